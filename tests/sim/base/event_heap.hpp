@@ -1,5 +1,5 @@
-// What will happen, in the order of true time and, at the same time, in the order of asking. One
-// thread takes from it, so a seed plays the same story every time.
+// The pending events of the simulation, in the order of true time, and at equal times in the order
+// in which they were scheduled. One thread takes from it, so a seed always gives the same run.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ public:
     [[nodiscard]] std::size_t size() const { return heap_.size(); }
     [[nodiscard]] SimTime next_time() const { return heap_.empty() ? sim_never : heap_[0].time; }
 
-    // What is asked for in the past happens now; what never comes is not kept.
+    // An event in the past happens now; one that never comes is not kept.
     void at(SimTime time, Action action);
     void after(SimTime delay, Action action) { at(now_ + delay, std::move(action)); }
 
-    // Moves the time on to the next event and lets it happen. False when there is none.
+    // Advances the time to the next event and runs it. False if there is none.
     bool run_next();
-    // Everything up to and including `time`, which it is afterwards.
+    // Runs everything up to and including `time`, which is the present time afterwards.
     void run_until(SimTime time);
 
 private:
-    // Small, so that sifting is cheap; the actions stay where they are.
+    // A small key, so that sifting is cheap; the actions stay in place.
     struct Key {
         SimTime time = 0;
         std::uint64_t sequence = 0;

@@ -1,4 +1,4 @@
-// For tests of the checkers: the fixture's found() answers what was reported, or nothing.
+// For tests of the judges: the fixture's found() returns the reported violation, or nothing.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the core notes of its decisions, as a line of the timeline and as a probe.
+// The notes of the core about its decisions, as a line of the timeline and as a probe.
 #pragma once
 
 #include "core/raft/output.hpp"
@@ -31,7 +31,8 @@ inline NoteWords words_of(const core::Note& note) {
         case Kind::transfer_failed:
             return {"in term {} gives up handing over to node {}", "transfer failed"};
         case Kind::refused_message:
-            // It cannot be so: nobody here says such things, so there is nothing to be reached.
+            // Impossible here, since no simulated node sends such messages; so it is not a probe to
+            // be reached.
             return {"in term {} refuses a message of node {}"};
         case Kind::refused_chunk: return {"in term {} begins a transfer of a state anew, node {}"};
         case Kind::own_life_doubted:

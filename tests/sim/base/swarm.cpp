@@ -7,7 +7,7 @@ namespace mortise::sim {
 
 namespace {
 
-// Each power of two is as likely as the next: delays matter by their order of magnitude.
+// Each power of two is equally likely, because delays matter by their order of magnitude.
 SimTime draw_scale(core::Prng& prng, SimTime low, SimTime high) {
     const auto ratio = static_cast<std::uint64_t>(std::max<SimTime>(high / low, 1));
     const auto doublings = static_cast<unsigned>(std::bit_width(ratio) - 1);
@@ -26,7 +26,7 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     for (auto& weight : swarm.fault_weight) {
         if (percent(prng, chance)) weight = 1 + prng.below(10);
     }
-    // Who comes also goes.
+    // Members that are added are also removed.
     const auto weight_of = [&](Fault fault) -> std::uint64_t& {
         return swarm.fault_weight[static_cast<std::size_t>(fault)];
     };
@@ -34,7 +34,8 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     weight_of(Fault::member_added) = churn;
     weight_of(Fault::member_promoted) = churn;
     weight_of(Fault::member_removed) = (churn + 1) / 2;
-    // Nothing else can happen while all is dark, and a disk that is gone takes time to replace.
+    // Rare faults: nothing else can happen after a power cut, and a lost disk takes time to
+    // replace.
     for (const auto rare : {Fault::power_cut, Fault::disk_wiped, Fault::disk_damaged,
                             Fault::disk_rolled_back, Fault::bit_flip}) {
         auto& weight = swarm.fault_weight[static_cast<std::size_t>(rare)];
@@ -42,7 +43,8 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     }
 }
 
-// Formation takes a moment of each run; here everything that can upset it happens in that moment.
+// The bootstrap takes a moment of each run; here all faults that can disturb it happen in that
+// moment.
 void draw_stormy_start(Swarm& swarm) {
     swarm.stormy_start = true;
     for (const auto fault : {Fault::crash, Fault::crash_in_step, Fault::disk_wiped,
@@ -51,8 +53,9 @@ void draw_stormy_start(Swarm& swarm) {
     }
 }
 
-// What a lease is good for, tried in peace: one that holds something hears late and is not heard,
-// or a clock that rushes leads; and the others want what it holds.
+// Tests what a lease guarantees, without other faults: either a holder receives late and its
+// messages are lost, or the leader's clock is fast; and the other nodes contend for the holder's
+// names.
 void draw_lease_trial(core::Prng& prng, Swarm& swarm) {
     swarm.lease_trial = true;
     swarm.nodes = std::max<std::size_t>(swarm.nodes - swarm.spares, 3);
@@ -102,7 +105,7 @@ WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
     workload.read_percent = prng.below(60);
     workload.transfer_permille = prng.one_in(3) ? prng.below(40) : 2;
     workload.names = 1 + prng.below(5);
-    // More than are ever under way together.
+    // More than are ever in progress together.
     if (prng.one_in(16)) {
         workload.names = 3'000 + prng.below(3'000);
         workload.burst = 32 + prng.below(64);
@@ -110,8 +113,8 @@ WorkloadOptions draw_workload(core::Prng& prng, SimTime timeout) {
     return workload;
 }
 
-// Conversions, several names, priorities and policies: in some runs none of them, so that the
-// others get deep.
+// Conversions, several names, priorities and policies: some runs have none of them, so that the
+// other features are exercised more deeply.
 void draw_features(core::Prng& prng, WorkloadOptions& workload) {
     if (workload.burst != 0 || prng.one_in(4)) return;
     if (prng.one_in(2)) workload.conversion_percent = 10 + prng.below(80);
@@ -126,23 +129,23 @@ void draw_ties(core::Prng& own, Swarm& swarm) {
     if (workload.burst != 0) return;
     if (own.one_in(5)) {
         workload.locker_percent = 10 + own.below(90);
-        // The specification looks at everybody who waits for each command.
+        // The specification examines every waiter for each command.
         workload.pace = std::max<SimTime>(workload.pace, swarm.election_timeout.count() / 20);
     }
-    // What suspends them is what a lease trial is made of.
+    // Lease trials cause suspensions.
     if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.suspend_percent = 10 + own.below(90);
     if (own.one_in(5)) workload.write_percent = 10 + own.below(90);
-    // The search of tests/check knows of no breaks.
+    // The search of tests/check does not support breaks.
     const bool breaks = own.one_in(swarm.lease_trial ? 2 : 5) && !swarm.judged_from_outside;
     if (breaks) workload.break_percent = 5 + own.below(60);
 }
 
-// Of bytes, in truth: a few large messages fill what hundreds of small ones do not.
+// In reality the buffer counts bytes: a few large messages fill it like hundreds of small ones.
 void draw_buffers(core::Prng& own, NetworkOptions& network) {
     if (own.one_in(2)) network.unread_max = static_cast<std::size_t>(draw_scale(own, 8, 256));
 }
 
-// How long holds last. The search of tests/check knows nothing of it.
+// The time limits of holds. The search of tests/check does not support them.
 void draw_terms(core::Prng& own, Swarm& swarm) {
     auto& workload = swarm.workload;
     if (workload.burst != 0 || swarm.judged_from_outside) return;
@@ -155,13 +158,13 @@ void draw_closings(core::Prng& own, Swarm& swarm) {
     if (own.one_in(5)) swarm.workload.close_pace = draw_scale(own, 2 * timeout, 32 * timeout);
 }
 
-// A step applies an entry or a few, so that a node is behind what is committed for many of them.
+// A step applies one or a few entries, so that a node is many steps behind what is committed.
 void draw_pieces(core::Prng& own, Swarm& swarm) {
     if (own.one_in(4)) swarm.apply_bytes_max = static_cast<std::size_t>(draw_scale(own, 64, 4'096));
 }
 
-// The search of tests/check takes a refusal by its word; a copy of what was refused may be in the
-// log for a moment.
+// The search of tests/check relies on a refusal; a copy of the refused request may be in the log
+// for a moment.
 void draw_lag(core::Prng& own, Swarm& swarm) {
     const bool fits = !swarm.tiny_log && swarm.workload.burst == 0 && !swarm.judged_from_outside;
     if (!fits || !own.one_in(6)) return;
@@ -177,8 +180,8 @@ void draw_installs(core::Prng& own, Swarm& swarm) {
         swarm.install_bytes_max = static_cast<std::size_t>(draw_scale(own, 16, 4'096));
 }
 
-// The search of tests/check knows of no rights. In the end each node is asked for every name that
-// it may have. Every version that knows certificates reads what restricts a session.
+// The search of tests/check does not support rights. At the end of a run each node requests every
+// name that it may have. Every version that knows certificates reads the restrictions of a session.
 void draw_rights(core::Prng& own, Swarm& swarm) {
     const auto& workload = swarm.workload;
     const bool has_none = workload.burst != 0 || swarm.judged_from_outside || swarm.upgrade;
@@ -198,8 +201,8 @@ void draw_rights(core::Prng& own, Swarm& swarm) {
     }
 }
 
-// So small that requests wait for it, and that it is full when something happens. In a run with
-// bursts calls come by the dozen.
+// The window is so small that requests wait for it, and that it is full when a fault happens. In a
+// run with bursts dozens of calls come at once.
 void draw_window(core::Prng& own, Swarm& swarm) {
     constexpr std::array<std::size_t, 3> windows{1, 2, 8};
     if (!own.one_in(2)) return;
@@ -207,7 +210,7 @@ void draw_window(core::Prng& own, Swarm& swarm) {
     if (swarm.workload.burst != 0) swarm.window = windows.back();
 }
 
-// Where messages and disks are quick enough for the most impatient.
+// Only if messages and disks are fast enough for the shortest timeouts.
 void draw_timing(core::Prng& own, Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
     const auto slowest = std::max(swarm.network.delay_max, swarm.disk.latency_max);
@@ -251,8 +254,8 @@ Swarm draw_swarm(core::Prng& prng) {
         swarm.spares = 1 + prng.below(2);
         swarm.nodes += swarm.spares;
     }
-    // Rows are cut all the same; but a state in pieces of a few bytes would take longer than the
-    // judge of leaders waits where a majority needs it.
+    // Rows are divided in any case; but with chunks of a few bytes a snapshot would take longer
+    // than the judge of leaders waits when a majority needs it.
     swarm.snapshot_bytes_max = prng.one_in(2) ? 64 + prng.below(400) : std::size_t{1} << 16U;
     swarm.compare_every = 4 + prng.below(100);
     swarm.spiteful = prng.one_in(3);
@@ -268,7 +271,7 @@ Swarm draw_swarm(core::Prng& prng) {
     swarm.network = draw_network(prng, swarm);
     swarm.disk = draw_disk(prng, timeout);
     swarm.workload = draw_workload(prng, timeout);
-    // In pieces of a few bytes so large a state would be under way for longer than a run.
+    // With chunks of a few bytes such a large snapshot would take longer than a run.
     if (swarm.workload.burst != 0) swarm.snapshot_bytes_max = std::size_t{1} << 16U;
     swarm.wild_clock_node = prng.one_in(4) ? 0 : 1 + prng.below(64);
     swarm.timer_slack = prng.one_in(2) ? 0 : draw_scale(prng, 10 * sim_microsecond, timeout / 10);
@@ -283,7 +286,7 @@ Swarm draw_swarm(core::Prng& prng) {
         swarm.fault_pace = ttl;
         swarm.fault_length = ttl / 2;
     }
-    // True time says when a lease ends only while clocks keep their bounds.
+    // True time tells the end of a lease only while the clocks keep their bounds.
     const bool in_bounds = !swarm.is_on(Fault::clock_rate_wild) &&
                            !swarm.is_on(Fault::clock_frozen) && !swarm.is_on(Fault::clock_jump);
     swarm.judged_from_outside = in_bounds && prng.one_in(12);
@@ -291,7 +294,7 @@ Swarm draw_swarm(core::Prng& prng) {
     if (prng.one_in(6)) swarm.steps_percent = prng.below(100);
     if (swarm.stormy_start) swarm.restart_after = swarm.network.connect_max;
     draw_features(prng, swarm.workload);
-    // A stream of its own, so that runs without what is drawn from it stay as they were.
+    // A separate random stream, so that runs without these draws stay the same.
     core::Prng own{core::Prng{prng}.next()};
     draw_ties(own, swarm);
     draw_buffers(own, swarm.network);

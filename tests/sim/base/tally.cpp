@@ -44,7 +44,7 @@ constexpr auto fault_names = std::to_array<std::string_view>({
 });
 static_assert(fault_names.size() == fault_count);
 
-// A run of many seeds that leaves one of these at zero has a hole.
+// If a run of many seeds leaves one of these at zero, the simulation has a gap.
 constexpr std::string_view expected_probes[] = {
     "denied by apply",
     "denied by its own node",

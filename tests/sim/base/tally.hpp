@@ -1,5 +1,5 @@
-// How often each fault was injected and each interesting place was reached. A fault that never
-// happens, or a place that is never reached, is a hole in the simulation.
+// Counts how often each fault was injected and each probe was reached. A fault that never happens,
+// or a probe that is never reached, is a gap in the simulation.
 #pragma once
 
 #include <array>
@@ -15,38 +15,38 @@ namespace mortise::sim {
 
 enum class Fault : std::uint8_t {
     crash,             // between two steps
-    crash_in_step,     // between the effects of one
+    crash_in_step,     // between the effects of one step
     power_cut,         // every node at once
-    pause,             // nothing of the process runs, its clocks go on
-    suspend,           // nothing of the machine runs, its steady clock stands still
+    pause,             // the process does not run, its clocks continue
+    suspend,           // the machine does not run, its steady clock stands still
     clock_rate,        // within one per cent
-    clock_rate_wild,   // beyond what is promised
-    clock_frozen,      // shows the same for a while
+    clock_rate_wild,   // beyond the promised bound
+    clock_frozen,      // shows the same time for a while
     clock_jump,        // forward
-    clock_near_limit,  // starts close to the end of what the number holds
+    clock_near_limit,  // starts close to the largest time
     disk_stall,
     disk_slow,
     disk_error,
     disk_wiped,        // replaced by an empty one
-    disk_damaged,      // likewise, and it is known which cluster it was of
-    disk_rolled_back,  // to an image of it that a former life left
-    bit_flip,    // in the log or the state at rest; found by a checksum, or never needed again
-    write_lost,  // not synced, gone with a crash
-    write_kept,  // not synced, there after a crash
-    write_torn,  // half of it there, so none of it
+    disk_damaged,      // likewise, and the directory still names its cluster
+    disk_rolled_back,  // to an image that an earlier run left
+    bit_flip,    // in the log or the state at rest; detected by a checksum, or never read again
+    write_lost,  // not synced, and lost in a crash
+    write_kept,  // not synced, and present after a crash
+    write_torn,  // written in part, so recovery drops it
     message_lost,
     message_repeated,
-    message_overtaken,  // held back, so that later ones arrive before it
-    message_late,       // of a connection, or a life, that is over
+    message_overtaken,  // delayed, so that later ones arrive before it
+    message_late,       // of a connection, or a run, that has ended
     cut_split,
     cut_isolate,
     cut_one_way,
     cut_bridge,  // two halves that share one member
-    cut_silent,  // nobody is told
-    cut_mute,    // hears late, and is not heard
+    cut_silent,  // neither side is informed
+    cut_mute,    // receives late, and nothing that it sends arrives
     link_slow,
     connection_reset,
-    member_added,  // these are asked for; what comes of it the leader decides
+    member_added,  // these are requested; the leader decides
     member_promoted,
     member_removed,
     count,
@@ -57,7 +57,7 @@ constexpr auto fault_count = static_cast<std::size_t>(Fault::count);
 using Faults = std::bitset<fault_count>;
 
 [[nodiscard]] std::string_view name_of(Fault fault);
-// As on the command line: "cut: split" is cut-split.
+// The name on the command line: "cut: split" is cut-split.
 [[nodiscard]] std::string word_of(Fault fault);
 [[nodiscard]] std::optional<Fault> fault_named(std::string_view word);
 
@@ -66,10 +66,11 @@ public:
     Tally();
 
     void fault(Fault fault) { ++faults_[static_cast<std::size_t>(fault)]; }
-    // Throws unless the name is in the list of tally.cpp: a place that is not there is not missed.
+    // Throws unless the name is in the list of tally.cpp, because an unlisted probe would never be
+    // reported as missed.
     void probe(std::string_view name) { ++probes_.at(name); }
     void add(const Tally& other);
-    // The faults and probes of which there was none.
+    // The faults and probes that did not occur.
     [[nodiscard]] std::vector<std::string_view> missed() const;
 
     [[nodiscard]] std::uint64_t of(Fault fault) const {

@@ -1,5 +1,5 @@
-// What happened, for a person: decisions and faults, not every message. The last lines are kept;
-// all of them are printed when somebody watches. A line is put into words only when it is shown.
+// The events of a run for a person: decisions and faults, not every message. The last lines are
+// kept; with `watched` all of them are printed. A line is formatted only when it is shown.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace mortise::sim {
 
 class Timeline {
 public:
-    // With `watched`, every line goes there at once.
+    // With `watched`, every line is printed there at once.
     explicit Timeline(const EventHeap& heap, std::FILE* watched = nullptr)
         : heap_{heap}, watched_{watched} {}
 
-    // `text` is a literal with a {} for each number. The node may be none.
+    // `text` is a literal with a {} for each number. The node may be unset.
     void say(core::NodeId node, const char* text, std::uint64_t a = 0, std::uint64_t b = 0);
 
     [[nodiscard]] bool is_watched() const { return watched_ != nullptr; }

@@ -1,5 +1,5 @@
-// What went wrong first. Checkers report and go on: they are called from within a step, which is
-// no place to throw; the simulation looks here after each event and stops.
+// The first violation of a run. Judges report it and return: they are called from within a step,
+// where they must not throw. The simulation checks for it after each event and stops.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace mortise::sim {
 
 struct Violation {
     std::string what;
-    core::NodeId node;  // not set when it is nobody's alone
+    core::NodeId node;  // not set if no single node is responsible
     SimTime time = 0;
     std::uint64_t step = 0;
 };
@@ -22,7 +22,7 @@ public:
     void report(core::NodeId node, std::string what) {
         if (!first_) first_ = Violation{std::move(what), node, time_, step_};
     }
-    // Where the simulation is, for those to come.
+    // The position of the simulation, for later reports.
     void at(SimTime time, std::uint64_t step) {
         time_ = time;
         step_ = step;

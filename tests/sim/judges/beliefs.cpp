@@ -8,7 +8,7 @@ namespace mortise::sim {
 
 namespace {
 
-// The name of which the one keeps the other out; null when there is none.
+// A name for which the two conflict; null if there is none.
 const std::string* conflict_of(const std::vector<core::NamedMode>& mine,
                                const std::vector<core::NamedMode>& theirs) {
     for (const auto& one : mine) {
@@ -63,7 +63,7 @@ bool Beliefs::is_believed(core::OperationId hold, const Believed& believed) cons
            clocks_.boot(believed.node) < std::min(until->second, believed.ends);
 }
 
-// Belief only ends by itself, so it is enough to look when one begins, changes or is prolonged.
+// A belief ends only by itself, so it is enough to check when one begins, changes or is extended.
 void Beliefs::check(core::OperationId hold) {
     const auto& mine = believed_.at(hold);
     if (!is_believed(hold, mine)) return;

@@ -1,5 +1,5 @@
-// What programs believe to hold: no two of them believe in conflicting holds of a name at the same
-// true time (P3), while the clocks keep their bounds.
+// Which holds the programs regard as valid: no two of them may regard conflicting holds of a name
+// as valid at the same true time (P3), while the clocks keep their bounds.
 #pragma once
 
 #include <functional>
@@ -18,26 +18,27 @@ namespace mortise::sim {
 class Beliefs {
 public:
     struct Clocks {
-        // What the boot clock of a node shows now.
+        // The present boot clock of a node.
         std::function<core::Instant(core::NodeId)> boot;
-        // Has this holder's clock been slow beyond the bound, or a majority's fast? Then nothing is
-        // promised.
+        // Whether this holder's clock was slow beyond the bound, or a majority's fast: then nothing
+        // is promised.
         std::function<bool(core::NodeId)> out_of_bounds;
     };
     Beliefs(Violations& violations, Tally& tally, Clocks clocks)
         : violations_{violations}, tally_{tally}, clocks_{std::move(clocks)} {}
 
-    // A hold begins, of one name or several; over at that time of the boot clock, if not before.
+    // A hold of one name or several becomes valid; it ends at that time of the boot clock, if not
+    // before.
     void begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
                 core::Instant ends);
-    // Of one name: it is believed to be in that mode from now on. Nothing when it is believed no
+    // A hold of one name has another mode from now on. Does nothing if the hold is not valid any
     // more.
     void changes(core::OperationId hold, core::LockMode mode);
-    // Empty when it is not believed, or of several names.
+    // Empty if the hold is not valid, or has several names.
     [[nodiscard]] std::optional<core::LockMode> mode_of(core::OperationId hold) const;
-    // False when it was over already.
+    // False if it had ended before.
     bool ends(core::OperationId hold) { return believed_.erase(hold) != 0; }
-    // Of one of its names nothing is to be said any more.
+    // This name of the hold is not judged any more.
     void ends(core::OperationId hold, const std::string& name);
     void node_lost(core::NodeId node);
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease);

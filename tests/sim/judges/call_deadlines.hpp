@@ -1,4 +1,5 @@
-// When each call must have been answered at the latest (S48), by the steady clock of its node.
+// The latest time at which each call must have been answered (S48), by the steady clock of its
+// node.
 #pragma once
 
 #include <map>
@@ -12,15 +13,15 @@ namespace mortise::sim {
 
 class CallDeadlines {
 public:
-    // How long a node waits for a call that has no deadline of its own.
+    // `call_timeout` is for calls without a deadline of their own.
     CallDeadlines(core::Nanoseconds call_timeout, Violations& violations)
         : call_timeout_{call_timeout}, violations_{violations} {}
 
     void asked(core::NodeId node, const core::Call& call, core::Instant now);
     void answered(core::NodeId node, core::CallTag tag);
     void node_lost(core::NodeId node);
-    // A step of the node is over, and it wants to be called at `next` again: at once, or by when
-    // the first of its calls is due.
+    // A step of the node has ended, and it wants to be called again at `next`: at once, or when the
+    // first of its calls is due.
     void after_step(core::NodeId node, core::Instant now, core::Instant next);
 
 private:
@@ -30,7 +31,7 @@ private:
         std::map<core::CallTag, core::Instant> by_tag;
     };
 
-    // Never: it may wait for the lock as long as it takes.
+    // With never() the call may wait for the lock without limit.
     [[nodiscard]] core::Instant due(const core::Call& call, core::Instant now) const;
 
     core::Nanoseconds call_timeout_;

@@ -1,4 +1,4 @@
-// A node that would sleep past the deadline of a call is noticed.
+// A node that would sleep past the deadline of a call is detected.
 #include "tests/sim/judges/call_deadlines.hpp"
 
 #include <gtest/gtest.h>

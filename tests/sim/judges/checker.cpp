@@ -92,7 +92,7 @@ void Checker::submitted(core::NodeId node, const core::Write& write) {
     const auto before = write.append.front().id.index.previous();
     auto previous = view(node).raft->log().term_at(before).value_or(core::Term{});
     for (const auto& entry : write.append) {
-        // The founding entry is the business of (8): one that did not survive a crash may differ.
+        // The first entry is checked by (8): one that did not survive a crash may differ.
         if (entry.id.index > core::LogIndex{1}) {
             logs_.appended(node, entry, previous);  // (2)
             if (entry.kind == core::EntryKind::configuration) check_change(node, entry);
@@ -110,7 +110,7 @@ void Checker::on_platter(core::NodeId node, const core::HardState& before,
     }
 }
 
-// (8). One that was on a single disk, and that disk replaced, is gone and does not count.
+// (8). A first entry that was on only one disk, which was replaced, does not count any more.
 void Checker::check_founding(core::NodeId node) {
     const auto& mine = *view(node).platter;
     for (const auto& other : views_) {
@@ -125,7 +125,7 @@ void Checker::check_founding(core::NodeId node) {
     configured_at_ = core::LogIndex{1};
 }
 
-// (10). What its appender goes by is the newest configuration in its log before.
+// (10). The appending leader uses the newest configuration in its log before the entry.
 void Checker::check_change(core::NodeId node, const core::Entry& entry) {
     const auto& raft = *view(node).raft;
     const auto next = core::decode_configuration(entry.payload).value_or(core::Configuration{});
@@ -162,7 +162,7 @@ void Checker::committed(core::NodeId node, const core::Entry& entry) {
         configuration_ = core::decode_configuration(entry.payload).value_or(core::Configuration{});
         configured_at_ = entry.id.index;
     }
-    // The founding entry is agreed on by everybody, not by a quorum of disks.
+    // All voters agree to the first entry, so it needs no quorum of disks.
     if (entry.id.index > core::LogIndex{1}) check_quorum(node, entry.id, "when reported");
     for (const auto& other : views_) {  // (5), for leaders of a later term
         if (other.raft == nullptr || !other.raft->is_leader()) continue;
@@ -183,7 +183,7 @@ void Checker::state_replaced(core::NodeId node, core::LogId last) {
     }
 }
 
-// A lost disk had it, for all we know.
+// A lost disk may have had it, so it counts as if it had.
 bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const {
     const auto carries = [&](const std::vector<core::Member>& members) {
         const auto holding = std::ranges::count_if(members, [&](const core::Member& member) {
@@ -196,7 +196,7 @@ bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const 
     return carries(of.voters) && (!of.is_joint() || carries(of.outgoing));
 }
 
-// (4). By what is committed, or by one that came after and may be in force.
+// (4). By the committed configuration, or by a later one that may be in force.
 void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) {
     if (is_on_quorum(id, configuration_)) return;
     for (const auto& [at, later] : configurations_) {
@@ -227,8 +227,8 @@ void Checker::check_marks(core::NodeId node, const View& of) {
     if (raft.term() < of.term || raft.commit_index() < of.commit) {
         violations_.report(node, "monotone: term or commit index went back");
     }
-    // What an earlier leader wrote may be on a quorum and still be replaced (thesis 3.6.2); not
-    // the founding entry, which needs no quorum.
+    // An entry of an earlier leader may be on a quorum and still be replaced (thesis 3.6.2); except
+    // the first entry, which needs no quorum.
     const auto before = std::max(of.commit, core::LogIndex{1});
     const bool counted = raft.is_leader() && raft.commit_index() > before;
     if (counted && raft.log().term_at(raft.commit_index()) != raft.term()) {
@@ -244,7 +244,8 @@ void Checker::check_marks(core::NodeId node, const View& of) {
     }
 }
 
-// What a leader counts on is there, as long as nobody of a later term has told otherwise.
+// The acknowledgements that a leader counts on must be on disk, unless a leader of a later term has
+// truncated the entries.
 void Checker::check_progress(core::NodeId node, const View& of) {
     const auto& raft = *of.raft;
     for (const auto& peer : views_) {
@@ -283,7 +284,8 @@ void Checker::check_role(core::NodeId node, View& of) {
     }
 }
 
-// (9), after a timer. It may be late a while: what piled up is done in pieces, a step each.
+// (9), after a timer. A deadline may be late for a while, because a backlog is processed in pieces,
+// one per step.
 void Checker::check_deadline(core::NodeId node, View& of, core::Instant now,
                              core::Instant deadline) {
     constexpr std::uint64_t timers_max = 1'000;

@@ -1,21 +1,21 @@
-// The judge of the log: told of everything that happens at the ports of every node, it looks at all
-// nodes and all disks at once, which no node can. Checks compare what changed; sweep() looks at
-// everything.
+// The judge of the log. It is informed of everything that happens at the ports of every node, and
+// examines all nodes and all disks at once, which no node can. Checks compare what changed; sweep()
+// examines everything.
 //
-//   (1) a term has one leader, with the votes of a majority, an incarnation one vote in it, and
+//   (1) a term has one leader, with the votes of a majority; an incarnation has one vote in it; and
 //       neither term nor vote goes back;
-//   (2) index and term name one entry, and one predecessor, in all logs;
-//   (3) an index is committed once, for ever, in order and without a gap at each node;
-//   (4) what is committed is on the disks of a quorum by then, and stays there, and a leader counts
-//       only entries of its own term and acknowledgements that hold;
+//   (2) index and term identify one entry, and one predecessor, in all logs;
+//   (3) an index is committed once and finally, in order and without a gap at each node;
+//   (4) what is committed is on the disks of a quorum by then and stays there, and a leader counts
+//       only entries of its own term and acknowledgements that are true;
 //   (5) a leader has everything that was committed in earlier terms;
-//   (6) nothing said to others is ahead of the disk of who says it;
-//   (7) what a node was told is durable is there when it starts again;
-//   (8) one founding entry (S47);
+//   (6) no message claims more than the disk of its sender has;
+//   (7) what was reported durable to a node is there when it starts again;
+//   (8) there is one first entry (S47);
 //   (9) a deadline that has passed moves on when the timer fires or an entry is applied, and no
-//       timer fires again and again while nothing else happens;
-//  (10) one change of the membership at a time: a leader begins none before the one before is
-//       committed, and configurations that follow each other have no quorums that do not meet.
+//       timer fires repeatedly while nothing else happens;
+//   (10) one change of the membership at a time: a leader begins none before the previous one is
+//        committed, and the quorums of successive configurations overlap.
 #pragma once
 
 #include <map>
@@ -36,14 +36,14 @@ public:
 
     Checker(std::size_t nodes, Violations& violations, Tally& tally);
 
-    // The platter outlives the checker; the core is there until stopped().
+    // The platter outlives the checker; the core exists until stopped().
     void attach(core::NodeId node, const Platter& platter);
     void started(core::NodeId node, const core::Raft& raft);
     void stopped(core::NodeId node);
     void wiped(core::NodeId node);
-    // Nothing that was promised by it holds any more, nor does anything that it promises count.
+    // The promises that the node made or received do not count any more.
     void rolled_back(core::NodeId node);
-    // Since then, until it is wiped.
+    // Whether it was rolled back since it was last wiped.
     [[nodiscard]] bool is_rolled_back(core::NodeId node) const { return view(node).rolled_back; }
 
     // At the ports, in the order of the effects.
@@ -51,7 +51,7 @@ public:
     void on_platter(core::NodeId node, const core::HardState& before, const core::Write& write);
     void sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message);
     void committed(core::NodeId node, const core::Entry& entry);
-    // It has the state as of `last` from another.
+    // The node has installed a snapshot as of `last`.
     void state_replaced(core::NodeId node, core::LogId last);
     // `deadline` is when the node wants to be called next.
     void after_step(core::NodeId node, bool was_timer, core::Instant now, core::Instant deadline);
@@ -59,9 +59,9 @@ public:
     void sweep();
 
     [[nodiscard]] core::LogIndex committed_last() const { return commits_.last(); }
-    // The newest that is committed; the founding one counts as such.
+    // The newest committed configuration; that of the bootstrap counts as committed.
     [[nodiscard]] const core::Configuration& configuration() const { return configuration_; }
-    // Its disk is not the one that it is a member with, or not as it was.
+    // Its disk is not the one with which it is a member, or was rolled back.
     [[nodiscard]] bool is_lost(core::NodeId node) const { return is_lost(node, configuration_); }
     [[nodiscard]] bool is_lost(core::NodeId node, const core::Configuration& within) const;
 
@@ -73,12 +73,12 @@ private:
         core::Role role = core::Role::follower;
         core::LogIndex commit;
         core::LogIndex handed_out;
-        std::uint64_t late = 0;  // timers in a row that left a deadline in the past
-        bool was_wiped = false;  // since the cluster was founded
+        std::uint64_t late = 0;  // how many timers in a row left a deadline in the past
+        bool was_wiped = false;  // since the cluster was formed
         bool rolled_back = false;
         std::uint64_t timers = 0;  // in a row, since then
         core::Instant timers_since;
-        // What the core, when it was last seen, took for durable.
+        // The durable state as the core last knew it.
         core::HardState durable_state;
         core::LogId durable_log;
     };
@@ -123,7 +123,7 @@ private:
     std::vector<View> views_;
     core::Configuration configuration_;
     core::LogIndex configured_at_;
-    // Those that were ever appended, and may be in force somewhere.
+    // The configurations that were appended somewhere, and may be in force.
     std::map<core::LogId, core::Configuration> configurations_;
 };
 

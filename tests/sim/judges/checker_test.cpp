@@ -1,4 +1,4 @@
-// The checkers are only worth something if they bite: each invariant gets a violation.
+// The checkers are useful only if they detect errors: each invariant gets a violation.
 #include "tests/sim/judges/checker.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ core::Entry founding(std::uint64_t cluster) {
                             core::encode_configuration(configuration));
 }
 
-// Three nodes; disks and cores are made to say what a test wants them to.
+// Three nodes, whose disks and cores a test can set up as it needs.
 struct CheckerTest : testing::Test {
     CheckerTest() {
         for (const auto node : {a, b, c}) {
@@ -44,7 +44,7 @@ struct CheckerTest : testing::Test {
         platter(node).entries.push_back(entry);
         platter(node).founding = platter(node).entries.front().checksum;
     }
-    // With the log and the hard state of its disk, and `applied`.
+    // Starts a node with the log and the hard state of its disk, and `applied`.
     void start(core::NodeId node, core::LogIndex applied = {}) {
         const auto& from = platter(node);
         core::RaftState state{from.hard_state, {}, {}, applied, {}};
@@ -187,7 +187,7 @@ TEST_F(CheckerTest, SeesADeadlineThatStaysInThePast) {
     start(a);
     const core::Instant due{1'000};
     checker.after_step(a, true, due, due);
-    checker.after_step(a, false, due, due);  // no timer of its own: nothing was promised
+    checker.after_step(a, false, due, due);  // not a timer event: nothing was promised
     for (std::uint64_t i = 0; i < Checker::late_max; ++i)
         checker.after_step(a, true, due, due);
     EXPECT_EQ(found(), "");

@@ -1,4 +1,4 @@
-// What a node says of itself must be on its disk when it says so.
+// What a node claims about itself must be on its disk at that time.
 #include "core/base/overloaded.hpp"
 #include "tests/sim/base/in_words.hpp"
 #include "tests/sim/judges/checker.hpp"
@@ -6,10 +6,10 @@
 namespace mortise::sim {
 
 void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& message) {
-    if (view(from).rolled_back) return;  // nobody listens to it, or (1) finds a vote missing
+    if (view(from).rolled_back) return;  // its messages do not count, or (1) detects a missing vote
     std::visit(core::Overloaded{
                    [&](const core::RaftMessage& said) { check_claim(from, to, said); },
-                   // These claim nothing.
+                   // These messages claim nothing.
                    [](const core::Forward&) {},
                    [](const core::MembershipRequest&) {},
                    [](const core::MembershipReply&) {},
@@ -20,7 +20,8 @@ void Checker::sent(core::NodeId from, core::NodeId to, const core::PeerMessage& 
                    [&](const core::FormationOffer& offer) {
                        const auto& platter = *view(from).platter;
                        if (platter.founding == offer.founding.checksum) return;
-                       // Or, where the log is still to be begun behind it, the state of another.
+                       // Or the configuration of the installed state, if the log has yet to begin
+                       // behind it.
                        const auto& there = platter.configuration_there;
                        if (there.is_formed() && core::founding_entry(there) == offer.founding)
                            return;
@@ -72,7 +73,7 @@ void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::PreVoteR
 }
 
 void Checker::claim(core::NodeId from, core::NodeId /*to*/, const core::AppendRequest& request) {
-    // (1): who leads in a term is known since it began to.
+    // (1): the leader of a term is known since it was elected.
     if (view(from).raft->term() == request.term) votes_.leads(from, request.term);
 }
 

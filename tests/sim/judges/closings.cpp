@@ -9,8 +9,8 @@ void Closings::asked(core::NodeId node, core::CallTag tag,
     closings_[node] = {tag, holds, holds, false};
 }
 
-// A lease that ran out just before, as after a sleep, is noticed in the step of that call: what
-// hung on it was lost, and is given back as such.
+// A lease that ended just before, as after a suspend, is noticed in the step of the close: its
+// holds were lost, and are released as lost.
 void Closings::lost(core::NodeId node, const core::HoldLost& lost) {
     const auto found = closings_.find(node);
     if (found == closings_.end()) return;

@@ -1,6 +1,6 @@
-// The judge of nodes that are closed in an orderly way (S10): from that call on they hold nothing
-// and are granted nothing; when they are closed every call has its answer and their session has
-// ended; and what they held was given back as by its owner (S23).
+// The judge of nodes that are closed in an orderly way (S10). From the close on they hold nothing
+// and are granted nothing. When they are closed, every call has its answer and their session has
+// ended; and their holds were released as by their owners (S23).
 #pragma once
 
 #include <map>
@@ -19,22 +19,22 @@ class Closings {
 public:
     Closings(Violations& violations, Tally& tally) : violations_{violations}, tally_{tally} {}
 
-    // Its session, as it was told last.
+    // Its session, as last reported.
     void has_session(core::NodeId node, core::SessionId session) { sessions_[node] = session; }
-    // This call closes it, with all that it holds.
+    // This call closes the node, with all these holds.
     void asked(core::NodeId node, core::CallTag tag, const std::set<core::OperationId>& holds);
     void lost(core::NodeId node, const core::HoldLost& lost);
-    // The step of that call is over.
+    // The step of that call has ended.
     void after_call(core::NodeId node);
     void ended(core::SessionId session, core::SessionEnd how);
-    // With all answers but of these.
+    // `owed` are the calls that are not answered.
     void closed(core::NodeId node, const std::vector<core::CallTag>& owed, const LogBook& book);
     // Any other answer.
     void answered(core::NodeId node, const core::CallAnswer& answer);
     void node_lost(core::NodeId node);
 
     [[nodiscard]] bool is_closing(core::NodeId node) const { return closings_.contains(node); }
-    // By this call, and not dead since.
+    // True if this call closes the node and it has not died since.
     [[nodiscard]] bool is_closing(core::NodeId node, core::CallTag tag) const;
     [[nodiscard]] bool is_closed(core::NodeId node) const;
 
@@ -42,7 +42,8 @@ private:
     struct Closing {
         core::CallTag tag;
         std::set<core::OperationId> holds;
-        std::set<core::OperationId> to_lose;  // of them, those of which nobody was told yet
+        // of these holds, those whose loss was not reported yet
+        std::set<core::OperationId> to_lose;
         bool is_closed = false;
     };
 

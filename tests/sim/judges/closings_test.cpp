@@ -87,7 +87,7 @@ TEST_F(ClosingsTest, WhatItHeldIsGivenBackAsByItsOwner) {
     EXPECT_VIOLATION("was given back as if lost");
 }
 
-// It slept, and the call was the first that it heard of.
+// The node was suspended, and noticed the end of its lease with that call.
 TEST_F(ClosingsTest, WhatItHadNoMoreMayBeGivenBackAsLost) {
     closings.lost(a, {its, core::HoldLost::Reason::expired});
     closings.after_call(a);

@@ -25,7 +25,7 @@ void ClosureTimes::on_begun(const core::ClosureBegun& begun, SimTime now) {
     begun_[begun.closure] = {now, asked * sim_millisecond};
 }
 
-// It may also end with what it is about.
+// A quorum timer may also end with the hold or name that it is about.
 void ClosureTimes::on_ended(core::NodeId node, const core::Applied& applied,
                             core::ClosureId closure, SimTime now) {
     const auto found = begun_.extract(closure);

@@ -1,5 +1,5 @@
-// The judge of how long names stay closed (S8, S9): when the cluster says that a min_hold or a
-// lock_delay is over, as much true time has passed as was asked for.
+// The judge of quorum timers (S8, S9): when the cluster decides that a min_hold or a lock_delay is
+// over, at least the requested true time has passed.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,17 @@ namespace mortise::sim {
 
 class ClosureTimes {
 public:
-    // What was asked for of a hold.
+    // The time limits that were requested for a hold.
     using TermsOf = std::function<core::HoldTerms(core::OperationId)>;
-    // May the clocks of a majority have been fast beyond the bound? Then nothing is promised.
+    // Whether the clocks of a majority may have been fast beyond the bound: then nothing is
+    // promised.
     using TooFast = std::function<bool()>;
 
     ClosureTimes(Violations& violations, TermsOf terms_of, TooFast too_fast)
         : violations_{violations}, terms_of_{std::move(terms_of)}, too_fast_{std::move(too_fast)} {}
 
-    // By any node, at that true time. Only the first time counts: nobody began to count before.
+    // A node applied this at that true time. Only the first time counts, because no node began to
+    // count before.
     void applied(core::NodeId node, const core::Applied& applied, SimTime now);
 
 private:

@@ -1,4 +1,4 @@
-// The judge of how long names stay closed.
+// The judge of quorum timers.
 #include "tests/sim/judges/closure_times.hpp"
 
 #include "tests/sim/base/expect_violation.hpp"
@@ -7,7 +7,7 @@
 namespace mortise::sim::test {
 namespace {
 
-// Somebody takes the name for 100 ms at least, and asks for 50 more when he is lost.
+// A session acquires the name with a min_hold of 100 ms, and with a lock_delay of 50 ms.
 struct ClosureTimesTest : LockHistoryTest {
     void SetUp() override {
         auto taking = acquire(of_a, 1);
@@ -18,7 +18,7 @@ struct ClosureTimesTest : LockHistoryTest {
         const auto applied = entry(commands);
         history.applied(a, applied);
         times.applied(a, applied, ms * sim_millisecond);
-        times.applied(b, applied, (ms + 30) * sim_millisecond);  // which is late
+        times.applied(b, applied, (ms + 30) * sim_millisecond);  // it applies this late
     }
     [[nodiscard]] core::ClosureId closure() const {
         return machine.table().extras().at("name").closures.back().id;
@@ -54,7 +54,7 @@ TEST_F(ClosureTimesTest, NothingIsPromisedWhenAMajoritysClocksAreFast) {
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }
 
-// Whoever breaks a lock wants it open.
+// A break reopens the name.
 TEST_F(ClosureTimesTest, MayEndWithWhatTheyAreAbout) {
     at(10, {core::Request{of_b, core::Seq{1},
                           core::BreakLock{"name", token_of(operation(of_a, 1)), "why", true}}});

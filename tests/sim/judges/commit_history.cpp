@@ -28,7 +28,7 @@ void CommitHistory::check_leader(core::NodeId node, const core::Log& log, core::
                                  core::LogIndex from) {
     for (auto index = from.next(); index <= last(); index = index.next()) {
         const auto& known = entries_[place(index)];
-        // Reported in this term or later: it may have been committed after this one was elected.
+        // Reported in this term or later: it may have been committed after this leader was elected.
         if (known.reported_in >= term || log.has({known.term, index})) continue;
         violations_.report(node, "leader completeness: leader of term " + in_words(term) +
                                      " lacks the committed entry of " +

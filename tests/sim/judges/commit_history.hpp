@@ -1,5 +1,5 @@
-// What was reported committed, by whomever first: one entry for each index, for ever (state machine
-// safety), and what later leaders must have (leader completeness; thesis 3.6.3).
+// What was reported committed, by whichever node first: one entry for each index, finally (state
+// machine safety), and what later leaders must have (leader completeness; thesis 3.6.3).
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@ class CommitHistory {
 public:
     explicit CommitHistory(Violations& violations) : violations_{violations} {}
 
-    // `node` says so, in `term`. True when nobody did before.
+    // `node` reports it, in `term`. True if it is the first report.
     bool committed(core::NodeId node, const core::Entry& entry, core::Term term);
-    // `node` leads in `term` and knows `from` to be committed: it has everything above, too, that
-    // was committed in an earlier term.
+    // `node` leads in `term` and knows `from` to be committed: it must also have every later entry
+    // that was committed in an earlier term.
     void check_leader(core::NodeId node, const core::Log& log, core::Term term,
                       core::LogIndex from);
-    // A start of `node`: its state holds everything up to `applied`, out of this log.
+    // `node` starts: its state has everything up to `applied`, from this log.
     void check_start(core::NodeId node, core::LogIndex applied);
 
-    // The only disk with the founding entry was replaced: there never was a cluster.
+    // The only disk with the first entry was replaced: the cluster was never formed.
     void forget_founding() {
         if (entries_.size() == 1) entries_.clear();
     }
@@ -36,7 +36,7 @@ public:
 private:
     struct Committed {
         core::Term term;         // of the entry
-        core::Term reported_in;  // by then it was committed
+        core::Term reported_in;  // the term in which it was first reported committed
         std::uint64_t checksum = 0;
     };
     static std::size_t place(core::LogIndex index) {

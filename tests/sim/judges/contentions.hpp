@@ -1,5 +1,5 @@
-// What holders are told of those who want what they have (S24): only of what they hold, of
-// everybody who asks for it, and at once when somebody begins to wait.
+// The judge of contention notifications (S24): holders are notified only of requests for their
+// holds, of every request to release, and at once when a request begins to wait.
 #pragma once
 
 #include <map>
@@ -18,26 +18,26 @@ class Contentions {
 public:
     Contentions(Violations& violations, Tally& tally) : violations_{violations}, tally_{tally} {}
 
-    // Its owner wants to hear from now on.
+    // The owner wants notifications from now on.
     void watched(core::NodeId node, core::OperationId hold, std::vector<std::string> names);
-    // Its owner has let go of it: what is on its way to him does not matter.
+    // The owner has released the hold: notifications in progress do not matter.
     void released(core::OperationId hold);
     void lost(core::OperationId hold) { watched_.erase(hold); }
     void node_lost(core::NodeId node);
 
-    // Somebody is about to ask for something, with words that nobody else uses.
+    // A request to release is about to be made, with a reason that no other request has.
     void asking(const std::string& reason) { reasons_.insert(reason); }
     void applied(core::NodeId node, const core::ReleaseAsked& asked);
     void told(core::NodeId node, const core::Contended& contended);
-    // A step of that node is over, and this is its machine.
+    // A step of that node has ended, and this is its machine.
     void after_step(core::NodeId node, const core::LockMachine& machine);
 
 private:
     struct Watched {
         core::NodeId node;
         std::vector<std::string> names;
-        bool was_told = false;          // that somebody waits
-        std::set<std::string> to_hear;  // the reasons of those who asked
+        bool was_told = false;          // that a request waits
+        std::set<std::string> to_hear;  // the reasons of requests that were not reported yet
     };
 
     void report(core::NodeId node, core::OperationId hold, const std::string& what);

@@ -1,4 +1,4 @@
-// The judge of what holders are told of those who want what they have (S24).
+// The judge of contention notifications (S24).
 #include "tests/sim/judges/contentions.hpp"
 
 #include "tests/sim/base/expect_violation.hpp"
@@ -7,7 +7,7 @@
 namespace mortise::sim::test {
 namespace {
 
-// Node a has the name and wants to hear.
+// Node a has the name and wants notifications.
 struct ContentionsTest : LockHistoryTest {
     void SetUp() override {
         acquire_and_tell(a, of_a, 1);

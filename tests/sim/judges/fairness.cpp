@@ -27,7 +27,7 @@ void Fairness::granted(const std::string& name, const Wish& wish, core::LogIndex
     for (auto& waiter : queue.waiters) {
         if (waiter.wish.operation == wish.operation) {
             probe_policy(queue);
-            break;  // those behind are younger
+            break;  // later waiters have passed less often
         }
         pass(queue, waiter, wish, at);
     }
@@ -38,7 +38,7 @@ void Fairness::pass(Queue& queue, Waiter& passed, const Wish& wish, core::LogInd
     if (wish.is_barrier || passed.wish.is_barrier) {
         violations_.report({}, "fairness: S32: a barrier was passed: " + words);
     }
-    // In the entry that began the queue nobody can be passed too often.
+    // In the entry that created the queue no waiter can be passed too often.
     if (!queue.policy || core::compatible(passed.wish.mode, wish.mode)) return;
     const auto* wrong = passed.overtaken.by(wish.mode, at, *queue.policy, queue.has_priorities);
     if (passed.overtaken.times() == 8) tally_.probe("overtaken 8 times");

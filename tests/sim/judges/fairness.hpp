@@ -1,5 +1,5 @@
-// Who is passed by whom in the queues of a run, and whether as often as the rules allow (P9, S29,
-// S31, S32). Told of everything in the order of the log.
+// Which requests overtake which in the queues of a run, and whether as rarely as the rules demand
+// (P9, S29, S31, S32). It is informed of everything in the order of the log.
 #pragma once
 
 #include <functional>
@@ -20,22 +20,22 @@ class Fairness {
 public:
     Fairness(Violations& violations, Tally& tally) : violations_{violations}, tally_{tally} {}
 
-    // What somebody asks for on one name.
+    // A request for one name.
     struct Wish {
         core::OperationId operation;
         core::LockMode mode = core::LockMode::exclusive;
         core::Priority priority = 0;
         bool is_barrier = false;  // part of a request for all of several names
     };
-    // It waits; told again, nothing happens.
+    // The request waits; a repetition has no effect.
     void queued(const std::string& name, const Wish& wish);
-    // It enters, from the queue or at once. With the last of its names it leaves.
+    // The request is granted, from the queue or at once. With the last of its names it leaves.
     void granted(const std::string& name, const Wish& wish, core::LogIndex at);
-    // It waits nowhere any more.
+    // The request does not wait any more.
     void left(core::OperationId operation);
     void ended(core::SessionId session);
 
-    // After each entry: the policy of a name where somebody waits. It stays as long as they do.
+    // Called after each entry: the policy of a name with waiters. It is constant while they wait.
     using PolicyOf = std::function<core::QueuePolicy(const std::string&)>;
     void learn_policies(const PolicyOf& policy_of);
 
@@ -45,7 +45,7 @@ private:
         spec::Overtaken overtaken;
     };
     struct Queue {
-        std::vector<Waiter> waiters;  // as they came
+        std::vector<Waiter> waiters;  // in the order of arrival
         bool has_priorities = false;
         std::optional<core::QueuePolicy> policy;
     };
@@ -58,7 +58,7 @@ private:
     Tally& tally_;
     std::map<std::string, Queue> queues_;  // none is empty
     std::map<core::OperationId, std::vector<std::string>> places_;
-    std::set<std::string> fresh_;  // queues of the entry that is under way
+    std::set<std::string> fresh_;  // queues of the current entry
 };
 
 }  // namespace mortise::sim

@@ -1,4 +1,4 @@
-// Each way to be passed too often is noticed.
+// Each kind of excessive overtaking is detected.
 #include "tests/sim/judges/fairness.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct FairnessTest : testing::Test {
     void begins(core::QueuePolicy policy = core::QueuePolicy::phase_fair) {
         fairness.learn_policies([policy](const std::string&) { return policy; });
     }
-    // In an entry of its own.
+    // Grants it in an entry of its own.
     void enters(std::uint64_t number, core::LockMode mode, core::Priority priority = 0) {
         index = index.next();
         fairness.granted("name", {operation(number), mode, priority, false}, index);

@@ -1,7 +1,7 @@
-// What each node has heard of the lives of others: the judge's own account, which says what the
-// cluster owes where a directory was rolled back (docs/decisions/0013). Whoever has heard of a
-// later life must find it out. Whoever has not cannot, so nobody of them is to meet it: its
-// directory then counts as lost.
+// What each node knows about the generations of others: the judge's own account of what the cluster
+// must detect when a directory was rolled back (docs/decisions/0013). A node that knows a later run
+// must detect the rollback. A node that does not cannot detect it, so the rolled-back node must not
+// meet such a node: its directory counts as lost then.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace mortise::sim {
 
 class LaterLives {
 public:
-    // This life is one of a directory that was rolled back.
+    // This run belongs to a directory that was rolled back.
     void rolled_back(std::uint64_t life) { rolled_back_.insert(life); }
     [[nodiscard]] bool is_rolled_back(std::uint64_t life) const {
         return rolled_back_.contains(life);
     }
 
     void heard(core::NodeId by, const core::Hello& hello);
-    // Its process is over, and with it what it remembered.
+    // Its process has ended, and with it its memory.
     void forgot(core::NodeId by);
-    // It has heard of a later life of that directory, or of another one of the same start; or its
-    // state knows of a session that a later one opened.
+    // The node knows a later run of that directory, or another run of the same start; or its state
+    // knows a session that a later run opened.
     [[nodiscard]] bool knows_better(core::NodeId by, const core::Hello& hello,
                                     core::BootEpoch newest_session) const;
 

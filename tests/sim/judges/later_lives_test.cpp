@@ -38,7 +38,7 @@ TEST_F(LaterLivesTest, OfTheSameStartAreOthersButNotTheSame) {
     EXPECT_TRUE(knows_better(a, hello(5, 51)));
 }
 
-// Who is refused does not take the place of whom it was heard after.
+// A run that is refused does not replace the later run that was heard before.
 TEST_F(LaterLivesTest, AreNotForgottenForAnEarlierOne) {
     lives.heard(a, hello(5, 50));
     lives.heard(a, hello(4, 40));

@@ -152,7 +152,7 @@ void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
     suspensions_.answered(node, answer, clocks_.boot(node),
                           [this](core::OperationId hold) { return book_.ended_at(hold); });
     const auto found = asked_.extract({node, answer.tag});
-    if (found.empty()) return;  // a release or a close: nothing is claimed by it
+    if (found.empty()) return;  // a release or a close claims nothing
     const auto& asked = found.mapped();
     std::visit(core::Overloaded{
                    [&](const core::Acquired& one) { on(node, asked, one); },
@@ -181,7 +181,7 @@ bool LockHistory::is_asking(core::NodeId node) const {
     return false;
 }
 
-// (2) for what was answered from a read: as of the state here, which must be new enough.
+// (2) for an answer from a read: it must equal the state here, which must be new enough.
 void LockHistory::check_read(core::NodeId node, const Asked& asked, core::LogIndex applied) {
     if (applied >= asked.floor) return;
     report(node, "real time: a read as of index " + in_words(applied) + ", asked after index " +
@@ -201,7 +201,7 @@ void LockHistory::check_view(core::NodeId node, const core::Viewed& viewed) {
     }
 }
 
-// (2): the place in the queue, or the grant, is behind everything answered before.
+// (2): the place in the queue, or the grant, is after everything that was answered before.
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired& acquired) {
     const auto hold = acquired.hold;
     const auto* given = book_.find(hold);
@@ -245,12 +245,13 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Converte
     if (asked.upgrades) beliefs_.changes(asked.hold, core::LockMode::exclusive);
 }
 
-// What was refused changed nothing: no downgrade, and nothing that was to be written.
+// A refused call must not have changed anything: no downgrade, and no write.
 void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError error) {
     const bool refused =
         error == core::CallError::invalid_argument || error == core::CallError::resource_exhausted;
     if (refused && asked.former) beliefs_.changes(asked.hold, *asked.former);
-    const bool is_over = error == core::CallError::node_stopped;  // says nothing of what was asked
+    // says nothing about the effect of the call
+    const bool is_over = error == core::CallError::node_stopped;
     const bool is_unknown = error == core::CallError::outcome_unknown;
     if (is_unknown) tally_.probe("nobody knows what became of a write");
     if (asked.written.empty() || is_unknown || is_over) return;
@@ -260,7 +261,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError erro
 }
 
 void LockHistory::on(core::NodeId node, const Asked& asked, core::Written /*written*/) {
-    if (asked.written.empty()) return;  // others write the same
+    if (asked.written.empty()) return;  // others may write the same
     const auto at = book_.written_at(asked.written);
     if (at <= asked.floor) {
         return report(node, "a write that the log does not have: " + asked.written);

@@ -1,20 +1,23 @@
-// The judge of locks: told of what every node applies and of what its program asks and is told.
+// The judge of locks. It is informed of what every node applies, and of the calls and answers of
+// its program.
 //
-//   (1) every outcome is what the specification says of the same log, at every node (witness
+//   (1) every outcome is that of the specification for the same log, at every node (witness
 //       replay);
-//   (2) real time: a call takes effect behind everything that was answered before it was asked;
-//   (3) no two processes believe in conflicting holds of a name at the same true time (beliefs);
-//   (4) every call is answered at most once, a grant or a conversion is told to whom it was given
-//       and to nobody else;
-//   (5) tokens rise, and nobody is passed too often (log_book);
-//   (6) what its lease takes along is lost or suspended as was asked for, and a confirmation is
-//       true (suspensions);
-//   (7) no circle of lockers stands (circles), and who is told of one was refused for it;
-//   (8) what was written, or broken, is in the log behind where it was asked for, and what was
-//       refused is not;
-//   (9) a hold with a max_hold is over so long after it was told, and not believed beyond.
-// A name that was broken without waiting for its holder is nobody's in (3): that is what is said of
-// such a break (S24).
+//   (2) real time: a call takes effect after everything that was answered before the call;
+//   (3) no two processes regard conflicting holds of a name as valid at the same true time
+//       (beliefs);
+//   (4) every call is answered at most once, and a grant or a conversion is reported only to its
+//       own caller;
+//   (5) tokens rise, and no request is overtaken too often (log_book);
+//   (6) a hold whose lease ends is lost or suspended as requested, and a confirmation is true
+//       (suspensions);
+//   (7) no wait cycle of lockers persists (wait_cycles), and a reported cycle was the reason of a
+//       refusal;
+//   (8) what was written, or broken, is in the log after the call, and what was refused is not;
+//   (9) a hold with a max_hold ends so long after it was reported, and is not valid beyond.
+//
+// For (3), a name that was broken without waiting for its holder is free: such a break allows two
+// valid holds (S24).
 #pragma once
 
 #include <map>
@@ -34,7 +37,7 @@ namespace mortise::sim {
 class LockHistory {
 public:
     using Clocks = Beliefs::Clocks;
-    // A lease lasts for `trust` from when its renewal was sent.
+    // `trust` is how long a lease lasts from when its renewal was sent.
     LockHistory(Violations& violations, Tally& tally, Clocks clocks, core::Nanoseconds trust);
 
     void node_lost(core::NodeId node);
@@ -45,16 +48,16 @@ public:
 
     void asked(core::NodeId node, const core::AcquireCall& call);
     void asked(core::NodeId node, const core::UpgradeCall& call);
-    // From now on it is not used as before (S27).
+    // From now on the hold is not used in its former mode (S27).
     void asked(core::NodeId node, const core::DowngradeCall& call);
     void asked(core::NodeId node, const core::ConfirmCall& call);
     void asked(core::NodeId node, const core::WriteCall& call);
     void inspected(core::NodeId node, const core::InspectCall& call);
-    // What is believed ends before the release is sent.
+    // The hold is not valid any more before the release is sent.
     void releasing(core::OperationId hold);
     void answered(core::NodeId node, const core::CallAnswer& answer, core::LogIndex applied);
 
-    // For something that it does not have.
+    // True if the node has a request for a name that it does not hold.
     [[nodiscard]] bool is_asking(core::NodeId node) const;
     [[nodiscard]] const spec::LockSpec& specification() const { return spec_; }
     [[nodiscard]] core::LogIndex last() const { return last_; }
@@ -62,14 +65,14 @@ public:
 
 private:
     struct Asked {
-        core::LogIndex floor;                     // everything up to here was answered before
+        core::LogIndex floor;  // everything up to here was answered before the call
         core::ShortList<core::NamedMode> wanted;  // of an acquire
         core::OperationId hold;                   // of a conversion
         bool upgrades = false;
-        std::optional<core::LockMode> former{};  // before a downgrade, as it was believed
-        bool suspends = false;                   // the hold that comes of it
+        std::optional<core::LockMode> former{};  // before a downgrade, as its owner had it
+        bool suspends = false;                   // the requested hold
         std::string written{};                   // as LogBook::written_at() has it
-        std::uint32_t max_hold_ms = 0;           // of the hold that comes of it; zero: none
+        std::uint32_t max_hold_ms = 0;           // of the requested hold; zero: none
     };
 
     void specify(core::NodeId node, const core::Applied& applied);
@@ -91,7 +94,8 @@ private:
     Suspensions suspensions_;
     spec::LockSpec spec_;
     core::LogIndex last_;
-    std::map<core::LogIndex, std::uint64_t> digests_;  // of the outcomes, by the first to apply
+    // of the outcomes, by the first node that applied them
+    std::map<core::LogIndex, std::uint64_t> digests_;
     core::LogIndex answered_up_to_;
     std::map<std::pair<core::NodeId, core::CallTag>, Asked> asked_;
 };

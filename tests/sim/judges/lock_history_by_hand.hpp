@@ -1,4 +1,4 @@
-// A log of two nodes by hand, and the judge of it.
+// A log of two nodes, made by hand, and its judge.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ inline constexpr core::NodeId b{2};
 inline constexpr core::SessionId of_a{1};
 inline constexpr core::SessionId of_b{2};
 
-// A lease of the tests, from when its renewal was sent.
+// The length of a lease in the tests, from when its renewal was sent.
 inline constexpr core::Nanoseconds trust{1'000};
 
 inline core::Request acquire(core::SessionId session, std::uint64_t seq, bool wait = true) {
@@ -46,7 +46,7 @@ inline core::OperationId operation(core::SessionId session, std::uint64_t seq) {
     return {session, core::Seq{seq}};
 }
 
-// The log of two nodes with a session each. What happens is true until a test changes it.
+// The log of two nodes with a session each. The history is correct until a test changes it.
 struct LockHistoryTest : testing::Test {
     LockHistoryTest() {
         history.applied(a, entry({opening(a), opening(b)}));
@@ -80,7 +80,7 @@ struct LockHistoryTest : testing::Test {
         call.request.names.push_back({"name"});
         history.asked(node, call);
     }
-    // In the mode that it has in the cluster.
+    // With the mode that it has in the cluster.
     [[nodiscard]] core::Acquired acquired(core::OperationId hold, core::FencingToken token) const {
         core::Acquired acquired{hold, {{"name", core::LockMode::exclusive, token, {}}}};
         for (const auto& grant : machine.inspect("name").holders) {
@@ -110,7 +110,7 @@ struct LockHistoryTest : testing::Test {
         call.name = "name";
         history.inspected(node, call);
     }
-    // It was granted, told, and is believed.
+    // The hold is granted and reported, and its owner regards it as valid.
     void acquire_and_tell(core::NodeId node, core::SessionId session, std::uint64_t seq) {
         ask(node, seq);
         apply({acquire(session, seq)});

@@ -6,7 +6,7 @@ namespace mortise::sim::test {
 namespace {
 
 struct LockConversionsTest : LockHistoryTest {
-    // Granted and told.
+    // The hold is granted and reported.
     void hold(core::NodeId node, core::SessionId session, core::LockMode mode) {
         core::AcquireCall call;
         call.tag = core::CallTag{++tags};
@@ -32,7 +32,7 @@ struct LockConversionsTest : LockHistoryTest {
         const auto token = token_of(operation(session, 1));
         history.answered(node, {core::CallTag{tags}, core::Converted{token}}, last);
     }
-    // In the cluster; as its node was told, its lease goes on.
+    // The session ends in the cluster, while its node still regards the lease as valid.
     void end_in_the_cluster(core::SessionId session) { apply({closing(session)}); }
 
     std::uint64_t tags = 0;

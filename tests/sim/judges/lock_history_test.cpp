@@ -1,4 +1,4 @@
-// The judge of locks is only worth something if it bites: each of its verdicts gets a history.
+// The judge of locks is useful only if it detects errors: each kind of violation gets a history.
 #include "tests/sim/base/expect_violation.hpp"
 #include "tests/sim/judges/lock_history_by_hand.hpp"
 
@@ -112,7 +112,7 @@ TEST_F(LockHistoryTest, SeesAViewThatIsNotWhatIsThere) {
     EXPECT_VIOLATION("name looks other than specified at index 2");
 }
 
-// The session of a ends in the cluster while a's lease, as it was told, goes on.
+// The session of a ends in the cluster while a still regards its lease as valid.
 struct TwoBelieve : LockHistoryTest {
     void let_a_hold_beyond_its_session() {
         acquire_and_tell(a, of_a, 1);
@@ -126,7 +126,7 @@ TEST_F(TwoBelieve, SeesTwoThatBelieveToHoldTheSame) {
     EXPECT_VIOLATION("local validity: node 2 and node 1 both believe to hold name");
 }
 
-// a's hold is over by its own clock at 500.
+// The hold of a ends at 500 by its own clock.
 struct MaxHoldTold : LockHistoryTest {
     void tell(std::uint32_t max_hold_ms) {
         core::AcquireCall call;
@@ -167,7 +167,7 @@ TEST_F(MaxHoldTold, IsNoLongerThanWasAskedFor) {
 }
 
 TEST_F(TwoBelieve, SeesALeaseThatIsProlongedTooLate) {
-    boot[a] = {2'000};  // its lease was over when the other one began
+    boot[a] = {2'000};  // its lease had ended when the other one began
     let_a_hold_beyond_its_session();
     acquire_and_tell(b, of_b, 1);
     EXPECT_EQ(found(), "");

@@ -1,4 +1,4 @@
-// Values and breaks, as the judge of locks sees them.
+// Values and breaks, for the judge of locks.
 #include "tests/sim/base/expect_violation.hpp"
 #include "tests/sim/judges/lock_history_by_hand.hpp"
 
@@ -101,7 +101,7 @@ TEST_F(LockWritingTest, WhoWasNotWaitedForMayBelieve) {
     EXPECT_EQ(found(), "");
 }
 
-// Broken with patience first, and then without.
+// The name was broken with patience first, and then without.
 TEST_F(LockWritingTest, WhoIsNotWaitedForAnyMoreMayBelieve) {
     acquire_and_tell(a, of_a, 1);
     auto again = breaking(2, true);
@@ -111,7 +111,7 @@ TEST_F(LockWritingTest, WhoIsNotWaitedForAnyMoreMayBelieve) {
     EXPECT_EQ(found(), "");
 }
 
-// Its node hears of the grant after the break is in the log.
+// The node receives the grant after the break is in the log.
 TEST_F(LockWritingTest, WhoWasNotWaitedForMayBeginToBelieve) {
     ask(a, 1);
     apply({acquire(of_a, 1)});

@@ -118,10 +118,10 @@ std::map<std::string, Fairness::Wish> LogBook::wishes_of(core::OperationId opera
     return wishes;
 }
 
-// --- what came of it ----------------------------------------------------------------------------
+// --- outcomes -----------------------------------------------------------------------------------
 
 void LogBook::on_queued(core::OperationId operation) {
-    if (!placed_.emplace(operation, index_).second) return;  // a repeat
+    if (!placed_.emplace(operation, index_).second) return;  // a duplicate
     const auto wishes = wishes_of(operation);
     if (wishes.empty()) return tally_.probe("upgrade waited");
     for (const auto& [name, wish] : wishes)
@@ -151,12 +151,12 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
 void LogBook::on_deadlock(core::OperationId operation, const core::Answer& answer) {
     fairness_.left(operation);
     const bool is_new = deadlocks_.emplace(operation, Refused{index_, answer.circle}).second;
-    if (!is_new || answer.circle.empty()) return;  // of readers that upgrade
+    if (!is_new || answer.circle.empty()) return;  // of two readers that upgrade
     tally_.probe("deadlock refused");
     if (placed_.contains(operation)) tally_.probe("circle closed by a grant");
 }
 
-// By a Release, or a Cancel that came after the grant.
+// By a Release, or by a Cancel that came after the grant.
 void LogBook::on_released(core::OperationId operation) {
     const auto* release = body_of<core::Release>(operation);
     const auto* cancel = body_of<core::Cancel>(operation);
@@ -170,7 +170,7 @@ void LogBook::on_released(core::OperationId operation) {
     if (gives_up && terms_of(hold).max_hold_ms == 0) given_up_.insert(hold);
 }
 
-// A name that is broken again, or a value that is dropped, is as it was.
+// A second break of a name, or the removal of an absent value, changes nothing.
 std::string LogBook::written_by(const core::RequestBody& body) {
     if (const auto* value = std::get_if<core::SetValue>(&body)) return value->bytes;
     if (const auto* asked = std::get_if<core::AskRelease>(&body)) return asked->reason;
@@ -183,7 +183,7 @@ core::LogIndex LogBook::written_at(const std::string& what) const {
     return found == written_.end() ? core::LogIndex{} : found->second.second;
 }
 
-// Once (S17).
+// A write takes effect once (S17).
 void LogBook::on_written(core::OperationId operation) {
     const auto what = written_by(requests_.at(operation));
     const auto* breaks = body_of<core::BreakLock>(operation);
@@ -192,7 +192,7 @@ void LogBook::on_written(core::OperationId operation) {
     if (breaks != nullptr && breaks->immediate) on_broken_at_once(*breaks);
     if (what.empty()) return;
     const auto known = written_.emplace(what, std::pair{operation, index_}).first;
-    if (known->second.first == operation) return;  // the first, or a repeat of its answer
+    if (known->second.first == operation) return;  // the first answer, or a duplicate
     report("witness: written twice: " + what);
 }
 
@@ -207,13 +207,13 @@ void LogBook::probe_end(core::ClosureId closure) {
     }
 }
 
-// As if it were given back: nobody is told any more that it is held.
+// Counts as a release: the grant is not reported to its owner any more.
 void LogBook::on_broken(const core::LockBroken& broken) {
     for (const auto hold : broken.holds)
         released_.emplace(hold, index_);
 }
 
-// Those that had been broken with patience as well.
+// Also those that had been broken with patience before.
 void LogBook::on_broken_at_once(const core::BreakLock& request) {
     tally_.probe("lock broken at once");
     for (const auto& [hold, given] : given_) {
@@ -239,7 +239,7 @@ void LogBook::probe_refusal(core::OperationId operation, core::AnswerKind kind) 
 }
 
 void LogBook::on_granted(core::OperationId operation, const core::Answer& answer) {
-    if (given_.contains(operation)) return;  // a repeat
+    if (given_.contains(operation)) return;  // a duplicate
     const auto wishes = wishes_of(operation);
     if (wishes.empty()) {
         return report("witness: " + in_words(operation) + " was granted, not asked for");
@@ -307,7 +307,7 @@ void LogBook::on_converted(core::OperationId operation, const core::Answer& answ
     check_token(held);
 }
 
-// Against readers a writer's token is larger, among readers of one mode it may be shared.
+// A writer's token is larger than that of readers; readers of one mode may share one.
 void LogBook::check_token(const GivenName& given) {
     auto& newest = newest_[given.name];
     const bool writer = core::is_writer(given.mode);

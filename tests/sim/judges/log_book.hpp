@@ -1,6 +1,6 @@
-// What the log says of requests: where each took its place, what it was given and when. Judges
-// what can be seen from that alone: tokens of a name rise with every conflicting grant, for ever
-// (P1), and nobody is passed more often than the rules allow (P9).
+// What the log says about requests: where each was queued, what it was granted and when. It judges
+// what is visible in the log alone: the tokens of a name rise with every conflicting grant (P1),
+// and no request is overtaken more often than the rules allow (P9).
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ public:
     };
     struct Given {
         std::vector<GivenName> names;  // as they are held now
-        core::LogIndex asked_at;       // where the request stands in the log
+        core::LogIndex asked_at;       // the position of the request in the log
         core::LogIndex given_at;
     };
     struct Conversion {
@@ -37,14 +37,14 @@ public:
     LogBook(Violations& violations, Tally& tally)
         : violations_{violations}, tally_{tally}, fairness_{violations, tally}, repeats_{tally} {}
 
-    // The next entry, and what came of it.
+    // The next entry, and its outcomes.
     void read(core::LogId entry, const std::vector<core::Command>& batch,
               const core::Outcomes& outcomes);
     void learn_policies(const Fairness::PolicyOf& policy_of) {
         fairness_.learn_policies(policy_of);
     }
 
-    // Null when it was never granted.
+    // Null if it was never granted.
     [[nodiscard]] const Given* find(core::OperationId hold) const;
     // When that hold last got, or kept, this token by a conversion; not set: never.
     [[nodiscard]] core::LogIndex converted_at(core::OperationId hold,
@@ -52,25 +52,25 @@ public:
     // When a hold, or its session, ended; not set: it has not.
     [[nodiscard]] core::LogIndex ended_at(core::OperationId hold) const;
     [[nodiscard]] core::LogIndex ended_at(core::SessionId session) const;
-    // When somebody was last refused for this circle, which begins with whom it was told to; not
+    // When a request was last refused for this cycle, which begins with the refused locker; not
     // set: never.
     [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CircleStep>& circle) const;
-    // What tells this write or break from all others; empty: nothing does.
+    // Identifies this write or break among all others; empty if nothing does.
     [[nodiscard]] static std::string written_by(const core::RequestBody& body);
-    // Where that took effect; not set: nowhere.
+    // The entry in which it took effect; not set: none.
     [[nodiscard]] core::LogIndex written_at(const std::string& what) const;
     // Names that were taken from holds without waiting for their nodes (S24).
     using Opened = std::set<std::pair<core::OperationId, std::string>>;
     [[nodiscard]] const Opened& opened() const { return opened_; }
-    // Has anybody asked for something as a locker?
+    // Whether any request had a locker.
     [[nodiscard]] bool has_lockers() const { return has_lockers_; }
-    // What was asked for of a hold: none, when nothing was.
+    // The time limits that were requested for a hold; none, if none were.
     [[nodiscard]] core::HoldTerms terms_of(core::OperationId hold) const;
-    // Did its node give it back as lost (S6), though nobody broke it and it has no max_hold?
+    // Whether its node released it as lost (S6) although it was not broken and has no max_hold.
     [[nodiscard]] bool was_given_up(core::OperationId hold) const {
         return given_up_.contains(hold);
     }
-    // Has its node given it back, in whatever way?
+    // Whether its node has released it, in whatever way.
     [[nodiscard]] bool was_released(core::OperationId hold) const { return let_go_.contains(hold); }
     [[nodiscard]] bool takes_any(core::OperationId operation) const;
 
@@ -101,7 +101,7 @@ private:
     void check_token(const GivenName& given);
     template <class Body>
     [[nodiscard]] const Body* body_of(core::OperationId operation) const;
-    // Of an acquire of any kind: what it asks for, name by name.
+    // The names that an acquire of any kind requests.
     [[nodiscard]] std::map<std::string, Fairness::Wish> wishes_of(
         core::OperationId operation) const;
     void report(std::string what) { violations_.report({}, std::move(what)); }
@@ -111,8 +111,9 @@ private:
     Fairness fairness_;
     Repeats repeats_;
     core::LogIndex index_;
-    std::map<core::SessionId, core::Seq> taken_;  // the newest request of each that had its turn
-    std::map<core::OperationId, core::RequestBody> requests_;  // of those
+    // the newest request of each session that had its turn
+    std::map<core::SessionId, core::Seq> taken_;
+    std::map<core::OperationId, core::RequestBody> requests_;  // these requests
     std::map<core::OperationId, core::LogIndex> placed_;       // those that waited
     std::map<core::OperationId, Given> given_;
     std::map<core::OperationId, Conversion> conversions_;

@@ -14,9 +14,9 @@ class LogHistory {
 public:
     explicit LogHistory(Violations& violations) : violations_{violations} {}
 
-    // `node` has put `entry` behind one of term `previous`.
+    // `node` has appended `entry` after one of term `previous`.
     void appended(core::NodeId node, const core::Entry& entry, core::Term previous);
-    // For sweeps: what `node` has is what was appended under that index and term.
+    // For sweeps: the entry of `node` equals the one that was appended with that index and term.
     void check(core::NodeId node, const core::Entry& entry);
 
 private:
@@ -27,7 +27,7 @@ private:
     };
     struct Slot {
         Known first;
-        std::vector<Known> others;  // seldom any
+        std::vector<Known> others;  // rarely any
     };
     [[nodiscard]] const Known* find(core::LogId id) const;
 

@@ -55,8 +55,8 @@ std::size_t OutsideHistory::ask(core::NodeId node, const core::NamedMode& wanted
     return say(std::move(said));
 }
 
-// That all of several names were not free at once says nothing about any of them, so that is not
-// told as a try.
+// If not all of several names were free at once, that says nothing about any of them, so it is not
+// reported as a try.
 void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
     const bool all = call.request.which == core::Acquire::Which::all;
     auto& places = open_[{node, call.tag}];
@@ -64,7 +64,7 @@ void OutsideHistory::asked(core::NodeId node, const core::AcquireCall& call) {
         places.push_back(ask(node, wanted, call.request.wait || all));
 }
 
-// What is suspended nobody has trusted since its lease ran out.
+// A suspended hold was not used since its lease ended.
 OutsideHistory::Held OutsideHistory::let_go(core::OperationId hold) {
     auto held = holds_.extract(hold);
     if (held.empty()) return {};
@@ -106,7 +106,7 @@ void OutsideHistory::answered(core::NodeId node, const core::CallAnswer& answer)
                    [&](const core::Released&) { outcome = check::Outcome::released; },
                    [&](core::CallError error) { outcome = outcome_of(error); },
                    [&](const core::Deadlocked&) { outcome = check::Outcome::refused; },
-                   // Nobody has the rest by a call for any names.
+                   // The other names of a request for any are not held.
                    [&](const core::Acquired&) { outcome = check::Outcome::cancelled; },
                    [](const auto&) {},
                },
@@ -203,7 +203,8 @@ void OutsideHistory::node_started(core::NodeId node) {
     });
 }
 
-// Who sleeps has not noticed that its lease ran out. Nobody trusts it any more all the same.
+// A suspended machine has not noticed the end of its lease. The hold is not used any more
+// nevertheless.
 void OutsideHistory::end() {
     for (const auto& [hold, held] : holds_) {
         const auto until = trusted(hold.session);

@@ -1,9 +1,9 @@
-// What the programs saw, as they would tell it themselves: lines for the search of tests/check,
-// which knows nothing of logs and leaders. Times are the true time. A lease ends when a boot clock
-// says so; a clock within its bounds shows that much of true time at least.
+// The history as the programs saw it: lines for the search of tests/check, which knows nothing
+// about logs and leaders. Times are true times. A lease ends by a boot clock; a clock within its
+// bounds shows at least that much of true time.
 //
-// Several names are several calls. The search knows no conversions: of a hold that is to be
-// converted it is told that it may be over from then on, and that somebody may have the name.
+// Several names are several calls. The search does not support conversions: a hold that is to be
+// converted is reported as possibly over from then on, and the name as possibly held by others.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ public:
     void lost(const core::HoldLost& lost);
     void node_lost(core::NodeId node);
     void node_started(core::NodeId node);
-    // The run is over: what is to come now never comes.
+    // The run has ended: outstanding answers never come.
     void end();
 
     [[nodiscard]] const check::Calls& calls() const { return calls_; }
@@ -39,7 +39,7 @@ public:
 private:
     struct Held {
         core::NodeId node;
-        check::Calls said;  // what every line about it has, by name
+        check::Calls said;  // the common part of all lines about it, by name
     };
     using Places = std::vector<std::size_t>;
 
@@ -59,7 +59,7 @@ private:
     std::map<core::OperationId, Held> holds_;
     std::map<core::SessionId, check::Time> trusted_;
     std::map<core::NodeId, std::uint64_t> lives_;
-    std::map<core::OperationId, Held> orphans_;  // of processes that died
+    std::map<core::OperationId, Held> orphans_;  // the holds of processes that died
 };
 
 }  // namespace mortise::sim

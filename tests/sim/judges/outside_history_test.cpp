@@ -30,7 +30,7 @@ struct OutsideHistoryTest : testing::Test {
         history.answered(node, {call.tag, std::move(acquired)});
         heap.run_until(heap.now() + sim_millisecond);
     }
-    // Of a it is not heard that it has the name no more.
+    // The end of a's hold is not reported.
     void granted_to_b_after(SimTime time) {
         granted(a, session_of_a, 1);
         heap.run_until(time);
@@ -78,7 +78,7 @@ TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
     EXPECT_TRUE(is_explained());
 }
 
-// It sleeps on, so it never says that the hold is lost.
+// The machine stays suspended, so it never reports the loss of the hold.
 TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedNoLongerThanItsLease) {
     granted_to_b_after(11 * sim_second);
     history.end();
@@ -99,7 +99,7 @@ TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
     EXPECT_TRUE(is_explained());
 }
 
-// Nobody told it of the end of its session yet.
+// The end of its session was not reported yet.
 TEST_F(OutsideHistoryTest, WhatIsSuspendedIsInNobodysWayUntilItIsLetGo) {
     granted_to_b_after(11 * sim_second);
     history.releasing(a, {}, {session_of_a, core::Seq{1}});

@@ -1,6 +1,6 @@
-// Requests that come to the log where nothing is left for them to do (S17): again, also behind
-// their own cancel, and after the end of their session. What such a one may change the
-// specification judges; here they are counted, so that a kind that never gets there shows.
+// Counts requests in the log that have nothing left to do (S17): duplicates, also after their own
+// cancel, and requests after the end of their session. The specification judges what such a request
+// may change; here they are counted, so that a kind that never occurs is visible.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Repeats {
 public:
     explicit Repeats(Tally& tally) : tally_{tally} {}
 
-    // The next request of the log, in an entry of that term.
+    // The next request in the log, in an entry of that term.
     void read(core::Term term, const core::Request& request, bool session_ended);
 
 private:
@@ -30,8 +30,8 @@ private:
     };
 
     Tally& tally_;
-    std::unordered_map<core::OperationId, core::Term, Hash> first_;  // where each came first
-    std::set<core::OperationId> cancelled_;                          // by a Cancel that is there
+    std::unordered_map<core::OperationId, core::Term, Hash> first_;  // the first occurrence of each
+    std::set<core::OperationId> cancelled_;                          // by a Cancel in the log
 };
 
 }  // namespace mortise::sim

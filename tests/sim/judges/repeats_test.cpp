@@ -1,4 +1,4 @@
-// The counting of requests that come to the log again, by hand.
+// The counting of duplicate requests in a log made by hand.
 #include "tests/sim/judges/repeats.hpp"
 
 #include <string_view>

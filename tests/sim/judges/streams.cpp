@@ -8,9 +8,9 @@
 
 namespace mortise::sim {
 
-// --- what nodes send ----------------------------------------------------------------------------
+// --- requests that nodes send -------------------------------------------------------------------
 
-// Without a session when there are no requests.
+// Without a session if there are no requests.
 Streams::Run Streams::run_in(core::NodeId from, const core::Forward& forward) {
     Run run;
     if (forward.batch.empty()) return run;
@@ -66,7 +66,7 @@ void Streams::check_order(core::NodeId from, core::NodeId to, const Run& run, co
 void Streams::follow(Sender& sender, core::NodeId to, const Run& run, core::Seq applied) {
     auto& trails = sender.trails;
     trails.erase(trails.begin(), trails.upper_bound(applied));
-    // With it even the places are taken that calls cannot have.
+    // With it, even the part of the window that calls cannot use is occupied.
     const bool fills = run.last.raw() - applied.raw() >= 2 * window_;
     if (run.closes && fills && !trails.contains(run.last))
         tally_.probe("session ended with a full window");
@@ -96,14 +96,14 @@ void Streams::state_replaced(core::NodeId node) {
         trail.installed = true;
 }
 
-// --- what is applied ----------------------------------------------------------------------------
+// --- requests that are applied ------------------------------------------------------------------
 
 void Streams::applied(const core::Applied& applied) {
     const bool is_new = applied.entry.id.index > last_;
     if (!is_new || applied.entry.kind != core::EntryKind::commands) return;
     last_ = applied.entry.id.index;
     const auto batch = commands_in(applied.entry.payload);
-    if (!batch) return;  // the judge of locks says so
+    if (!batch) return;  // the judge of locks reports that
     entry_ = {};
     for (const auto& command : *batch) {
         if (const auto* request = std::get_if<core::Request>(&command)) read(*request);

@@ -1,12 +1,12 @@
-// The judge of the streams of requests (S17, docs/decisions/0039), with an account of its own:
+// The judge of the streams of requests (S17, docs/decisions/0039), with its own account:
 //
-//   (1) a node sends numbers without a gap: in one message, and from one message to the next. It
-//       may go back; and to another leader, or on a new connection, it begins with nothing left
-//       out that it has not seen applied. Leaders leave no gap in the log;
+//   (1) a node sends numbers without a gap: within a message, and from one message to the next. It
+//       may go back. To another leader, or on a new connection, it begins no later than with the
+//       first request that it has not seen applied. Leaders leave no gap in the log;
 //   (2) the requests of a session take effect in the order of their numbers, and none is left out:
-//       each that the log has at its turn has an outcome in that entry, and no other one has;
-//   (3) each takes effect once: whatever is told of it later is the answer that it was given;
-//   (4) nothing takes effect behind the end of its session.
+//       each that the log has at its turn has an outcome in that entry, and no other request has;
+//   (3) each takes effect once: a later answer to it equals the first one;
+//   (4) none takes effect after the end of its session.
 #pragma once
 
 #include <cstddef>
@@ -28,37 +28,37 @@ public:
     Streams(Violations& violations, Tally& tally, std::size_t window)
         : violations_{violations}, tally_{tally}, window_{window} {}
 
-    // What a node hands over for a leader; with the sessions as it has applied them.
+    // A message to a leader, and the sessions as its node has applied them.
     void sent(core::NodeId from, core::NodeId to, const core::Forward& forward,
               const core::SessionTable& sessions);
-    // A connection with that peer has come up, and takes the place of a former one.
+    // A connection with that peer has come up, and replaces a former one.
     void connected(core::NodeId node, core::NodeId peer);
-    // It has the state of another.
+    // The node has installed a snapshot.
     void state_replaced(core::NodeId node);
     void node_lost(core::NodeId node) { senders_.erase(node); }
-    // Told of each node; the first that applies an entry counts.
+    // Called for each node; the first one that applies an entry counts.
     void applied(const core::Applied& applied);
 
 private:
-    struct Run {  // of requests, in one message
+    struct Run {  // requests in one message
         core::SessionId session;
         core::Seq first;
         core::Seq last;
-        std::set<core::Seq> withdrawn;  // nobody there waits for those any more
+        std::set<core::Seq> withdrawn;  // requests whose callers have given up
         bool closes = false;
     };
-    // Of a request that its node has sent and not seen applied.
+    // A request that its node has sent and not seen applied.
     struct Trail {
-        core::NodeId leader;        // it was sent to that one last
-        std::uint64_t changes = 0;  // of the leader, since it was sent for the first time
-        bool installed = false;     // since it was sent last, its node has installed a state
-        bool withdrawn = false;     // as it was sent last
+        core::NodeId leader;        // the last receiver
+        std::uint64_t changes = 0;  // of the leader, since the request was first sent
+        bool installed = false;     // its node has installed a snapshot since the last attempt
+        bool withdrawn = false;     // at the last attempt
     };
     struct Sender {
         core::SessionId session;
-        core::Seq next;  // behind what it sent last
+        core::Seq next;  // after the last request that it sent
         core::NodeId leader;
-        bool reconnected = false;  // to it, since then
+        bool reconnected = false;  // to that leader, since then
         std::map<core::Seq, Trail> trails;
     };
     struct Stream {
@@ -68,18 +68,19 @@ private:
         bool closes = false;
         bool ended = false;
     };
-    struct Entry {  // at hand
+    struct Entry {  // the current entry
         std::set<core::SessionId> sessions;
-        std::map<core::SessionId, core::Seq> declined;  // by a leader; the first of each
+        // by a leader; the first one of each session
+        std::map<core::SessionId, core::Seq> declined;
         std::set<core::OperationId> releases;
-        std::set<core::OperationId> ahead;  // of their turn
+        std::set<core::OperationId> ahead;  // ahead of their turn
     };
 
     Run run_in(core::NodeId from, const core::Forward& forward);
     void check_order(core::NodeId from, core::NodeId to, const Run& run, core::Seq applied);
     void follow(Sender& sender, core::NodeId to, const Run& run, core::Seq applied);
     void read(const core::Request& request);
-    // By a leader: its node sent it as something else.
+    // Declined by a leader: its node sent another request.
     [[nodiscard]] bool was_declined(const core::Request& request) const;
     void on(const core::Outcome& outcome);
     void on_begun(core::OperationId operation);

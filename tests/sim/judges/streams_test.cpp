@@ -1,4 +1,4 @@
-// Streams of requests by hand, right and wrong.
+// Streams of requests made by hand, correct and incorrect.
 #include "tests/sim/judges/streams.hpp"
 
 #include <string_view>
@@ -58,7 +58,7 @@ protected:
     [[nodiscard]] core::Outcome answered(std::uint64_t seq, core::AnswerKind kind) const {
         return core::Answered{{session_, core::Seq{seq}}, {kind, {}, {}}};
     }
-    // Requests with these numbers.
+    // Sends requests with these numbers.
     void send(const std::vector<std::uint64_t>& numbers, core::NodeId leader = a) {
         std::vector<core::Command> commands;
         for (const auto number : numbers)
@@ -87,7 +87,7 @@ protected:
     core::SessionId session_;
 };
 
-// --- what is applied ----------------------------------------------------------------------------
+// --- requests that are applied ------------------------------------------------------------------
 
 TEST_F(StreamsTest, AreContentWithRepeatsAndWaiters) {
     apply({of(1, acquire()), of(2, acquire("other")), of(2, acquire("other"))});
@@ -193,7 +193,7 @@ TEST_F(StreamsTest, DoNotCountWhatItsNodeHasWithdrawn) {
     EXPECT_EQ(count("declined under overload with releases behind it"), 0U);
 }
 
-// --- what nodes send ----------------------------------------------------------------------------
+// --- requests that nodes send -------------------------------------------------------------------
 
 TEST_F(StreamsTest, AreContentWithRoundsThatBeginAgain) {
     send({1, 2});

@@ -37,9 +37,9 @@ void Suspensions::node_lost(core::NodeId node) {
     std::erase_if(confirms_, [&](const auto& one) { return one.first.first == node; });
 }
 
-// --- the lease runs out, and is renewed ---------------------------------------------------------
+// --- the lease ends, and is renewed -------------------------------------------------------------
 
-// Of one that was just given back nothing is said.
+// A hold that was just released is not judged.
 void Suspensions::suspended(core::NodeId node, core::OperationId hold, core::Instant boot) {
     const auto found = held_.find(hold);
     if (found == held_.end()) return;
@@ -72,7 +72,7 @@ void Suspensions::held_again(core::OperationId hold, Held& held) {
     held.is_suspended = false;
 }
 
-// --- confirming ---------------------------------------------------------------------------------
+// --- confirmations ------------------------------------------------------------------------------
 
 void Suspensions::asked(core::NodeId node, const core::ConfirmCall& call, core::Instant boot,
                         core::LogIndex floor) {

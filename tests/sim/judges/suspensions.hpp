@@ -1,7 +1,7 @@
-// Holds and the end of their lease (S6): what is lost with it and what is only suspended, whether
-// their owners are told, and whether a confirmation says what it means.
+// The judge of the end of a lease (S6): which holds are lost with it and which are only suspended,
+// whether their owners are notified, and whether a confirmation is true.
 //
-// Whether a suspended hold is believed is the lease's business, as for any other (beliefs).
+// Whether a suspended hold may be used depends on the lease, as for any other hold (beliefs).
 #pragma once
 
 #include <functional>
@@ -16,27 +16,27 @@ namespace mortise::sim {
 
 class Suspensions {
 public:
-    // A lease lasts for `trust` from when the renewal was sent that was applied.
+    // `trust` is how long a lease lasts from when the applied renewal was sent.
     Suspensions(Violations& violations, Tally& tally, core::Nanoseconds trust)
         : violations_{violations}, tally_{tally}, trust_{trust} {}
 
     void begins(core::NodeId node, core::OperationId hold, bool suspends);
-    // It was given back.
+    // The hold was released.
     void ends(core::OperationId hold) { held_.erase(hold); }
-    // Has the cluster ended its session?
+    // `session_ended`: the cluster has ended its session.
     void lost(const core::HoldLost& lost, bool session_ended);
     void node_lost(core::NodeId node);
 
-    // `boot` is what the boot clock of the node shows now.
+    // `boot` is the present boot clock of the node.
     void suspended(core::NodeId node, core::OperationId hold, core::Instant boot);
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease, core::Instant boot);
 
     // Everything up to `floor` was answered before.
     void asked(core::NodeId node, const core::ConfirmCall& call, core::Instant boot,
                core::LogIndex floor);
-    // Where the log ends a hold; not set: nowhere.
+    // The index at which the log ends a hold; not set: none.
     using EndedAt = std::function<core::LogIndex(core::OperationId)>;
-    // Nothing unless it is the answer to a confirm.
+    // Has no effect unless it is the answer to a confirm.
     void answered(core::NodeId node, const core::CallAnswer& answer, core::Instant boot,
                   const EndedAt& ended_at);
 
@@ -44,11 +44,11 @@ private:
     struct Held {
         core::NodeId node;
         bool suspends = false;
-        bool is_suspended = false;  // and its owner was told
+        bool is_suspended = false;  // and its owner was notified
     };
     struct Asked {
         core::OperationId hold;
-        core::Instant at;  // of the boot clock
+        core::Instant at;  // on the boot clock
         core::LogIndex floor;
         bool was_suspended = false;
     };

@@ -1,12 +1,12 @@
-// The judge of locks on holds that outlive their lease, and on confirmations (S6).
+// The judge of locks, for holds that survive the end of their lease, and for confirmations (S6).
 #include "tests/sim/base/expect_violation.hpp"
 #include "tests/sim/judges/lock_history_by_hand.hpp"
 
 namespace mortise::sim::test {
 namespace {
 
-// Node a has the name, by a hold that is to be suspended unless a test says otherwise. Its lease is
-// over at 1,000.
+// Node a has the name, by a hold that is to be suspended unless a test says otherwise. Its lease
+// ends at 1,000.
 struct SuspensionsTest : LockHistoryTest {
     void hold(bool suspends = true) {
         core::AcquireCall call;
@@ -21,7 +21,8 @@ struct SuspensionsTest : LockHistoryTest {
     void renew() { lease(a, of_a, boot[a].ns + trust.count()); }
     void end_in_the_cluster() { apply({closing(of_a)}); }
     void lose() { history.lost({its, core::HoldLost::Reason::expired}); }
-    // Once its session has ended and it knows that its lease has.
+    // Another session gets the name after the session has ended and the node has noticed the end of
+    // its lease.
     void suspend_and_let_another_have_it() {
         end_in_the_cluster();
         run_out();
@@ -35,7 +36,7 @@ struct SuspensionsTest : LockHistoryTest {
     void answer_confirm(Result result) {
         history.answered(a, {core::CallTag{9}, result}, last);
     }
-    // Somebody looks, so that everything so far counts as answered.
+    // A read, so that everything so far counts as answered.
     void look() {
         inspect(b, 8);
         history.answered(b, {core::CallTag{8}, core::Viewed{{machine.inspect("name")}}}, last);
@@ -118,8 +119,8 @@ TEST_F(SuspensionsTest, SeeOneThatIsHeldAgainAndWasNotTold) {
     EXPECT_VIOLATION("is held again, and nobody was told that it was suspended");
 }
 
-// P3: from when its lease ran out until it is renewed nobody believes in it, and then somebody
-// does.
+// P3: between the end of its lease and the renewal the hold is not valid, and another session may
+// have a valid one.
 TEST_F(SuspensionsTest, AreInNobodysWay) {
     hold();
     suspend_and_let_another_have_it();
@@ -145,7 +146,7 @@ TEST_F(SuspensionsTest, SeeAConfirmationWithoutALease) {
 TEST_F(SuspensionsTest, SeeAConfirmationByARenewalOfBefore) {
     hold();
     boot[a] = {500};
-    renew();  // asked for at 500
+    renew();  // requested at 500
     boot[a] = {600};
     confirm();
     answer_confirm(core::Confirmed{});
@@ -161,7 +162,7 @@ TEST_F(SuspensionsTest, SeeAConfirmationOfWhatIsNotHeld) {
     EXPECT_VIOLATION("is confirmed, and is not held");
 }
 
-// Another had it in between, and gave it back.
+// Another session had the name in between.
 TEST_F(SuspensionsTest, SeeAConfirmationOfWhatHadEnded) {
     hold();
     apply({release(of_a, 2, 1), acquire(of_b, 1), release(of_b, 2, 1)});

@@ -35,7 +35,7 @@ void Tellings::went_back(core::OperationId hold, const Untold& untold) {
                        "telling: " + in_words(hold) + " went back before its owner was told");
 }
 
-// With the program.
+// The program is lost with its node.
 void Tellings::node_lost(core::NodeId node) {
     std::erase_if(untold_, [&](const auto& entry) { return entry.second.node == node; });
 }

@@ -1,5 +1,5 @@
-// The judge of what is lost on a node that lives: its owner is told before it goes back, which
-// makes it somebody else's, unless that takes too long (S6).
+// The judge of losses on a live node: the owner is notified before the hold is released, after
+// which the name may be granted to others, unless the notification takes too long (S6).
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ namespace mortise::sim {
 
 class Tellings {
 public:
-    // What the steady clock of a node shows now.
+    // The present steady clock of a node.
     using Clock = std::function<core::Instant(core::NodeId)>;
     Tellings(Violations& violations, Tally& tally, Clock steady)
         : violations_{violations}, tally_{tally}, steady_{std::move(steady)} {}
 
-    // Its owner has it until then, and is about to be told.
+    // The owner relies on the hold until now, and is about to be notified.
     void lost(core::NodeId node, core::OperationId hold);
-    // He was, and so will be his node.
+    // The owner was notified, and its node is about to be informed.
     void told(core::OperationId hold);
-    // Something was applied somewhere.
+    // An entry was applied at some node.
     void applied(const LogBook& book);
     void node_lost(core::NodeId node);
 

@@ -1,4 +1,4 @@
-// The judge of the order in which owners and the cluster hear of a loss.
+// The judge of the order in which owners and the cluster learn of a loss.
 #include "tests/sim/judges/tellings.hpp"
 
 #include <chrono>

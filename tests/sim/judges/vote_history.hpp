@@ -1,5 +1,5 @@
-// Who led, who voted for whom, and what the hard state on disk was: one leader for a term, one vote
-// of an incarnation in a term, nothing that goes back.
+// Leaders, votes, and the hard state on disk: one leader per term, one vote of an incarnation per
+// term, and nothing goes back.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@ public:
     explicit VoteHistory(Violations& violations) : violations_{violations} {}
 
     void leads(core::NodeId node, core::Term term);
-    // `voter` has told the world.
+    // `voter` has sent this vote.
     void voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
                core::NodeId candidate);
     void hard_state(core::NodeId node, const core::HardState& before, const core::HardState& after);
-    // Told somebody so.
+    // Whether it has sent that vote.
     [[nodiscard]] bool has_voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
                                  core::NodeId candidate) const;
 

@@ -28,7 +28,7 @@ void add_waits(const core::LockView& lock, const core::LockView::Waiting& waitin
     }
 }
 
-// From one to the next until somebody comes again.
+// Follows the waits until a locker occurs twice.
 std::optional<Locker> find_circle(const Locker& at, const WaitsFor& waits, std::set<Locker>& path,
                                   std::set<Locker>& done) {
     const auto found = waits.find(at);

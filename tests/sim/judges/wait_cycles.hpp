@@ -1,5 +1,5 @@
-// No circle of lockers may stand (S33). Looks at who holds what somebody waits for, and at nothing
-// else: less than the rule sees, and found in another way than by the specification.
+// No wait cycle of lockers may persist (S33). This judge examines only who holds what another waits
+// for: less than the rule covers, and found in another way than by the specification.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace mortise::sim {
 
-// Is that request for any of several names? Then one name that is taken does not stop it.
+// Whether that request is for any of several names: then one taken name does not block it.
 using TakesAny = std::function<bool(core::OperationId)>;
 
-// Of all that is held and waited for: a circle of lockers, each of which waits for what the next
-// one holds, in words. Empty when there is none.
+// A cycle in what is held and waited for, in words: each locker in it waits for what the next one
+// holds. Empty if there is none.
 [[nodiscard]] std::string standing_circle(const std::vector<core::LockView>& locks,
                                           const TakesAny& takes_any);
 

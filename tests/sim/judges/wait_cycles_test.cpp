@@ -1,4 +1,4 @@
-// The judges of lockers that wait for each other (S33).
+// The judges of wait cycles (S33).
 #include "tests/sim/judges/wait_cycles.hpp"
 
 #include "tests/sim/base/expect_violation.hpp"
@@ -11,7 +11,7 @@ core::LockerTag locker(std::uint64_t number) {
     return {number, "locker " + std::to_string(number)};
 }
 
-// Who holds a name and who waits for it, each with a locker of its own session.
+// The holder and the waiters of a name, each with a locker of its own session.
 struct StandingCircle : testing::Test {
     using Seq = std::uint64_t;
     static core::LockView::Waiting waiting(core::SessionId session, Seq seq,
@@ -87,7 +87,7 @@ TEST_F(StandingCircle, IsNotTheHoldThatIsUpgraded) {
     EXPECT_EQ(found(), "");
 }
 
-// Lockers of both nodes take two names in opposite order.
+// Lockers of both nodes acquire two names in opposite order.
 struct DeadlocksTest : LockHistoryTest {
     static core::Request take(core::SessionId session, std::uint64_t seq, const char* name) {
         auto request = acquire(session, seq);

@@ -33,7 +33,7 @@ void CallDrawing::dress(core::Acquire& request) {
     if (prng_.one_in(4)) request.label = "worker " + std::to_string(prng_.below(10));
     request.policy = swarm_.workload.policy;
     request.policy_given = prng_.one_in(8);
-    // Now and then somebody is of another opinion.
+    // Sometimes a request has another policy.
     if (prng_.one_in(20)) {
         request.policy = queue_policies[prng_.below(queue_policies.size())];
     }
@@ -48,14 +48,15 @@ bool CallDrawing::percent(std::uint64_t chance) {
     return chance != 0 && prng_.below(100) < chance;
 }
 
-// A program has a few, and names most of them.
+// A program has a few lockers, and labels most of them.
 core::LockerTag CallDrawing::locker() {
     const auto number = 1 + prng_.below(3);
     if (number == 3) return {number, {}};
     return {number, "locker " + std::to_string(number)};
 }
 
-// A hold may end long before its lease, or need never; names are taken for less than a session.
+// A max_hold may end long before its lease, or never matter; names stay closed for less than a
+// session.
 core::HoldTerms CallDrawing::terms() {
     const auto up_to = [&](std::uint32_t most) {
         return static_cast<std::uint32_t>(1 + prng_.below(most));
@@ -88,7 +89,7 @@ core::AcquireCall CallDrawing::acquire_several(core::Instant now) {
         const auto same = std::ranges::find(names, wanted.name, &core::NamedMode::name);
         if (same == names.end()) names.push_back(wanted);
     }
-    // Those of all are named in rising order, or it is refused.
+    // Requests for all names must be in ascending order, or they are refused.
     if (all && !prng_.one_in(40)) std::ranges::sort(names, {}, &core::NamedMode::name);
     dress(call.request);
     call.deadline = deadline(now, 8);
@@ -116,13 +117,13 @@ core::InspectCall CallDrawing::inspect() {
     return inspect;
 }
 
-// Nobody waits for that without end.
+// No confirm waits without a limit.
 core::ConfirmCall CallDrawing::confirm(core::OperationId hold, core::Instant now) {
     const auto most = 8 * swarm_.election_timeout.count();
     return {{}, hold, now + core::Nanoseconds{prng_.between(0, most)}};
 }
 
-// Most write; some have seen that it was dirty, or do as if.
+// Most calls write; some declare the value consistent, whether or not it is dirty.
 core::WriteCall CallDrawing::write(core::OperationId hold, const std::string& name,
                                    core::CallTag tag) {
     if (prng_.one_in(4)) return {tag, hold, core::MarkConsistent{hold.seq, name}};
@@ -135,7 +136,7 @@ core::WriteCall CallDrawing::ask_for(const std::string& name, core::CallTag tag)
     return {tag, {}, core::AskRelease{name, "call " + std::to_string(tag.raw())}};
 }
 
-// Now and then under a token of somebody else, or without patience.
+// Sometimes with the token of another holder, or without patience.
 core::WriteCall CallDrawing::take_away(const std::string& name, core::FencingToken token,
                                        core::CallTag tag) {
     core::BreakLock request{name, token, "call " + std::to_string(tag.raw()), prng_.one_in(6)};

@@ -1,4 +1,4 @@
-// What programs ask for: drawn, and often not wise. Tags are the caller's.
+// Draws the calls of programs, often foolish ones. The caller chooses the tags.
 #pragma once
 
 #include <string>
@@ -16,18 +16,19 @@ public:
     CallDrawing(core::Prng& prng, const Swarm& swarm) : prng_{prng}, swarm_{swarm} {}
 
     [[nodiscard]] std::string name();
-    // `now` is of the steady clock of whoever asks.
+    // `now` is of the steady clock of the caller.
     [[nodiscard]] core::AcquireCall acquire(core::Instant now);
     [[nodiscard]] core::AcquireCall acquire_several(core::Instant now);
-    // Of a hold in that mode.
+    // For a hold in that mode.
     [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
                                         core::Instant now);
     [[nodiscard]] core::InspectCall inspect();
     [[nodiscard]] core::ConfirmCall confirm(core::OperationId hold, core::Instant now);
-    // Under a hold of that name. What is written stands for the call: nobody else writes the same.
+    // Under a hold of that name. The written bytes identify the call: no other call writes the
+    // same.
     [[nodiscard]] core::WriteCall write(core::OperationId hold, const std::string& name,
                                         core::CallTag tag);
-    // So do the reasons.
+    // The reasons identify these calls, too.
     [[nodiscard]] static core::WriteCall ask_for(const std::string& name, core::CallTag tag);
     [[nodiscard]] core::WriteCall take_away(const std::string& name, core::FencingToken token,
                                             core::CallTag tag);
@@ -37,7 +38,7 @@ private:
     [[nodiscard]] core::LockMode any_mode();
     [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
     void dress(core::Acquire& request);
-    // Nothing is drawn in a run that has none of it.
+    // Draws nothing in a run without that feature.
     [[nodiscard]] bool percent(std::uint64_t chance);
     [[nodiscard]] core::LockerTag locker();
     [[nodiscard]] core::HoldTerms terms();

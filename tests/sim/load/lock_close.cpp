@@ -1,6 +1,6 @@
-// Programs that close their node, often when it suits nobody, as Node::close() does: no calls from
-// then on, everything is given back, leadership is handed over, and after a while the process ends
-// whatever came of it. It is started again.
+// Programs that close their node at inconvenient times, as Node::close() does: no calls from then
+// on, all holds are released, leadership is transferred, and after a while the process ends,
+// whatever the result. It is started again.
 #include "tests/sim/load/lock_workload.hpp"
 
 namespace mortise::sim {
@@ -28,7 +28,7 @@ void LockWorkload::close_later() {
     });
 }
 
-// Mostly one that has something to give back.
+// Mostly a node that holds something.
 core::NodeId LockWorkload::draw_to_close() {
     const auto holding = holder({});
     if (holding.is_set() && !prng_.one_in(3)) return holding;
@@ -37,7 +37,7 @@ core::NodeId LockWorkload::draw_to_close() {
 
 void LockWorkload::struck(core::NodeId node, Fault fault) {
     if (world_.swarm.workload.close_pace == 0 || !prng_.one_in(4)) return;
-    // Of a leader, more often than not: the others are without one.
+    // Mostly the leader, so that the others are without one.
     if (fault == Fault::crash) {
         close(draw_to_close());
     } else if (close(node)) {
@@ -62,7 +62,7 @@ bool LockWorkload::close(core::NodeId node) {
     return true;
 }
 
-// A break of which its node has not heard.
+// A break that its node has not received.
 void LockWorkload::probe_closing(core::NodeId node, const std::set<core::OperationId>& holds) {
     const auto& book = history_.book();
     if (!cluster_.leader().is_set()) world_.tally.probe("closed without a leader");
@@ -84,7 +84,7 @@ void LockWorkload::closed(core::NodeId node, core::CallTag tag) {
     world_.heap.after(soon, [this, node, tag] { hand_over(node, tag); });
 }
 
-// Whoever is asleep ends when it is awake.
+// A suspended node ends when it is awake.
 void LockWorkload::hand_over(core::NodeId node, core::CallTag tag) {
     if (!closings_.is_closing(node, tag) || !cluster_.can_answer(node)) return;
     const auto next = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];

@@ -1,4 +1,4 @@
-// Programs whose holds outlive their leases: they ask whether they still have them (S6).
+// Programs whose holds survive the end of their leases: they ask whether they still have them (S6).
 #include "tests/sim/load/lock_workload.hpp"
 
 namespace mortise::sim {
@@ -9,14 +9,14 @@ void LockWorkload::suspended(core::NodeId node, core::OperationId hold) {
     confirm_sometimes(node, hold, world_.swarm.election_timeout.count() / 4);
 }
 
-// Of any hold, where some are suspended.
+// Confirms any hold, in runs with suspended holds.
 void LockWorkload::confirm_sometimes(core::NodeId node, core::OperationId hold, SimTime within) {
     const bool may_be = core_.empty() && world_.swarm.workload.suspend_percent != 0;
     if (!may_be || prng_.one_in(3)) return;
     world_.heap.after(prng_.between(0, within), [this, node, hold] { confirm(node, hold); });
 }
 
-// Now and then of one that it has given back just now, or lost.
+// Sometimes confirms a hold that was just released, or lost.
 void LockWorkload::confirm(core::NodeId node, core::OperationId hold) {
     if (!core_.empty() || !can_call(node)) return;
     if (!holds_.contains(hold) && !prng_.one_in(8)) return;

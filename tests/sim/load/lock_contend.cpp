@@ -1,4 +1,4 @@
-// Programs that want to hear who wants what they hold, and some that ask for it (S24).
+// Programs that want contention notifications, and some that request a release (S24).
 #include "tests/sim/load/lock_workload.hpp"
 
 namespace mortise::sim {
@@ -11,7 +11,7 @@ void LockWorkload::watch_sometimes(core::NodeId node, core::OperationId hold) {
 
 void LockWorkload::watch(core::NodeId node, core::OperationId hold) {
     if (!holds_.contains(hold) || !can_call(node)) return;
-    if (cluster_.at(node).is_catching_up()) return;  // it would hear of it later
+    if (cluster_.at(node).is_catching_up()) return;  // it would be notified later
     std::vector<std::string> names;
     for (const auto& one : history_.book().find(hold)->names)
         names.push_back(one.name);
@@ -19,7 +19,7 @@ void LockWorkload::watch(core::NodeId node, core::OperationId hold) {
     call(node, core::WatchCall{{}, hold});
 }
 
-// Some yield.
+// Some holders release their hold.
 void LockWorkload::contended(core::NodeId node, const core::Contended& contended) {
     contentions_.told(node, contended);
     if (!prng_.one_in(3)) return;

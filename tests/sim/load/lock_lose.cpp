@@ -1,10 +1,10 @@
-// Programs that lose what they hold: each is told on a thread of its own, sooner or later, and the
-// node hears when that is done (S6).
+// Programs that lose their holds: each owner is notified on a thread of its own after some time,
+// and then the node is informed (S6).
 #include "tests/sim/load/lock_workload.hpp"
 
 namespace mortise::sim {
 
-// What was given back just before need not be told.
+// A hold that was just released needs no notification.
 void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     const bool had = holds_.erase(lost.hold) != 0;
     history_.lost(lost);
@@ -16,7 +16,7 @@ void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     tell_sometimes(node, lost.hold);
 }
 
-// Mostly at once; some hang.
+// Mostly at once; some callbacks hang.
 void LockWorkload::tell_sometimes(core::NodeId node, core::OperationId hold) {
     if (prng_.one_in(8)) return;
     const auto delay = prng_.between(0, (prng_.one_in(4) ? 150 : 20) * sim_millisecond);

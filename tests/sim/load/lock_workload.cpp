@@ -94,7 +94,7 @@ void LockWorkload::call_later() {
 
 void LockWorkload::call_somewhere() {
     const auto node = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
-    // A program that is asleep asks for nothing.
+    // A suspended program makes no calls.
     if (!can_call(node)) return;
     if (prng_.below(1'000) < world_.swarm.workload.transfer_permille) {
         transfer();
@@ -119,7 +119,7 @@ void LockWorkload::call(core::NodeId node, core::Call call) {
     cluster_.call(node, std::move(calls));
 }
 
-// One name after the other, on one node: in the end it has used thousands.
+// Acquires one name after the other on one node, which has used thousands in the end.
 void LockWorkload::acquire_many() {
     const auto node = cluster_.ids().front();
     if (!can_call(node) || is_crowded()) return;
@@ -140,7 +140,7 @@ void LockWorkload::acquire_many() {
     cluster_.call(node, std::move(calls));
 }
 
-// The specification looks at everybody for each command. And it finds each wait cycle, while the
+// The specification examines every waiter for each command. And it finds each wait cycle, while the
 // search of the product is limited: in a longer queue it may find another one, or none (S33).
 bool LockWorkload::is_crowded() const {
     constexpr std::size_t crowd_max = 150;
@@ -156,7 +156,7 @@ void LockWorkload::acquire(core::NodeId node) {
     }
 }
 
-// Whoever asks waits for an answer, and may lose patience.
+// A waiting caller may lose patience and cancel.
 template <class WaitingCall>
 void LockWorkload::ask(core::NodeId node, WaitingCall call) {
     call.tag = core::CallTag{++newest_tag_};
@@ -198,7 +198,7 @@ void LockWorkload::transfer() {
 
 void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     const auto* given = history_.book().find(hold);
-    if (given == nullptr) return;  // the judge has said so
+    if (given == nullptr) return;  // the judge has reported that
     auto& held = holds_[hold];
     held.node = node;
     for (const auto& [name, mode, token] : given->names)
@@ -206,7 +206,7 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     if (held.names.size() > 1) world_.tally.probe("several names held");
     const auto timeout = world_.swarm.election_timeout.count();
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    // Most for a short while, some for longer than a lease, a few until the session ends.
+    // Most holds are short, some are longer than a lease, a few last until the session ends.
     auto length = prng_.between(0, prng_.one_in(3) ? 2 * ttl : timeout / 2);
     const bool outlives = world_.swarm.workload.suspend_percent != 0 && prng_.one_in(2);
     if (outlives) length = prng_.between(0, 6 * ttl);
@@ -227,7 +227,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
         world_.heap.at(held->second.keep_until, [this, node, hold] { release(node, hold); });
         return;
     }
-    if (!can_call(node)) {  // asleep: when it is awake
+    if (!can_call(node)) {  // suspended: when it is awake
         world_.heap.after(world_.swarm.election_timeout.count(),
                           [this, node, hold] { release(node, hold); });
         return;
@@ -239,7 +239,7 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
     if (outside_) outside_->releasing(node, tag, hold);
     if (tag.is_set()) waiting_.emplace(node, tag);
     call(node, core::ReleaseCall{tag, hold});
-    // unlock(), then try_lock(), succeeds (S20), if nobody else is interested.
+    // unlock(), then try_lock(), succeeds (S20), unless another session wants the name.
     if (prng_.one_in(8) && can_call(node)) acquire(node);
 }
 
@@ -250,7 +250,7 @@ void LockWorkload::convert_sometimes(core::NodeId node, core::OperationId hold, 
     world_.heap.after(prng_.between(0, within), [this, node, hold] { convert(node, hold); });
 }
 
-// Mostly when no other conversion of it is under way. What is held as one is not converted.
+// Mostly when no other conversion of it is in progress. A hold of several names is not converted.
 void LockWorkload::convert(core::NodeId node, core::OperationId hold) {
     const auto held = holds_.find(hold);
     if (held == holds_.end() || !core_.empty() || !can_call(node)) return;
@@ -281,7 +281,7 @@ void LockWorkload::conversion_answered(const core::CallAnswer& answer) {
     convert_sometimes(held->second.node, hold, world_.swarm.election_timeout.count());
 }
 
-// --- what nodes publish -------------------------------------------------------------------------
+// --- publications of nodes ----------------------------------------------------------------------
 
 void LockWorkload::node_started(core::NodeId node) {
     if (outside_) outside_->node_started(node);
@@ -326,8 +326,8 @@ void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
     }
 }
 
-// S50: the specification judges what a session does by what its opening allows. While one member is
-// too old, or its node leads and lies, it allows everything.
+// S50: the specification judges the requests of a session by the access in its opening. While one
+// member is too old, or the opener's node leads and lies, that access is unrestricted.
 void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applied) {
     const auto& swarm = world_.swarm;
     if (swarm.restricted.empty() || applied.entry.kind != core::EntryKind::commands) return;
@@ -361,13 +361,13 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
     const auto owed = owed_.find(who);
     if (owed == owed_.end()) return;
-    // Asked again until it works: a session may just have ended.
+    // Requested again until it succeeds, because a session may just have ended.
     if (acquired == nullptr) to_ask_.emplace(node, owed->second);
     owed_.erase(owed);
     if (acquired == nullptr) ask_again_later(answer);
 }
 
-// Who is refused is so at once, and one that asks again asks for all names: of those one is enough.
+// A refusal comes at once, and a repeated request contains all names: one of them is enough.
 void LockWorkload::ask_again_later(const core::CallAnswer& failed) {
     const auto* error = std::get_if<core::CallError>(&failed.result);
     const bool refused = error != nullptr && *error == core::CallError::resource_exhausted;
@@ -378,7 +378,7 @@ void LockWorkload::ask_again_later(const core::CallAnswer& failed) {
     });
 }
 
-// The newest one: it is most likely to go on holding.
+// The newest hold, which is most likely to last.
 core::NodeId LockWorkload::holder(core::NodeId other_than) const {
     const auto found = std::find_if(holds_.rbegin(), holds_.rend(), [&](const auto& hold) {
         return hold.second.node != other_than;
@@ -413,11 +413,11 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
     const auto hears = [&](core::NodeId node) {
         return core_.contains(node) || node == world_.never_flushes;
     };
-    // Nobody queues any more behind what was asked for before.
+    // Earlier requests must not be ahead in the queues.
     for (const auto& [node, tag] : std::set{waiting_}) {
         if (hears(node) && can_call(node)) call(node, core::CancelCall{tag});
     }
-    // What was to be held for long is let go: everybody shall have it now.
+    // Holds that were to last long are released, so that all nodes can get the names.
     for (const auto& [hold, held] : std::map{holds_}) {
         if (hears(held.node)) release(held.node, hold);
     }
@@ -464,7 +464,7 @@ std::string LockWorkload::still_owed() const {
 void LockWorkload::end() {
     if (!outside_) return;
     outside_->end();
-    // A few histories take the search for ever; the witness has judged every one already.
+    // For a few histories the search would not end; the witness has judged each of them already.
     constexpr std::size_t states_max = 500'000;
     const auto verdict = check::check(outside_->calls(), states_max);
     if (verdict.given_up == 0) world_.tally.probe("history judged from outside");

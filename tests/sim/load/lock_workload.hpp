@@ -1,7 +1,7 @@
-// Programs that lock: on every node some calls at a time, on a few names, waiting, trying, giving
-// up, holding for a while, releasing, forgetting to. In the end every name is asked for once more
-// at every node of the core, and must be granted: whatever dead or deaf nodes held is free by then
-// (P8).
+// Programs that lock: every node has some calls in progress on a few names; it waits, tries, gives
+// up, holds for a while, releases, or forgets to. At the end every name is requested once more at
+// every node of the core, and must be granted: the names that dead or unreachable nodes held are
+// free by then (P8).
 #pragma once
 
 #include <map>
@@ -72,12 +72,12 @@ private:
     void watch_sometimes(core::NodeId node, core::OperationId hold);
     void watch(core::NodeId node, core::OperationId hold);
     void call_write(core::NodeId node, core::WriteCall call);
-    // Running, awake, and not being closed.
+    // The node runs, is awake, and is not being closed.
     [[nodiscard]] bool can_call(core::NodeId node) const;
     void tell_sometimes(core::NodeId node, core::OperationId hold);
     void close_later();
     [[nodiscard]] core::NodeId draw_to_close();
-    // False: nobody can just now.
+    // Returns false if no node can be closed now.
     bool close(core::NodeId node);
     void probe_closing(core::NodeId node, const std::set<core::OperationId>& holds);
     void closed(core::NodeId node, core::CallTag tag);
@@ -100,7 +100,7 @@ private:
     Closings closings_;
     Tellings tellings_;
     ClosureTimes closure_times_;
-    std::optional<OutsideHistory> outside_;  // of some runs
+    std::optional<OutsideHistory> outside_;  // in some runs
     std::uint64_t next_name_ = 0;            // of a burst
     std::uint64_t newest_tag_ = 0;
     bool stopped_ = false;
@@ -115,11 +115,11 @@ private:
         core::OperationId hold;
         core::LockMode mode = core::LockMode::exclusive;
     };
-    std::map<core::CallTag, Conversion> conversions_;  // under way
+    std::map<core::CallTag, Conversion> conversions_;  // in progress
     std::set<core::NodeId> core_;                      // of the liveness phase; empty before
     std::map<Who, std::string> owed_;
     std::set<std::pair<core::NodeId, std::string>> to_ask_;
-    bool asks_again_ = false;  // soon, those that were refused
+    bool asks_again_ = false;  // refused requests are repeated soon
 };
 
 }  // namespace mortise::sim

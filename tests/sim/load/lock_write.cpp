@@ -1,5 +1,5 @@
-// Programs that write values under their holds (S36), and some that take away the holds of others,
-// or ask for them (S24).
+// Programs that write values under their holds (S36), and some that break the holds of others, or
+// request their release (S24).
 #include "core/locks/limits.hpp"
 #include "tests/sim/load/lock_workload.hpp"
 
@@ -11,7 +11,7 @@ void LockWorkload::write_sometimes(core::NodeId node, core::OperationId hold, Si
     world_.heap.after(prng_.between(0, within), [this, node, hold] { write(node, hold); });
 }
 
-// Now and then under a hold that was just given back, or lost.
+// Sometimes under a hold that was just released, or lost.
 void LockWorkload::write(core::NodeId node, core::OperationId hold) {
     const auto* given = history_.book().find(hold);
     if (given == nullptr || !core_.empty() || !can_call(node)) return;
@@ -27,7 +27,7 @@ void LockWorkload::break_sometimes(core::OperationId hold, SimTime within) {
     world_.heap.after(prng_.between(0, within), [this, hold] { take_away(hold); });
 }
 
-// By anybody, also by its own node, and of one name alone.
+// A break may come from any node, also from the holder's, and is for one name.
 void LockWorkload::take_away(core::OperationId hold) {
     const auto* given = history_.book().find(hold);
     const auto node = cluster_.ids()[static_cast<std::size_t>(prng_.below(cluster_.size()))];
@@ -46,7 +46,7 @@ void LockWorkload::take_away(core::OperationId hold) {
         const auto within = prng_.between(0, world_.swarm.election_timeout.count() / 4);
         world_.heap.after(within, [this, holder = holds_.at(hold).node] { close(holder); });
     }
-    // Impatient people ask twice.
+    // Some operators repeat a break.
     if (prng_.one_in(4)) break_sometimes(hold, world_.swarm.election_timeout.count());
 }
 

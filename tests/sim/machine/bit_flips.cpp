@@ -1,5 +1,5 @@
-// Damage to what is on the platter already. Entries carry their checksum; rows are sealed with one
-// when they are written, which is worked out here for those alone that need it.
+// Damage to data that is on the platter. Entries carry their checksum; rows are sealed with one
+// when they are written, which is calculated here only for the rows that need it.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,4 @@
-// How connections of the simulated network come and go.
+// How connections of the simulated network begin and end.
 #include <algorithm>
 
 #include "tests/sim/machine/sim_network.hpp"
@@ -10,7 +10,7 @@ void SimNetwork::node_stopped(core::NodeId node) {
         const core::NodeId peer{raw};
         if (peer == node) continue;
         end(node, peer) = {};
-        // A process that dies resets its connections, unless nothing of that gets through.
+        // A process that dies resets its connections, unless the reset is lost.
         const bool told = is_open(node, peer) && !prng_.one_in(8);
         const auto wait = told ? options_.connect_max : options_.silence_max;
         break_later(peer, node, prng_.between(0, wait), false);
@@ -21,7 +21,7 @@ bool SimNetwork::can_connect(core::NodeId a, core::NodeId b) const {
     return host_.can_answer(a) && host_.can_answer(b) && is_open(a, b) && is_open(b, a);
 }
 
-// Or coming up: both ends will be told.
+// Or the connection is coming up: both ends will be informed.
 bool SimNetwork::is_whole(core::NodeId a, core::NodeId b) const {
     const auto generation = end(a, b).generation;
     return generation != 0 && generation == end(b, a).generation;
@@ -45,7 +45,7 @@ void SimNetwork::connect(core::NodeId a, core::NodeId b) {
     const bool noticed = !end(a, b).up && !end(b, a).up;
     if (!noticed) tally_.probe("reconnected before the break was noticed");
     ++pair(a, b).generation;
-    // Who is called hears the other's hello first, and answers with its own.
+    // The called side reads the caller's hello first, and answers with its own.
     const bool a_calls = prng_.one_in(2);
     const auto answer = prng_.between(0, options_.delay_max);
     bring_up(a, b, a_calls ? answer : 0);
@@ -71,7 +71,7 @@ void SimNetwork::break_later(core::NodeId node, core::NodeId peer, SimTime delay
     const auto generation = end(node, peer).generation;
     heap_.after(delay, [this, node, peer, generation, if_still_cut] {
         auto& mine = end(node, peer);
-        // A newer connection has taken its place: nothing is broken.
+        // A newer connection has replaced it: nothing is broken.
         if (generation == 0 || mine.generation != generation) return;
         if (if_still_cut && is_open(node, peer) && is_open(peer, node)) return;
         const bool was_up = mine.up;

@@ -25,7 +25,7 @@ SimTime SimClock::when(core::Instant deadline, SimTime now) const {
     if (deadline <= steady) return now;
     if (rate_ppm_ == frozen_ppm) return sim_never;
     const auto wide = static_cast<Wide>((deadline - steady).count()) * million;
-    // Rounded up, and one more for the rounding down of what the clock shows.
+    // Rounded up, plus one because the clock rounds down.
     const auto wait = wide / (million + rate_ppm_) + 2;
     return wait >= sim_never - now ? sim_never : now + static_cast<SimTime>(wait);
 }

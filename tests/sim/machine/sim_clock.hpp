@@ -1,6 +1,6 @@
-// The two clocks of one node: what they show at a true time, and when they will show something. A
-// rate is a deviation in parts per million, a frozen clock's takes all of it; a suspended machine's
-// steady clock stands still.
+// The two clocks of one node: what they show at a true time, and when they will show a given time.
+// A rate is a deviation in parts per million; for a frozen clock it cancels all of the time; a
+// suspended machine's steady clock stands still.
 #pragma once
 
 #include "core/base/instant.hpp"
@@ -30,7 +30,7 @@ private:
     void rebase(SimTime now);
     [[nodiscard]] core::Nanoseconds shown(SimTime elapsed) const;
 
-    SimTime since_;  // the true time at which the clocks showed what follows
+    SimTime since_;  // the true time at which the clocks showed the values below
     core::Instant steady_;
     core::Instant boot_;
     std::int64_t rate_ppm_ = 0;

@@ -42,8 +42,8 @@ void SimDisk::submit(const core::Write& write) {
     }
 }
 
-// One sync covers what has queued up, as a log thread does it, or less; never so little for so long
-// that a busy disk falls behind for ever.
+// One sync covers the queued writes, as in a log thread, or fewer; but not so few that a busy disk
+// never catches up.
 void SimDisk::start_sync() {
     const auto starts = std::max(heap_.now(), stalled_until_);
     const auto latency = prng_.between(options_.latency_min, options_.latency_max);
@@ -65,7 +65,8 @@ void SimDisk::end_sync() {
     }
 }
 
-// All of them are on the platter before the first is reported: to report is to let things happen.
+// All of them are on the platter before the first one is reported, because a report triggers
+// further events.
 void SimDisk::complete(std::size_t writes) {
     std::vector<core::WriteId> done;
     for (std::size_t i = 0; i < writes; ++i) {
@@ -86,7 +87,7 @@ void SimDisk::complete(std::size_t writes) {
 void SimDisk::calm_down() {
     fails_next_ = false;
     stalled_until_ = 0;
-    // The sync under way may be a slow one.
+    // The current sync may be a slow one.
     if (!queue_.empty() && !broken_) start_sync();
 }
 
@@ -119,7 +120,7 @@ void SimDisk::put_on_platter(const core::Write& write) {
 
 void SimDisk::purge_to(const core::LogBase& base) {
     if (base.id > purge_to_.id) purge_to_ = base;
-    // At once, with the next write, or, if a crash comes before that, not at all.
+    // At once, or with the next write; not at all if a crash comes before that.
     if (prng_.one_in(2)) purge_platter();
 }
 
@@ -175,7 +176,7 @@ void SimDisk::wipe(core::Incarnation incarnation, core::ClusterId former) {
     platter_.incarnation = incarnation;
 }
 
-// An old one is worth more than a new one: more was promised since.
+// An old image is more valuable than a new one, because more was promised since.
 void SimDisk::take_image() {
     if (may_be_damaged_ || (image_ && !prng_.one_in(4))) return;
     image_ = platter_;
@@ -197,8 +198,8 @@ void SimDisk::install(core::InstallStep step) {
     deltas_.push_back({std::move(step), submitted_});
 }
 
-// Ahead of the log a start would miss the difference, or find another entry in its place. A switch
-// is made by finish_install() alone, or by a crash.
+// If the state were ahead of the log, a start would miss entries, or find others in their place.
+// The switch to an installed state is made by finish_install() alone, or by a crash.
 std::size_t SimDisk::deltas_ready() const {
     const auto waits =
         std::ranges::find_if(deltas_, [&](const Saved& each) { return each.behind > done_; });
@@ -269,7 +270,7 @@ void SimDisk::put(core::InstallStep& step) {
     platter_.configuration_there = std::move(step.configuration);
 }
 
-// --- views of the state, for others -------------------------------------------------------------
+// --- views for snapshots ------------------------------------------------------------------------
 
 std::optional<core::SnapshotRows> SimDisk::read(const core::SnapshotRead& read) {
     if (!are_rows_sound()) return std::nullopt;
@@ -290,7 +291,7 @@ std::optional<core::SnapshotRows> SimDisk::read(const core::SnapshotRead& read) 
     return rows;
 }
 
-// --- a start ------------------------------------------------------------------------------------
+// --- recovery -----------------------------------------------------------------------------------
 
 core::Configuration Platter::newest_configuration() const {
     const auto newest = std::find_if(entries.rbegin(), entries.rend(), [](const auto& entry) {
@@ -305,7 +306,7 @@ std::optional<core::NodeState> SimDisk::recover() {
     if (platter_.last().index.is_set()) tally_.probe("restart with a log");
     if (platter_.applied.is_set()) tally_.probe("restart with state on disk");
     platter_.unfinished.clear();
-    // A crash between an install and the write that lets the log begin anew.
+    // A crash came between an install and the write that resets the log.
     if (!platter_.has(platter_.applied_id()) || platter_.applied > platter_.last().index) {
         tally_.probe("restart with a state ahead of the log");
         platter_.base = platter_.applied_id();

@@ -1,7 +1,7 @@
-// The disk of one node. What is on the platter survives everything but a wipe; what is in the queue
-// is written in order, one at a time, and of that a crash leaves a prefix. A write is atomic: when
-// only half of it got there, recovery drops it whole, as it does with a torn batch. The state lags
-// behind the log, in rows; of the deltas that wait a crash leaves a prefix as well.
+// The disk of one node. The platter survives everything but a wipe; queued writes are written in
+// order, one at a time, and a crash keeps a prefix of them. A write is atomic: if only a part of it
+// was written, recovery drops it, as it does with a torn batch. The state lags behind the log, in
+// rows; of the waiting deltas a crash keeps a prefix as well.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ namespace mortise::sim {
 
 struct Platter {
     core::Incarnation incarnation;
-    core::BootEpoch boot_epoch;  // of the newest life
+    core::BootEpoch boot_epoch;  // of the newest run
     core::HardState hard_state;
     core::LogId base;
     core::Configuration configuration;  // at base
@@ -31,27 +31,27 @@ struct Platter {
     core::Term applied_term;
     core::Configuration configuration_there;  // in force at `applied`
     std::map<std::string, std::string> rows;  // that state
-    // Of those in which a bit flipped: the checksums that they were written with.
+    // The original checksums of rows in which a bit flipped.
     std::map<std::string, std::uint64_t> seals;
     core::SavedCountdowns countdowns;
-    core::ClusterId former_cluster;  // known, although log and state are gone
-    std::uint64_t founding = 0;      // checksum of entry 1, also once that is purged
-    // Beside the state in force; a start drops it.
+    core::ClusterId former_cluster;  // known although log and state are gone
+    std::uint64_t founding = 0;      // checksum of entry 1, also after it was purged
+    // A snapshot being installed beside the state in force; a start drops it.
     std::map<std::string, std::string> unfinished;
 
     [[nodiscard]] bool knows_cluster() const { return last().index.is_set(); }
     [[nodiscard]] core::LogId applied_id() const { return {applied_term, applied}; }
-    // The newest in the log.
+    // The newest configuration in the log.
     [[nodiscard]] core::Configuration newest_configuration() const;
 
     [[nodiscard]] core::LogId last() const { return entries.empty() ? base : entries.back().id; }
-    // Null when purged or not there.
+    // Null if it was purged or does not exist.
     [[nodiscard]] const core::Entry* find(core::LogIndex index) const;
-    // True when the log has, or had before it purged it, this entry.
+    // True if the log has this entry, or had it before it was purged.
     [[nodiscard]] bool has(core::LogId id) const;
 };
 
-// Told what became of the writes.
+// Receives the results of the writes.
 class DiskListener {
 public:
     virtual ~DiskListener() = default;
@@ -71,49 +71,50 @@ public:
     void purge_to(const core::LogBase& base) override;
     // Waits for flush_state(), and for every write submitted until now.
     void save(core::StateDelta delta);
-    // As above, in the order of both.
+    // Likewise, in the order of both.
     void install(core::InstallStep step);
-    // A step that is done, if everything before it could get there: it is on the platter then.
+    // The last step of an install, if everything before it could be written: it is on the platter
+    // now.
     std::optional<core::LogId> finish_install();
     [[nodiscard]] bool has_view(core::NodeId peer) const { return views_.contains(peer); }
-    // Requires a view unless it opens one. Empty when a row is damaged.
+    // Requires an open view, unless it opens one. Empty if a row is damaged.
     std::optional<core::SnapshotRows> read(const core::SnapshotRead& read);
     void close_view(core::NodeId peer) { views_.erase(peer); }
-    // Some of the deltas that may get to the platter, the oldest first, are there from now on. How
-    // far the state is then, if that is news; nobody else is told.
+    // Writes some of the deltas that may be written, the oldest first. Returns the index of the
+    // state if it has changed; there is no other report.
     std::optional<core::LogIndex> flush_state();
-    // Not synced: a crash may bring the ones before back.
+    // Not synced: a crash may restore the previous ones.
     void save_countdowns(core::SavedCountdowns countdowns) {
         earlier_countdowns_ = std::exchange(platter_.countdowns, std::move(countdowns));
     }
 
-    // Nothing completes before.
+    // No write completes before that time.
     void stall_until(SimTime time);
-    // The next write to complete does not, and none after it until the next start.
+    // The next write fails, and so do all after it until the next start.
     void fail_next_write() { fails_next_ = true; }
-    // No stall and no failure any more.
+    // Ends all stalls and failures.
     void calm_down();
-    // A prefix of the queue reached the platter, the rest is lost.
+    // A prefix of the queue reached the platter; the rest is lost.
     void crash();
-    // An empty disk in its place. Requires that the node is down.
+    // Replaces it by an empty disk. Requires that the node is down.
     void wipe(core::Incarnation incarnation, core::ClusterId former = {});
-    // Requires that the node is down and that there is a cluster on it. Kept, or not.
+    // Requires that the node is down and that there is a cluster on the disk. It may keep the older
+    // image.
     void take_image();
-    // To the image of a life before the last one. Null: there is none.
+    // An image of a run before the last one; null if there is none.
     [[nodiscard]] const Platter* former_image() const;
     // Requires such an image, and that the node is down.
     void roll_back() { platter_ = *image_; }
-    // What a start finds, with a new boot epoch; empty when the rows make no machine.
+    // What a start finds, with a new boot epoch; empty if the rows are no valid machine.
     [[nodiscard]] std::optional<core::NodeState> recover();
 
     // --- bits that flip (bit_flips.cpp)
-    // ----------------------------------------------------------- One of an entry or a row at rest.
-    // False when there is nothing to damage.
+    // Flips a bit of an entry or a row at rest. Returns false if there is nothing to damage.
     bool flip_bit();
-    // Until a start has looked.
+    // Stays true until a start has examined the disk.
     [[nodiscard]] bool may_be_damaged() const { return may_be_damaged_; }
     void has_looked() { may_be_damaged_ = false; }
-    // An entry or a row is not what its checksum says.
+    // An entry or a row does not have its checksum.
     [[nodiscard]] bool is_damaged() const;
 
     [[nodiscard]] const Platter& platter() const { return platter_; }
@@ -137,12 +138,12 @@ private:
     core::Prng prng_;
     DiskOptions options_;
     Platter platter_;
-    std::optional<Platter> image_;  // of this directory, not of those before it
+    std::optional<Platter> image_;  // of this directory, not of earlier ones
     std::deque<core::Write> queue_;
-    std::size_t syncing_ = 0;  // so many of the queue's front are in the sync under way
+    std::size_t syncing_ = 0;  // how many writes at the front of the queue the current sync covers
     struct Saved {
         std::variant<core::StateDelta, core::InstallStep> what;
-        core::WriteId behind;  // not before this one is done
+        core::WriteId behind;  // not before this write is done
     };
     void put(core::StateDelta& delta);
     void put(core::InstallStep& step);
@@ -153,17 +154,17 @@ private:
         std::map<std::string, std::string> rows;
     };
     std::map<core::NodeId, View> views_;
-    core::WriteId submitted_;  // the newest write of this life
+    core::WriteId submitted_;  // the newest write of this run
     core::WriteId done_;
     core::SavedCountdowns earlier_countdowns_;
-    core::LogBase purge_to_;  // asked for, not done yet
+    core::LogBase purge_to_;  // requested, and not done yet
     SimTime stalled_until_ = 0;
     bool may_be_damaged_ = false;
     bool fails_next_ = false;
     bool broken_ = false;
-    bool reporting_ = false;     // nothing completes before what is reported just now
+    bool reporting_ = false;     // nothing completes before the current report has returned
     std::uint64_t attempt_ = 0;  // the end of an earlier sync does not count
-    std::uint64_t life_ = 0;     // nor is what an earlier life wrote reported
+    std::uint64_t life_ = 0;     // and writes of an earlier run are not reported
 };
 
 }  // namespace mortise::sim

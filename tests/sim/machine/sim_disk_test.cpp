@@ -65,7 +65,8 @@ TEST_F(SimDiskTest, CompletesWithinSubmitWhenItIsThatFast) {
 
 TEST_F(SimDiskTest, LosesUnsyncedWritesInACrashButForAPrefix) {
     std::set<std::uint64_t> kept;
-    std::vector<std::unique_ptr<SimDisk>> disks;  // as long as what they have scheduled
+    // exist as long as the events that they have scheduled
+    std::vector<std::unique_ptr<SimDisk>> disks;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         disks.push_back(std::make_unique<SimDisk>(heap, tally, *this, seed));
         auto& each = *disks.back();
@@ -196,7 +197,8 @@ TEST_F(SimDiskTest, RemovesRowsThatAreGone) {
 
 TEST_F(SimDiskTest, LosesDeltasInACrashButForAPrefix) {
     std::set<std::uint64_t> kept;
-    std::vector<std::unique_ptr<SimDisk>> disks;  // as long as what they have scheduled
+    // exist as long as the events that they have scheduled
+    std::vector<std::unique_ptr<SimDisk>> disks;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         disks.push_back(std::make_unique<SimDisk>(heap, tally, *this, seed));
         auto& each = *disks.back();
@@ -220,7 +222,7 @@ TEST_F(SimDiskTest, FindsNoStateInRowsThatMakeNone) {
     EXPECT_FALSE(disk.recover());
 }
 
-// --- the state of another
+// --- a snapshot
 
 constexpr core::LogId far_ahead{core::Term{2}, core::LogIndex{9}};
 
@@ -259,7 +261,7 @@ TEST_F(SimDiskTest, InstallsNothingBeforeTheWritesBeforeAreDone) {
     EXPECT_EQ(disk.finish_install(), far_ahead);
 }
 
-// Its write that lets the log begin there came to nothing.
+// The write that resets the log was lost.
 TEST_F(SimDiskTest, AStartWithAStateAheadOfTheLogBeginsAtTheState) {
     submit_three();
     heap.run_until(sim_second);
@@ -335,7 +337,7 @@ TEST_F(SimDiskTest, GivesNobodyARowInWhichABitFlipped) {
     disk.save(delta(1, {{"key", "value"}}));
     disk.flush_state();
     disk.purge_to({{core::Term{1}, core::LogIndex{1}}, {}});
-    while (!disk.platter().entries.empty()) {  // with a write, at the latest
+    while (!disk.platter().entries.empty()) {  // at the latest with a write
         auto nothing = append(2, 2);
         nothing.append.clear();
         disk.submit(nothing);

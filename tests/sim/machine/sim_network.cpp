@@ -50,7 +50,7 @@ void SimNetwork::send(core::NodeId from, core::NodeId to, core::PeerMessage mess
 
 void SimNetwork::put_on_the_way(Travelling travelling, SimTime delay) {
     auto arrival = heap_.now() + delay;
-    // Nothing is said on a connection before the hello.
+    // No message precedes the hello on a connection.
     const auto& receiver = end(travelling.to, travelling.from);
     if (receiver.generation == travelling.generation) {
         arrival = std::max(arrival, receiver.up_at + 1);

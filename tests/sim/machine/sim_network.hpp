@@ -1,7 +1,7 @@
-// The network between the nodes. Each ordered pair has a link, open or cut, with a delay; each
-// unordered pair may have a connection, of which both ends are told with the other's hello, and of
-// whose end each is told on its own: at once, later, or after a silence. Messages travel on
-// connections only, but those of an old one may arrive when nobody expects them any more.
+// The network between the nodes. Each ordered pair has a link, open or cut, with a delay. Each
+// unordered pair may have a connection; both ends receive the other's hello, and each learns of the
+// end on its own: at once, later, or after a silence. Messages travel on connections only, but
+// those of an old connection may arrive late.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,15 @@
 
 namespace mortise::sim {
 
-// Whoever owns the nodes.
+// The owner of the nodes.
 class NetworkHost {
 public:
     virtual ~NetworkHost() = default;
     [[nodiscard]] virtual bool is_running(core::NodeId node) const = 0;
-    // Running, and neither paused nor suspended: it could say hello.
+    // The node runs, and is neither paused nor suspended, so it can say hello.
     [[nodiscard]] virtual bool can_answer(core::NodeId node) const = 0;
     [[nodiscard]] virtual core::Hello hello(core::NodeId node) const = 0;
-    // Of the directory that it has now; requires that it runs.
+    // Of its present directory; requires that it runs.
     [[nodiscard]] virtual core::Generation start_of(core::NodeId node) const {
         return hello(node).generation;
     }
@@ -39,16 +39,16 @@ public:
 
     void send(core::NodeId from, core::NodeId to, core::PeerMessage message);
 
-    // To be called whenever a node that could not answer now can.
+    // To be called whenever a node can answer again.
     void connect_what_can_be();
     // Its ends of all connections are gone; the others learn of it soon.
     void node_stopped(core::NodeId node);
-    // Nothing gets from one to the other any more. When silent, nobody is told for a while.
+    // No message passes from one to the other any more. If silent, neither is informed for a while.
     void cut(core::NodeId from, core::NodeId to, bool silent);
     void heal(core::NodeId from, core::NodeId to);
     void heal_all();
     void slow_down(core::NodeId from, core::NodeId to, SimTime extra);
-    // What is sent from one to the other is lost, and neither ever notices: as a buffer that fills.
+    // Messages from one to the other are lost and neither notices, as when a buffer fills.
     void swallow(core::NodeId from, core::NodeId to, bool on);
     // The connection breaks, and may be made again at once.
     void reset(core::NodeId a, core::NodeId b);
@@ -68,9 +68,9 @@ private:
         bool swallows = false;
         SimTime extra_delay = 0;
     };
-    struct End {  // of a connection
+    struct End {  // one end of a connection
         bool up = false;
-        std::uint64_t generation = 0;  // of the connection it is, or was, an end of
+        std::uint64_t generation = 0;  // of the present or last connection
         SimTime up_at = 0;
     };
     struct Pair {

@@ -98,7 +98,7 @@ TEST_F(SimNetworkTest, SaysNothingBeforeTheHello) {
 
 TEST_F(SimNetworkTest, IsSilentWhereItIsCut) {
     connect_all();
-    send(a, b);  // on its way when the cut comes
+    send(a, b);  // in transit when the cut comes
     network.cut(a, b, false);
     send(a, b);
     wait();

@@ -17,7 +17,7 @@ std::optional<std::uint64_t> number(const std::string& word) {
     return value;
 }
 
-// Words with commas between them. Empty when one is no fault.
+// Parses fault names that are separated by commas. Empty if one is unknown.
 std::optional<Faults> faults(const std::string& words) {
     Faults found;
     for (std::size_t begin = 0; begin < words.size();) {
@@ -30,7 +30,7 @@ std::optional<Faults> faults(const std::string& words) {
     return found;
 }
 
-// What is wrong with this flag and its value, or nothing.
+// Returns what is wrong with this flag and its value, or nothing.
 std::string take(const std::string& flag, const std::string* value, Arguments& arguments) {
     if (flag == "--list") {
         if (value == nullptr) return "--list takes a file";

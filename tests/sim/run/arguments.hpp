@@ -12,9 +12,9 @@
 namespace mortise::sim {
 
 struct Arguments {
-    std::optional<std::uint64_t> seeds;  // else 100, or with until_failure no end
+    std::optional<std::uint64_t> seeds;  // default: 100, or no limit with until_failure
     std::uint64_t first = 1;
-    std::optional<std::uint64_t> seed;      // only this one
+    std::optional<std::uint64_t> seed;      // run only this one
     std::optional<std::uint64_t> minimise;  // find the smallest run of this seed that fails
     std::string list;                       // a file of runs, see seed_list.hpp
     Faults without;

@@ -9,7 +9,7 @@ namespace mortise::sim {
 
 namespace {
 
-constexpr SimTime timeouts_max = 10;  // until there is a leader
+constexpr SimTime timeouts_max = 10;  // until there must be a leader
 constexpr SimTime idle_timeouts = 3;
 
 bool is_in(const std::vector<core::Member>& members, core::NodeId id) {
@@ -21,8 +21,8 @@ bool is_in(const std::vector<core::Member>& members, core::NodeId id) {
 Liveness::Liveness(World& world, Cluster& cluster)
     : world_{world}, cluster_{cluster}, prng_{world.prng.next()} {}
 
-// Members whatever comes of the changes that are under way: who is only being left is gone soon.
-// One whose disk was replaced is among them: it comes back, but counts for nothing yet.
+// Nodes that are members whatever the result of changes in progress: a node that is being removed
+// is gone soon. A node whose disk was replaced is among them: it returns, but does not count yet.
 std::vector<core::NodeId> Liveness::able() const {
     if (!cluster_.is_founded()) return cluster_.founders();
     std::vector<core::NodeId> nodes;
@@ -36,8 +36,8 @@ std::vector<core::NodeId> Liveness::able() const {
     return nodes;
 }
 
-// Who founded, told nobody, and then lost its disk cannot know that nobody took its offer: it stays
-// out until somebody takes its directory away.
+// A node that formed the cluster, sent the offer to none, and then lost its disk cannot know that
+// no node accepted the offer: it cannot bootstrap until its directory is removed.
 bool Liveness::can_be_founded() const {
     return std::ranges::none_of(cluster_.founders(), [&](core::NodeId id) {
         return cluster_.at(id).disk().platter().former_cluster.is_set();
@@ -62,25 +62,24 @@ bool Liveness::begin() {
     wake_core();
     world_.workload->begin_liveness(core_);
     began_ = world_.heap.now();
-    // Twice over the time in which the session of a dead node runs out (P8), for one that dies
-    // late.
+    // Twice the time in which the session of a dead node expires (P8), since a node may die late.
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
     deadline_ = began_ + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl +
                 transfer_time() + silence_time();
     return true;
 }
 
-// One whose state stands still does not learn what came of its calls, and takes back no call for
-// several names that comes after others until it does (decision 0003). It has them until it lets
-// its session end.
+// A node whose state stands still does not learn the outcome of its calls, and does not cancel a
+// call for several names that follows others until it does (decision 0003). It keeps these names
+// until it lets its session end.
 SimTime Liveness::silence_time() const {
     if (!world_.never_flushes.is_set()) return 0;
     const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
     return core::renewals_unseen_max * renewed_every;
 }
 
-// Of the largest state, piece by piece, to one that has to begin anew: each is asked for when the
-// one before it is on disk.
+// The time to transfer the largest state, chunk by chunk, to a node that has to begin anew: each
+// chunk is requested when the previous one is on disk.
 SimTime Liveness::transfer_time() const {
     std::size_t largest = 0;
     for (const auto id : core_) {
@@ -95,7 +94,7 @@ SimTime Liveness::transfer_time() const {
 }
 
 void Liveness::choose_core(std::vector<core::NodeId> nodes) {
-    // Forming takes everybody.
+    // The bootstrap needs all voters.
     if (!cluster_.is_founded()) {
         core_ = nodes;
         return;
@@ -113,8 +112,8 @@ void Liveness::choose_core(std::vector<core::NodeId> nodes) {
     core_ = nodes;
 }
 
-// It goes on, in touch with everybody, and must not be in the way of the others. Where they are no
-// majority without it its disk works from now on.
+// The node continues, connected with all others, and must not delay them. If they are no majority
+// without it, its disk works from now on.
 void Liveness::leave_out_whose_state_stands() {
     const auto stands = std::exchange(world_.never_flushes, {});
     auto others = std::set(core_.begin(), core_.end());
@@ -149,15 +148,16 @@ bool Liveness::is_in_core(core::NodeId node) const {
     return std::ranges::find(core_, node) != core_.end();
 }
 
-// Running, paused or dead, as they are; nobody in the core hears them, or at most they do not hear
-// the core.
+// Running, paused or dead, they stay as they are; the core receives nothing from them, or at least
+// they receive nothing from the core.
 void Liveness::cut_off_the_others() {
     auto& network = cluster_.network();
     network.heal_all();
     const bool heard = prng_.one_in(4);
     for (const auto outside : cluster_.ids()) {
         if (is_in_core(outside) || outside == world_.never_flushes) continue;
-        cluster_.at(outside).thaw_clock();  // or it would lead on, and not know how long
+        // otherwise it would continue to lead for an unknown time
+        cluster_.at(outside).thaw_clock();
         for (const auto inside : core_) {
             if (!heard) network.cut(outside, inside, prng_.one_in(2));
             network.cut(inside, outside, prng_.one_in(2));
@@ -188,7 +188,7 @@ bool Liveness::is_led() const {
            cluster_.at(leader).raft().has_committed_own_term();
 }
 
-// Where states are put in force slowly, a majority may have to wait for one.
+// If states are installed slowly, a majority may have to wait for one.
 void Liveness::look_for_a_leader() {
     if (led_after_) return;
     const auto now = world_.heap.now();
@@ -232,7 +232,7 @@ std::string Liveness::missing() const {
     return {};
 }
 
-// The oldest messages were repeated, held back and on a slow link.
+// The oldest messages were duplicated, delayed and on a slow link.
 SimTime Liveness::settle_until() const {
     const auto timeout = world_.swarm.election_timeout.count();
     return world_.heap.now() + 2 * timeout + 2 * world_.swarm.network.overtake_max;
@@ -251,7 +251,7 @@ void Liveness::begin_idle() {
     }
 }
 
-// To all but the leader: they will call for an election that nobody needs.
+// Cuts these nodes off from all but the leader: they request an election that no other node needs.
 void Liveness::let_the_others_talk() {
     for (const auto outside : cluster_.ids()) {
         if (is_in_core(outside)) continue;
@@ -264,7 +264,8 @@ void Liveness::let_the_others_talk() {
     }
 }
 
-// From the leader alone, if that has a majority without it: the others see no need to follow.
+// Cuts a node off from the leader alone, if the leader has a majority without it: the other nodes
+// have no reason to follow it.
 void Liveness::cut_off_one() {
     for (const auto inside : core_) {
         auto others = std::set(core_.begin(), core_.end());
@@ -277,16 +278,16 @@ void Liveness::cut_off_one() {
     }
 }
 
-// A renewal may be an entry of its own: it is asked for, appended and committed, and everybody
-// answers to both.
+// A renewal may be an entry of its own: it is requested, appended and committed, and every node
+// answers both messages.
 std::uint64_t Liveness::renewal_messages(SimTime length) const {
     const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
     const auto renewals = static_cast<std::uint64_t>(length / renewed_every) + 1;
     return cluster_.size() * renewals * (1 + 4 * (cluster_.size() - 1));
 }
 
-// Heartbeats and their answers, and twice that for what was under way; and nobody had a reason to
-// call for an election.
+// Heartbeats and their answers, and twice that for messages in transit; and no node had a reason to
+// request an election.
 void Liveness::end_idle() {
     const auto said = cluster_.network().messages_sent() - idle_messages_;
     const auto length = idle_timeouts * world_.swarm.election_timeout.count();
@@ -295,7 +296,7 @@ void Liveness::end_idle() {
         world_.violations.report({}, "message flood: " + std::to_string(said) + " messages in " +
                                          std::to_string(beats) + " idle heartbeats");
     }
-    // One whose state stands still leads on only until it has no room.
+    // A leader whose state stands still leads only until it has no capacity.
     const bool may_end = idle_leader_ == world_.never_flushes;
     if (!may_end && !cluster_.at(idle_leader_).raft().is_leader()) {
         world_.violations.report(idle_leader_, "unrest: the leader changed while all was well");

@@ -1,4 +1,5 @@
-// The second half of a run: a majority that can talk is healed, and then has to get somewhere.
+// The second half of a run: a majority that can communicate is healed, and then has to make
+// progress.
 #pragma once
 
 #include <optional>
@@ -14,21 +15,22 @@ public:
     // References outlive it.
     Liveness(World& world, Cluster& cluster);
 
-    // Chooses the core of nodes and ends its faults. False when none could make progress.
+    // Chooses the core of nodes and ends its faults. False if no core could make progress.
     bool begin();
-    // A disk that was replaced just before belongs to nobody's voter once the cluster is founded.
+    // A disk that was replaced just before belongs to no voter once the cluster is formed.
     [[nodiscard]] bool is_void() const;
-    // The core is led, agrees, and the workload has what it was owed. Else what is missing.
+    // Empty if the core has a leader and agrees, and the workload has its answers. Otherwise says
+    // what is missing.
     [[nodiscard]] std::string missing() const;
     [[nodiscard]] SimTime deadline() const { return deadline_; }
 
-    // After each event, until there is one: a leader that commits must not take longer (P7).
+    // Called after each event, until there is one: a leader that commits must not take longer (P7).
     void look_for_a_leader();
-    // From the end of the faults; nothing while there was none.
+    // Counts from the end of the faults; empty while there was none.
     [[nodiscard]] std::optional<SimTime> led_after() const { return led_after_; }
 
-    // After that nothing is asked, so, once what was under way has arrived, next to nothing is
-    // said.
+    // After that time no calls are made, so next to no messages are sent once those in transit have
+    // arrived.
     [[nodiscard]] SimTime settle_until() const;
     void begin_idle();
     [[nodiscard]] SimTime idle_until() const { return idle_until_; }

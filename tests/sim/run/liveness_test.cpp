@@ -1,5 +1,5 @@
-// The judges of the second half of a run: a core that gets nowhere, a cluster that will not be
-// quiet.
+// The judges of the second half of a run: a core that makes no progress, a cluster that does not
+// become quiet.
 #include "tests/sim/run/liveness.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace mortise::sim {
 namespace {
 
-// Calls nothing, and is owed what a test says.
+// Makes no calls, and is owed what a test says.
 class NoWorkload final : public Workload {
 public:
     void start() override {}

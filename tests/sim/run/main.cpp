@@ -1,4 +1,4 @@
-// mortise_sim: runs seeds, and says in its last line what came of them.
+// mortise_sim: runs seeds, and prints the result in its last line.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -19,7 +19,7 @@ constexpr std::uint64_t seeds_without_end = std::uint64_t{1} << 40U;
 constexpr std::uint64_t seeds_between_repeats = 50;
 constexpr std::uint64_t seeds_that_miss_nothing = 2'000;
 
-// Runs a seed, now and then twice, and adds it up.
+// Runs a seed, some of them twice, and adds up the results.
 RunResult run_and_count(const RunOptions& options, Total& total) {
     auto result = run_seed(options);
     if (!result.violation && options.seed % seeds_between_repeats == 0) {
@@ -39,7 +39,7 @@ RunResult run_and_count(const RunOptions& options, Total& total) {
     return result;
 }
 
-// So many seeds reach everything; if they do not, the simulation has lost what it was to find.
+// This many seeds reach every probe; otherwise the simulation has lost its coverage.
 bool has_reached_everything(const Total& total) {
     if (total.seeds < seeds_that_miss_nothing) return true;
     const auto missed = total.tally.missed();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t steps_min = 50;
 
-// Names and numbers differ from run to run; the rule that is broken does not.
+// Names and numbers differ from run to run; the violated rule does not.
 std::string rule_of(const RunResult& result) {
     return result.violation->what.substr(0, result.violation->what.find(':'));
 }
@@ -20,7 +20,8 @@ public:
         : found_{std::move(found)}, rule_{rule_of(found_.result)}, run_{run} {}
 
     Smallest smallest() {
-        // One kind may hide what another can do without, so as long as that helps.
+        // Removing one kind may make another one removable, so this is repeated as long as it
+        // helps.
         while (drop_faults()) {
         }
         drop_steps();
@@ -39,7 +40,7 @@ private:
         return any;
     }
 
-    // In halves of what may be too much: a shorter run that does not fail says nothing of a longer.
+    // Bisects: a shorter run that does not fail says nothing about a longer one.
     void drop_steps() {
         for (auto cut = found_.options.steps / 2; cut >= steps_min;) {
             auto shorter = found_.options;

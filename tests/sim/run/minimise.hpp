@@ -1,5 +1,5 @@
-// From a run that fails to the smallest that fails in the same way: fewer kinds of faults, fewer
-// steps. What is left is what a person has to look at.
+// Reduces a failing run to the smallest one that fails in the same way, with fewer kinds of faults
+// and fewer steps. A person then has to examine only the rest.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@ using Runner = std::function<RunResult(const RunOptions&)>;
 struct Smallest {
     RunOptions options;
     RunResult result;
-    std::size_t runs = 0;  // that it took
+    std::size_t runs = 0;  // the number of runs that were needed
 };
 
-// Empty when the run does not fail.
+// Empty if the run does not fail.
 [[nodiscard]] std::optional<Smallest> minimise(const RunOptions& options, const Runner& run);
 
 }  // namespace mortise::sim

@@ -9,7 +9,7 @@ std::size_t place(Fault fault) {
     return static_cast<std::size_t>(fault);
 }
 
-// Everything is on; it takes a pause, a crash and 700 steps to fail.
+// All faults are on; the failure needs a pause, a crash and 700 steps.
 RunResult fails_with_two_faults(const RunOptions& options) {
     RunResult result;
     result.faults_on = ~options.without;
@@ -41,7 +41,7 @@ TEST(Minimise, HasNothingToSayOfARunThatIsWell) {
     EXPECT_FALSE(minimise({.seed = 3, .steps = 600}, fails_with_two_faults));
 }
 
-// Without the pause something else is wrong: that is another failure.
+// Without the pause another rule is violated, which is another failure.
 TEST(Minimise, KeepsToTheRuleThatWasBroken) {
     const Runner run = [](const RunOptions& options) {
         auto result = fails_with_two_faults(options);

@@ -1,4 +1,4 @@
-// What the simulator prints.
+// The output of the simulator.
 #pragma once
 
 #include "core/base/checksum.hpp"
@@ -19,7 +19,7 @@ struct Total {
     double seconds = 0;
 };
 
-// The command that does it again.
+// The command that replays the run.
 [[nodiscard]] std::string replay_of(const RunOptions& options);
 void print_violation(const RunOptions& options, const RunResult& result);
 void print_tables(const Total& total);

@@ -1,9 +1,9 @@
-// Runs that failed once, kept so that they are tried for ever. A line is what follows `./dev sim`
-// to replay it, and behind a # what it was:
+// Runs that failed once, which are kept and repeated. A line is what follows `./dev sim` to replay
+// it, and after a # its cause:
 //
 //   --seed 709 --steps 3000 --without pause,crash   # a member that is being left owes no progress
 //
-// Empty lines, and those of a comment alone, say nothing.
+// Empty lines and comment lines are skipped.
 #pragma once
 
 #include <iosfwd>
@@ -22,7 +22,7 @@ public:
 
 struct Listed {
     RunOptions options;
-    std::string what;  // it was
+    std::string what;  // the cause of the failure
 };
 
 // Throws BadList, which names the line.

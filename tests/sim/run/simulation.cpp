@@ -30,7 +30,7 @@ private:
     [[nodiscard]] bool run_safety();
     [[nodiscard]] bool run_liveness();
     [[nodiscard]] bool run_idle();
-    // False at a violation, and when nothing is left to happen.
+    // False after a violation, and when there are no more events.
     bool advance();
     bool advance_until(SimTime time);
 
@@ -81,7 +81,7 @@ bool Simulation::run_liveness() {
         return false;
     }
     const auto began = world_.heap.now();
-    // Who counts takes longer to say than what an event does.
+    // The check takes longer than an event, so it is made for every sixteenth event.
     constexpr std::uint64_t events_between_looks = 16;
     std::uint64_t events = 0;
     for (auto missing = liveness_.missing(); !missing.empty(); missing = liveness_.missing()) {

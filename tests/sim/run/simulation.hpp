@@ -1,4 +1,4 @@
-// One seed: a whole cluster, faults and calls, and what came of it.
+// One seed: a whole cluster with faults and calls, and the result.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace mortise::sim {
 
 struct RunOptions {
     std::uint64_t seed = 1;
-    std::uint64_t steps = 12'000;  // until faults end
+    std::uint64_t steps = 12'000;  // until the faults end
     std::FILE* watched = nullptr;  // prints the timeline there
     Faults without{};              // these do not happen, although the seed has them
 };
@@ -25,9 +25,9 @@ struct RunResult {
     Faults faults_on;
     Tally tally;
     std::uint64_t steps = 0;
-    std::uint64_t trace = 0;  // the same for the same seed and steps, always
+    std::uint64_t trace = 0;  // always the same for the same seed and steps
     double node_hours = 0;
-    // Election timeouts from the end of the faults: to a leader that commits, to agreement.
+    // In election timeouts from the end of the faults: until a leader commits, until all agree.
     double led_after = 0;
     double recovery = 0;
 };

@@ -1,4 +1,4 @@
-// A few seeds on every change; `./dev sim` has the others.
+// A few seeds for every change; `./dev sim` has the others.
 #include "tests/sim/run/simulation.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Simulation, TellsAnotherStoryForAnotherSeed) {
     EXPECT_NE(run_seed({.seed = 1, .steps = 500}).trace, run_seed({.seed = 2, .steps = 500}).trace);
 }
 
-// Some need a run with a subject, of which there are few.
+// Some faults need a node that is in a suitable state, which is rare.
 TEST(Simulation, InjectsEveryKindOfFault) {
     Tally total;
     for (auto seed = first_seed; seed < first_seed + 4 * seeds; ++seed) {

@@ -61,7 +61,7 @@ void Cluster::died(core::NodeId node) {
     });
 }
 
-// In the same process, so whoever restarts what died has nothing to do with it.
+// The same process continues, so the restart of crashed nodes does not apply.
 void Cluster::begins_anew(core::NodeId node) {
     world_.heap.after(world_.prng.between(1, sim_second / 10), [this, node] { start(node); });
 }
@@ -126,7 +126,7 @@ bool Cluster::clocks_too_fast() const {
     for (const auto& node : nodes_) {
         if (node->fastest_ppm() > clock_bound_ppm) ++fast;
     }
-    // One of a few is soon a majority, where members come and go.
+    // A few fast nodes may soon be a majority if the members change.
     if (fast != 0 && world_.swarm.members_change()) return true;
     return 2 * fast > nodes_.size();
 }
@@ -150,7 +150,7 @@ bool Cluster::can_answer(core::NodeId node) const {
 
 core::Hello Cluster::hello(core::NodeId node) const {
     auto hello = at(node).driver().hello();
-    hello.access = world_.swarm.access_of(node);  // as whoever checks its certificate does
+    hello.access = world_.swarm.access_of(node);  // as its peers read it from the certificate
     return hello;
 }
 
@@ -174,7 +174,7 @@ bool Cluster::may_meet(core::NodeId node, const core::Hello& hello) const {
                                sessions.newest_start(hello.generation.incarnation).boot_epoch);
 }
 
-// Decision 0013 does not promise that such a one is found out.
+// Decision 0013 does not promise that such a node is detected.
 void Cluster::count_as_lost(const core::Hello& rolled_back) {
     if (!is_running(rolled_back.node) ||
         hello(rolled_back.node).generation != rolled_back.generation)

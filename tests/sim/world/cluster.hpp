@@ -1,4 +1,4 @@
-// All nodes and the network between them, and what can be done to them.
+// All nodes and the network between them, and the operations on them.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@ namespace mortise::sim {
 
 class Cluster final : public NetworkHost, public NodeOwner {
 public:
-    // The world outlives the cluster. Everything is scheduled, nothing started yet.
+    // The world outlives the cluster. Everything is scheduled, nothing is started yet.
     explicit Cluster(World& world);
 
     void start_all();
-    // Crashed nodes come back on their own after a while, until this is switched off.
+    // While this is on, crashed nodes restart after a while.
     void restart_crashed(bool on) { restart_crashed_ = on; }
     void crash(core::NodeId node) { at(node).crash(); }
     void pause(core::NodeId node) { at(node).pause(); }
     void suspend(core::NodeId node, SimTime until) { at(node).suspend(until); }
     void resume(core::NodeId node);
     void start(core::NodeId node);
-    // Its process has ended by itself. It is started again whatever becomes of crashed ones.
+    // Its process has ended by itself. It is restarted even if crashed nodes are not.
     void restart(core::NodeId node);
-    // One step of a node from outside: a call of its user.
+    // One step of a node that its program triggers.
     void call(core::NodeId node, core::Event event) { at(node).handle(std::move(event)); }
 
     [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -41,18 +41,18 @@ public:
         return *nodes_[static_cast<std::size_t>(node.raw() - 1)];
     }
     [[nodiscard]] SimNetwork& network() { return network_; }
-    // The one of the highest term, if any node leads.
+    // The leader with the highest term, if any node leads.
     [[nodiscard]] core::NodeId leader() const;
     [[nodiscard]] bool is_founded() const;  // on some disk
-    // Those by which a member may come to count, on disk or in memory.
+    // The configurations that may come into force, on disk or in memory.
     [[nodiscard]] std::vector<core::Configuration> configurations() const;
-    // Each of those has a majority of these, with the disks that they are members with.
+    // Each of these configurations has a majority among the nodes, with the disks that are members.
     [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
     // This holder's clock was slow, or a majority's fast, beyond the bound: P3 is not promised.
     [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
-    // Likewise of whatever a majority counts, whoever holds it.
+    // The same for a time that a majority counts, whoever the holder is.
     [[nodiscard]] bool clocks_too_fast() const;
-    // How long nodes have been running, all together.
+    // The total time that nodes have been running.
     [[nodiscard]] SimTime running_time() const;
 
     // --- NetworkHost ----------------------------------------------------------------------------
@@ -68,7 +68,7 @@ public:
     void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }
 
 private:
-    // False: it cannot know that this hello is of a directory that was rolled back.
+    // False if the node cannot know that this hello comes from a directory that was rolled back.
     [[nodiscard]] bool may_meet(core::NodeId node, const core::Hello& hello) const;
     void count_as_lost(const core::Hello& rolled_back);
 
@@ -78,7 +78,7 @@ private:
     std::vector<std::unique_ptr<SimNode>> nodes_;
     std::vector<SimTime> started_at_;
     LaterLives lives_;
-    SimTime ran_ = 0;  // lives that are over
+    SimTime ran_ = 0;  // of runs that have ended
     bool restart_crashed_ = true;
 };
 

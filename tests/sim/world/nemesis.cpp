@@ -9,7 +9,7 @@ namespace mortise::sim {
 
 namespace {
 
-// Those that this class inflicts; the others are part of a disk, a link or a clock.
+// The faults that this class injects; the others are part of a disk, a link or a clock.
 constexpr Fault inflicted[] = {
     Fault::crash,           Fault::crash_in_step,    Fault::power_cut,
     Fault::pause,           Fault::suspend,          Fault::clock_rate,
@@ -27,7 +27,7 @@ constexpr Fault inflicted[] = {
 Nemesis::Nemesis(World& world, Cluster& cluster)
     : world_{world}, cluster_{cluster}, prng_{world.prng.next()} {}
 
-// Half the time not before the cluster had a chance to form.
+// In half of the runs faults begin only when the cluster could have been formed.
 void Nemesis::start() {
     const bool at_once = world_.swarm.stormy_start || prng_.one_in(2);
     const auto peace = at_once ? 0 : 10 * world_.swarm.election_timeout.count();
@@ -40,7 +40,7 @@ void Nemesis::stop() {
     world_.turmoil = nullptr;
 }
 
-// Within the time that an election takes.
+// Strikes within the time that an election takes.
 void Nemesis::strike_at_turmoil() {
     if (!prng_.one_in(3)) return;
     const auto soon = 2 * world_.swarm.network.delay_max + 2 * world_.swarm.disk.latency_max;
@@ -156,7 +156,8 @@ void Nemesis::pause(Fault kind) {
     } else {
         cluster_.suspend(node, ends);
     }
-    // Some wake up alone: what they heard before is news to them, what they say is lost.
+    // Some wake up cut off: messages that they received before are processed, and what they send is
+    // lost.
     const bool alone = world_.swarm.is_on(Fault::cut_isolate) && prng_.one_in(2);
     world_.heap.at(ends, [this, node, alone] {
         if (stopped_) return;
@@ -165,7 +166,7 @@ void Nemesis::pause(Fault kind) {
     });
 }
 
-// Mostly one and the same node runs wild: a majority that does is promised nothing.
+// Mostly the same node has a wild clock: nothing is promised if a majority has.
 core::NodeId Nemesis::draw_wild() {
     const auto one = world_.swarm.wild_clock_node;
     return one != 0 ? core::NodeId{1 + one % cluster_.size()} : draw_node();
@@ -192,7 +193,7 @@ void Nemesis::change_rate(Fault kind) {
     if (wild && is_on_trial()) return;
     const auto node = wild ? draw_wild() : draw_node();
     const auto bound = kind == Fault::clock_rate ? 10'000 : 600'000;
-    // Fast is what tempts a lone clock to expire others.
+    // A fast clock is the one that might expire the sessions of others too early.
     const bool rushes = wild && (world_.swarm.lease_trial || prng_.one_in(2));
     const auto ppm = rushes ? prng_.between(300'000, 1'000'000) : prng_.between(-bound, bound);
     world_.tally.fault(kind);
@@ -202,8 +203,8 @@ void Nemesis::change_rate(Fault kind) {
     if (rushes) tempt(node);
 }
 
-// A clock that runs fast may expire nobody on its own (S4): it shall lead, and the renewals of one
-// that holds something stay away for about as long as a session lives.
+// A fast clock must not expire a session alone (S4). So the node with it leads, and the renewals of
+// a holder are missing for about as long as a session lives.
 void Nemesis::tempt(core::NodeId fast) {
     const auto leader = cluster_.leader();
     if (!leader.is_set() || !cluster_.can_answer(leader)) return;
@@ -243,13 +244,14 @@ void Nemesis::disturb_disk(Fault kind) {
                       [this, node] { cluster_.at(node).disk().configure(world_.swarm.disk); });
 }
 
-// Once there is a cluster, only so many disks at a time that a majority keeps what it has.
+// Once there is a cluster, only so many disks are wiped at a time that a majority keeps what it
+// has.
 void Nemesis::wipe(Fault kind) {
     const auto node = draw_node();
     const bool founded = cluster_.is_founded();
     if (founded && !can_be_missed(node)) return;
-    // An empty directory whose configuration names nobody else founds, as it was told to; and so do
-    // those together who were removed and are empty.
+    // An empty directory whose configuration names no other node would bootstrap, as configured;
+    // and so would removed nodes that are empty together.
     const bool would_found =
         cluster_.founders().size() == 1 || world_.checker.configuration().find(node) == nullptr;
     const bool in_use = founded && cluster_.at(node).disk().platter().knows_cluster();
@@ -262,8 +264,8 @@ void Nemesis::wipe(Fault kind) {
     cluster_.at(node).wipe_disk(former);
 }
 
-// Where none of them knows that there is a cluster, they found another once they are members no
-// more: no disk of theirs tells that from the first time (S47).
+// If none of them knows the cluster, they bootstrap another one when they are not members any more:
+// their disks do not show the first one (S47).
 bool Nemesis::is_known_to_another_founder(core::NodeId than) const {
     const auto founders = cluster_.founders();
     return std::ranges::any_of(founders, [&](core::NodeId founder) {
@@ -272,14 +274,15 @@ bool Nemesis::is_known_to_another_founder(core::NodeId than) const {
     });
 }
 
-// Those who have all that they promised are a majority without it.
+// True if the nodes that have everything they promised are a majority without it.
 bool Nemesis::can_be_missed(core::NodeId node) const {
     auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
     others.erase(node);
     return cluster_.is_quorum(others);
 }
 
-// To an image by which it cannot decide alone: there would be nobody to find it out.
+// Rolls back to an image with which the node cannot decide alone, because otherwise none could
+// detect it.
 void Nemesis::roll_back() {
     const auto node = draw_node();
     const auto* image = cluster_.at(node).disk().former_image();
@@ -291,7 +294,7 @@ void Nemesis::roll_back() {
     cluster_.at(node).roll_back();
 }
 
-// Of a disk whose loss would leave a majority. Some need it soon.
+// On a disk whose loss would leave a majority. Some damaged data is read soon.
 void Nemesis::flip_bit() {
     const auto node = draw_node();
     auto& disk = cluster_.at(node).disk();
@@ -302,7 +305,7 @@ void Nemesis::flip_bit() {
     if (prng_.one_in(2)) cluster_.crash(node);
 }
 
-// Two operators who do not ask each other.
+// Simulates two operators who do not coordinate.
 void Nemesis::change_members(Fault kind) {
     const auto leader = cluster_.leader();
     if (!leader.is_set() || !cluster_.can_answer(leader)) return;
@@ -321,8 +324,8 @@ void Nemesis::change_members(Fault kind) {
     } else if (kind == Fault::member_promoted) {
         goal.kind = core::MembershipGoal::Kind::voter;
     }
-    // Its deadline is over: it is done now or not at all. Nothing is left to begin when the faults
-    // are over.
+    // Its deadline has passed: it is done now or not at all. So no change begins after the faults
+    // have ended.
     core::Calls once;
     constexpr core::Instant over{std::numeric_limits<std::int64_t>::min()};
     once.calls.push_back(core::ChangeCall{{}, std::move(goal), over});

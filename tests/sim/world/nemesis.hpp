@@ -1,4 +1,4 @@
-// Who breaks things: now and then one of the faults this run has switched on, for a while.
+// Injects faults: at intervals one of those that this run has switched on, for a while.
 #pragma once
 
 #include "tests/sim/world/cluster.hpp"
@@ -20,7 +20,7 @@ private:
     void inflict(Fault fault);
     [[nodiscard]] Fault draw_fault();
     [[nodiscard]] core::NodeId draw_node();
-    [[nodiscard]] core::NodeId draw_running();  // more often than not the leader
+    [[nodiscard]] core::NodeId draw_running();  // mostly the leader
     [[nodiscard]] SimTime draw_length();
 
     // nodes
@@ -60,8 +60,8 @@ private:
     World& world_;
     Cluster& cluster_;
     core::Prng prng_;
-    std::uint64_t cuts_ = 0;   // only the newest is healed by its own timer
-    SimTime trial_until_ = 0;  // of a lease: only then the next
+    std::uint64_t cuts_ = 0;   // only the newest one is healed by its own timer
+    SimTime trial_until_ = 0;  // end of the present lease trial; the next one begins after it
     bool stopped_ = false;
 };
 

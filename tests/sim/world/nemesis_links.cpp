@@ -11,7 +11,7 @@ void Nemesis::cut_between(core::NodeId a, core::NodeId b) {
     cluster_.network().cut(b, a, silent);
 }
 
-// All cuts together, when the newest one is over.
+// Heals all cuts together, when the newest one is over.
 void Nemesis::heal_later() {
     world_.heap.after(draw_length(), [this, cut = ++cuts_] {
         if (cut != cuts_ || stopped_) return;
@@ -63,7 +63,7 @@ void Nemesis::one_way() {
     heal_later();
 }
 
-// One in the middle hears everybody; the halves do not hear each other.
+// One node in the middle reaches all others; the halves do not reach each other.
 void Nemesis::bridge() {
     if (cluster_.size() < 3) return;
     const auto middle = draw_node();
@@ -83,7 +83,7 @@ void Nemesis::bridge() {
     heal_later();
 }
 
-// Hears, and is not heard; its connections stay.
+// The node receives, and what it sends is lost; its connections stay.
 void Nemesis::silence(core::NodeId node, SimTime length) {
     world_.tally.fault(Fault::cut_mute);
     world_.timeline.say(node, "hears and is not heard");
@@ -97,8 +97,9 @@ void Nemesis::silence(core::NodeId node, SimTime length) {
     });
 }
 
-// One that holds something learns late what the cluster did with its renewals, and those it goes on
-// sending are lost: the ones it learns of are not its newest (S3). A leader learns of nothing late.
+// A holder learns late what the cluster did with its renewals, and the renewals that it continues
+// to send are lost: those that it learns of are not its newest (S3). A leader learns of nothing
+// late.
 void Nemesis::mute() {
     if (is_on_trial()) return;
     const auto leader = cluster_.leader();
@@ -117,7 +118,8 @@ void Nemesis::mute() {
     });
 }
 
-// Little by little: at once it would miss its leader, and a node without one sends no renewals.
+// The delay grows slowly: if it grew at once, the node would miss its leader, and without a leader
+// it sends no renewals.
 void Nemesis::fall_behind(core::NodeId node, SimTime lag) {
     constexpr int pieces = 12;
     for (int piece = 1; piece <= pieces; ++piece) {

@@ -1,4 +1,4 @@
-// How a simulated node starts, dies, sleeps and wakes.
+// How a simulated node starts, dies, is suspended and resumes.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -22,7 +22,7 @@ SimNode::SimNode(core::NodeId id, std::vector<core::Member> voters, World& world
     reset_clock();
 }
 
-// Longer than any run, so that no clock gets there.
+// Longer than any run, so that no clock reaches the limit.
 constexpr std::int64_t limit_margin = 24 * 3'600 * sim_second;
 
 void SimNode::reset_clock() {
@@ -110,14 +110,14 @@ void SimNode::look_for_damage() {
     set_aside();
 }
 
-// Nobody goes back.
+// Nodes are never downgraded.
 void SimNode::upgrade_sometimes() {
     const bool is_first = life_ == 0;
     if (is_first ? prng_.one_in(4) : prng_.one_in(3)) command_format_ = later_format;
     say("reads commands up to format {}", command_format_);
 }
 
-// As a whole, and only the name of its cluster is kept.
+// Moves the whole content aside, and keeps only the cluster id.
 void SimNode::set_aside() {
     wipe_disk(disk_.platter().newest_configuration().cluster);
 }
@@ -179,7 +179,7 @@ void SimNode::thaw_clock() {
     if (clock_.rate_ppm() == SimClock::frozen_ppm) set_clock_rate(0);
 }
 
-// As one that rushed, for that moment.
+// Counts as a fast clock for that moment.
 void SimNode::jump_clock(core::Nanoseconds forward) {
     constexpr std::int64_t rushes_ppm = 1'000'000;
     fastest_ppm_ = std::max(fastest_ppm_, rushes_ppm);
@@ -221,12 +221,12 @@ void SimNode::resume() {
     if (is_running()) set_timer();
 }
 
-// What was reported while it slept, writes above all, comes before what happens now.
+// Reports that arrived during the suspend, writes above all, come before later events.
 void SimNode::catch_up() {
     const auto life = life_;
     const bool late = driver_->deadline() <= clock_.at(world_.heap.now()).steady;
     catching_up_ = true;
-    // Which is first after a sleep, the timer or the messages, is up to the host's loop.
+    // After a suspend either the timer or the messages may come first in the host's loop.
     if (late && prng_.one_in(2)) step(core::TimerFired{});
     while (life == life_ && !parked_.empty()) {
         auto event = std::move(parked_.front());
@@ -247,14 +247,14 @@ void SimNode::schedule_flush() {
     });
 }
 
-// Who would soon take nothing in any more goes on in any case.
+// A node that would soon accept nothing is flushed in any case.
 bool SimNode::may_flush() const {
     if (world_.never_flushes == id_) return false;
     const auto lag = driver_->core().state_lag_bytes();
     return !world_.flushes_off || lag > world_.swarm.state_lag_bytes_max / 2;
 }
 
-// Between getting to the platter and being told of it a node may die.
+// A node may die after the data is on the platter and before it is informed.
 void SimNode::flush() {
     if (!may_flush()) return;
     const auto durable = disk_.flush_state();

@@ -34,7 +34,7 @@ void SimNode::handle(core::Event event) {
 }
 
 std::size_t SimNode::unread_from(core::NodeId peer) const {
-    if (parked_.size() < world_.swarm.network.unread_max) return 0;  // whoever they are from
+    if (parked_.size() < world_.swarm.network.unread_max) return 0;  // whichever senders they have
     return static_cast<std::size_t>(std::ranges::count_if(parked_, [peer](const auto& event) {
         const auto* received = std::get_if<core::Received>(&event);
         return received != nullptr && received->from == peer;
@@ -71,7 +71,7 @@ void SimNode::judge_step(std::size_t kind) {
     const bool was_timer = kind == core::Event{core::TimerFired{}}.index();
     world_.checker.after_step(id_, was_timer, now, driver_->deadline());
     world_.workload->stepped(id_, now, driver_->deadline());
-    // A leader's timer comes with each heartbeat; twice what it may wait is beyond all excuses.
+    // A leader's timer fires with each heartbeat, so twice the longest wait has no excuse.
     const auto patience = 2 * world_.swarm.election_timeout;
     const bool hangs = !unsynced_.empty() && now > unsynced_.front().at + patience;
     if (was_timer && hangs && raft().is_leader()) {
@@ -89,7 +89,7 @@ void SimNode::forget_write(core::WriteId id) {
     std::erase_if(unsynced_, [&](const Unsynced& write) { return write.id <= id; });
 }
 
-// --- ports: what the driver asks for, in its order ---------------------------------------------
+// --- ports: the effects of the driver, in its order ---------------------------------------------
 
 bool SimNode::is_dead() {
     if (effects_left_ > 0 && --effects_left_ == 0) dead_ = true;
@@ -194,7 +194,8 @@ void SimNode::tell_format(const core::Entry& entry) {
 
 void SimNode::noted(const core::Note& note) {
     if (is_dead()) return;
-    // Nobody here lies, but a directory that was rolled back may contradict what it said.
+    // No simulated node lies, but a directory that was rolled back may contradict its earlier
+    // messages.
     const bool is_lie = note.kind == core::Note::Kind::refused_message;
     if (is_lie && !world_.checker.is_rolled_back(note.peer) && !world_.checker.is_rolled_back(id_))
         world_.violations.report(id_,
@@ -235,7 +236,7 @@ void SimNode::disconnect(core::NodeId peer) {
     if (!is_dead()) owner_.disconnect(id_, peer);
 }
 
-// Answered in the order of the questions.
+// Answered in the order of the requests.
 void SimNode::read_snapshot(core::SnapshotRead read) {
     if (is_dead()) return;
     effects_.number(read.peer.raw());
@@ -247,7 +248,7 @@ void SimNode::read_snapshot(core::SnapshotRead read) {
         if (!rows) {
             world_.tally.probe("damage found by reading for another");
             write_failed();
-            owner_.begins_anew(id_);  // the process opens its directory again, and looks
+            owner_.begins_anew(id_);  // the process opens its directory again, and examines it
             return;
         }
         world_.tally.probe("state read for another");
@@ -273,7 +274,7 @@ void SimNode::install(core::InstallStep step) {
 }
 
 void SimNode::take_install() {
-    if (!world_.swarm.is_install_bounded()) return;  // it takes no part in other runs
+    if (!world_.swarm.is_install_bounded()) return;  // other runs do not simulate this
     taken_at_ =
         std::max(taken_at_, world_.heap.now()) + prng_.between(0, world_.swarm.disk.latency_max);
     world_.heap.at(taken_at_, [this, life = life_] {
@@ -281,7 +282,7 @@ void SimNode::take_install() {
     });
 }
 
-// When the writes before it are done.
+// Executed when the writes before it are done.
 void SimNode::finish_install() {
     const auto latency = prng_.between(1, 4 * world_.swarm.disk.latency_max);
     world_.heap.after(latency, [this, life = life_] {
@@ -295,7 +296,7 @@ void SimNode::finish_install() {
     });
 }
 
-// What the nemesis asked for, once: a change that has begun is not waited for.
+// The request of the nemesis, once: it does not wait for a change that has begun.
 void SimNode::change_answered(const core::CallAnswer& answer) {
     const auto* error = std::get_if<core::CallError>(&answer.result);
     if (error != nullptr && *error == core::CallError::outcome_unknown)
@@ -335,23 +336,24 @@ void SimNode::write_failed() {
 }
 
 void SimNode::stopped(const std::string& reason) {
-    // Only a disk may stop a node here; anything else is an exception out of the core.
+    // Only a disk may stop a node here; any other reason is an exception from the core.
     if (reason != disk_failed) world_.violations.report(id_, reason);
     dead_ = true;
 }
 
 // --- the timer ---------------------------------------------------------------------------------
 
-// Deadlines move on with almost every message. A timer that is set too early is only looked at
-// again, so most steps set none.
+// Deadlines move with almost every message. A timer that fires too early only checks again, so most
+// steps set none.
 void SimNode::set_timer() {
     const auto now = world_.heap.now();
     auto due = clock_.when(driver_->deadline(), now);
     if (due == sim_never) return;
-    // A deadline that has passed takes effect a moment later: time moves on, whatever a node does.
+    // A deadline in the past takes effect a moment later, so that time advances whatever a node
+    // does.
     due = std::max(due, now + sim_microsecond);
     if (due >= timer_at_) return;
-    // One that has something to do at once does not sleep before.
+    // A node that has work to do at once does not sleep.
     const bool sleeps = !raft().has_decided();
     if (sleeps && world_.swarm.timer_slack != 0) due += prng_.between(0, world_.swarm.timer_slack);
     timer_at_ = due;

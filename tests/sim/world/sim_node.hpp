@@ -1,5 +1,5 @@
 // One node and the process around it: a driver between its ports, a disk, clocks, and ways to die.
-// Everything the driver does passes through here, so a crash may fall between any two effects.
+// Every effect of the driver passes through here, so a crash may happen between any two effects.
 #pragma once
 
 #include <deque>
@@ -12,14 +12,14 @@
 
 namespace mortise::sim {
 
-// Whoever has the nodes, and the network between them.
+// The owner of the nodes, and of the network between them.
 class NodeOwner {
 public:
     virtual ~NodeOwner() = default;
     virtual void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) = 0;
     virtual void disconnect(core::NodeId a, core::NodeId b) = 0;
     virtual void died(core::NodeId node) = 0;
-    // It is down, and has put its directory aside; its process goes on with an empty one.
+    // The node is down, and has moved its directory aside; its process continues with an empty one.
     virtual void begins_anew(core::NodeId node) = 0;
 };
 
@@ -35,36 +35,36 @@ public:
     // --- its life -------------------------------------------------------------------------------
     void start();
     void crash();
-    // In the midst of the effects of a step: so many of them are still carried out.
+    // Crashes within the effects of a step: this many of them are still executed.
     void crash_in_step(std::uint64_t effects) { effects_left_ = effects + 1; }
     void pause();
     void suspend(SimTime until);  // the disk stands still as well
-    void resume();                // after either
-    // Requires that it is down. It may still know which cluster it belonged to.
+    void resume();                // after a pause or a suspend
+    // Requires that the node is down. The disk may still name its former cluster.
     void wipe_disk(core::ClusterId former = {});
-    // Requires that it is down and that its disk has a former image.
+    // Requires that the node is down and that its disk has an earlier image.
     void roll_back();
-    // Running or not: it goes on with an empty directory, and knows whose member it was.
+    // Whether it runs or not, it continues with an empty directory, and knows its former cluster.
     void begin_anew();
     void set_clock_rate(std::int64_t ppm);
     void freeze_clock() { set_clock_rate(SimClock::frozen_ppm); }
     void thaw_clock();  // if it is frozen
     void jump_clock(core::Nanoseconds forward);
-    void calm_down();  // faults are over: disk and clock behave
+    void calm_down();  // the faults have ended: disk and clock work normally
 
-    // What its clocks show.
+    // The present values of its clocks.
     [[nodiscard]] core::Now now() const { return clock_.at(world_.heap.now()); }
-    // The most that its clocks ever ran slow and fast in this simulation.
+    // The largest deviations of its clocks, slow and fast, in this simulation.
     [[nodiscard]] std::int64_t slowest_ppm() const { return slowest_ppm_; }
     [[nodiscard]] std::int64_t fastest_ppm() const { return fastest_ppm_; }
 
-    // One step, now, or when it is resumed.
+    // Executes one step, now or when the node is resumed.
     void handle(core::Event event);
 
     [[nodiscard]] core::NodeId id() const { return id_; }
     [[nodiscard]] bool is_running() const { return driver_ != nullptr; }
     [[nodiscard]] bool is_paused() const { return paused_; }
-    // What it is given now waits until it has done what piled up while it was paused.
+    // New events wait until it has processed what arrived during a pause.
     [[nodiscard]] bool is_catching_up() const { return catching_up_; }
     [[nodiscard]] const Driver& driver() const { return *driver_; }  // requires is_running()
     [[nodiscard]] const core::Raft& raft() const { return driver_->core().raft(); }
@@ -102,7 +102,7 @@ private:
     void judge_step(std::size_t kind);
     void forget_write(core::WriteId id);
     void change_answered(const core::CallAnswer& answer);
-    [[nodiscard]] bool is_dead();  // asked before each effect
+    [[nodiscard]] bool is_dead();  // checked before each effect
     void resume_clock();
     void catch_up();
     void set_timer();
@@ -130,31 +130,31 @@ private:
     SimClock clock_;
     std::int64_t slowest_ppm_ = 0;
     std::int64_t fastest_ppm_ = 0;
-    bool machine_restarted_ = false;  // so nothing is known of the former process (S10)
-    std::uint8_t command_format_ = core::command_format_newest;  // of its version
+    bool machine_restarted_ = false;  // the state of the former process is unknown (S10)
+    std::uint8_t command_format_ = core::command_format_newest;  // by its version
     std::unique_ptr<Driver> driver_;
 
-    std::uint64_t life_ = 0;  // what was scheduled in an earlier one does not happen
+    std::uint64_t life_ = 0;  // events that an earlier run has scheduled do not happen
     bool stepping_ = false;
-    bool begins_anew_ = false;        // once this step is over
-    bool dead_ = false;               // the rest of this step's effects do not happen
-    std::uint64_t effects_left_ = 0;  // zero: no death is planned
+    bool begins_anew_ = false;        // when this step has ended
+    bool dead_ = false;               // the remaining effects of this step do not happen
+    std::uint64_t effects_left_ = 0;  // zero: no crash is planned
     bool paused_ = false;
     bool suspended_ = false;
-    bool catching_up_ = false;        // resumed, but what is parked comes first
+    bool catching_up_ = false;        // resumed, but parked events come first
     std::deque<core::Event> parked_;  // arrived while paused
     struct Unsynced {
         core::WriteId id;
-        core::Instant at;  // submitted, by its own clock
+        core::Instant at;  // the time of submission, by its own clock
     };
     std::deque<Unsynced> unsynced_;  // as far as the core knows
-    core::Checksum effects_;         // of the step at hand
+    core::Checksum effects_;         // of the current step
 
     SimTime read_at_ = 0;   // when the newest read of a view is answered
-    SimTime taken_at_ = 0;  // when the newest step of an install is
+    SimTime taken_at_ = 0;  // when the newest step of an install is answered
 
     SimTime timer_at_ = sim_never;
-    std::uint64_t timer_ = 0;  // those set earlier do not fire
+    std::uint64_t timer_ = 0;  // timers that were set earlier do not fire
 };
 
 }  // namespace mortise::sim

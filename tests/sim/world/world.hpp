@@ -1,4 +1,4 @@
-// What everything in one simulation shares.
+// The state that everything in one simulation shares.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct World {
           streams{violations, tally, swarm.window} {
         swarm.switch_off(without);
     }
-    // With nothing drawn but what happens within.
+    // Uses the given parameters; only the events are drawn from the seed.
     World(std::uint64_t seed, const Swarm& given)
         : prng{seed},
           swarm{given},
@@ -49,11 +49,11 @@ struct World {
     Checker checker;
     Streams streams;
     Workload* workload = nullptr;  // set before the first node starts
-    core::Checksum trace;          // of every step: two runs of a seed must agree on it
+    core::Checksum trace;          // over every step: two runs of a seed must have the same
     std::uint64_t steps = 0;
-    // Called when a node campaigns or leads: the best moment to break something.
+    // Called when a node campaigns or leads, which is the best moment for a fault.
     std::function<void()> turmoil;
-    bool flushes_off = false;  // the state stays as it is on disk while it can: little is purged
+    bool flushes_off = false;  // the state on disk stays as it is while possible: little is purged
     core::NodeId never_flushes;
 };
 
