@@ -1,6 +1,6 @@
-// How many times the core asks for memory, per acquire and its release, at three nodes: the one
-// that is asked, the leader, and another follower. Three cores talk here in one thread; only what
-// happens within NodeCore::step counts. It prints one line; `./dev bench --allocations`.
+// Counts how often the core allocates memory, per acquire and its release, at three nodes: the
+// requesting one, the leader, and another follower. Three cores communicate in one thread; only
+// allocations within NodeCore::step count. It prints one line; `./dev bench --allocations`.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::uint64_t bytes = 0;
 
 }  // namespace
 
-// Not inlined: g++ would take malloc and delete for a mismatch.
+// Not inlined, because g++ would report a mismatch of malloc and delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     if (counting) {
         ++count;
@@ -53,7 +53,7 @@ NodeOptions options_of(std::size_t index) {
     return options;
 }
 
-// Disks are quick, and nothing is lost.
+// Disks are fast, and nothing is lost.
 class Cluster {
 public:
     Cluster() {
@@ -70,7 +70,7 @@ public:
             if (cores_.at(at)->raft().is_leader()) return at;
         return std::nullopt;
     }
-    // Until nothing is under way.
+    // Until nothing is in progress.
     void settle() {
         while (!waiting_.empty()) {
             auto [to, event] = std::move(waiting_.front());
@@ -92,7 +92,7 @@ public:
         step(at, std::move(calls));
         settle();
     }
-    // Of the newest acquire.
+    // The hold of the newest acquire.
     [[nodiscard]] std::optional<OperationId> take_hold() { return std::exchange(hold_, {}); }
 
     struct Cost {

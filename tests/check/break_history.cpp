@@ -9,7 +9,7 @@ namespace {
 
 using Place = std::size_t;
 
-// Finds places for one fault, and puts it there.
+// Finds places for one fault, and inserts it there.
 class Breaking {
 public:
     Breaking(Calls& calls, core::Prng& prng) : calls_{calls}, prng_{prng} {}
@@ -101,7 +101,7 @@ private:
         });
     }
 
-    // How a hold ended, if it was like that; an answered release only.
+    // The end of a hold by such an operation; a release only if it was answered.
     const Call* end_of(const Call& grant, Operation operation) const {
         const auto found = std::ranges::find_if(calls_, [&](const Call& call) {
             return call.operation == operation && call.process == grant.process &&
@@ -110,7 +110,7 @@ private:
         return found == calls_.end() ? nullptr : &*found;
     }
 
-    // Exclusive grants of one name and the next of each.
+    // Pairs of successive exclusive grants of one name.
     template <class Fits>
     Pairs pairs(const Fits& fits) const {
         std::vector<Place> grants;

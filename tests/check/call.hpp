@@ -1,7 +1,7 @@
-// One call of one process, as it saw it from outside: what a history is made of.
+// One call of one process, as seen from outside: the element of a history.
 //
-// Times are of one clock for the whole history: the simulator's true time, or CLOCK_BOOTTIME of the
-// one machine that all processes ran on.
+// All times of a history are of one clock: the simulator's true time, or CLOCK_BOOTTIME of the one
+// machine on which all processes ran.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ enum class Operation : std::uint8_t {
     acquire,
     try_acquire,
     release,
-    lost,   // it learned that a hold is lost: `invoked` is when it last saw it valid
-    valid,  // it looked, and the hold was valid
-    died,   // the process; without a name: all its holds are on their own
+    lost,   // it learned that a hold is lost: `invoked` is when the hold was last seen valid
+    valid,  // it checked, and the hold was valid
+    died,   // the process died; without a name: all its holds are orphaned
 };
 
 enum class Outcome : std::uint8_t {
     granted,
-    busy,       // of a try: somebody else has it
-    refused,    // definitely without effect: a circle, too many, no such thing
-    timed_out,  // nobody has it by this call in the end; for a while it may have been granted
-    cancelled,  // the same
-    unknown,    // may take effect at any later time, or never. No answer came: the same
+    busy,       // for a try: another process has it
+    refused,    // certainly without effect: a wait cycle, a limit, an unknown name
+    timed_out,  // the call holds nothing in the end; for a while it may have been granted
+    cancelled,  // likewise
+    unknown,    // may take effect at any later time, or never; likewise without an answer
     released,
-    lost,      // of a release: it was lost before
-    not_held,  // of a release: the cluster knows of no such hold
-    none,      // of what has no outcome
+    lost,      // for a release: it was lost before
+    not_held,  // for a release: the cluster knows no such hold
+    none,      // for operations without an outcome
 };
 
 struct Call {
@@ -43,14 +43,14 @@ struct Call {
     std::string name;
     core::LockMode mode = core::LockMode::exclusive;
     Time invoked = 0;
-    std::optional<Time> returned;  // empty: it never did
+    std::optional<Time> returned;  // empty: it did not return
     Outcome outcome = Outcome::none;
     std::uint64_t token = 0;
-    std::optional<Time> valid_until;  // as the holder knew it when the call returned
-    // Which of its holds the process means, by a number of its own; 0: it does not say. A call that
-    // asks for one says here what it will be called.
+    std::optional<Time> valid_until;  // as known when the call returned
+    // Which of its holds the process means, by its own number; 0: unknown. An acquire gives its
+    // hold this number.
     std::uint64_t hold = 0;
-    std::size_t line = 0;  // where it was read, for a person
+    std::size_t line = 0;  // where it was read, for a message
 
     friend bool operator==(const Call&, const Call&) = default;
 };

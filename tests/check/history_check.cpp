@@ -15,14 +15,15 @@ SearchResult judge(const Calls& calls, std::size_t states_max) {
     return search(prepare(calls), states_max);
 }
 
-// What was known at `time`: later calls are not there yet, later returns have not come.
+// What was known at `time`: later calls are missing, and later returns have not come.
 Calls until(const Calls& calls, Time time) {
     Calls known;
     for (auto call : calls) {
         if (call.invoked > time) continue;
         const bool is_late = call.returned.value_or(never) > time;
         if (is_late && (call.operation == Operation::lost || call.operation == Operation::died)) {
-            known.push_back(call);  // lets holds end: without it more would be wrong, not less
+            // an end of holds stays: without it more would be wrong, not less
+            known.push_back(call);
             continue;
         }
         if (is_late) {
@@ -34,7 +35,7 @@ Calls until(const Calls& calls, Time time) {
     return known;
 }
 
-// The shortest beginning that cannot be explained.
+// The shortest prefix that cannot be explained.
 Calls shortest_beginning(const Calls& calls, std::size_t states_max) {
     std::vector<Time> times;
     for (const auto& call : calls)

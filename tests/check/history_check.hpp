@@ -15,14 +15,14 @@ struct Verdict {
     std::size_t calls = 0;
     std::size_t names = 0;
     std::size_t states = 0;
-    std::size_t given_up = 0;  // names of which the search was not finished
-    // Of the first name that cannot be explained:
+    std::size_t given_up = 0;  // the number of names whose search was not finished
+    // For the first name that cannot be explained:
     std::string name;
     std::string why;
-    Calls window;  // so few calls of it that none can be left out
+    Calls window;  // as few of its calls as possible
 };
 
-// Of each name at most so many states are looked at.
+// For each name at most this many states are examined.
 [[nodiscard]] Verdict check(const Calls& calls,
                             std::size_t states_max = std::numeric_limits<std::size_t>::max());
 

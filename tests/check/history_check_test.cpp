@@ -118,10 +118,10 @@ TEST(Tokens, OfAWriterAreNotSharedByAReader) {
     expect_wrong(story, "token 5 was granted twice");
 }
 
-// --- a process that takes part in one token twice
+// --- a process that shares one token twice
 
-// One after the other: a gives it back while b has it, joins it again, and learns late of that and
-// of its loss; both are broken off, and a writer comes.
+// One after the other: process a releases the token while b has it, shares it again, and learns
+// late of that and of its loss; both are broken, and a writer is granted.
 Story twice_in_a_row() {
     Story story;
     story.granted("a", 0, 10, 5, shared).valid_until = 1'000;
@@ -145,7 +145,7 @@ TEST(Again, AfterEverybodyLetGo) {
     expect_wrong(story, "token 5 was granted twice");
 }
 
-// So the writer came first, and then nobody could join.
+// So the writer was granted first, and then the token could not be shared.
 TEST(Again, TheSecondIsInTheWayOfAWriter) {
     auto seen = twice_in_a_row();
     seen.valid("a", 70, 70, 5);
@@ -170,7 +170,7 @@ TEST(Again, TheSecondIsNotValidAfterItsLoss) {
     expect_wrong(story, "saw a hold valid that it had lost");
 }
 
-// A release under way may be of either.
+// A release in progress may refer to either hold.
 TEST(Again, BeforeTheFirstIsGivenBackForCertain) {
     Story story;
     story.granted("a", 0, 10, 5, shared);
@@ -313,7 +313,7 @@ TEST(Lease, IsTrustedNoLongerThanItsLossIsKnown) {
     expect_wrong(story, "token 2 was granted while token 1 was valid");
 }
 
-// A process that ends its holds itself says until when it trusted them.
+// A process that ends its holds itself says until when they were valid.
 TEST(Lease, EndsEarlierWhenItsHolderSaysSo) {
     Story story;
     story.granted("a", 0, 10, 1).valid_until = 80;
@@ -322,7 +322,7 @@ TEST(Lease, EndsEarlierWhenItsHolderSaysSo) {
     expect_explained(story);
 }
 
-// It has not heard of the loss when it wakes up.
+// It has not received the loss when it resumes.
 TEST(Lease, IsNotTrustedByWhoSleptAndAsksForItsRelease) {
     Story story;
     story.granted("a", 0, 10, 1).valid_until = 100;
@@ -334,7 +334,7 @@ TEST(Lease, IsNotTrustedByWhoSleptAndAsksForItsRelease) {
     expect_wrong(story, "token 2 was granted while token 1 was valid");
 }
 
-// It slept in the call, and was told of a grant whose lease had run out by then.
+// It was suspended in the call, and got a grant whose lease had ended by then.
 TEST(Lease, IsNotTrustedByWhoSleptUntilItWasOver) {
     Story story;
     story.granted("a", 0, 290, 1);
@@ -381,7 +381,7 @@ TEST(Lease, IsNotValidAfterItWasLost) {
     expect_wrong(story, "saw a hold valid that it had lost");
 }
 
-// Whoever knows that its lease is over need not be the first to do so.
+// A process that knows that its lease is over need not be the first to know.
 TEST(Lease, KnownToBeLostMayStillBeInTheWay) {
     Story story;
     story.granted("a", 0, 10, 1);
@@ -393,7 +393,7 @@ TEST(Lease, KnownToBeLostMayStillBeInTheWay) {
     expect_wrong(story, "nobody was in the way");
 }
 
-// What comes after a lapse in the order comes after it in time.
+// What comes after the end of a lease in the order comes after it in time.
 TEST(Lease, ThatEndedOrdersWhatComesAfterIt) {
     Story story;
     story.granted("a", 0, 10, 1, core::LockMode::intent_exclusive);
@@ -405,7 +405,7 @@ TEST(Lease, ThatEndedOrdersWhatComesAfterIt) {
     expect_wrong(story, "token 2 was granted after token 3");
 }
 
-// --- refusals, and what nobody knows
+// --- refusals, and unknown outcomes
 
 TEST(Busy, WhileSomebodyHolds) {
     Story story;

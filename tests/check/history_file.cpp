@@ -41,7 +41,7 @@ constexpr Words<core::LockMode, 6> modes{
      {"update", core::LockMode::update},
      {"exclusive", core::LockMode::exclusive}}};
 
-// A word for each enumerator, the last included.
+// There is a word for each enumerator, including the last.
 static_assert(operations.size() == static_cast<std::size_t>(Operation::died) + 1);
 static_assert(outcomes.size() == static_cast<std::size_t>(Outcome::none) + 1);
 static_assert(modes.size() == core::lock_modes);
@@ -71,7 +71,7 @@ std::uint64_t token_of(const std::string& text) {
     return token;
 }
 
-// What makes no sense would otherwise be judged as if it did.
+// Without this check an inconsistent call would be judged as a valid one.
 void check_sense(const Call& call) {
     if (call.returned && *call.returned < call.invoked) throw BadHistory{"returns before it began"};
     if (call.name.empty() && call.operation != Operation::died) throw BadHistory{"without a name"};

@@ -11,18 +11,18 @@ namespace mortise::check {
 
 namespace {
 
-// Everything that is said about a hold, or about several that cannot be told apart.
+// Everything that is known about a hold, or about several that cannot be distinguished.
 struct Told {
     std::size_t grants = 0;
     std::string process;
     std::optional<Time> lost;        // it may have ended from then on
-    bool lost_by_itself = false;     // and nothing but its lease kept it until then
-    std::optional<Time> known_lost;  // and was known to have, then
-    std::optional<Time> gave_up;     // a release was asked for that did not answer `released`
+    bool lost_by_itself = false;     // until then it was kept only by its lease
+    std::optional<Time> known_lost;  // and it was known to have ended then
+    std::optional<Time> gave_up;     // a release was requested and not answered `released`
     std::optional<Time> trusted_until;
-    std::optional<Time> granted_until;  // what the shortest of them was granted for
+    std::optional<Time> granted_until;  // the validity at the grant of the shortest of them
     std::optional<Time> seen_valid;
-    std::optional<Time> released;  // asked for when nothing was lost, as far as it knew
+    std::optional<Time> released;  // requested while the hold was valid, as far as the process knew
 };
 
 template <class T>
@@ -55,13 +55,13 @@ void tell(Told& told, const Call& call) {
     lower(asked, call.invoked);
 }
 
-// Of several nobody knows which one was trusted for longer, and that may have been given back.
+// Among several, it is unknown which one was valid longer, and whether that one was released.
 std::optional<Time> trusted(const Told& told) {
     return told.grants > 1 ? told.granted_until : told.trusted_until;
 }
 
-// Who slept may ask for its release long after that, and not have heard of the loss; and may have
-// slept while it was granted.
+// A suspended process may request the release long after that without having received the loss; and
+// it may have been suspended during the grant.
 Time may_be_given_up(const Told& told) {
     const auto until = trusted(told) ? trusted(told) : told.granted_until;
     return std::min(*told.gave_up, until.value_or(never));
@@ -71,7 +71,8 @@ Time may_end(const Told& told, const std::optional<Time>& died) {
     auto end = never;
     if (told.lost) {
         end = *told.lost;
-        // What was trusted before outlives a look at it, until it is known to be over.
+        // A validity that was known before lasts beyond this observation, until the hold is known
+        // to be over.
         const auto until = trusted(told).value_or(end);
         if (told.lost_by_itself) end = std::max(end, std::min(until, *told.known_lost));
     } else if (died) {
@@ -151,7 +152,8 @@ private:
     void add_busy(Step step) {
         step.kind = Step::Kind::busy;
         step.unseen_holder = unseen_ <= step.returned;
-        // Who asked by then, less who had their answer before, less this call.
+        // The number of processes that had requested it by then, minus those that had their answer,
+        // minus this call.
         const auto asked = std::ranges::upper_bound(asked_, step.returned) - asked_.begin();
         const auto answered = std::ranges::lower_bound(answered_, step.invoked) - answered_.begin();
         step.contended = asked - answered > 1;
@@ -162,17 +164,17 @@ private:
         const bool released = call.outcome == Outcome::released;
         const bool missed = call.outcome == Outcome::not_held;
         if (!released && !missed && call.outcome != Outcome::lost) return;
-        // Which of several that is, and whether that one was valid, nobody knows.
+        // Which of several holds was meant, and whether it was valid, is unknown.
         if (!released && told_.at(step.owner).grants > 1) return;
         step.kind = released ? Step::Kind::release : missed ? Step::Kind::miss : Step::Kind::loss;
         history_.steps.push_back(step);
     }
 
     const Calls& calls_;
-    std::vector<std::size_t> owners_;  // by place of the call
+    std::vector<std::size_t> owners_;  // by the position of the call
     std::map<std::size_t, Told> told_;
     std::map<std::string, std::optional<Time>> died_;
-    Time unseen_ = never;  // the first call of which it is not known what became of it
+    Time unseen_ = never;  // the first call with an unknown outcome
     std::map<core::LockMode, Time> unseen_in_;
     std::vector<Time> asked_;  // when, ascending
     std::vector<Time> answered_;

@@ -1,5 +1,5 @@
-// What the calls on one name say, made ready for the search: the holds, when each may end on its
-// own at the earliest, and the steps that must be put in an order.
+// The calls on one name, prepared for the search: the holds, the earliest time at which each may
+// end by itself, and the steps that must be ordered.
 #pragma once
 
 #include <limits>
@@ -13,11 +13,11 @@ namespace mortise::check {
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
 struct Hold {
-    std::size_t owner = 0;  // holds that cannot be told apart have the same
+    std::size_t owner = 0;  // equal for holds that cannot be distinguished
     core::LockMode mode = core::LockMode::exclusive;
     std::uint64_t token = 0;
-    // Before this it is valid at its holder, who was told so; from then on the cluster may have
-    // ended it, at any time or never (lazy expiry). Never: nothing says that it was not valid.
+    // Before this time it is valid for its holder; from then on the cluster may end it, at any time
+    // or never (lazy expiry). Never: nothing says that it was not valid.
     Time may_end = never;
 };
 
@@ -27,35 +27,35 @@ struct Step {
         busy,
         release,
         miss,  // the cluster has no such hold
-        loss,  // its process knows that it is over; the cluster may have it still
+        loss,  // its process knows that it is over; the cluster may still have it
     };
 
     Kind kind = Kind::grant;
-    std::size_t call = 0;  // its place in the calls
+    std::size_t call = 0;  // the position of its call
     Time invoked = 0;
     Time returned = 0;
     core::LockMode mode = core::LockMode::exclusive;
     std::uint64_t token = 0;
-    std::size_t hold = 0;   // of a grant
-    std::size_t owner = 0;  // of a release, miss or loss
-    // Busy: somebody whom the history does not show as a holder may have been in the way.
+    std::size_t hold = 0;   // for a grant
+    std::size_t owner = 0;  // for a release, miss or loss
+    // Busy: a process that the history does not show as a holder may have had the name.
     bool unseen_holder = false;
-    bool contended = false;    // somebody else asked meanwhile, and may wait first
-    bool unseen_join = false;  // grant: of a token that an unseen holder may share
+    bool contended = false;    // another process requested it meanwhile, and may be queued first
+    bool unseen_join = false;  // for a grant: its token may be shared by an unseen holder
 };
 
 struct LockHistory {
     std::vector<Hold> holds;
-    std::vector<Step> steps;  // ascending by invocation
-    // What is wrong whatever the order, or nothing.
+    std::vector<Step> steps;  // ascending by their calls
+    // What is wrong in any order, or nothing.
     std::string nonsense;
-    std::string who;  // said that
+    std::string who;  // the process that reported it
 };
 
-// `calls` are of one name, and the deaths of processes.
+// `calls` are those of one name, and the deaths of processes.
 [[nodiscard]] LockHistory prepare(const Calls& calls);
 
-// A call of which it is not known whether and for how long it had the name.
+// A call that may have had the name for an unknown time.
 [[nodiscard]] bool is_unseen(const Call& call);
 
 }  // namespace mortise::check

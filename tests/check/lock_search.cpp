@@ -13,12 +13,12 @@ namespace mortise::check {
 namespace {
 
 struct State {
-    std::vector<std::size_t> holds;  // of the history, that the cluster may still know
+    std::vector<std::size_t> holds;  // in the history, that the cluster may still know
     std::uint64_t newest_token = 0;
     core::LockMode newest_mode = core::LockMode::exclusive;
-    // When a hold ended on its own: what comes after that cannot have returned before.
+    // The time at which a hold ended by itself: no later step can have returned before.
     Time now = std::numeric_limits<Time>::min();
-    std::size_t granted = 0;  // so many grants are in order
+    std::size_t granted = 0;  // the number of ordered grants
 };
 
 struct Key {
@@ -43,7 +43,8 @@ std::vector<Key> random_keys(core::Prng& prng, std::size_t count) {
     return keys;
 }
 
-// The steps that are not in order yet, by invocation; any of them can be taken out and put back.
+// The steps that are not ordered yet, by the time of the call; any of them can be removed and
+// restored.
 class Remaining {
 public:
     explicit Remaining(std::size_t count) : next_(count + 1), previous_(count + 1) {
@@ -59,7 +60,7 @@ public:
         next_[previous_[link]] = next_[link];
         previous_[next_[link]] = previous_[link];
     }
-    // In the reverse order of taking.
+    // In the reverse order of their removal.
     void put_back(std::size_t link) {
         next_[previous_[link]] = link;
         previous_[next_[link]] = link;
@@ -95,7 +96,7 @@ private:
     [[nodiscard]] std::vector<std::size_t> candidates() const;
     bool advance(std::vector<std::size_t> open);
     bool go_back();
-    // The state after the step; empty when it cannot be next.
+    // The state after the step; empty if it cannot be next.
     [[nodiscard]] std::optional<State> after(const Step& step);
     bool end_those_in_the_way(State& state, const Step& step);
     bool may_take_token(const State& state, const Step& step);
@@ -134,7 +135,7 @@ SearchResult Search::run() {
     return result;
 }
 
-// Those called before any of the rest returned.
+// The steps that were called before any other returned.
 std::vector<std::size_t> Search::candidates() const {
     auto earliest = never;
     std::vector<std::size_t> found;
@@ -146,7 +147,7 @@ std::vector<std::size_t> Search::candidates() const {
     }
     std::erase_if(found,
                   [&](std::size_t link) { return history_.steps[link - 1].invoked > earliest; });
-    // Who returns first is likely to be first.
+    // The first one to return is likely to be the first.
     std::ranges::stable_sort(found, {},
                              [&](std::size_t link) { return history_.steps[link - 1].returned; });
     return found;
@@ -162,7 +163,7 @@ bool Search::advance(std::vector<std::size_t> open) {
         auto done = done_;
         done.toggle(step_keys_[link - 1]);
         if (!is_new(*next, done)) continue;
-        // What changes nothing may as well be now: no need to come back for the others.
+        // A step that changes nothing may be placed now, without trying the others.
         if (step.kind == Step::Kind::busy) open.clear();
         path_.push_back({std::exchange(state_, std::move(*next)), std::exchange(done_, done), link,
                          std::move(open)});
@@ -229,7 +230,7 @@ bool Search::may_take_token(const State& state, const Step& step) {
     if (step.token < state.newest_token)
         return refuse("token " + std::to_string(step.token) + " was granted after token " +
                       std::to_string(state.newest_token));
-    // A smaller one is still to come, and could not any more.
+    // A smaller token is still to come, and would be too late.
     const auto next = tokens_[state.granted];
     if (step.token != next)
         return refuse("token " + std::to_string(next) + " was granted after token " +

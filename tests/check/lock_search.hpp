@@ -14,9 +14,9 @@
 namespace mortise::check {
 
 struct SearchResult {
-    bool explained = false;  // or not known to be otherwise
-    bool given_up = false;   // after so many states; a few unlucky histories take for ever
-    std::string why;         // what the longest explanation could not be continued by
+    bool explained = false;  // or the search was given up
+    bool given_up = false;   // after this many states; for a few histories the search would not end
+    std::string why;         // why the longest explanation could not be continued
     std::size_t states = 0;
 };
 

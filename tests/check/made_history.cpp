@@ -14,7 +14,7 @@ namespace {
 
 constexpr Time lease = 2'000;
 
-// One name, its cluster, and processes that want it.
+// One name, its cluster, and processes that request it.
 class MadeLock {
 public:
     MadeLock(std::string name, const MadeOptions& options, core::Prng prng)
@@ -47,7 +47,7 @@ private:
     struct Asking {
         std::size_t call = 0;
         core::LockMode mode = core::LockMode::exclusive;
-        std::uint64_t token = 0;  // once it is granted
+        std::uint64_t token = 0;  // set when it is granted
     };
 
     void in(Time delay, std::function<void()> happens) {
@@ -110,7 +110,7 @@ private:
         live(name_ + "." + std::to_string(++born_));
     }
 
-    // The answer to its call.
+    // The process gets the answer to its call.
     void learn(const Asking& granted) {
         if (!is_open(granted.call) || dead_.contains(granted.call)) return;
         end_call(granted.call, Outcome::granted);
@@ -142,7 +142,7 @@ private:
     void release(const std::string& process, const Asking& granted) {
         const auto call = begin_call(process, Operation::release);
         calls_[call].token = granted.token;
-        if (prng_.one_in(12)) {  // the answer does not come, nor, it may be, did the request arrive
+        if (prng_.one_in(12)) {  // the answer is lost, and the request may be lost as well
             in(300, [this, process] { live(process); });
             in(prng_.between(1, 1'000), [this, granted] { forget(granted.call); });
             return;
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    // A release, a cancel or the end of a session: of this call nothing is left.
+    // A release, a cancel or the end of a session: nothing is left of this call.
     void forget(std::size_t call) {
         forgotten_.insert(call);
         const auto is_it = [&](const Asking& asking) { return asking.call == call; };
@@ -206,7 +206,7 @@ private:
     std::priority_queue<Event> events_;
     std::uint64_t events_made_ = 0;
     std::deque<Call> calls_;
-    std::set<std::size_t> dead_;  // calls whose process died meanwhile
+    std::set<std::size_t> dead_;  // calls whose process has died
 
     std::set<std::size_t> forgotten_;
     std::size_t born_ = 0;

@@ -1,5 +1,5 @@
-// Histories made up from a seed: a small simulation of locks with leases, so that they are good by
-// construction, and ways to break one in one place.
+// Histories generated from a seed: a small simulation of locks with leases, so that they are
+// correct by construction; and faults that can be inserted in one place.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace mortise::check {
 struct MadeOptions {
     std::uint64_t seed = 1;
     std::size_t names = 1;
-    std::size_t processes = 5;  // at a time, on each name
-    std::size_t calls = 200;    // on each name, about
+    std::size_t processes = 5;  // at the same time, for each name
+    std::size_t calls = 200;    // for each name, approximately
 };
 
 [[nodiscard]] Calls made_history(const MadeOptions& options);
@@ -39,7 +39,7 @@ inline constexpr std::array<std::pair<Breakage, std::string_view>, 7> breakages{
      {Breakage::busy_for_nobody, "busy_for_nobody"},
      {Breakage::lost_too_late, "lost_too_late"}}};
 
-// False when the history has no place for it; then it is as it was.
+// False if the history has no place for it and is unchanged.
 [[nodiscard]] bool break_history(Calls& calls, Breakage breakage, core::Prng& prng);
 
 }  // namespace mortise::check

@@ -1,4 +1,5 @@
-// The search against one that tries everything: every order, every time at which a hold may end.
+// Compares the search with one that tries everything: every order, every time at which a hold may
+// end.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -134,7 +135,7 @@ private:
         }
     }
 
-    // What fits is rare among what is drawn blindly.
+    // Random calls rarely fit together, so this releases an existing hold.
     void release_one(Story& story) {
         for (const auto& call : Calls{story.calls}) {
             if (call.outcome != Outcome::granted) continue;

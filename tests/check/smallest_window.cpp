@@ -11,7 +11,7 @@ namespace mortise::check {
 
 namespace {
 
-using StepCalls = std::set<std::size_t>;  // steps, by their call
+using StepCalls = std::set<std::size_t>;  // steps, identified by their call
 using Groups = std::vector<StepCalls>;
 
 LockHistory without(const LockHistory& history, const Groups& groups, std::size_t from,
@@ -25,8 +25,9 @@ LockHistory without(const LockHistory& history, const Groups& groups, std::size_
     return rest;
 }
 
-// Halves, then quarters, ... then each alone (Zeller, "Simplifying and isolating failure-inducing
-// input", 2002). What was excused or ended by calls that go stays so: that is in the steps already.
+// Removes halves, then quarters, ... then single groups (Zeller, "Simplifying and isolating
+// failure-inducing input", 2002). The effects of removed calls on other steps remain, because the
+// steps contain them already.
 void thin_out(LockHistory& history, Groups groups, std::size_t states_max) {
     for (auto count = groups.size(); count > 0; count /= 2) {
         std::size_t at = 0;
@@ -52,8 +53,8 @@ Groups refused_tries(const LockHistory& history) {
     return groups;
 }
 
-// The grants and what became of them. A refused try may be wrong for want of a holder: where one is
-// left, only what was over before it may go.
+// The grants and their ends. A refused try may be wrong because no holder exists: if one is kept,
+// only calls that had ended before it may be removed.
 Groups holds(const LockHistory& history) {
     auto first_try = never;
     std::map<std::size_t, StepCalls> by_owner;
@@ -89,7 +90,7 @@ Calls smallest_window(const Calls& calls, std::size_t states_max) {
     }
     thin_out(history, refused_tries(history), states_max);
     thin_out(history, holds(history), states_max);
-    // What else was said about those holds belongs to the picture.
+    // All other observations about those holds are kept as well.
     std::set<std::size_t> left;
     std::set<std::pair<std::string, std::uint64_t>> about;
     for (const auto& step : history.steps) {

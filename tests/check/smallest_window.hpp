@@ -1,4 +1,4 @@
-// Out of calls that cannot be explained, those that a person has to look at.
+// Selects the calls that a person has to examine from calls that cannot be explained.
 #pragma once
 
 #include <limits>
@@ -7,8 +7,8 @@
 
 namespace mortise::check {
 
-// Requires that the calls, all of one name, cannot be explained. None of what is left can be left
-// out as well; everything about a hold is in or out together.
+// Requires that the calls, all for one name, cannot be explained. None of the remaining ones can be
+// removed; the calls about a hold are kept or removed together.
 [[nodiscard]] Calls smallest_window(
     const Calls& calls, std::size_t states_max = std::numeric_limits<std::size_t>::max());
 

@@ -1,4 +1,4 @@
-// A history by hand, a call a line.
+// A history made by hand, one call per line.
 #pragma once
 
 #include <string>

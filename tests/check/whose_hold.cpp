@@ -11,13 +11,13 @@ namespace {
 
 using Known = std::tuple<std::string, std::uint64_t, std::uint64_t>;  // process, token, hold
 
-// The places of the calls about that, and when what is new begins.
+// The positions of the calls about one token, and when a new hold begins.
 struct Lives {
     std::vector<std::size_t> places;
     std::vector<Time> begins;
 };
 
-// After the answer to its release, nothing more is said of a hold.
+// After the answer to its release there are no calls about a hold.
 std::vector<Time> begins(const Calls& calls, const std::vector<std::size_t>& places) {
     std::vector<Time> asked;
     std::vector<Time> given_back;
@@ -30,7 +30,7 @@ std::vector<Time> begins(const Calls& calls, const std::vector<std::size_t>& pla
     std::ranges::sort(asked);
     std::ranges::sort(given_back);
     std::vector<Time> found;
-    std::size_t before = 0;  // so many holds are over
+    std::size_t before = 0;  // how many holds have ended before
     for (std::size_t i = 0; i < asked.size(); ++i) {
         const auto over = std::ranges::lower_bound(given_back, asked[i]) - given_back.begin();
         if (i == before || static_cast<std::size_t>(over) < i) continue;
@@ -40,7 +40,7 @@ std::vector<Time> begins(const Calls& calls, const std::vector<std::size_t>& pla
     return found;
 }
 
-// Of a loss `invoked` is when the hold was last seen valid, which says less.
+// For a loss, `invoked` is when the hold was last seen valid, which is earlier than the report.
 Time said(const Call& call) {
     return asks(call) ? call.invoked : call.returned.value_or(call.invoked);
 }

@@ -1,8 +1,8 @@
-// Which hold each call is about. A process may take part in the token of readers more than once,
-// one time after the other or at once, and the token is the same each time. Where it says which of
-// its holds it means (Call::hold), that is it; otherwise a hold is a new one when everything that
-// the process had under the token before was given back, and what it has at once cannot be told
-// apart.
+// Which hold each call refers to. A process may share the token of readers more than once, one time
+// after the other or at the same time, and the token is the same each time. If the process says
+// which hold it means (Call::hold), that is used. Otherwise a hold is a new one if everything that
+// the process had with the token before was released, and holds at the same time cannot be
+// distinguished.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace mortise::check {
 
-// By place of the call: the number of its hold, from 0 on without gaps. Holds that cannot be told
-// apart have one number; what has no token has one, too, which means nothing.
+// By the position of the call: the number of its hold, from 0 on without gaps. Holds that cannot be
+// distinguished share a number; a call without a token has a number without a meaning.
 [[nodiscard]] std::vector<std::size_t> whose_holds(const Calls& calls);
 
 }  // namespace mortise::check

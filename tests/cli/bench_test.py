@@ -16,7 +16,7 @@ class Bench(unittest.TestCase):
 
     def bench(self, *words):
         asked = ["bench", "--seconds", 1, "--clients", 4, "--directory", self.directory, *words]
-        for _ in range(5):  # a machine that is busy with other things changes its leader
+        for _ in range(5):  # on a busy machine the leader may change
             result = run(*asked)
             if "the leader changed" not in result.stderr:
                 break

@@ -58,7 +58,7 @@ class Cert(unittest.TestCase):
     def files(self):
         return sorted(path.name for path in self.directory.iterdir())
 
-    # --- what is made
+    # --- creating
 
     def test_an_authority_is_one_for_openssl(self):
         self.assertIn("authority of cluster orders", self.made(self.init()))
@@ -148,7 +148,7 @@ class Cert(unittest.TestCase):
         self.made(self.issue("--node", 1, "--cluster", "orders"))
         openssl("verify", "-CAfile", self.at("ca.pem"), self.at("node-1.pem"))
 
-    # --- what is shown
+    # --- showing
 
     def test_what_is_in_a_certificate(self):
         self.made(self.init())
@@ -242,7 +242,7 @@ subjectAltName = URI:mortise://orders/authority
         self.assertIn(": neither a node nor a user\n"
                       "  problem  it has no name of the form mortise://CLUSTER/...\n", text)
 
-    # --- what is refused
+    # --- refusals
 
     def test_bad_words(self):
         self.made(self.init())

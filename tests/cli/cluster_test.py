@@ -56,7 +56,7 @@ class ThreeNodes(unittest.TestCase):
         self.assertEqual(len(self.json("status", "--config", self.cluster.config(1))), 3)
         peers = ",".join(f"{node}=127.0.0.1:{port}"
                          for node, port in enumerate(self.cluster.ports, 1))
-        # As a node takes it: from a file with line ends, say.
+        # With blanks and line ends, as from a file: a node reads it the same way.
         for form in (peers, f" {peers.replace(',', ' , ')}\n"):
             result = run("status", MORTISE_PEER_LIST=form)
             self.assertEqual(len(result.stdout.splitlines()), 4, result.stderr)
@@ -88,7 +88,7 @@ class ThreeNodes(unittest.TestCase):
         self.assertEqual(shown, "or\\x1bders is free\n")
 
     def test_a_member_that_is_not_there_is_passed_over(self):
-        # Nobody listens on port 1 of loopback.
+        # Nothing listens on port 1 of loopback.
         peers = ["--peer", "127.0.0.1:1", *self.cluster.peers()]
         self.assertEqual(self.json("locks", *peers), [])
         reports = self.json("status", *peers)
@@ -145,7 +145,7 @@ class AProgramThatHolds(unittest.TestCase):
             broken = self.break_it("--token", token)
             self.assertEqual((broken.returncode, broken.stdout, broken.stderr),
                              (OK, "orders/42 is broken\n", ""))
-            # Its node lives and says that it knows: the waiter has it, and lets go of it.
+            # Its node lives and confirms the break: the waiter gets the name, and releases it.
             wait_until(lambda: not self.json("locks"))
 
     def test_nobody_need_wait_for_a_holder_that_does_not_answer(self):
@@ -167,7 +167,7 @@ class Waiting(unittest.TestCase):
             for process in cluster.processes[1:]:
                 process.kill()
                 process.wait()
-            # The others may have been there long enough to form the cluster, or not.
+            # The others may have run long enough to form the cluster, or not.
             self.assertRegex(cluster.processes[0].stderr.readline(), r"\Amortise: not ready: \w")
 
     def test_a_node_says_that_it_listens_where_nobody_calls(self):

@@ -46,7 +46,7 @@ class Demo(unittest.TestCase):
         self.assertIn("lost() fires", after)
         self.assertIn("is granted", after)
 
-    # Once more, in other words than the program's own.
+    # Judges the log once more, independently of the program.
     def judge(self, records):
         tenures = {}
         newest = {}

@@ -138,7 +138,7 @@ class Dump(unittest.TestCase):
             self.assertIn(why, result.stderr)
         self.assertEqual(run("dump").returncode, USAGE)
 
-    # --- damage: the rest is told all the same
+    # --- damage: the rest is shown nevertheless
 
     def test_a_copy_says_that_it_is_one(self):
         self.assertIn("this is a copy", self.dump(directory=self.copy)["notes"][0])
@@ -172,14 +172,14 @@ class Dump(unittest.TestCase):
 
     def test_with_a_torn_end(self):
         with open(sorted(self.copy.glob("log/*.log"))[-1], "ab") as log:
-            log.write(b"\1\1\1\1\5\0\1wrong")  # a record, but for its checksum
+            log.write(b"\1\1\1\1\5\0\1wrong")  # a record with a wrong checksum
         found = self.dump(directory=self.copy)
         self.assertIn("the newest write of the log was cut short", " ".join(found["notes"]))
         self.assertEqual(found["locks"][0], self.lock)
 
     def test_without_the_state(self):
         shutil.rmtree(self.copy / "state")
-        found = self.dump(directory=self.copy)  # the log goes back to its beginning
+        found = self.dump(directory=self.copy)  # the log begins earlier than the state
         self.assertEqual(found["applied_index"], 0)
         self.assertEqual(found["locks"][0], self.lock)
 

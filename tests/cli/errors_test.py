@@ -175,7 +175,7 @@ class Errors(unittest.TestCase):
     def test_no_configuration_at_all(self):
         self.expect(run("node"), CONFIG, "MORTISE_DATA_DIR", "; or give --config FILE\n")
 
-    # --- what the machine has
+    # --- the environment
 
     def test_a_port_in_use(self):
         with socket.socket() as taken:
@@ -239,7 +239,7 @@ class Errors(unittest.TestCase):
             with self.subTest(words=words):
                 self.expect(run(*words, *peer), UNAVAILABLE, "no member answered: ", str(port),
                             "Connection refused\n")
-        # As long as a duration can be; nobody waits for it.
+        # The longest possible duration; the call returns long before.
         self.expect(run("locks", "--peer", f"127.0.0.1:{port}", "--timeout", "2562047h"),
                     UNAVAILABLE, "Connection refused\n")
 
@@ -252,7 +252,7 @@ class Errors(unittest.TestCase):
                 with self.subTest(words=words):
                     begin = time.monotonic()
                     result = run(*words, "--peer", f"127.0.0.1:{port}", "--timeout", "600ms")
-                    # All of the time is for the one thing that it waits for.
+                    # The whole time is for the one member that it waits for.
                     self.assertGreaterEqual(time.monotonic() - begin, 0.6)
                     self.expect(result, UNAVAILABLE, "no member answered: ", port)
 

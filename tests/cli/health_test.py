@@ -66,7 +66,7 @@ class Health(unittest.TestCase):
         wait_until(lambda: self.state(port)[1]["why_not_ready"] == removed)
         self.assertEqual(self.state(port)[0], UNAVAILABLE)
         self.assertIn("removed", self.status(port).stdout)
-        # The next start of it as well.
+        # The next start behaves the same.
         process = self.cluster.processes[-1]
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(60), OK)

@@ -1,4 +1,5 @@
-// A program that links the library, for the command line to look at, until its standard input ends.
+// A program that links the library and serves as a target for the command line, until its standard
+// input ends.
 #include <cstdio>
 #include <future>
 #include <string>
@@ -25,7 +26,7 @@ void say(const char* line) {
     std::fflush(stdout);
 }
 
-// It holds orders/42 and waits for it once more.
+// It holds orders/42 and has a second request for it.
 int hold_one(mortise::Node& node) {
     mortise::AcquireOptions options;
     options.label = "the holder";
@@ -42,7 +43,7 @@ int hold_one(mortise::Node& node) {
     return hold.release() ? 1 : 0;
 }
 
-// It holds nothing any more, and nobody may have the two names all the same.
+// It holds nothing any more, and both names are closed nevertheless.
 int close_two(mortise::Node& node) {
     mortise::AcquireOptions terms;
     terms.min_hold = 10min;
@@ -58,7 +59,7 @@ int close_two(mortise::Node& node) {
     return 0;
 }
 
-// More than one answer tells of hold a name, and wait for it.
+// More holders and waiters than one answer contains.
 int crowd(mortise::Node& node) {
     mortise::AcquireOptions shared;
     shared.mode = mortise::LockMode::shared;
@@ -77,7 +78,7 @@ int crowd(mortise::Node& node) {
     return 0;
 }
 
-// Names and labels of any bytes.
+// Names and labels with arbitrary bytes.
 int names(mortise::Node& node) {
     using namespace std::string_literals;
     const std::vector<std::string> all{"tab\there",

@@ -11,7 +11,7 @@ from program import (HOLDER, IO_ERROR, OK, PROGRAM, READER_GONE, Cluster, enviro
 
 
 class Locks(unittest.TestCase):
-    # A busy machine is no reason to lose what is held.
+    # Long enough for a busy machine not to lose its holds.
     def start(self, does, session_ttl="30s"):
         self.cluster = Cluster(last=HOLDER, does=[does], session_ttl=session_ttl)
         self.cluster.__enter__()
@@ -86,7 +86,7 @@ class Locks(unittest.TestCase):
         self.assertIn("... and 976 more\n", self.text("locks"))
         self.end_early("locks")
 
-    # More than a pipe holds: the rest has nobody who reads it.
+    # More than a pipe holds: the rest has no reader.
     def end_early(self, *words):
         for more in ((), ("--json",)):
             child = subprocess.Popen([PROGRAM, *words, *more, *self.cluster.peers()],
@@ -118,7 +118,7 @@ class Locks(unittest.TestCase):
         for lock in listed:
             name = bytes_of(lock["name"])
             if b"\0" in name:
-                continue  # no word of a command line
+                continue  # no word of a command line can contain it
             word = os.fsdecode(name)
             seen = self.json("inspect", word)
             self.assertEqual(bytes_of(seen["name"]), name)

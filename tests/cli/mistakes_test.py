@@ -128,7 +128,7 @@ class AMemberThatComesBackUnderAnotherPort(Mistaken):
         self.assertEqual((moved.returncode, moved.stdout), (OK, "node 3 is reached there\n"),
                          moved.stderr)
         wait_until(lambda: self.are_ready(3, ports=self.ports))
-        # The files of the others still name the former port.
+        # The files of the other members still have the former port.
         self.stop(*self.cluster.processes[:2])
         for node in (1, 2):
             self.start(node, self.text(node))

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
-# A program that links the library: see holder.cpp. Only for the tests that are given it.
+# A program that links the library: see holder.cpp. Only for tests that get it as an argument.
 HOLDER = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
-PATIENCE = 60  # seconds; nothing here takes as long unless it hangs
+PATIENCE = 60  # seconds; nothing here takes this long unless it hangs
 
 READER_GONE = 141
 OK, FAILED, USAGE, DATA_ERROR, NO_INPUT, UNAVAILABLE, EXISTS, IO_ERROR, TAKEN, DENIED, CONFIG = (
@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 
 WITH_TLS = os.environ.get("MORTISE_TESTING_TLS") == "1"
-# Of the cluster under test; whoever runs the program is its administrator.
+# For the cluster under test; the user of the program is its administrator.
 CREDENTIALS = {}
 
 

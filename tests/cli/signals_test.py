@@ -86,7 +86,8 @@ class Signals(unittest.TestCase):
         self.end(node)
 
     def test_what_was_ignored_stays_ignored(self):
-        ignored = (signal.SIGHUP, signal.SIGINT, signal.SIGUSR1)  # nohup, and `&` of a script
+        # as under nohup, and for `&` in a script
+        ignored = (signal.SIGHUP, signal.SIGINT, signal.SIGUSR1)
         def ignore():
             for one in ignored:
                 signal.signal(one, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-// The verdict of the demonstration must fall on a wrong log, or it is worth nothing.
+// The verdict of the demonstration must detect a wrong log.
 #include "tools/mortise/demo/verdict.hpp"
 
 #include <chrono>
@@ -44,7 +44,7 @@ LogRecord late(LogRecord record, bool accepted) {
     return record;
 }
 
-// Everything that must happen did, and nothing is wrong; a test adds what is.
+// A log with every required event and without violations; a test adds violations.
 std::vector<LogRecord> good_log() {
     return {
         write(1, 1, 10),
@@ -96,7 +96,8 @@ TEST(Verdict, TwoHoldersAtOnceAreAViolationEvenIfTheStoreRefusedOne) {
 TEST(Verdict, OneTenureInsideAnotherIsFoundBehindAThird) {
     const auto verdict =
         verdict_with({write(20, 1, 20), write(21, 2, 21), write(25, 3, 22), write(30, 1, 20)});
-    EXPECT_EQ(verdict.violations.size(), 3U);  // both overlap with the first; and it went back
+    // both overlap with the first; and the token decreased
+    EXPECT_EQ(verdict.violations.size(), 3U);
 }
 
 TEST(Verdict, TheSameTokenTwiceIsAViolation) {

@@ -30,7 +30,7 @@ public:
     // Those of a node's notes that are news: not that it asks once more for the same pre-votes, nor
     // that it followed nobody for no time.
     std::vector<core::Note> news_of(core::NodeId node, const std::vector<core::Note>& notes);
-    // Others than the node wanted to be connected with before.
+    // True if the node wants to be connected with other nodes than before.
     bool is_news(core::NodeId node, const std::vector<core::Member>& peers);
 
 private:

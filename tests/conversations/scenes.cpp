@@ -36,7 +36,7 @@ Transcript acquire() {
     return std::move(it.transcript);
 }
 
-// The leader has a lock and is cut off: another one leads, and the lock goes to who waits for it.
+// The leader has a lock and is cut off: another node leads, and the waiter gets the lock.
 Transcript failover() {
     SmallCluster it;
     it.acquire(n1, 1, "jobs/1");

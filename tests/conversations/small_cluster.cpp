@@ -6,7 +6,7 @@ namespace mortise::conversations {
 
 namespace {
 
-// So that a round of messages and writes is over; less than a heartbeat.
+// Long enough for a round of messages and writes, and shorter than a heartbeat.
 constexpr Nanoseconds moment = 30ms;
 
 }  // namespace

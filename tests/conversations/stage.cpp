@@ -82,7 +82,7 @@ core::OperationId Stage::granted(NodeId node, std::uint64_t tag) const {
     return std::get<core::Acquired>(given->result).hold;
 }
 
-// What arrives goes before a timer that is due at the same moment.
+// A message that arrives goes before a timer that is due at the same moment.
 bool Stage::run_next(Nanoseconds end) {
     NodeId due;
     auto next = coming_.empty() ? Nanoseconds::max() : coming_.begin()->first;

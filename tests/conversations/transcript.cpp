@@ -29,7 +29,7 @@ std::string names_of(const std::vector<NodeId>& nodes) {
 struct EventWords {
     std::string from;
     std::string text;
-    bool is_worth_it = true;  // although nothing follows from it
+    bool is_worth_it = true;  // shown although it has no effect
 };
 
 EventWords event_words(const core::Event& event) {
@@ -96,7 +96,7 @@ void Transcript::remark(Nanoseconds at, const std::string& text) {
     lines_.push_back({time(at), {}, text});
 }
 
-// The news is kept up to date also while nothing is written down.
+// The news is updated even while nothing is written down.
 void Transcript::watch(const Step& step) {
     node_ = node_name(step.node);
     is_shown_ = false;
@@ -123,7 +123,7 @@ void Transcript::write_event(const Step& step) {
     if (words.from == "program") draw("program of " + node_, node_, words.text);
 }
 
-// They come first, since they explain the rest.
+// Notes come first, since they explain the rest.
 void Transcript::write_notes(const Step& step) {
     for (const auto& note : news_.news_of(step.node, step.effects.notes)) {
         auto text = in_words(note);
@@ -157,7 +157,7 @@ bool Transcript::is_drawn(const core::PeerMessage& message) const {
     return reply == nullptr || reply->rejected || !reply->run_out.empty();
 }
 
-// One line for all who are told the same.
+// Writes one line for all receivers of the same message.
 void Transcript::write_messages(const Step& step) {
     struct Said {
         MessageWords words;
@@ -183,7 +183,8 @@ void Transcript::write_messages(const Step& step) {
         add(" -> " + names_of(to), words.kind + ": " + words.details);
 }
 
-// What became of an entry is told once; after that its number is enough, with others in one line.
+// The outcomes of an entry are described once; after that only its number is written, with others
+// in one line.
 void Transcript::write_applied(const Step& step) {
     std::string known;
     for (const auto& [entry, outcomes] : step.effects.applied) {

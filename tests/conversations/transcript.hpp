@@ -1,4 +1,4 @@
-// Writes down what happens on a stage, without what is no news.
+// Writes down what happens on a stage, except routine.
 #pragma once
 
 #include <string>
@@ -31,11 +31,11 @@ class Transcript {
 public:
     // Nothing is written down before the first call, and times count from there.
     void begin(Nanoseconds at);
-    // Whether what is saved of the state on disk is written down as well.
+    // Whether the rows that are saved to the state on disk are written down as well.
     void shows_state(bool on) { shows_state_ = on; }
-    // Whether the picture has acknowledgements, and what only tells how far the log is committed.
+    // Whether the picture has acknowledgements, and messages that only report the commit index.
     void draws_acknowledgements(bool on) { draws_acknowledgements_ = on; }
-    // Something that happens to the stage, not to one node.
+    // An event that concerns the stage and not a single node.
     void remark(Nanoseconds at, const std::string& text);
     void watch(const Step& step);
 
@@ -62,7 +62,7 @@ private:
     bool shows_state_ = false;
     bool draws_acknowledgements_ = false;
     Nanoseconds begin_{};
-    std::string node_;        // of the step at hand
+    std::string node_;        // of the current step
     std::vector<Line> step_;  // its lines
     bool is_shown_ = false;   // the step has more than its event, or the event is worth it
     std::vector<Arrow> step_arrows_;

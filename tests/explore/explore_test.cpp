@@ -35,13 +35,13 @@ protected:
     void put(std::size_t place, core::RaftState disk) {
         numbers_[place] = machines_.add(start(core::NodeId{place + 1}, std::move(disk)));
     }
-    // Committed by this node, as history has it.
+    // An entry that this node committed, according to the history.
     void committed(std::size_t place, std::uint64_t index, std::uint64_t in) {
         const auto& log = machines_.machine(numbers_.at(place)).log;
         while (history.committed.size() < index)
             history.committed.push_back({log.at(history.committed.size()), core::Term{in}});
     }
-    // It campaigns and gets every vote.
+    // The node campaigns and gets every vote.
     void lead(std::size_t place) {
         auto machine = machines_.machine(numbers_.at(place)).machine;
         const core::NodeId other{place == 0 ? 2U : 1U};

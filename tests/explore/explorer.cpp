@@ -62,7 +62,7 @@ Report Explorer::run() {
 
 void Explorer::expand(Number number) {
     const auto world = worlds_[number];
-    // Newly formed nodes differ in their names only: whatever happens first, it may be to node 1.
+    // New nodes differ only in their names, so the first event may concern node 1.
     const bool alike = number == 0 && options_.start == Start::fresh;
     for (std::uint8_t place = 0; place < (alike ? 1 : cluster_size); ++place)
         expand_machine(number, world, place);
@@ -189,7 +189,8 @@ World Explorer::first_world() {
     std::array<core::RaftState, cluster_size> disks;
     disks.fill(formed({}, {core::Term{1}, {}}));
     if (options_.start == Start::divided) {
-        // Node 1 led in term 2 and node 3 in term 3, longer, and neither could tell anybody.
+        // Node 1 led in term 2 and node 3 in term 3, which has the longer log, and neither could
+        // send anything.
         disks[0] = formed({core::Term{2}}, {core::Term{3}, {}});
         disks[1] = formed({}, {core::Term{3}, node_at(2)});
         disks[2] = formed({core::Term{3}, core::Term{3}}, {core::Term{3}, node_at(2)});
@@ -198,7 +199,7 @@ World Explorer::first_world() {
     History history;
     for (std::size_t place = 0; place < cluster_size; ++place) {
         world.machines[place] = machines_.add(start(node_at(place), disks[place]));
-        // Founding is no decision of this log: the first entry counts as committed from the start.
+        // The first entry is not a decision of this log: it counts as committed from the start.
         MORTISE_CHECK(observe(machines_.machine(world.machines[place]), history).empty());
     }
     if (options_.start == Start::divided) {
@@ -210,7 +211,7 @@ World Explorer::first_world() {
     return world;
 }
 
-// Node 1 asks for votes, and then all that can happen without a fault does.
+// Node 1 asks for votes, and then everything happens that is possible without a fault.
 void Explorer::settle(World& world) {
     world.left.time_outs = 1;
     MORTISE_CHECK(follow(world, {Deed::event, 0, {Act::time_out, 0}}).empty());

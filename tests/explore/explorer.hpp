@@ -14,19 +14,19 @@
 namespace mortise::explore {
 
 enum class Start : std::uint8_t {
-    fresh,    // three nodes that were just formed
-    led,      // node 1 leads, everybody has everything
-    divided,  // two leaders of the past left entries on their own disks only
+    fresh,    // three nodes of a new cluster
+    led,      // node 1 leads, all nodes have all entries
+    divided,  // two former leaders left entries on their own disks only
 };
 
 struct Options {
     Start start = Start::fresh;
     Budget budget;
-    // Every write is done before anything else happens: what has nothing to do with the disk is
-    // found deeper.
+    // Every write is done before the next event, so that events unrelated to the disk are searched
+    // more deeply.
     bool instant_disk = false;
-    // No more than these are on their way at a time: other bounds make a search broad, this one
-    // makes it deep.
+    // The limit of packets in transit. The other bounds make a search broad, this one makes it
+    // deep.
     std::size_t packets_max = 1'000;
     std::size_t states_max = 1'000'000;
 };
@@ -35,7 +35,7 @@ struct Report {
     std::size_t states = 0;
     std::size_t depth = 0;
     std::size_t machines = 0;
-    std::size_t steps = 0;  // of the real code; all others were known
+    std::size_t steps = 0;  // of the real code; the others were known
     bool complete = false;  // nothing within the budget was left out
     std::string violation;  // empty: none
     std::vector<std::string> trace;
@@ -59,7 +59,7 @@ private:
     void expand_packets(Number number, const World& world);
     void expand_machine(Number number, const World& world, std::uint8_t place);
     void try_move(Number number, World world, const Move& move);
-    // Carries it out, and says what is wrong with it.
+    // Executes it, and returns what is wrong with it.
     std::string follow(World& world, const Move& move);
     std::string happen(World& world, std::uint8_t place, Event event);
     std::string remember(World& world, Event event, const Step& step);

@@ -1,6 +1,5 @@
-// What must be remembered of the past to judge the present: who led in which term, what was
-// committed, and what a read has to see. Part of a state: two runs that differ in it are not the
-// same.
+// The past that is needed to judge the present: who led in which term, what was committed, and what
+// a read has to see. It is part of a state: runs with different histories are different.
 #pragma once
 
 #include <string>
@@ -13,13 +12,13 @@ namespace mortise::explore {
 
 struct Committed {
     EntryMark entry;
-    core::Term in;  // the term of who committed it first
+    core::Term in;  // the term of the node that committed it first
 };
 
 struct History {
     std::vector<Committed> committed;   // from index 1 on
     std::vector<core::NodeId> leaders;  // by term
-    core::LogIndex read_floor;          // what was committed when the read was asked for
+    core::LogIndex read_floor;          // what was committed when the read was requested
 };
 
 class Histories {
@@ -31,9 +30,9 @@ private:
     Interned<History> histories_;
 };
 
-// Adds what `known` shows: that it leads, that it committed. What is wrong with that, or nothing.
+// Adds what `known` shows: leadership and commits. Returns what is wrong with it, or nothing.
 [[nodiscard]] std::string observe(const Known& known, History& history);
-// True when observe() would add something or complain.
+// True if observe() would add something or report a violation.
 [[nodiscard]] bool has_news(const Known& known, const History& history);
 
 }  // namespace mortise::explore

@@ -1,4 +1,5 @@
-// Values that are kept once and known by a number. Two are the same when their identities are.
+// Values that are stored once and identified by a number. Two values are the same if their
+// identities are.
 #pragma once
 
 #include <cstdint>

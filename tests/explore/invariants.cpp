@@ -8,7 +8,7 @@ namespace mortise::explore {
 
 namespace {
 
-// Equal at an index means equal below it.
+// If two logs are equal at an index, they are equal below it.
 bool matches(const std::vector<EntryMark>& a, const std::vector<EntryMark>& b) {
     auto index = std::min(a.size(), b.size());
     while (index > 0 && a[index - 1].term != b[index - 1].term)
@@ -47,7 +47,7 @@ bool state_machine_safety(const Known& known, const History& history) {
     return true;
 }
 
-// Whatever was committed is on the disks of a majority, whoever crashes next.
+// Every committed entry is on the disks of a majority, whichever node crashes next.
 bool durability(const Cluster& cluster, const History& history) {
     for (std::size_t i = 0; i < history.committed.size(); ++i) {
         const auto copies = std::ranges::count_if(

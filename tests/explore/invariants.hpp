@@ -1,4 +1,4 @@
-// The safety of consensus (thesis 3.2, figure 3.2), of one state of the whole cluster.
+// The safety properties of consensus (thesis 3.2, figure 3.2), for one state of the whole cluster.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace mortise::explore {
 inline constexpr std::size_t cluster_size = 3;
 using Cluster = std::array<const Known*, cluster_size>;
 
-// What is wrong, or nothing.
+// Returns what is violated, or nothing.
 [[nodiscard]] std::string violation(const Cluster& cluster, const History& history);
 
 }  // namespace mortise::explore

@@ -14,15 +14,17 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::Nanoseconds election_timeout = 1s;
-constexpr core::ReadId the_read{1};  // a run asks at most once
+constexpr core::ReadId the_read{1};  // a run reads at most once
 
 core::RaftOptions options_of(core::NodeId self) {
     core::RaftOptions options;
     options.self = self;
-    options.incarnation = core::Incarnation{self.raw()};  // as in the founding configuration
+    // as in the configuration of the bootstrap
+    options.incarnation = core::Incarnation{self.raw()};
     options.election_timeout = election_timeout;
-    options.heartbeat = 10ms;      // far below: heartbeats alone make nobody overdue
-    options.append_bytes_max = 1;  // an entry a message: the finest steps
+    // much shorter than the timeout, so heartbeats alone let no deadline pass
+    options.heartbeat = 10ms;
+    options.append_bytes_max = 1;  // one entry per message, the finest steps
     options.appends_in_flight_max = 2;
     return options;
 }
@@ -32,7 +34,7 @@ core::Raft boot(core::NodeId self, const core::RaftState& disk, core::Instant no
 }
 
 std::string carry_out(const core::Write& write, core::RaftState& disk) {
-    MORTISE_CHECK(!write.reset);  // nothing is purged here, so nobody needs a snapshot
+    MORTISE_CHECK(!write.reset);  // nothing is purged here, so no node needs a snapshot
     std::string problem;
     if (write.hard_state) {
         const auto& before = disk.hard_state;
@@ -95,7 +97,7 @@ std::string carry_out(Machine& machine, Event event, const Packet* packet) {
     return {};
 }
 
-// A leader adds to its log and changes nothing of it.
+// A leader only appends to its log.
 bool has_rewritten(const core::Raft& before, const core::Raft& after) {
     if (!before.is_leader() || !after.is_leader() || before.term() != after.term()) return false;
     const auto last = before.log().last();

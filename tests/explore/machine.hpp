@@ -1,4 +1,4 @@
-// One node: the real Raft object, its disk, and the writes that are under way between them. Copied
+// One node: the real Raft object, its disk, and the writes in progress between them. It is copied
 // for every event, so that every event can be tried from every state.
 #pragma once
 
@@ -20,7 +20,7 @@ enum class Act : std::uint8_t {
     propose,
     read,
     transfer,  // argument: to this node
-    crash,     // argument: so many of the writes under way got to the disk; and a restart
+    crash,     // argument: how many of the writes in progress reached the disk; then it restarts
 };
 
 struct Event {
@@ -42,18 +42,18 @@ struct Machine {
     core::Instant now;
 };
 
-// What a step asked for, besides the new state.
+// The effects of a step, besides the new state.
 struct Effects {
     std::vector<Packet> sent;
-    std::optional<core::LogIndex> read_at;  // a read was granted there
-    std::string problem;                    // what the machine alone shows to be wrong
+    std::optional<core::LogIndex> read_at;  // a read was granted at that index
+    std::string problem;                    // an error that this machine alone shows
 };
 
 [[nodiscard]] Machine start(core::NodeId self, core::RaftState disk);
-// `packet` goes with deliver. Nothing of the former state is needed any more.
+// `packet` belongs to deliver. The former state is not needed any more.
 [[nodiscard]] Effects apply(Machine& machine, Event event, const Packet* packet);
 
-// The bytes that tell machines apart.
+// The bytes that identify a machine.
 [[nodiscard]] std::string identity_of(const Machine& machine);
 [[nodiscard]] std::string identity_of(const Packet& packet);
 

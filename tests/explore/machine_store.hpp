@@ -1,6 +1,6 @@
-// The machines met so far, the packets, and what each event does to each machine. A machine that
-// was met before is not run again: across millions of states of the cluster there are few of one
-// node, and that is what makes an exhaustive search of the real code affordable.
+// The known machines, the packets, and the effect of each event on each machine. A known machine is
+// not run again: among millions of states of the cluster there are few different ones of a node,
+// which makes an exhaustive search of the real code affordable.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace mortise::explore {
 
-// What the invariants look at.
+// The data that the invariants examine.
 struct EntryMark {
     core::Term term;
     std::uint64_t checksum = 0;
@@ -24,7 +24,7 @@ struct EntryMark {
 struct Known {
     Machine machine;
     std::vector<EntryMark> log;   // from index 1 on
-    std::vector<EntryMark> disk;  // of it, what would survive a crash now
+    std::vector<EntryMark> disk;  // the part that would survive a crash now
 };
 
 struct Step {

@@ -1,4 +1,4 @@
-// raft_explore: searches, and says in its last line what came of it.
+// raft_explore: searches, and prints the result in its last line.
 #include <charconv>
 #include <chrono>
 #include <cstdio>

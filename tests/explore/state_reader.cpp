@@ -1,8 +1,8 @@
-// Members are listed by structured bindings on purpose: who adds one must decide here, or nothing
-// compiles. Left out, named with a leading "time" or "not_": points in time (a node's clock moves
-// only when its own timer is fired, and then past every deadline) and the draws that make them;
-// what is derived from the rest; numbers that only ever count up and are compared with nothing else
-// in the state.
+// Members are listed by structured bindings on purpose: a new member does not compile until it is
+// listed here. Members whose names begin with "time" or "not_" are left out: points in time (a
+// node's clock moves only when its own timer fires, and then past every deadline) and the draws
+// that make them; what is derived from the rest; counters that are compared with nothing else in
+// the state.
 #include "tests/explore/state_reader.hpp"
 
 #include <variant>
@@ -100,11 +100,11 @@ void Print::add(const AppendReply& reply) {
 }
 
 void Print::add(const Progress& progress) {
-    // Only what is refused depends on `named`, and nobody here says such things.
+    // `named` only affects refusals of impossible messages, and no node here sends any.
     const auto& [state, not_incarnation, leaves_at, match, next, not_named, denials, probing,
                  in_flight, time_heard, commit_sent, read_round_sent, read_round_confirmed, sending,
                  time_send_state] = progress;
-    // Nothing is purged here, so nobody needs a state; and nobody comes or goes.
+    // Nothing is purged here, so no node needs a snapshot; and the members do not change.
     MORTISE_CHECK(!sending && !leaves_at);
     number(static_cast<std::uint64_t>(state));
     add(match);
@@ -233,7 +233,7 @@ void Print::add(const ReadReply& message) {
 }
 
 void Print::add(const SnapshotChunk& message) {
-    // The checksum, over all of the transfer until here, stands for the rows.
+    // The checksum over the transfer so far represents the rows.
     const auto& [term, last, not_configuration, position, not_rows, done, checksum, not_cut] =
         message;
     add(term);

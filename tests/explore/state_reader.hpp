@@ -1,5 +1,5 @@
-// Two states are the same when these bytes are. Everything that may change what a node does next is
-// in them; what is left out is said in the source file, beside each list of members.
+// Two states are the same if these bytes are. They contain everything that may affect the next
+// events of a node; the source file says beside each list of members what is left out.
 #pragma once
 
 #include "core/base/bytes.hpp"

@@ -1,4 +1,4 @@
-// Events as a person reads them.
+// Events in words, for a person.
 #pragma once
 
 #include <string>

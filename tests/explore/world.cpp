@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t chunk_words = std::size_t{1} << 22U;
 constexpr std::size_t head_words = 1 + cluster_size + 1 + sizeof(Budget) / sizeof(Number);
 
-// The first word counts the packets.
+// The first word is the number of packets.
 std::vector<Number> pack(const World& world) {
     std::vector<Number> packed;
     packed.reserve(head_words + world.packets.size());
@@ -29,7 +29,7 @@ std::vector<Number> pack(const World& world) {
 
 std::uint64_t hash_of(const Number* words, std::size_t count) {
     core::Checksum sum;
-    // A view of the words as they lie in memory: compared within one run only.
+    // A view of the words as they are in memory, which is compared within one run only.
     sum.text({reinterpret_cast<const char*>(words), count * sizeof(Number)});
     return sum.value();
 }

@@ -1,5 +1,5 @@
-// A state of the cluster: three machines, what is on its way between them, what is remembered, and
-// which faults may still happen. Kept packed, millions of them, each once.
+// A state of the cluster: three machines, the packets in transit, the history, and the faults that
+// may still happen. States are stored packed, millions of them, each once.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace mortise::explore {
 
 inline constexpr std::uint8_t any_number = 255;
 
-// So often each of these may happen in a run.
+// How often each of these may happen in a run.
 struct Budget {
     std::uint8_t time_outs = 0;
     std::uint8_t crashes = 0;
@@ -32,7 +32,8 @@ struct World {
     std::array<Number, cluster_size> machines{};
     Number history = 0;
     Budget left;
-    std::vector<Number> packets;  // ascending; a set: a copy of a packet on its way says no more
+    // ascending; a set, because a copy of a packet in transit adds nothing
+    std::vector<Number> packets;
 
     void send(Number packet);
     void take(Number packet);
@@ -40,7 +41,7 @@ struct World {
 
 enum class Deed : std::uint8_t { event, deliver_copy, drop };
 
-// What leads from a world to the next.
+// The step from a state to the next.
 struct Move {
     Deed deed = Deed::event;
     std::uint8_t place = 0;  // the machine
@@ -50,7 +51,7 @@ struct Move {
 class WorldStore {
 public:
     WorldStore();
-    // False when it is known already.
+    // False if the state is known already.
     bool add(const World& world, Number from, const Move& move);
 
     [[nodiscard]] World operator[](Number number) const;
@@ -65,7 +66,7 @@ private:
         Move move;
     };
     struct Slot {
-        Number number = 0;  // one more than the world's; zero: free
+        Number number = 0;  // one more than that of the state; zero: free
         std::uint32_t tag = 0;
     };
 

@@ -1,5 +1,5 @@
-// Whom a certificate names and what it allows: the URIs in it are of whoever made it, and the names
-// that they are held against are of whoever asks.
+// The identity in a certificate and what it allows. Whoever made the certificate controls the URIs,
+// and a caller controls the names that they are compared with.
 #include <string>
 #include <vector>
 
@@ -14,7 +14,8 @@ using namespace core;
 
 constexpr Right rights[] = {Right::acquire, Right::break_lock, Right::observe, Right::members};
 
-// A line of the input is a URI. "@" in front stands for the cluster, so that several agree on one.
+// Each line of the input is a URI. A leading "@" stands for the cluster, so that several agree on
+// it.
 std::vector<std::string> next_uris(Choices& choices) {
     std::vector<std::string> uris;
     const auto text = choices.piece();
@@ -40,11 +41,11 @@ void check_rights(const Identity& identity, const std::string& name, std::size_t
     const auto& access = identity.access;
     const auto prefix = name.substr(0, prefix_bytes);
     for (const auto right : rights) {
-        // What holds for every name with a prefix holds for each of them.
+        // A right on every name with a prefix is a right on each of them.
         const bool all = access.may_all(right, prefix);
         FUZZ_CHECK(!all || access.may(right, name));
         FUZZ_CHECK(!access.may_all(right, {}) || all);
-        // What is allowed without rules is never less.
+        // Rules never extend the rights.
         const Access unruled{access.roles, {}};
         FUZZ_CHECK(!access.may(right, name) || unruled.may(right, name));
         FUZZ_CHECK(Access::all().may(right, name));

@@ -1,5 +1,5 @@
-// Certificates and keys as PEM: what stands in them is shown or refused, and whom they name is
-// found by the same rules as everywhere.
+// Certificates and keys as PEM: their content is shown or refused, and their identity is found by
+// the same rules as everywhere.
 #include <string>
 
 #include "tests/fuzz/fuzz.hpp"
@@ -81,7 +81,7 @@ void read_key(const std::string& pem) {
 }  // namespace
 }  // namespace mortise::fuzz
 
-// Either PEM as it is, or the content of a block, so that the fuzzer need not find base64.
+// The input is PEM text, or the content of a block, so that the fuzzer need not generate base64.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace mortise::fuzz;
     Choices choices{data, size};

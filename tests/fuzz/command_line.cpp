@@ -1,6 +1,5 @@
-// The words after `mortise`: understood or refused, always in one line and with a code of
-// docs/cli.md. The parser is that of the program; the commands that it would run only look at what
-// they were given here.
+// The words after `mortise` are accepted or refused, always in one line and with a code of
+// docs/cli.md. The parser is that of the program; its commands only examine their arguments here.
 #include "tools/mortise/command_line.hpp"
 
 #include <iostream>
@@ -86,7 +85,7 @@ ExitCode run(const MemberCommand& /*command*/) {
 
 namespace {
 
-// Of what the program says: nothing is printed.
+// Collects the output of the program instead of printing it.
 struct Said : std::streambuf {
     std::string text;
     int overflow(int c) override {
@@ -97,7 +96,7 @@ struct Said : std::streambuf {
 
 }  // namespace
 
-// A line of the input is a word.
+// Each line of the input is a word.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::vector<std::string> words{"mortise"};
     std::string word;
@@ -123,7 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::cerr.rdbuf(cerr);
     FUZZ_CHECK(code == static_cast<int>(mortise::cli::ExitCode::ok) ||
                code == static_cast<int>(mortise::cli::ExitCode::usage));
-    // One line at most, which ends.
+    // At most one complete line.
     FUZZ_CHECK(err.text.empty() == (code == 0));
     FUZZ_CHECK(err.text.empty() || err.text.find('\n') == err.text.size() - 1);
     return 0;

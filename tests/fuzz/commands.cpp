@@ -1,5 +1,5 @@
-// The bytes of log entries, as every replica applies them: what the codec takes it writes again as
-// it was, and the lock machine stays in order and can be saved and loaded after each of them.
+// The bytes of log entries, as every replica applies them: what the codec decodes it encodes to the
+// same bytes, and the lock machine is consistent and can be saved and loaded after each of them.
 #include <vector>
 
 #include "core/codec/command_codec.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace core;
 
-// In a form of the builder's choice, and in that of the bytes.
+// In a format of the builder's choice, and in that of the bytes.
 void check_codec(const Bytes& bytes, const std::vector<Command>& commands) {
     BatchBuilder builder;
     for (const auto& command : commands)
@@ -36,7 +36,7 @@ void check_others(const Bytes& bytes) {
     if (const auto sum = decode_state_sum(bytes)) FUZZ_CHECK(encode_state_sum(*sum) == bytes);
 }
 
-// What was saved of it makes a machine that saves the same.
+// A machine that is loaded from the saved rows saves the same rows.
 void check_rows(LockMachine& machine, std::map<std::string, std::string>& rows, LogIndex at) {
     for (auto& row : machine.take_changed_rows()) {
         if (row.value) {

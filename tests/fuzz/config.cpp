@@ -1,5 +1,5 @@
-// The texts of a configuration: TOML, lists of peers, addresses, durations. Each is taken, or
-// refused in one line that says where and why; what is taken is valid, and stays so.
+// The texts of a configuration: TOML, lists of peers, addresses, durations. Each is accepted, or
+// refused in one line with the place and the reason; what is accepted is valid, and stays so.
 #include <string>
 #include <string_view>
 
@@ -53,7 +53,7 @@ std::string written(const detail::HostPort& address) {
 
 void read_address(const std::string& text) {
     const auto address = detail::parse_host_port(text);
-    // What a configuration may say the transport understands as well, and as the same.
+    // The transport accepts what a configuration accepts, with the same meaning.
     const auto place = transport::parse_address(text);
     if (!address) {
         FUZZ_CHECK(!detail::not_an_address(text).empty());

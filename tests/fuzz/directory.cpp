@@ -1,5 +1,5 @@
-// A data directory in which any file was altered, cut, lost, or is another one's: a node starts on
-// what is there, or is told in words why not. RocksDB reads most of it.
+// A data directory in which any file was altered, cut, lost, or replaced: a node starts from it, or
+// gets an error message. RocksDB reads most of it.
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -25,8 +25,8 @@ struct File {
     std::string bytes;
 };
 
-// As seed_corpus made it once: RocksDB writes other bytes each time, and an input has to mean the
-// same in every run.
+// As seed_corpus created it once: RocksDB writes different bytes each time, and an input has to
+// mean the same in every run.
 const std::vector<File>& good_files() {
     static const auto files = [] {
         Choices packed{bytes_of(MORTISE_FUZZ_DIRECTORY)};
@@ -73,7 +73,7 @@ void check_refusal(const storage::Error& error) {
     FUZZ_CHECK(!error.what.empty() && error.what.find('\n') == std::string::npos);
 }
 
-// It starts, and does what a node does first.
+// Starts, and does what a node does first.
 void begin_life(storage::Opened opened) {
     auto node_as = node_options(1, {1});
     node_as.generation.incarnation = opened.generation.incarnation;

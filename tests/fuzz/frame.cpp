@@ -1,5 +1,5 @@
-// The checks between a socket and Cap'n Proto: the head of each frame, as far as it has arrived;
-// what the frame says; and whether the other side may say that.
+// The checks between a socket and Cap'n Proto: the header of each frame, as far as it has arrived;
+// the content of the frame; and whether the other side may send it.
 #include <algorithm>
 #include <variant>
 
@@ -25,7 +25,7 @@ constexpr RpcRules rules[] = {
     {},
 };
 
-// The longest head: a count of segments, sixteen sizes, and padding.
+// The longest header: a count of segments, sixteen sizes, and padding.
 constexpr std::size_t head_bytes_max = 72;
 
 bool is_same(const FrameCheck& one, const FrameCheck& other) {
@@ -35,8 +35,8 @@ bool is_same(const FrameCheck& one, const FrameCheck& other) {
     return size == nullptr || size->words() == std::get<FrameSize>(other).words();
 }
 
-// However much of the first head has arrived: more is asked for, or the verdict is that on all of
-// it.
+// However much of the first header has arrived: the check asks for more, or its verdict is that for
+// the whole header.
 void check_pieces(std::string_view stream, std::size_t words_max, std::size_t piece) {
     const auto whole = check_frame(stream, words_max);
     for (std::size_t at = 0; at < std::min(stream.size(), head_bytes_max); at += piece) {
@@ -52,7 +52,7 @@ void check_pieces(std::string_view stream, std::size_t words_max, std::size_t pi
 void check_size(std::string_view stream, const FrameSize& size, std::size_t words_max) {
     FUZZ_CHECK(size.words() <= words_max);
     FUZZ_CHECK(size.head_words >= 1 && size.body_words >= 1);
-    // Cap'n Proto would read as much.
+    // Cap'n Proto would read the same number of words.
     const auto head = words_of(stream.substr(0, size.head_words * word_bytes));
     FUZZ_CHECK(capnp::expectedSizeInWordsFromPrefix(head) == size.words());
 }
@@ -66,7 +66,7 @@ void check_rpc(std::string_view frame, RpcGuard& guard, Choices& choices) {
     const auto verdict = guard.received(*said);
     FUZZ_CHECK(verdict == RpcVerdict::ok || guard.open() == before);
     FUZZ_CHECK(guard.open() <= questions_max);
-    // This side answers, or asks something itself.
+    // This side answers, or asks a question itself.
     if (choices.coin()) {
         RpcFrame answer;
         answer.kind = choices.coin() ? RpcFrame::Kind::answer : RpcFrame::Kind::call;
@@ -75,7 +75,7 @@ void check_rpc(std::string_view frame, RpcGuard& guard, Choices& choices) {
     }
 }
 
-// Frame by frame, as long as each is good.
+// Reads frame by frame, as long as each is valid.
 void read(std::string_view stream, std::size_t words_max, RpcGuard& guard, Choices& choices) {
     while (true) {
         const auto check = check_frame(stream, words_max);

@@ -1,5 +1,5 @@
-// What all fuzz targets share. A target is a program with one function, which libFuzzer calls with
-// an input of its own making; whatever ends the process is a finding (docs/testing.md).
+// The common part of all fuzz targets. A target is a program with one function, which libFuzzer
+// calls with generated inputs; whatever ends the process is a finding (docs/testing.md).
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace mortise::fuzz {
     std::abort();
 }
 
-// An input as a row of choices, taken from its front, so that a seed can be written by hand and a
-// change of one byte changes one choice. At the end every choice is zero. It has the functions of
-// core::Prng, so that a generator of a test can be driven by the fuzzer as well.
+// An input as a sequence of choices, taken from its front, so that a seed can be written by hand
+// and a change of one byte changes one choice. After the end every choice is zero. It has the
+// functions of core::Prng, so that the fuzzer can drive a test's generator as well.
 class Choices {
 public:
     Choices(const std::uint8_t* data, std::size_t size) : left_{data, size} {}
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] bool is_empty() const { return left_.empty(); }
     std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
     std::uint64_t next() { return number(8); }
-    // 0 <= answer < bound; takes as many bytes as the bound needs.
+    // A number from 0 to bound - 1; takes as many bytes as the bound needs.
     std::uint64_t below(std::uint64_t bound) {
         std::size_t bytes = 1;
         for (auto rest = bound >> 8U; rest != 0; rest >>= 8U)
@@ -48,7 +48,7 @@ public:
         left_.remove_prefix(bytes.size());
         return {bytes.begin(), bytes.end()};
     }
-    // As long as two bytes in front of it say.
+    // Two bytes give the length.
     std::string piece() { return text(number(2)); }
     std::string rest() { return text(left_.size()); }
 
@@ -68,7 +68,7 @@ private:
 
 }  // namespace mortise::fuzz
 
-// What has to be true, whatever the input is.
+// A condition that must be true for every input.
 #define FUZZ_CHECK(expression)               \
     (static_cast<bool>(expression) ? void(0) \
                                    : ::mortise::fuzz::found(#expression, __FILE__, __LINE__))

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using namespace core;
 using namespace core::test;
 
-// A node that wrote, saved and counted, and marks that were raised.
+// Runs a node that writes, saves and counts, and raises marks.
 void make_good(const fs::path& path) {
     fs::create_directory(path);
     auto node = storage::open_directory(path / "data", {n1, true, {17, 4}});

@@ -1,5 +1,5 @@
-// A state that comes from another node, row by row: in chunks, as a member that is far behind
-// receives it, or off the disk. It is refused, or it is a state that holds together.
+// A snapshot from another node, row by row: in chunks, as a member that is far behind receives it,
+// or from the disk. It is refused, or the resulting state is consistent.
 #include <map>
 #include <utility>
 #include <vector>
@@ -22,8 +22,8 @@ Row next_row(Choices& choices) {
     return {std::move(key), choices.piece()};
 }
 
-// What was taken is saved as it came, but for rows that may be written in two ways: so it is the
-// second saving that is compared with the first.
+// What was accepted is saved in the same form, except for rows that have two possible forms: so the
+// second save is compared with the first.
 void check_saved(LockMachine machine) {
     machine.check_invariants();
     const auto rows = machine.take_changed_rows();
@@ -39,7 +39,7 @@ void check_saved(LockMachine machine) {
     if (again) FUZZ_CHECK(again->take_changed_rows() == rows);
 }
 
-// Nothing is left of it but what anybody does next: sessions end, names are swept.
+// The machine works afterwards: sessions end, names are swept.
 void check_goes_on(LockMachine machine) {
     auto index = installed.index;
     std::vector<Request> closes;
@@ -76,7 +76,7 @@ SnapshotChunk next_chunk(Choices& choices, std::uint64_t& sum, std::uint64_t pos
     chunk.cut = (how & 1U) != 0;
     chunk.done = (how & 2U) != 0;
     chunk.position = (how & 12U) == 12U ? choices.byte() : position;
-    // Ascending by key: the transport sees to that.
+    // Ascending by key: the transport ensures that.
     std::map<std::string, std::string> rows;
     for (auto left = choices.below(8); left > 0 && !choices.is_empty(); --left) {
         auto row = next_row(choices);

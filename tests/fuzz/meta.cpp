@@ -1,5 +1,5 @@
-// What the small files and the rows of a data directory say, as if a disk had altered any of it:
-// each is read as something whole, or as damage. What is read is written again as it was.
+// The small files and the rows of a data directory, as if a disk had altered any of them: each is
+// read as a valid value, or as damage. What is read is written to the same bytes.
 #include <string>
 
 #include "core/base/bytes.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace storage;
 
-// Half of the inputs get the checksum that they lack, which no fuzzer finds.
+// Half of the inputs get a correct checksum, which a fuzzer cannot find.
 std::string sealed(std::string_view key, Choices& choices) {
     const bool is_sealed = choices.coin();
     auto content = choices.rest();
@@ -85,7 +85,7 @@ void read_meta_file(Choices& choices) {
     FUZZ_CHECK(again && again->meta() == meta);
 }
 
-// As above: with the right checksum.
+// Likewise, with the correct checksum.
 void read_summed_meta_file(Choices& choices) {
     constexpr std::size_t head_bytes = 16;
     std::string bytes;

@@ -1,5 +1,5 @@
-// Messages of peers at a node that is at work: of any sender, in any order, with any values that
-// the transport lets through. Whatever they say, no invariant of an honest node breaks.
+// Messages of peers to a running node: from any sender, in any order, with any values that the
+// transport accepts. Whatever they contain, no invariant of a correct node is violated.
 #include <algorithm>
 #include <utility>
 
@@ -15,12 +15,13 @@ using namespace core::test;
 
 constexpr NodeId liar = n3;
 constexpr int acts_max = 300;
-constexpr int turns_max = 200;  // of one while that passes
+constexpr int turns_max = 200;  // of a node while that time passes
 
 class LyingPeer {
 public:
     explicit LyingPeer(Choices& choices) : choices_{choices}, lies_{choices} {
-        // It asks for locks in the names of others, so grants are not only what was asked for.
+        // The liar makes requests in the names of others, so there are grants that were not
+        // requested.
         for (auto& [id, node] : cluster_)
             node.checks_grants = false;
         cluster_.connect_all();
@@ -30,12 +31,12 @@ public:
     void run() {
         for (int acts = 0; acts < acts_max && !choices_.is_empty(); ++acts)
             act(cluster_[choices_.coin() ? n1 : n2]);
-        // Those that are left go on.
+        // The remaining nodes continue.
         pass(2 * heartbeat);
     }
 
 private:
-    // Whoever is due is called, one after the other, and everything that is said arrives at once.
+    // Timers that are due fire one after the other, and all messages arrive at once.
     void pass(Nanoseconds time) {
         const auto end = cluster_[n1].now + time;
         cluster_.settle();
@@ -64,7 +65,7 @@ private:
             default: return victim.receive(liar, lies_.next(victim));
         }
     }
-    // As the disk would answer.
+    // Answers like a disk.
     void carry_out(HandDrivenNode& node) {
         for (const auto& step : std::exchange(node.installs, {})) {
             node.step(InstallTaken{});
@@ -74,7 +75,7 @@ private:
             if (choices_.coin()) node.step(StateDurable{delta.applied.index});
         }
     }
-    // What the node's own program asks for.
+    // The calls of the node's own program.
     void work(HandDrivenNode& node) {
         ++tag_;
         if (choices_.coin()) return node.acquire(tag_, "name" + std::to_string(choices_.below(4)));
@@ -83,7 +84,7 @@ private:
             if (acquired != nullptr) node.call(ReleaseCall{{}, acquired->hold});
         }
     }
-    // Another connection of the liar: as it was, as another life of it, or as anybody.
+    // Another connection of the liar: as before, as another run, or with another id.
     void greet(HandDrivenNode& victim) {
         auto hello = cluster_[liar].hello();
         if (choices_.coin()) hello.node = NodeId{3 + choices_.below(3)};

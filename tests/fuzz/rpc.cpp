@@ -1,6 +1,6 @@
 // One connection to a node, from its first byte to its last: hellos, calls, answers, capabilities
-// and whatever else Cap'n Proto's RPC has, in any order, and bytes that are no frame. It is
-// answered or closed, and the node serves the next one as if nothing had been.
+// and all other messages of Cap'n Proto's RPC, in any order, and bytes that are not a frame. It is
+// answered or closed, and the node serves the next connection normally.
 #include <array>
 #include <functional>
 #include <memory>
@@ -53,7 +53,7 @@ struct Service : ClientService {
     std::vector<std::function<void()>> waiting;
 };
 
-// A node whose door the input stands at.
+// A node with one connection, which the input controls.
 class Door {
 public:
     Door() {
@@ -66,7 +66,7 @@ public:
         FUZZ_CHECK(network_->listen());
         network_->start();
     }
-    // What it has to do now; nothing waits for time to pass.
+    // Does the work that is due; nothing waits for time to pass.
     void run() {
         io_.restart();
         while (io_.poll() != 0) {
@@ -93,7 +93,7 @@ public:
     Hostile(Choices& choices, Door& door) : choices_{choices}, door_{door}, socket_{door.visit()} {}
 
     void run() {
-        // Most of what there is to find lies behind a good hello.
+        // Most code is reached only after a valid hello.
         if (choices_.coin()) say(client_hello());
         for (int acts = 0; acts < acts_max && !choices_.is_empty(); ++acts)
             act();
@@ -141,7 +141,8 @@ private:
         if (choices_.one_in(8)) greeting.hello.cluster = {choices_.byte(), 1};
         return greeting;
     }
-    // Every choice in a line of its own: the order of arguments is the compiler's.
+    // Each choice is on a line of its own, because the compiler may evaluate arguments in any
+    // order.
     std::string hello_of_somebody() {
         auto who = greeting();
         const auto number = question();
@@ -166,7 +167,7 @@ private:
             if (is_odd) change(call);
         });
     }
-    // Into what no program of ours sends.
+    // Makes it a message that no program of ours sends.
     void change(rpc::Call::Builder call) {
         switch (choices_.below(8)) {
             case 0: return call.setMethodId(choices_.byte());
@@ -237,7 +238,7 @@ private:
     asio::ip::tcp::socket socket_;
 };
 
-// Somebody who behaves is served.
+// A client that follows the protocol is served.
 void check_serves(Door& door) {
     auto socket = door.visit();
     asio::write(socket, asio::buffer(client_hello() + member_call(2, status)));

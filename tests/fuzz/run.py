@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CORPUS = HERE / "corpus"
 
-# By target: how many bytes an input has at most.
+# By target: the maximum size of an input in bytes.
 TARGETS = {
     "access": 2_048,
     "certificate": 4_096,
@@ -39,7 +39,7 @@ TARGETS = {
     "schema": 16_384,
 }
 LIMITS = ["-rss_limit_mb=1024", "-timeout=10"]
-PATIENCE = 120  # seconds beyond what was asked for
+PATIENCE = 120  # seconds beyond the requested time
 CORPUS_FILES_MAX = 40
 CORPUS_BYTES_MAX = 100_000
 
@@ -51,7 +51,7 @@ class Verdict:
     per_second: int = 0
     edges: int = 0
     problem: str = ""
-    inputs: list = dataclasses.field(default_factory=list)  # that end the target
+    inputs: list = dataclasses.field(default_factory=list)  # which end the target
     log: str = ""
 
 

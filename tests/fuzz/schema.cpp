@@ -1,5 +1,5 @@
 // Every kind of message that others send, read by transport's decoders into plain types. What is
-// taken is written again: that reads as the same, and says the same bytes.
+// accepted is encoded again: it decodes to the same value, and encodes to the same bytes.
 #include <utility>
 #include <vector>
 
@@ -19,7 +19,7 @@ using namespace transport;
 using Words = kj::ArrayPtr<const capnp::word>;
 
 capnp::ReaderOptions options_for(Words words) {
-    return {4 * words.size(), nesting_max};  // as MessageStream has it
+    return {4 * words.size(), nesting_max};  // as in MessageStream
 }
 
 template <class Wire>
@@ -43,7 +43,7 @@ struct ListOf {
     }
 };
 
-// The message outlives this only as plain values.
+// Only plain values of the message are used after this.
 template <class Root>
 auto read_words(Words words) {
     capnp::FlatArrayMessageReader message{words, options_for(words)};
@@ -57,7 +57,7 @@ kj::Array<capnp::word> written(const Value& value) {
     return capnp::messageToFlatArray(message);
 }
 
-// A request for one name is not written by this way.
+// A request for one name is not written by this function.
 bool is_written(const ListRequest& request) {
     return !request.is_exact;
 }
@@ -65,7 +65,7 @@ bool is_written(const auto& /*value*/) {
     return true;
 }
 
-// What waits to be sent is counted by its weight: no message takes more, but for its head.
+// Waiting messages are counted by their weight: no message is larger, except for its header.
 void weigh(const core::PeerMessage& message) {
     FUZZ_CHECK(written<Struct<wire::PeerMessage>>(message).size() <= wire_words(message) + 8);
 }

@@ -1,4 +1,4 @@
-// A directory of the target, in memory where that can be, for files of one input after the other.
+// A directory for the files of one input after the other, in memory if possible.
 #pragma once
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ private:
     std::filesystem::path path_;
 };
 
-// Removed when the target ends as it should; what a crash leaves, run.py removes.
+// Removed when the target ends normally; run.py removes what a crash leaves.
 inline const std::filesystem::path& scratch() {
     static const Scratch directory;
     return directory.path();

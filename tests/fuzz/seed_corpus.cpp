@@ -1,7 +1,7 @@
 // Writes inputs for the fuzz targets, from the real encoders: seed_corpus FOLDER. `run.py --keep`
-// then chooses from these and what the targets find themselves (docs/testing.md). It also writes
-// the directory that the target `directory` alters, to take the place of good_directory.bin when
-// the format of the disk changes; the corpus of that target is of no use any more then.
+// then chooses from these and from what the targets find themselves (docs/testing.md). It also
+// writes the directory that the target `directory` alters, which replaces good_directory.bin when
+// the format of the disk changes; the old corpus of that target is useless then.
 #include <filesystem>
 #include <initializer_list>
 #include <iostream>
@@ -40,7 +40,7 @@ public:
         std::filesystem::create_directories(folder_ / target);
         put(folder_ / target / ("seed-" + std::to_string(++count_)), input);
     }
-    // Choices come from the front: small numbers are a byte each.
+    // Choices are taken from the front: small numbers are one byte each.
     void add(const std::string& target, std::initializer_list<int> choices,
              const std::string& rest) {
         std::string input;
@@ -83,7 +83,7 @@ std::string list_of(const std::vector<Value>& values) {
     return transport::test::bytes_of(message);
 }
 
-// --- what members say ----------------------------------------------------------------------------
+// --- messages of members ------------------------------------------------------------------------
 
 struct Talk {
     std::vector<PeerMessage> messages;
@@ -107,7 +107,7 @@ Talk talk_of_members() {
     return talk;
 }
 
-// The decoder takes it: a list ends with the first one that it does not.
+// The decoder accepts it: a list ends with the first message that it refuses.
 bool is_sound(const PeerMessage& message) {
     capnp::MallocMessageBuilder built;
     transport::write(message, built.initRoot<wire::PeerMessage>());
@@ -117,7 +117,7 @@ bool is_sound(const PeerMessage& message) {
 void add_messages(Seeds& seeds, const Talk& talk) {
     for (const auto& message : talk.messages)
         seeds.add("schema", {1}, message_of<wire::PeerMessage>(message));
-    // Many kinds in one input, which is why few of them reach much.
+    // Many kinds in one input; few inputs of that kind get far.
     std::vector<PeerMessage> sound;
     std::ranges::copy_if(talk.messages, std::back_inserter(sound), is_sound);
     constexpr std::ptrdiff_t messages = 20;
@@ -127,7 +127,7 @@ void add_messages(Seeds& seeds, const Talk& talk) {
     }
 }
 
-// --- what the log has ---------------------------------------------------------------------------
+// --- entries of the log -------------------------------------------------------------------------
 
 constexpr std::uint64_t scripts = 16;
 constexpr std::size_t input_bytes_max = 4'096;
@@ -165,7 +165,7 @@ void add_rows(Seeds& seeds, LockMachine machine) {
         rows += static_cast<char>(row.key.size()) + row.key + piece(*row.value);
     }
     seeds.add("install", {0}, rows);
-    // Of one chunk that is all: its rows fit if they are few.
+    // As one complete chunk: its rows fit if they are few.
     if (count < 8) seeds.add("install", {1, 2, static_cast<int>(count)}, rows);
 }
 
@@ -177,7 +177,7 @@ void add_states(Seeds& seeds) {
             index = index.next();
             Outcomes outcomes;
             machine.apply(index, entry, outcomes);
-            // Some early ones, which are small, and a later one.
+            // Some early images, which are small, and a later one.
             if (index.raw() == 5 || index.raw() == 10 || index.raw() == 40)
                 add_rows(seeds, machine);
         }
@@ -221,7 +221,7 @@ void add_connections(Seeds& seeds, Prng& prng) {
     seeds.add("rpc", {0, 4}, piece(stream));
     for (int method = 0; method <= static_cast<int>(methods); ++method)
         seeds.add("rpc", {1, 11, method, 0, 2, 3, 7, 8, 9, 2, 2}, "");
-    // A peer: what is offered, its hello, two messages.
+    // A peer: its bootstrap request, its hello, two messages.
     const std::initializer_list<int> peer{0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0,
                                           1, 0, 0, 5, 2, 0, 2, 7, 8, 0};
     seeds.add("rpc", peer, "");

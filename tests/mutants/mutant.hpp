@@ -1,12 +1,12 @@
-// Which mutant is at work: a woven source (weave.py) asks at each place that one of them changes.
+// Selects the active mutant: a woven source (weave.py) checks it at each mutated place.
 #pragma once
 
 #include <string_view>
 
 namespace mortise::mutants {
 
-// Whether the environment's MORTISE_MUTANT names this one; it is looked at once. A name that the
-// table does not have ends the process: it would look like a mutant that survives.
+// Whether the environment's MORTISE_MUTANT names this one; the variable is read once. A name that
+// the table does not have ends the process: it would look like a mutant that survives.
 bool at_work(std::string_view name);
 
 }  // namespace mortise::mutants

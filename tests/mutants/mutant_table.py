@@ -107,7 +107,7 @@ def read_table(folder):
     for path in sorted(Path(folder).glob("*.toml")):
         try:
             entries = tomllib.loads(path.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:  # a name that is there twice, too
+        except tomllib.TOMLDecodeError as error:  # also for a duplicate name
             errors.append(f"{path.name}: {error}")
             continue
         for name, entry in entries.items():
@@ -153,7 +153,7 @@ def find(change, source):
     at = found[0] + len(before)
     if marked:
         return Place(change, source[at][1], source[at + len(marked) - 1][2])
-    # Before what follows, so that a comment in between stays where it is.
+    # Inserted before the next line, so that a comment in between stays in place.
     here = source[at][1] if after else source[at - 1][2]
     if at > 0 and source[at - 1][0] not in (";", "{", "}", ":"):
         raise TableError(f"{change.file}: the marks are not between two statements: "

@@ -25,12 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from mutant_table import TableError, read_table
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITE_PATIENCE = 300  # seconds; a suite that a mutant makes hang has noticed it
+SUITE_PATIENCE = 300  # seconds; a suite that hangs has detected the mutant
 TEST_PATIENCE = 60
 SIM_PATIENCE = 900
 
-# By the folder of the mutant; then, from the fastest to the slowest, the others that need no other
-# program.
+# By the folder of the mutant; then the others that need no other program, from the fastest to the
+# slowest.
 SUITES_OF = {
     "storage": ["storage_unit", "storage_faults"],
     "transport": ["transport_unit"],
@@ -53,10 +53,10 @@ whose {seeds} seeds the last column tells how many it took.
 class Verdict:
     name: str
     what: str
-    killed_by: str = ""  # what the table says
+    killed_by: str = ""  # according to the table
     unit: str = ""  # the first test that failed
-    seeds: int = 0  # how many the simulator needed; zero: it found nothing
-    rule: str = ""  # what it found
+    seeds: int = 0  # how many the simulator needed; zero: it detected nothing
+    rule: str = ""  # the rule that it violated
     seconds: float = 0
 
     @property
@@ -113,7 +113,7 @@ def failing_named(build, killed_by, mutant):
         failed = failing_test(build, suite, mutant, [f"--gtest_filter={test}"], TEST_PATIENCE)
     else:
         failed = failing_test(build, suite, mutant)
-    # Whatever way the one test fails, it is that one.
+    # If the named test is the only one that failed, the result is its name.
     return killed_by if failed and test else failed
 
 

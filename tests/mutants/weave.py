@@ -93,7 +93,7 @@ def write_if_changed(path, text):
 
 def write_all(root, folder, prefixes):
     woven, names = weave(root, prefixes)
-    # What has no mutant any more is compiled from where it is.
+    # Files without a mutant any more are compiled from their original place.
     for path in [*folder.glob("**/*.cpp"), *folder.glob("**/*.hpp")]:
         if path.relative_to(folder).as_posix() not in woven:
             path.unlink()

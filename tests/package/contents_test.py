@@ -51,12 +51,13 @@ class Places(unittest.TestCase):
         for path in looked_at:
             found = content(path)
             for place in (SOURCE, BUILD):
-                # The stage may be inside the build; an installation does not know that either.
+                # The stage may be inside the build; an installation must not contain that path
+                # either.
                 at = found.find(os.fsencode(place) + b"/")
                 self.assertEqual(at, -1, f"{path}: {found[max(at - 80, 0):at + 160]}")
 
     def test_messages_name_the_place_in_the_tree(self):
-        # Of broken invariants; what they say as a whole is in check_test.cpp.
+        # In messages about broken invariants; check_test.cpp has whole messages.
         self.assertRegex(content(PROGRAM), rb"\0core/raft/\w+\.cpp\0")
 
     def test_the_program_looks_for_libraries_where_the_system_does(self):
@@ -69,7 +70,7 @@ class Objects(unittest.TestCase):
         for archive in archives():
             self.assertNotIn(".gnu.lto_", read_elf("--section-headers", archive), archive)
 
-    # This build may be without it, and the one that is installed with.
+    # This build may be without it, and the installed one with it.
     def test_link_time_optimization_stays_out_of_them(self):
         with tempfile.TemporaryDirectory() as build:
             subprocess.run(["cmake", "-S", SOURCE, "-B", build, "-G", "Ninja",
@@ -106,7 +107,7 @@ class Hardening(unittest.TestCase):
     def test_functions_of_the_c_library_check_sizes(self):
         self.assertRegex(read_elf("--dyn-syms", PROGRAM), r"__\w+_chk@")
 
-    # The program does not: what Debian 12 begins each program with does not have it.
+    # The program is exempt: the start-up code of Debian 12 does not have it.
     @unittest.skipUnless(platform.machine() == "x86_64", "of this processor")
     def test_jumps_of_our_objects_end_where_they_may(self):
         for archive in archives():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 TREE, BUILD, PROGRAM = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
 COMMAND = [sys.executable, "-B", TREE / "tools" / "sbom.py", PROGRAM, BUILD]
-# Compiled in from headers; no loader knows of them.
+# Compiled from headers; no loader knows them.
 HEADERS_ONLY = {"libasio-dev", "libtomlplusplus-dev", "libcli11-dev", "nlohmann-json3-dev",
                 "libspdlog-dev", "libfmt-dev", "libxxhash-dev"}
 

@@ -119,7 +119,7 @@ class BackupTest(unittest.TestCase):
             self.assertIn(text, result.stderr)
         return result.returncode
 
-    # --- what is right
+    # --- correct use
 
     def test_a_directory_that_was_stopped_moves(self):
         """By cp -a, by tar, without owners, modes and times, by mv: it is the same one."""
@@ -174,7 +174,7 @@ class BackupTest(unittest.TestCase):
             self.work(node)
             self.assertEqual(self.set_aside(node), [])
 
-    # --- what is wrong: an earlier image of one member
+    # --- errors: an earlier image of one member
 
     def test_an_earlier_image_of_one_member_begins_anew(self):
         self.stop(2)
@@ -233,7 +233,7 @@ class BackupTest(unittest.TestCase):
         self.work(1)
         self.assertEqual(returned.said("ready"), [])
 
-    # --- what is wrong: images of all
+    # --- errors: images of all
 
     def dumped(self, image):
         result = run("dump", "--json", image)
@@ -253,13 +253,13 @@ class BackupTest(unittest.TestCase):
         for node in (1, 2):
             self.stopped_and_copied(node)
             self.back(node)
-        # Nodes 1 and 2 go on from their images in the next term. Nothing would tell their entries
-        # from entries that node 3 has at the same index in the same term.
+        # Nodes 1 and 2 continue from their images in the next term. Nothing would distinguish their
+        # entries from entries that node 3 has with the same index and term.
         for leader in (1, 2, 3, 1, 2):
             self.change("transfer-leader", str(leader), at=leader)
         last = self.stopped_and_copied(3)["last_index"]
         self.back(3)
-        # A node saves its state now and then: what is behind that in its log is not certain.
+        # A node saves its state at intervals: later entries of its log are not certainly committed.
         while self.stopped_and_copied(3)["committed_index"] <= last:
             self.back(3)
             time.sleep(1)
@@ -267,7 +267,7 @@ class BackupTest(unittest.TestCase):
         self.stop(1, 2, 3)
         for node in (1, 2, 3):
             self.restore(self.place / f"image-{node}", node)
-        self.newest = 0  # such a cluster gives tokens that were given already
+        self.newest = 0  # such a cluster grants tokens that were granted before
 
     def go_beyond(self, image):
         """Nodes 1 and 2 append more entries than the image has, and then elect in later terms than
@@ -308,7 +308,7 @@ class BackupTest(unittest.TestCase):
         self.back(1)
         self.votes(1, 2, 3)
 
-    # --- what is wrong: another place
+    # --- errors: another place
 
     def test_a_directory_of_another_node_is_refused(self):
         self.stop(1, 2)
@@ -369,7 +369,7 @@ class BackupTest(unittest.TestCase):
         self.back(2)
         self.assertEqual(self.set_aside(2), [])
 
-    # --- what is wrong: parts
+    # --- errors: parts
 
     def test_parts_of_a_directory_are_damaged_and_begin_anew(self):
         self.stop(2)

@@ -1,5 +1,5 @@
-// What a lock cannot do and a token can: holders stop themselves between reading and writing for
-// longer than their lease, and wake believing that they hold the lock.
+// What a lock cannot guarantee and a token can: holders stop themselves between reading and writing
+// for longer than their lease, and resume without knowing that they lost the lock.
 #include <gtest/gtest.h>
 
 #include "tests/process/process_cluster.hpp"
@@ -19,8 +19,8 @@ struct Counted {
     std::int64_t refused = 0;
 };
 
-// Each process adds to the counter; the first stops itself once, and is woken when its lease is
-// long over and others have had the lock.
+// Each process increments the counter. The first one stops itself once, and is resumed when its
+// lease has ended and others have had the lock.
 Counted count(ProcessCluster& cluster, const std::string& name, const std::string& how) {
     const auto file = (cluster.directory() / name).string();
     SharedCounter counter{file};
@@ -51,11 +51,11 @@ TEST(Counter, LosesNoIncrementUnderLockAndToken) {
         const auto counted = count(cluster, "fenced" + std::to_string(run), "fenced");
         EXPECT_EQ(counted.value, counted.written);
         EXPECT_EQ(counted.written, 3 * times);
-        EXPECT_GE(counted.refused, 1);  // the one that was paused too long
+        EXPECT_GE(counted.refused, 1);  // the process that was paused too long
     }
 }
 
-// Without this the test above would prove nothing.
+// Without this control the test above would prove nothing.
 TEST(Counter, LosesSomeWithoutTheTokenInTenOfTenRuns) {
     ProcessCluster cluster{quick};
     int lossy = 0;

@@ -1,5 +1,5 @@
-// One process of a cluster that holds very many names, and measures a load beside them. Told what
-// to do by lines on its standard input; it answers by lines on its standard output, see obey().
+// One process of a cluster that holds very many names, and measures a load beside them. It reads
+// commands on its standard input and writes answers to its standard output, see obey().
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -23,13 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-// What is held, in the order in which it was granted.
+// The holds, in the order of their grants.
 class Crowd {
 public:
     explicit Crowd(mortise::Node& node) : node_{node} {}
 
-    // Returns when all are granted, however long that takes: what lost its answer is asked for
-    // again.
+    // Returns when all are granted, however long that takes: a call without an answer is repeated.
     std::string hold(const std::string& prefix, int count) {
         const auto begin = Clock::now();
         for (int number = 0; number < count; ++number) {
@@ -53,7 +52,7 @@ public:
     }
 
 private:
-    static constexpr int window = 2'048;  // under way at once
+    static constexpr int window = 2'048;  // in progress at once
 
     void ask(const std::string& name) {
         mortise::async_acquire(node_, name, [this, name](std::error_code ec, mortise::Hold hold) {
@@ -82,7 +81,7 @@ private:
     std::vector<mortise::Hold> holds_;
 };
 
-// Threads that acquire and release a name of their own each, for ever.
+// Threads that each acquire and release a name of their own in an endless loop.
 class Load {
 public:
     explicit Load(mortise::Node& node) : node_{node} {}
@@ -92,7 +91,7 @@ public:
             std::thread{[this, name = prefix + std::to_string(number)] { run(name); }}.detach();
     }
 
-    // Of what ended since the last time: "load GRANTS ERRORS MEDIAN HIGH LONGEST", in
+    // Returns what was measured since the last call: "load GRANTS ERRORS MEDIAN HIGH LONGEST", in
     // milliseconds; HIGH is the 99th percentile.
     std::string measure() {
         std::vector<double> times;
@@ -131,7 +130,7 @@ private:
     int errors_ = 0;
 };
 
-// hold PREFIX COUNT: "holding COUNT ASKED-AGAIN MILLISECONDS"; valid: "valid COUNT"; load PREFIX
+// hold PREFIX COUNT: "holding COUNT REPEATED MILLISECONDS"; valid: "valid COUNT"; load PREFIX
 // THREADS: nothing; measure: see Load; busy NAME: "busy NAME yes|no".
 std::string obey(mortise::Node& node, Crowd& crowd, Load& load, const std::string& line) {
     std::istringstream words{line};
@@ -159,7 +158,7 @@ int main(int argc, char** argv) {
         Load load{node};
         for (std::string line; std::getline(std::cin, line);)
             std::cout << obey(node, crowd, load, line) << std::endl;
-        std::_Exit(0);  // the load's threads are still about
+        std::_Exit(0);  // the threads of the load still run
     } catch (const std::exception& problem) {
         std::cout << "failed " << problem.what() << std::endl;
         return 1;

@@ -21,7 +21,7 @@ from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E
 
 COUNT = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 3000
 program.PATIENCE = 600
-LOADERS = 8  # threads of each of the two processes that work on
+LOADERS = 8  # threads of each of the two processes that continue
 
 
 class CrowdTest(unittest.TestCase):
@@ -42,8 +42,8 @@ class CrowdTest(unittest.TestCase):
 
     def start(self, node):
         text = config_text(node, self.ports, self.directory.name)
-        # Whoever is wiped needs all of it, from the first entry on. Those who work must not be cut
-        # off as well while the machine is busy: a lease may not last until the state is there.
+        # A wiped node needs the whole log, from the first entry on. The others must not be cut off
+        # as well while the machine is busy: a lease may not last until the snapshot is there.
         text += f'[limits]\nlog_bytes = {32 << 20}\n[log]\nlevel = "info"\n'
         path = Path(self.directory.name) / f"node-{node}.toml"
         path.write_text(text.replace('"3s"', '"10s"').replace('"500ms"', '"1s"')

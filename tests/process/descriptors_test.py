@@ -96,7 +96,7 @@ class Descriptors(unittest.TestCase):
                 self.ready(few)
                 silent = crowd(few.ports, 300)
                 peak = few.descriptors()
-                # With all of them there, and sessions renewed meanwhile.
+                # With all members running, and sessions renewed meanwhile.
                 wait_until(lambda few=few: few.goes_on_from(0))
                 commit = max(report["commit_index"] for report in few.reports())
                 wait_until(lambda few=few, commit=commit: few.goes_on_from(commit))

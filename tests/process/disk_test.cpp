@@ -1,4 +1,4 @@
-// Real processes on directories that went back to what they were: whole, in order, and too old.
+// Real processes with directories that were rolled back: undamaged, but too old.
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ protected:
         cluster_.start(member_);
         cluster_[member_].expect("ready", patience);
     }
-    // Something that it has acknowledged.
+    // Makes the node acknowledge something.
     void work(const std::string& name) {
         cluster_[member_].tell("acquire " + name);
         cluster_[member_].expect("held " + name, patience);
@@ -41,8 +41,8 @@ protected:
     std::size_t member_;
 };
 
-// Also when the start after the image has the number of the one that was heard of: one life in
-// between, and two.
+// Also if the start from the image has the same number as the known one: with one run in between,
+// and with two.
 TEST_F(RolledBack, BeginsAnewAndComesBack) {
     for (const int lives : {1, 2}) {
         stop();

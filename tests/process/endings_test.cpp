@@ -1,5 +1,5 @@
-// A process that holds locks of every kind, with somebody in line for each, when its cluster loses
-// the leader, when it is stopped, and when it is cut off (S6, S8, S9, S23, S24, S36).
+// A process with holds of every kind, and a waiter for each, when its cluster loses the leader,
+// when the process is stopped, and when it is cut off (S6, S8, S9, S23, S24, S36).
 #include <gtest/gtest.h>
 
 #include "tests/process/process_cluster.hpp"
@@ -16,7 +16,7 @@ class Endings : public ::testing::Test {
 protected:
     using Words = std::vector<std::string>;
 
-    // In words: token, how the holder before left, and when, on the one clock of this machine.
+    // In words: the token, how the previous holder left, and when, on this machine's clock.
     struct Grant {
         explicit Grant(const Words& words)
             : token{std::stoll(words.at(2))}, before{words.at(3)}, at{std::stoll(words.at(4))} {}
@@ -33,7 +33,7 @@ protected:
         held_.emplace(name, Grant{holder().await("held " + name + " ", patience)});
     }
     void hold_everything() {
-        hold("trusted");  // it is lost once the cluster says so, no earlier
+        hold("trusted");  // it is lost when the cluster says so, not earlier
         hold("watched", "watch");
         hold("stuck", "watch");
         hold("closed", "min_hold=6s");
@@ -59,13 +59,13 @@ protected:
     std::string why_lost(const std::string& name) {
         return holder().await("lost " + name + " ", patience).at(4);
     }
-    // The waiter's turn; of which the token must be the greater one.
+    // The waiter's grant, which must have the greater token.
     Grant granted(const std::string& name) {
         const Grant next{waiter().await("held " + name + " ", patience)};
         EXPECT_GT(next.token, held_.at(name).token) << name;
         return next;
     }
-    // That nobody believed in it any more by then is judged by the history (P3).
+    // The history checks that the previous holder's hold was not valid any more by then (P3).
     void expect_handed_over(const std::string& name, const std::string& why,
                             const std::string& before) {
         EXPECT_EQ(why_lost(name), why) << name;
@@ -76,7 +76,7 @@ protected:
         EXPECT_EQ(why_lost("delayed"), "expired");
         EXPECT_GE(granted("delayed").at - asked_.at("delayed"), nanoseconds{2s + 2s}.count());
     }
-    // Whatever befell it, nobody had it any earlier.
+    // Whatever happened to the holder, the name was granted to none earlier.
     void expect_was_closed(std::chrono::nanoseconds min_hold) {
         const auto next = granted("closed");
         EXPECT_GE(next.at - asked_.at("closed"), min_hold.count());
@@ -108,7 +108,7 @@ TEST_F(Endings, GoOnUnderTheNextLeader) {
     expect_handed_over("stuck", "broken", "broken");
     expect_handed_over("bounded", "expired", "expired");
     expect_delayed();
-    // For longer by now than it may be silent.
+    // By now, longer than it may be without a report.
     expect_valid("worked", "yes");
     holder().tell("rest worked");
     expect_handed_over("worked", "expired", "expired");

@@ -1,9 +1,9 @@
-// A client that means no good, for hostile_test.py:
+// A malicious client, for hostile_test.py:
 //
-//     hostile_client HOST PORT ATTACK CONNECTIONS SECONDS
+//   hostile_client HOST PORT ATTACK CONNECTIONS SECONDS
 //
-// It says how much it sent and goes away, without a farewell. Part of no cluster: it links the
-// protocol alone.
+// It prints how much it sent, and exits without closing its connections. It belongs to no cluster:
+// it links only the protocol.
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -62,7 +62,7 @@ struct Client {
         socket.non_blocking(true);
         waiting = client_hello();
     }
-    // Sends a little; false when it was closed.
+    // Sends a little; false if the connection was closed.
     bool go_on(Attack attack) {
         if (waiting.size() < 65'536) {
             for (int i = 0; i < 200 && waiting.size() < 1'000'000; ++i)

@@ -33,9 +33,9 @@ ATTACKS = [("bootstraps", 2), ("deaf-status", 4), ("deaf-list", 4), ("deaf-list"
            ("unfinished-status", 4), ("kept-lists", 1), ("kept-lists", 5), ("capabilities", 4),
            ("capabilities", 16), ("chain", 1), ("silent", 10000), ("slow", 1000), ("resets", 50)]
 NAMES = 1500
-PREFIX = "many" + "x" * 450 + "/"  # a page of the listing is most of a megabyte
+PREFIX = "many" + "x" * 450 + "/"  # a page of the listing has most of a megabyte
 STACK = 256 << 10
-# transport/README.md says 64 MiB for clients; the database beside them works on.
+# transport/README.md allows 64 MiB for clients; the database works at the same time.
 GROWTH_MAX = 96
 
 
@@ -57,7 +57,7 @@ class Member(member_process.Member):
         """Not all descriptors: the database opens and closes files."""
         count = 0
         for each in Path(f"/proc/{self.process.pid}/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed since
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
                 count += os.readlink(each).startswith("socket:")
         return count
 

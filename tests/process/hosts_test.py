@@ -139,7 +139,7 @@ class HostsTest(unittest.TestCase):
             self.hosts[node].expect("ready")
 
     def captured(self):
-        capture = Capture("v1")  # the wire of the first host
+        capture = Capture("v1")  # the traffic of the first host
         self.hosts[1].tell(f"acquire {SECRET}")
         self.hosts[1].expect(f"held {SECRET}")
         return capture.end()
@@ -183,7 +183,7 @@ class HostsTest(unittest.TestCase):
         self.cert("init", "--cluster", "orders", place=place)
         self.issue(3, place=place)
         tls = self.tls("node-3", place).replace(f"{self.directory}/ca.pem", f"{place}/ca.pem")
-        # The caller looks first, and does not believe whom it called either.
+        # The caller checks first, and does not trust the called node either.
         self.refused(3, tls, "does not know the authority")
 
     def test_a_node_cannot_start_with_the_certificate_of_another(self):

@@ -15,7 +15,7 @@ void say_outcome(const std::error_code& ec, const std::string& done, const std::
 }
 
 void KeptHolds::keep(RecordedHold got) {
-    const std::scoped_lock lock{mutex_};  // whoever hears of it may release it
+    const std::scoped_lock lock{mutex_};  // a thread that reads the line may release it
     const auto hold = std::make_shared<Hold>(std::move(got.hold));
     const auto name = hold->name();
     const auto token = to_string(hold->token());

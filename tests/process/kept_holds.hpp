@@ -1,4 +1,4 @@
-// The holds of a worker by name, and what it is told to do with one of them.
+// The holds of a worker by name, and the commands for them.
 #pragma once
 
 #include <functional>
@@ -17,20 +17,22 @@ class KeptHolds {
 public:
     explicit KeptHolds(RecordedCalls& calls) : calls_{calls} {}
 
-    // "held NAME TOKEN PREDECESSOR TIME" now, "lost NAME TOKEN TIME REASON" if it comes to that.
+    // Prints "held NAME TOKEN PREDECESSOR TIME" now, and "lost NAME TOKEN TIME REASON" after a
+    // loss.
     void keep(RecordedHold got);
-    // "released NAME".
+    // Prints "released NAME".
     void release(const std::string& name);
 
-    // "valid NAME yes", or no.
+    // Prints "valid NAME yes", or no.
     void is_valid(const std::string& name);
-    // In the background: "confirmed NAME".
+    // Prints "confirmed NAME", in the background.
     void confirm(const std::string& name);
-    // "wrote NAME".
+    // Prints "wrote NAME".
     void write(const std::string& name, const std::string& bytes);
-    // "vouched NAME".
+    // Prints "vouched NAME".
     void vouch(const std::string& name);
-    // Says that it gets on, in the background, until it rests or the hold is not valid any more.
+    // Reports progress in the background, until it is told to rest or the hold is not valid any
+    // more.
     void work(const std::string& name);
     void rest(const std::string& name);
 
@@ -49,7 +51,7 @@ private:
     std::map<std::string, Kept> holds_;
 };
 
-// "DONE NAME", or "error NAME ...".
+// Prints "DONE NAME", or "error NAME ...".
 void say_outcome(const std::error_code& ec, const std::string& done, const std::string& name);
 
 }  // namespace mortise::tests

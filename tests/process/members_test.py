@@ -143,7 +143,7 @@ class MembersTest(unittest.TestCase):
         self.change("transfer-leader", 4, at=(4,))
         self.assertEqual(self.leader(4), 4)
 
-        # Two of the three that are left are a majority: node 4 really votes.
+        # Two of the remaining three are a majority: so node 4 votes.
         third = next(node for node in left if node not in (4, keeper))
         self.members[third].kill()
         for node in (4, keeper):
@@ -151,7 +151,7 @@ class MembersTest(unittest.TestCase):
         self.assertEqual(self.members[keeper].said("lost kept"), [])
         self.assert_tokens_rise()
 
-        # What it is now is in its directory: the addresses of its peers, and that it votes.
+        # Its present state is in its directory: the addresses of its peers, and its vote.
         self.members[4].kill()
         self.start(4)
         self.members[4].expect("ready")

@@ -1,5 +1,5 @@
-// One process of a cluster that is asked for more than it can do. Told what to do by lines on its
-// standard input; it answers by lines on its standard output, see obey().
+// One process of a cluster that gets more calls than it can handle. It reads commands on its
+// standard input and writes answers to its standard output, see obey().
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -27,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-// Calls that are under way all the time: each acquires a name of its own, releases it and begins
+// Calls that are in progress all the time: each acquires a name of its own, releases it and begins
 // again. Everything runs on the thread of the io_context.
 class Load {
 public:
@@ -38,8 +38,8 @@ public:
             begin(prefix + std::to_string(number));
     }
 
-    // What ended since the last time: "load CYCLES MEDIAN HIGH LONGEST [ERROR COUNT]...". The times
-    // are those of an acquire, in milliseconds.
+    // The results since the last call: "load CYCLES MEDIAN HIGH LONGEST [ERROR COUNT]...". The
+    // times are those of an acquire, in milliseconds.
     std::string measure() {
         std::sort(times_.begin(), times_.end());
         const auto at = [&](std::size_t percent) {
@@ -74,7 +74,7 @@ private:
                                }));
     }
 
-    // Like a caller that knows its manners: after a moment, it asks again.
+    // A well-behaved caller: repeats the call after a moment.
     void failed(const std::string& name, std::error_code ec) {
         if (ec == mortise::Errc::node_stopped) return;
         auto what = ec.message();
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
         Member member{node};
         for (std::string line; std::getline(std::cin, line);)
             std::cout << member.obey(line) << std::endl;
-        std::_Exit(0);  // the load is still under way
+        std::_Exit(0);  // the load is still in progress
     } catch (const std::exception& problem) {
         std::cout << "failed " << problem.what() << std::endl;
         return 1;

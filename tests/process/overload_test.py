@@ -18,7 +18,7 @@ from member_process import Member  # noqa: E402
 from program import HOLDER as OVERLOAD, config_text, free_ports  # noqa: E402
 
 SECONDS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 5
-KEPT = 200  # by each node, beside the load
+KEPT = 200  # by each node, in addition to the load
 NODES = (1, 2, 3)
 
 
@@ -29,7 +29,7 @@ class Cluster:
         self.members = []
         for node in NODES:
             text = config_text(node, ports, self.directory.name)
-            # The shortest that go together.
+            # The shortest valid combination.
             text = (text.replace('"3s"', f'"{ttl}ms"').replace('"500ms"', f'"{ttl // 5}ms"')
                     .replace('"50ms"', f'"{ttl // 50}ms"'))
             path = Path(self.directory.name) / f"node-{node}.toml"

@@ -25,7 +25,7 @@ std::vector<std::string> words_of(const std::string& line) {
     return words;
 }
 
-// Free when we look; nobody else here asks for ports of that range in the meantime.
+// Free at the moment; no other test here uses ports of that range meanwhile.
 std::vector<std::string> free_addresses(std::size_t count) {
     asio::io_context io;
     std::vector<asio::ip::tcp::acceptor> taken;
@@ -37,7 +37,7 @@ std::vector<std::string> free_addresses(std::size_t count) {
     return addresses;
 }
 
-// Whoever judges them says where; else nobody does.
+// The script that judges them gives a place; otherwise they are not judged.
 std::filesystem::path place_of_histories(const std::filesystem::path& otherwise) {
     static int clusters = 0;
     const auto* wanted = std::getenv("MORTISE_HISTORIES");

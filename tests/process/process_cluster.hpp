@@ -25,7 +25,7 @@ namespace mortise::tests {
 // One worker process (worker.cpp). Ends with the object.
 class Process {
 public:
-    // What it does goes to the file `history`.
+    // Its calls are recorded in the file `history`.
     Process(const std::string& program, const std::string& config, const std::string& history);
     ~Process();
     Process(const Process&) = delete;
@@ -33,17 +33,17 @@ public:
 
     [[nodiscard]] pid_t pid() const { return pid_; }
     void tell(const std::string& line);
-    // The next line that begins so, as words; earlier ones that do not are passed over. Throws
-    // std::runtime_error with all that was said when the time is over.
+    // The next line that begins with this text, as words; earlier lines are dropped. Throws
+    // std::runtime_error with all output when the time is over.
     std::vector<std::string> expect(const std::string& beginning, std::chrono::seconds patience);
-    // The same, and every other line stays, for those that come in no known order.
+    // Likewise, but keeps all other lines, for lines in no known order.
     std::vector<std::string> await(const std::string& beginning, std::chrono::seconds patience);
-    // Every line so far that begins so and was not passed over yet.
+    // All lines so far that begin with this text and were not dropped.
     std::vector<std::vector<std::string>> take_all(const std::string& beginning);
-    void kill_hard();  // SIGKILL, and waits until it is gone
-    void pause();      // SIGSTOP, and waits until it stands still
+    void kill_hard();  // SIGKILL, and waits until it has ended
+    void pause();      // SIGSTOP, and waits until it is stopped
     void resume();     // SIGCONT
-    // True when it stopped itself (SIGSTOP) and was not resumed since.
+    // True if it has stopped itself (SIGSTOP) and was not resumed since.
     [[nodiscard]] bool has_stopped();
 
 private:
@@ -56,7 +56,7 @@ private:
     std::mutex mutex_;
     std::condition_variable came_;
     std::deque<std::string> lines_;
-    std::string heard_;  // all of it, for the report
+    std::string heard_;  // the whole output, for the report
     std::thread reader_;
 };
 
@@ -74,9 +74,9 @@ public:
     void start(std::size_t index);
     void kill_hard(std::size_t index);
     void kill_all_at_once();
-    // Waits until each running process says that it is ready.
+    // Waits until each running process reports that it is ready.
     void expect_ready();
-    // Whom the process takes for it.
+    // The node that the process regards as the leader.
     std::size_t leader_seen_by(std::size_t index);
     void isolate(std::size_t index) { links_.set_mode(index, testing::LinkMode::drop); }
     void heal(std::size_t index) { links_.set_mode(index, testing::LinkMode::pass); }
@@ -91,10 +91,10 @@ private:
     testing::LinkMatrix links_{3};
     TimingConfig timing_;
     std::vector<std::string> addresses_;
-    // One file for each life, and one of when those began and were killed: see judged.py.
+    // One file for each run, and one with the times of their starts and kills: see judged.py.
     std::filesystem::path histories_;
     HistoryWriter lives_;
-    std::vector<int> life_;  // of each node, the first is 1
+    std::vector<int> life_;  // of each node, from 1
     std::vector<std::unique_ptr<Process>> processes_;
 };
 

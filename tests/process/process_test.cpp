@@ -1,4 +1,4 @@
-// Real processes that die, restart and lose touch.
+// Real processes that die, restart and lose their connections.
 #include <algorithm>
 #include <map>
 
@@ -21,7 +21,7 @@ std::int64_t number(const std::string& word) {
     return std::stoll(word);
 }
 
-// P8, and room for a machine that is busy with other tests.
+// P8, plus time for a machine that is busy with other tests.
 double orphan_seconds_max(int leader_changes) {
     const double rho = 0.01;
     const double longest = 3.0 * (1 + rho) / (1 - rho) + 0.05;
@@ -80,7 +80,7 @@ TEST_P(KilledHolder, LosesItsLockInTime) {
 INSTANTIATE_TEST_SUITE_P(Roles, KilledHolder, ::testing::Bool(),
                          [](const auto& role) { return role.param ? "Leader" : "Follower"; });
 
-// S10: its data directory tells that it is the same process on the same boot.
+// S10: its data directory shows that it is the next run on the same boot.
 TEST(Processes, FreesItsFormerLocksAtOnceWhenItRestarts) {
     TimingConfig slow{.session_ttl = 60s, .election_timeout = 400ms, .heartbeat = 50ms};
     ProcessCluster cluster{slow};
@@ -93,7 +93,7 @@ TEST(Processes, FreesItsFormerLocksAtOnceWhenItRestarts) {
 
     cluster.kill_hard(holder);
     cluster.start(holder);
-    const auto next = cluster[waiter].expect("held", 20s);  // its session would live for 60 s more
+    const auto next = cluster[waiter].expect("held", 20s);  // its session would last for 60 s more
     EXPECT_GT(number(next[2]), number(held[2]));
 }
 
@@ -105,12 +105,12 @@ TEST(Processes, TellACutOffHolderBeforeTheNextOneIsGranted) {
         cluster[holder].tell("acquire " + name);
         const auto held = cluster[holder].expect("held " + name, patience);
         cluster[waiter].tell("acquire " + name);
-        std::this_thread::sleep_for(300ms);  // so that it waits in the queue by then
+        std::this_thread::sleep_for(300ms);  // so that the request is in the queue by then
 
         cluster.isolate(holder);
         const auto lost = cluster[holder].expect("lost " + name, patience);
         const auto next = cluster[waiter].expect("held " + name, patience);
-        EXPECT_LT(number(lost[3]), number(next[4]));  // on the one clock of this machine
+        EXPECT_LT(number(lost[3]), number(next[4]));  // on this machine's clock
         EXPECT_GT(number(next[2]), number(held[2]));
         cluster.heal(holder);
         cluster[waiter].tell("release " + name);
@@ -134,8 +134,7 @@ TEST(Processes, LoseNothingWhenAllAreKilledAtOnce) {
     cluster[0].expect("released", patience);
     cluster.kill_all_at_once();
 
-    // Two of them are a majority; what the third one held it still holds, what was released is
-    // free.
+    // Two of them are a majority. The third one's holds remain, and what was released is free.
     cluster.start(0);
     cluster.start(1);
     cluster.expect_ready();
@@ -145,7 +144,7 @@ TEST(Processes, LoseNothingWhenAllAreKilledAtOnce) {
     cluster[1].tell("try released");
     const auto held = cluster[1].expect("held released", patience);
     EXPECT_GT(number(held[2]), *std::max_element(tokens.begin(), tokens.end()));
-    // And the locks of those that restarted are free.
+    // The locks of the restarted processes are free, too.
     cluster[0].tell("try of1");
     cluster[0].expect("held of1", patience);
     cluster[1].tell("try of0");

@@ -1,4 +1,5 @@
-// The calls of a worker, with the lines of a history that judged.py reads: all holds are exclusive.
+// The calls of a worker, recorded as lines of a history that judged.py reads: all holds are
+// exclusive.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace mortise::tests {
 
 struct RecordedHold {
     Hold hold;
-    std::int64_t seen_valid = 0;  // or asked for, when it was over before it was told of
+    std::int64_t seen_valid = 0;  // or the time of the call, if it had ended before it was reported
 };
 
 class RecordedCalls {
@@ -44,7 +45,7 @@ public:
         return ec;
     }
 
-    // It goes out of scope now, which tells nobody what came of it.
+    // The hold goes out of scope, so its release has no known outcome.
     void leave(const RecordedHold& held) {
         if (held.hold.valid()) {
             begin_release(held.hold);

@@ -1,4 +1,5 @@
-// What a worker tells whoever started it: lines on its standard output, from any of its threads.
+// The output of a worker for the process that started it: lines on its standard output, from any
+// thread.
 #pragma once
 
 #include <iostream>

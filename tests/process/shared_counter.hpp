@@ -1,5 +1,6 @@
-// A number in a file, and the newest token it was written with: what a cluster of processes shares
-// and a lock protects. Reading and writing are atomic each, what is between them is not.
+// A number in a file, and the newest token with which it was written: the resource that a cluster
+// of processes shares and a lock protects. Reading and writing are each atomic; the time between
+// them is not.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ public:
         return load().value;
     }
 
-    // What a holder does before it reads: from then on older tokens are refused. False: this one
-    // is.
+    // Called by a holder before it reads: from then on older tokens are refused. False if this one
+    // is refused.
     bool enter(std::int64_t token) {
         const Exclusive lock{file_};
         const auto content = load();
@@ -37,7 +38,7 @@ public:
         return pwrite(file_, &raised, sizeof raised, 0) == sizeof raised;
     }
 
-    // Fenced: false, and nothing is written, if a newer token was here before.
+    // If fenced, returns false and writes nothing if a newer token was seen.
     bool write(std::int64_t value, std::int64_t token, bool fenced) {
         const Exclusive lock{file_};
         if (fenced && token < load().token) return false;

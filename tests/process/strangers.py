@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 
-# The first frame of a connection begins like this: one segment of a few words.
+# The first frame of a connection begins with these bytes: one segment of a few words.
 BEGINNING = bytes([0, 0, 0, 0, 12, 0, 0, 0])
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 

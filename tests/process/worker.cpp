@@ -1,5 +1,5 @@
-// One process of a cluster, told what to do by lines on its standard input; it answers by lines on
-// its standard output. See verbs() for what it understands.
+// One process of a cluster. It reads commands on its standard input and writes answers to its
+// standard output. See verbs() for the commands.
 #include <csignal>
 #include <functional>
 #include <iostream>
@@ -57,7 +57,7 @@ class Worker {
 public:
     Worker(Node& node, HistoryWriter& history) : node_{node}, calls_{node, history} {}
 
-    // Does what the line says, if it is understood.
+    // Executes the line, if it is a known command.
     void obey(const Words& words) {
         const auto found = verbs().find(words.empty() ? "" : words.front());
         if (found != verbs().end()) found->second(*this, words);
@@ -68,11 +68,12 @@ private:
 
     static const std::map<std::string, Verb>& verbs() {
         static const std::map<std::string, Verb> all{
-            // acquire NAME [OPTION...]: "held ..."; says what the hold is told if it has options
+            // acquire NAME [OPTION...]: "held ..."; with options it prints notifications of the
+            // hold
             {"acquire", [](Worker& w, const Words& words) { w.acquire(words); }},
             // try NAME: "held ..." or "busy NAME TOKEN-OF-HOLDER"
             {"try", [](Worker& w, const Words& words) { w.try_acquire(words.at(1)); }},
-            // load NAME: for ever, "grant NAME TOKEN" for each
+            // load NAME: endlessly, "grant NAME TOKEN" for each grant
             {"load", [](Worker& w, const Words& words) { w.load(words.at(1)); }},
             // count FILE NAME fenced|bare TIMES PAUSES
             {"count", [](Worker& w, const Words& words) { w.count(words); }},
@@ -104,7 +105,7 @@ private:
         in_background([this, name, options] {
             std::error_code ec;
             auto got = calls_.acquire(name, options, ec);
-            while (is_retryable(ec))  // after a partition the session is a new one
+            while (is_retryable(ec))  // after a partition there is another session
                 got = calls_.acquire(name, options, ec);
             ec ? say("error " + name + " " + ec.message()) : holds_.keep(std::move(got));
         });
@@ -133,8 +134,8 @@ private:
         });
     }
 
-    // Adds one to the counter so many times, each under the lock, and stops itself between reading
-    // and writing in the first PAUSES of them. "counted WRITES REFUSED" at the end.
+    // Increments the counter so many times, each time under the lock, and stops itself between
+    // reading and writing in the first PAUSES times. Prints "counted WRITES REFUSED" at the end.
     void count(const Words& words) {
         in_background([this, file = words.at(1), name = words.at(2),
                        fenced = words.at(3) == "fenced", times = std::stoi(words.at(4)),
@@ -158,7 +159,7 @@ private:
         });
     }
 
-    // Repeats what came to nothing; a break whose answer was lost finds its token gone.
+    // Repeats a call without a result. If the answer to a break was lost, its token is gone.
     void until_answered(const std::string& done, const std::string& name,
                         std::function<void(std::error_code&)> call) {
         in_background([=] {
@@ -220,7 +221,7 @@ void run(const std::string& config, const std::string& history_file) {
         worker.obey(words_of(line));
     node.close();
     say("closed");
-    std::_Exit(0);  // threads of loads and waits may still be about
+    std::_Exit(0);  // threads of loads and waits may still run
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class Machine:
                 raise RuntimeError(f"lock_events died at: {line}")
             lines.append(answer)
         events = [line for line in lines if not line.startswith("name ")]
-        # Who is granted and who is answered otherwise: each in its order.
+        # The grants, and the other answers, each in their order.
         return ([e for e in events if not e.startswith("granted")],
                 [e for e in events if e.startswith("granted")],
                 [line for line in lines if line.startswith("name ")])
@@ -76,7 +76,7 @@ class Tokens:
         words = line.split(" ")
         parts = [":".join([*word.split(":")[:-1], self.words.get(token, token)])
                  for word in words[first:] for token in [word.split(":")[-1]]]
-        if line.startswith("name"):  # behind the bar stand operations
+        if line.startswith("name"):  # operations follow the bar
             bar = words.index("|")
             parts[bar - first:] = words[bar:]
         return " ".join([*words[:first], *parts])
@@ -87,10 +87,10 @@ class Model:
 
     def __init__(self, policy):
         self.table = lm.Table(policy)
-        self.operation_of = {}            # grant: the line that asked for it
+        self.operation_of = {}            # grant: the line that requested it
         self.grants_of = {}
-        self.upgrades = set()             # their lines
-        self.several = {}                 # those of all and any: which
+        self.upgrades = set()             # the lines of upgrades
+        self.several = {}                 # requests for all and for any: which
         self.counts = collections.Counter()
 
     def apply(self, line):
@@ -116,7 +116,7 @@ class Model:
             command = lm.Downgrade(self.grant_of(int(rest[0])), rest[1])
         elif verb == "cancel":
             operation = int(rest[0])
-            if self.is_held(operation):   # a cancel that came after the grant frees it
+            if self.is_held(operation):   # a cancel that came after the grant releases it
                 command = self.release(operation)
             else:
                 command = lm.Cancel(operation)
@@ -137,16 +137,16 @@ class Model:
             elif event.kind == "granted":
                 granted.append(self.granted(event))
             elif event.kind == "cancelled" and verb == "end":
-                pass                      # ours tells of the session, once
+                pass                      # ours reports the end of the session once
             elif event.kind == "cancelled" and verb == "cancel" and len(events) and \
                     events[0] is event:
-                # Ours answers the operation, and then the cancel.
+                # Ours answers the operation first, and then the cancel.
                 answers += [f"cancelled {event.op}", f"cancelled {self.table.index}"]
-            elif event.kind != "ended":   # ours tells of the session, once
+            elif event.kind != "ended":   # ours reports the end of the session once
                 self.counts["denied"] += event.kind == "denied"
                 answers.append(f"{event.kind} {event.op}")
         queued = f"queued {self.table.index}"
-        if queued in answers:             # ours says so at the end, if it is so then
+        if queued in answers:             # ours reports this at the end, if it is still true then
             answers.remove(queued)
             answers += [queued] * (self.table.index in self.table.ops)
         return answers, granted, list(self.names())
@@ -246,7 +246,7 @@ def script(seed):
 
 def restrictions(names, sessions, seed):
     """Of every fourth history, before anything else: who may acquire what (S50)."""
-    rng = random.Random(~seed)            # of its own: what else is drawn stays as it was
+    rng = random.Random(~seed)            # a separate stream, so that the other draws stay the same
     if seed % 4 or len(names) == 1:
         return []
     return [f"restrict {session} " + " ".join(rng.sample(names, rng.randint(1, len(names) - 1)))

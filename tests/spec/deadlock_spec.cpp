@@ -1,14 +1,14 @@
-// Circles of waits (S33), as the rule reads: who waits for whom is found out anew after each
-// command, and whoever can never go on is looked at for circles.
+// Wait cycles (S33), as the rule says: who waits for whom is computed anew after each command, and
+// requests that can never continue are searched for cycles.
 //
 // What the rule leaves open is decided here:
-//   - "earlier" and "first" mean the order in which a queue is served (S29, S31); the places of the
-//     dead keep that order as it is until they are cleared;
-//   - an upgrade is in front of everybody, and the first writer while it waits;
-//   - who is refused at once is not queued first;
-//   - of several circles one that waits for no other is opened first: that may be enough;
-//   - the circle that is told is the shortest of whoever is refused, and of several that of the
-//     oldest requests, the next one first; a wait is told at the first name in byte order.
+// - "earlier" and "first" mean the order in which a queue is served (S29, S31); the places of dead
+//   sessions keep that order until they are cleared;
+// - an upgrade is in front of all others, and the first writer while it waits;
+// - a request that is refused at once is not queued first;
+// - of several cycles, one that waits for no other is broken first: that may be enough;
+// - the reported cycle is the shortest of the refused request, and of several the one of the oldest
+//   requests, the next one first; a wait is reported at the first name in byte order.
 #include <algorithm>
 #include <deque>
 
@@ -23,7 +23,7 @@ using core::CircleStep;
 using core::LockMode;
 using core::OperationId;
 
-// Has a locker anything beside what it waits for?
+// Whether a locker has anything beside what it waits for.
 bool LockSpec::is_anybody_tied() const {
     if (!has_lockers_) return false;
     std::map<LockerKey, OperationId> waiting;
@@ -41,14 +41,14 @@ bool LockSpec::is_anybody_tied() const {
     });
 }
 
-// --- who waits for whom ---------------------------------------------------------------------
+// --- the wait graph -------------------------------------------------------------------------
 
-// As it stands between two steps. Requests are numbered: a set of them is a row of bits.
+// The state between two steps. Requests are numbered: a set of them is a row of bits.
 class LockSpec::WaitGraph {
 public:
     explicit WaitGraph(const LockSpec& spec);
 
-    // The number of whoever is refused next.
+    // The number of the request that is refused next.
     [[nodiscard]] std::optional<std::size_t> victim() const;
     [[nodiscard]] std::vector<CircleStep> circle(std::size_t of) const;
     [[nodiscard]] OperationId operation(std::size_t request) const {
@@ -56,20 +56,20 @@ public:
     }
 
 private:
-    struct Request {                                  // of a session that lives
+    struct Request {                                  // of a live session
         const Wait* wait = nullptr;                   // one of its places
-        std::map<std::string_view, NumberSet> names;  // whom it waits for on each
+        std::map<std::string_view, NumberSet> names;  // the requests that it waits for, by name
     };
     struct Place {
         const Wait* wait;
         std::size_t request;
-        const NumberSet* of_locker;  // what its locker waits for; null: it has none
+        const NumberSet* of_locker;  // what its locker waits for; null: no locker
     };
-    struct Line {  // what is on one name and lives
+    struct Line {  // the live holds and requests of one name
         const Record* record;
-        std::vector<const core::Grant*> holders;  // of lockers, that are held
+        std::vector<const core::Grant*> holders;  // of lockers, if held
         std::optional<Place> upgrade;
-        std::vector<Place> places;  // as they are served, without the upgrade
+        std::vector<Place> places;  // in the order of service, without the upgrade
     };
     using Hops = std::map<std::uint64_t, std::pair<std::size_t, std::string_view>>;  // by age
     using Path = std::vector<std::pair<std::size_t, std::string_view>>;
@@ -96,7 +96,8 @@ private:
     std::map<OperationId, std::size_t> numbers_;
     std::map<LockerKey, NumberSet> of_lockers_;  // requests
     NumberSet stuck_;
-    std::vector<NumberSet> reached_;  // from each of the stuck: among them, directly or not
+    // from each stuck request: the stuck ones that it waits for, directly or not
+    std::vector<NumberSet> reached_;
 };
 
 LockSpec::WaitGraph::WaitGraph(const LockSpec& spec) : spec_{spec} {
@@ -165,7 +166,7 @@ void LockSpec::WaitGraph::add_line(const Line& line) {
     }
 }
 
-// Whoever has to let go is waited for through everything that it waits for itself.
+// A request that waits for a hold also waits for everything that the holder waits for.
 void LockSpec::WaitGraph::add_locker(const core::Grant& holder, NumberSet& found) const {
     const auto of = of_lockers_.find({holder.operation.session, holder.locker.number});
     if (of != of_lockers_.end()) found.merge(of->second);
@@ -206,7 +207,7 @@ void LockSpec::WaitGraph::add_front(const Line& line, std::size_t position,
     if (waits_for_a_writer) add_writers(line, position, found);
 }
 
-// S31: for the one whose turn it is.
+// S31: for the writer whose turn it is.
 void LockSpec::WaitGraph::add_writers(const Line& line, std::size_t position,
                                       NumberSet& found) const {
     if (line.record->turn == Turn::readers) {
@@ -227,7 +228,7 @@ void LockSpec::WaitGraph::add_blocker(const Place& place, const Place& front, bo
     if (until_released && is_other) found.merge(*front.of_locker);
 }
 
-// --- who cannot go on -----------------------------------------------------------------------
+// --- requests that cannot continue ----------------------------------------------------------
 
 bool LockSpec::WaitGraph::goes_on(const Request& request) const {
     const auto is_free = [&](const auto& place) { return !place.second.meets(stuck_); };
@@ -267,7 +268,7 @@ void LockSpec::WaitGraph::find_reached() {
     }
 }
 
-// Whoever it waits for waits for it.
+// Every request that it waits for also waits for it.
 bool LockSpec::WaitGraph::is_in_last_circle(std::size_t request) const {
     if (!stuck_.contains(request)) return false;
     for (std::size_t other = 0; other < requests_.size(); ++other) {
@@ -277,7 +278,7 @@ bool LockSpec::WaitGraph::is_in_last_circle(std::size_t request) const {
     return true;
 }
 
-// Whoever closed it by coming is the youngest of all.
+// The request that completed the cycle is the youngest of all.
 std::optional<std::size_t> LockSpec::WaitGraph::victim() const {
     std::optional<std::size_t> youngest;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -289,7 +290,7 @@ std::optional<std::size_t> LockSpec::WaitGraph::victim() const {
     return youngest;
 }
 
-// Breadth first, the oldest first.
+// Breadth first, oldest first.
 std::vector<CircleStep> LockSpec::WaitGraph::circle(std::size_t of) const {
     std::deque<std::pair<std::size_t, Path>> paths{{of, {}}};
     NumberSet reached{requests_.size()};
@@ -344,9 +345,9 @@ CircleStep LockSpec::circle_step(const Waiting& waiting, std::string_view name) 
     return {node_of(session), session, waiting.locker.number, label, std::string{name}};
 }
 
-// --- who is refused -------------------------------------------------------------------------
+// --- refusals -------------------------------------------------------------------------------
 
-// Everybody before the next barrier is served before it, and behind it nobody.
+// Requests before the next barrier are served before it, and none behind it.
 LockSpec::Queue LockSpec::in_line(const Record& record) const {
     Queue line;
     Queue stretch;

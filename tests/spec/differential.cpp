@@ -1,8 +1,9 @@
-// The lock machine against its specification, on random histories, both watched by History.
+// Compares the lock machine with its specification on random histories, both watched by History.
 //
 //   lock_differential [--seed N] [--runs N]
 //
-// On a difference: the seed, what differed, and the smallest history found that shows it; exit 1.
+// After a difference it prints the seed, what differed, and the smallest history found that shows
+// it, and exits with 1.
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -25,10 +26,10 @@ using core::LockMachine;
 using core::LogIndex;
 using core::Outcomes;
 
-// Drives both, entry by entry.
+// Runs both, entry by entry.
 class Pair {
 public:
-    // Empty when all is well.
+    // Empty if they agree.
     std::string run(const Script& script) {
         for (const auto& entry : script) {
             if (auto wrong = step(entry); !wrong.empty()) return wrong;
@@ -65,7 +66,7 @@ private:
         return history_.violation();
     }
 
-    // Lets everybody go, so that whoever waits must get his turn.
+    // Ends all holds, so that every waiter must be granted.
     std::string drain() {
         for (int round = 0; round < 2'000; ++round) {
             const auto listing = machine_.list("", "", core::records_max);
@@ -77,14 +78,14 @@ private:
                 return {};
             }
             Entry entry{core::Sweep{}};
-            // A quorum has counted all that there is to count.
+            // Ends all quorum timers.
             for (const auto& [name, extras] : machine_.table().extras()) {
                 for (const auto& closure : extras.closures)
                     entry.push_back(core::EndClosure{closure.id});
             }
             std::map<core::SessionId, core::Seq> newest;
             for (const auto& view : listing) {
-                // The oldest first, one at a time.
+                // The oldest holder first, one at a time.
                 if (view.holders.empty()) continue;
                 const auto [session, operation] = view.holders.front().operation;
                 if (!newest.contains(session)) newest[session] = spec_.applied(session);
@@ -97,7 +98,7 @@ private:
         return "P9: somebody waits for ever";
     }
 
-    // Nothing of it is left but its value.
+    // Nothing is left of the name but its value.
     static bool is_at_rest(const core::LockView& view) {
         return view.value && view.holders.empty() && view.waiters.empty() && !view.is_closed;
     }
@@ -109,7 +110,7 @@ private:
             return differs("listing", i < all.size() ? words(all[i]) : "nothing more",
                            i < listing.size() ? words(listing[i]) : "nothing more");
         }
-        // Some of the smaller questions each time; all of them would take long.
+        // Compares some of the smaller queries each time, because all of them would take long.
         const auto turn = static_cast<std::size_t>(index_.raw());
         const auto mode = core::all_lock_modes[turn % core::lock_modes];
         std::size_t asked = 0;
@@ -128,7 +129,7 @@ private:
         return {};
     }
 
-    // Where ended sessions have left something, the machine may say yes and not know.
+    // If ended sessions have left anything, the machine may answer yes without certainty.
     std::string compare_trial(const std::string& name, core::LockMode mode) const {
         const auto priority = static_cast<core::Priority>(index_.raw() % 3);
         const bool seen = machine_.would_grant(name, mode, priority);
@@ -193,13 +194,13 @@ std::string run(const Script& script) {
     }
 }
 
-// What went wrong, without where: a smaller history must show the same.
+// The kind of the difference without its position: a smaller history must show the same.
 std::string kind_of(std::string wrong) {
     if (wrong.starts_with("drain: ")) wrong.erase(0, 7);
     return wrong.substr(0, wrong.find_first_of(" \n"));
 }
 
-// A number stands for one request: History requires it.
+// A sequence number identifies one request, as History requires.
 bool is_sound(const Script& script) {
     std::map<core::OperationId, core::Request> requests;
     for (const auto& entry : script) {

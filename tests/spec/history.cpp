@@ -15,7 +15,7 @@ using core::QueuePolicy;
 
 namespace {
 
-// S26 once more, as pairs, so that a slip in a table shows.
+// S26 once more, as pairs, so that an error in one of the tables is visible.
 bool clash(LockMode a, LockMode b) {
     using enum LockMode;
     if (a > b) std::swap(a, b);
@@ -25,7 +25,7 @@ bool clash(LockMode a, LockMode b) {
     return !(a == shared && (b == shared || b == update));
 }
 
-// But for what nobody is told.
+// Equal, except for what is not reported.
 bool are_told_of(std::vector<core::Grant> listed, const std::vector<core::Grant>& told) {
     for (auto& one : listed) {
         one.terms = {};
@@ -74,7 +74,7 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
     if (is_swept) judge_waiting();
 }
 
-// S17: it counts when nothing before it is missing, and once.
+// S17: a request counts once, and only when none before it is missing.
 void History::take(const core::Request& request) {
     auto& life = sessions_[request.session];
     if (request.seq != life.applied.next()) return;
@@ -110,7 +110,7 @@ void History::on(const core::SessionOpened& opened) {
 
 // --- rights: S50 ----------------------------------------------------------------------------
 
-// A role gives a right on every name; rules leave only what they cover of that.
+// A role gives a right on every name; rules restrict it to the names that they cover.
 bool History::may(core::SessionId session, core::Right right, const std::string& name) {
     using core::AccessRole;
     const auto& access = sessions_[session].access;
@@ -232,13 +232,13 @@ void History::on(const core::Answered& answered) {
             break;
         case AnswerKind::stored: on_stored(operation); break;
         case AnswerKind::asked:
-        case AnswerKind::broken: break;  // told by LockBroken
+        case AnswerKind::broken: break;  // reported by LockBroken
         case AnswerKind::lost: on_lost(operation); break;
         case AnswerKind::permission_denied: on_denied(operation); break;
     }
 }
 
-// Whoever does not wait is answered when it is applied.
+// A request that does not wait is answered when it is applied.
 void History::judge_order(OperationId operation) {
     if (is_queued(operation)) return;
     auto& newest = sessions_[operation.session].answered;
@@ -270,7 +270,7 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
         need(one != wanted.end(), "S32: granted another name", words(operation));
         if (one != wanted.end()) grant_one(operation, *one, given.token);
     }
-    remove_waiter(operation);  // of any names, from the other queues
+    remove_waiter(operation);  // of any names: from the other queues
 }
 
 void History::grant_one(OperationId operation, const Wanted& wanted, core::FencingToken token) {
@@ -359,7 +359,7 @@ void History::on_busy(OperationId operation) {
     need(wanted.empty() || !all_free, "S20: busy, but all free", words(operation));
 }
 
-// --- taken away: S24 ------------------------------------------------------------------------
+// --- breaks: S24 ----------------------------------------------------------------------------
 
 void History::on(const core::LockBroken& broken) {
     need(may(broken.by.session, core::Right::break_lock, broken.name), "S50: broke it",
@@ -388,7 +388,7 @@ void History::on(const core::ReleaseAsked& asked) {
     need(all && !asked.holds.empty(), "S24: others are asked than hold it", words(asked.by));
 }
 
-// --- times that are counted: S8, S9, S24 -----------------------------------------------------
+// --- quorum timers: S8, S9, S24 -------------------------------------------------------------
 
 core::HoldTerms History::terms_of(OperationId operation) const {
     const auto* acquire = body_of<core::Acquire>(operation);
@@ -434,14 +434,14 @@ void History::on(const core::ClosureBegun& begun) {
     }
 }
 
-// The upgrade that waits goes before its hold, if that is over in the same entry.
+// A waiting upgrade ends before its hold, if that ends in the same entry.
 void History::note_ending(const core::ClosureEnded& ended) {
     const auto closure = closures_.find(ended.closure);
     if (closure != closures_.end() && closure->second.kind == Kind::max_hold)
         ending_.insert(closure->second.who.second);
 }
 
-// A quorum has counted to the end of its max_hold.
+// A quorum has counted its max_hold to the end.
 void History::end_by_cluster(const HoldOnName& who) {
     auto& name = names_[who.first];
     for (const auto& one : std::vector{name.holders}) {
@@ -451,8 +451,8 @@ void History::end_by_cluster(const HoldOnName& who) {
     }
 }
 
-// By the clocks of a quorum, by the word of its node, or with its session: then it is out of the
-// way.
+// The former hold is not in the way any more: by the clocks of a quorum, by the confirmation of its
+// node, or with its session.
 void History::on(const core::ClosureEnded& ended) {
     const auto closure = closures_.find(ended.closure);
     need(closure != closures_.end(), "S24: a closure ended that was not there", words(ended));
@@ -467,7 +467,7 @@ void History::on(const core::ClosureEnded& ended) {
 
 void History::depart(const std::string& name, Name& state, const core::Grant& grant, bool is_lost) {
     const HoldOnName who{name, grant.operation};
-    const auto left = grant;  // of those that are erased
+    const auto left = grant;  // a copy, because the original is erased
     departed_[who] = left;
     if (is_counted(who, {Kind::min_hold})) state.closed.push_back(left);
     if (is_lost && terms_of(left.operation).lock_delay_ms != 0) delays_owed_.insert(who);
@@ -494,7 +494,7 @@ void History::on_lost(OperationId operation) {
     need(unconfirmed_.erase(target_of(operation)) == 1, "S24: lost, but it was not broken",
          words(operation));
     const auto* release = body_of<core::Release>(operation);
-    // Of several names, the others.
+    // The other names of a hold of several names.
     remove_holder(target_of(operation), release != nullptr && release->lost);
 }
 
@@ -547,7 +547,7 @@ void History::on_upgraded(OperationId operation, OperationId hold, core::Fencing
     judge_token(*name, grant);
 }
 
-// The specification knows whether there was one.
+// Only the specification knows whether there was a deadlock.
 void History::on_deadlock(OperationId operation, const core::Answer& answer) {
     const auto& circle = answer.circle;
     if (circle.empty()) return on_refused(operation, answer.kind);
@@ -560,11 +560,11 @@ void History::on_deadlock(OperationId operation, const core::Answer& answer) {
 }
 
 void History::on_refused(OperationId operation, AnswerKind kind) {
-    if (body_of<core::Acquire>(operation) != nullptr) return;   // out of order, or twice
+    if (body_of<core::Acquire>(operation) != nullptr) return;   // out of order, or listed twice
     if (body_of<core::SetValue>(operation) != nullptr) return;  // of another name or mode
     if (body_of<core::MarkConsistent>(operation) != nullptr) return;
     const auto hold = target_of(operation);
-    if (wants_all(hold)) return;  // they stay together
+    if (wants_all(hold)) return;  // these stay together
     auto* name = name_of_hold(hold);
     need(name != nullptr, "S27: refused, but it is not held", words(operation));
     if (name == nullptr) return;
@@ -623,7 +623,7 @@ void History::judge_token(Name& name, const core::Grant& grant) {
 void History::judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority) {
     if (priority > 0) name.has_priorities = true;
     for (auto& waiter : name.queue) {
-        if (waiter.operation == grant.operation) return;  // those behind are younger
+        if (waiter.operation == grant.operation) return;  // later waiters are younger
         const bool is_barrier = waiter.is_barrier || wants_all(grant.operation);
         if (!is_barrier && !clash(waiter.wanted.mode, grant.mode)) continue;
         const auto text = words(grant.operation) + " passed " + words(waiter.operation);
@@ -690,7 +690,7 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         need(equal, "S16: waiters are not those told of", words(view));
         for (std::size_t i = 0; i < view.holders.size(); ++i) {
             for (std::size_t j = 0; j < i; ++j) {
-                // Words are slow, and there are many pairs.
+                // Formatting is slow, and there are many pairs.
                 if (!clash(view.holders[i].mode, view.holders[j].mode)) continue;
                 need(false, "P2: two holders clash", words(view));
             }
@@ -716,7 +716,7 @@ void History::judge_waiting() {
             for (const auto& holder : state.holders) {
                 if (clash(holder.mode, mode)) is_free = false;
             }
-            // Behind it may stand who goes before it: by priority, or because it is preferred.
+            // A later waiter may go before it: by priority, or because it is preferred.
             const auto policy = policies_[name];
             const bool as_they_came =
                 policy == QueuePolicy::phase_fair || policy == QueuePolicy::fifo;
@@ -731,7 +731,7 @@ void History::judge_waiting() {
     }
 }
 
-// --- looking things up ----------------------------------------------------------------------
+// --- queries --------------------------------------------------------------------------------
 
 bool History::is_live(core::SessionId session) const {
     const auto found = sessions_.find(session);

@@ -1,26 +1,27 @@
-// What every history of a lock machine must keep to, judged from outside: from the commands, their
-// outcomes and the listings. Shares no rule with core/locks or with LockSpec, which it watches
-// both. Requires that an operation number stands for one request, of those that are applied.
+// Checks every history of a lock machine from outside: from the commands, their outcomes and the
+// listings. It shares no rule with core/locks or with LockSpec, and watches both. Requires that an
+// operation number identifies one request, among those that are applied.
 //
-//   P1, S12, S13  tokens rise as they must, and are shared only by those who join
-//   P2            the holders of a name are compatible, and are those that the outcomes tell of
+//   P1, S12, S13  tokens rise as they must, and only compatible joiners share one
+//   P2            the holders of a name are compatible, and are those that the outcomes report
 //   S1-S4         session ids are new, renewal numbers rise, what ended stays ended
 //   S11           nothing is granted to a session that ended
-//   S17           the requests of a session are applied in the order of their numbers, and what
-//                 comes ahead of a missing one has no effect; an operation has one answer, told
-//                 again until it was acknowledged
-//   S18, S19      who was cancelled or released holds nothing; not_held only for what is not held
-//   S27, S28      conversions: from which mode, to which token; nobody enters while one waits
-//   S29, S31, P9  writers first in, first out; nobody is overtaken more often than the bounds say
-//   S32           who asks for all gets all, who asks for any gets one; nobody passes a barrier
-//   S24           nobody has a name while its former holder may not know that he lost it
+//   S17           the requests of a session are applied in the order of their numbers, and a
+//   request
+//                 ahead of a missing one has no effect; an operation has one answer, which is
+//                 repeated until it is acknowledged
+//   S18, S19      a cancelled or released operation holds nothing; not_held only if it held nothing
+//   S27, S28      conversions: from which mode, to which token; no grant while one waits
+//   S29, S31, P9  writers first in, first out; no request is overtaken more often than allowed
+//   S32           a request for all gets all, a request for any gets one; none passes a barrier
+//   S24           a name is not granted while its former holder may not know of its loss
 //   S8, S9        nor before its min_hold is over, nor without a lock_delay after a loss; a
 //   max_hold
-//                 is counted from when its node knew of the hold
-//   S36           a value is written by who holds
-//   S30           nobody waits who conflicts with nobody
-//   S50           nobody holds or waits for what the access of its session does not allow, and
-//                 whoever is refused is not allowed
+//                 counts from when its node knew of the hold
+//   S36           a value is written by a holder
+//   S30           a request that conflicts with none does not wait
+//   S50           a session holds or waits for nothing that its access does not allow, and what is
+//                 refused is not allowed
 #pragma once
 
 #include <array>
@@ -40,13 +41,12 @@ namespace mortise::spec {
 
 class History {
 public:
-    // One entry. `listing` is that of all names afterwards; `is_swept`: no traces of ended
-    // sessions.
+    // One entry. `listing` has all names afterwards; `is_swept`: no traces of ended sessions.
     void step(core::LogIndex index, const std::vector<core::Command>& batch,
               const core::Outcomes& outcomes, const std::vector<core::LockView>& listing,
               bool is_swept);
 
-    // The first thing that was wrong; empty when nothing was.
+    // The first violation; empty if there is none.
     [[nodiscard]] const std::string& violation() const { return violation_; }
 
 private:
@@ -54,8 +54,8 @@ private:
         std::uint64_t nonce = 0;
         std::uint64_t renewal = 0;
         core::LogIndex received;
-        core::Seq applied;   // the newest request that was
-        core::Seq answered;  // the newest that did not wait for its answer
+        core::Seq applied;   // the newest request that was applied
+        core::Seq answered;  // the newest request that was answered at once
         bool has_ended = false;
         core::Access access{};
     };
@@ -63,7 +63,7 @@ private:
         core::LogIndex at;
         core::Answer answer;
     };
-    // What an acquire asks of one of its names.
+    // What an acquire requests of one of its names.
     struct Wanted {
         std::string name;
         core::LockMode mode = core::LockMode::exclusive;
@@ -87,11 +87,11 @@ private:
     };
     struct Name {
         std::vector<core::Grant> holders;
-        std::vector<core::Grant> closed;  // are nobody's any more, and in the way
+        std::vector<core::Grant> closed;  // former holds that keep the name closed
         std::optional<Upgrading> upgrade;
         std::vector<Waiter> queue;
-        bool has_priorities = false;  // somebody had one, ever
-        // Of all times:
+        bool has_priorities = false;  // a request ever had a priority
+        // The newest of all times.
         core::FencingToken newest;
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::array<core::FencingToken, 6> newest_in_mode{};
@@ -137,31 +137,31 @@ private:
     void judge_answers(const std::vector<core::Command>& batch, const core::Outcomes& outcomes);
 
     [[nodiscard]] bool is_live(core::SessionId session) const;
-    // What it asks for, name by name; nothing when it is no acquire.
+    // The names that it requests; none if it is not an acquire.
     [[nodiscard]] std::vector<Wanted> wanted_by(core::OperationId operation) const;
     [[nodiscard]] bool wants_all(core::OperationId operation) const;
     template <class Body>
     [[nodiscard]] const Body* body_of(core::OperationId operation) const;
-    // Where it is held; null when it is not.
+    // The name that it holds; null if it holds none.
     [[nodiscard]] Name* name_of_hold(core::OperationId hold);
     [[nodiscard]] static core::Grant& grant_on(Name& name, core::OperationId hold);
     [[nodiscard]] core::OperationId target_of(core::OperationId operation) const;
     [[nodiscard]] bool is_held(core::OperationId operation) const;
     [[nodiscard]] bool is_queued(core::OperationId operation) const;
-    // False when it was not there. `is_lost`: to its owner, so that a lock_delay begins.
+    // False if there was no such holder. `is_lost`: the hold was lost, so a lock_delay begins.
     bool remove_holder(core::OperationId operation, bool is_lost);
-    // A holder of that name, of its own or by its session.
+    // A holder of that name leaves, by itself or with its session.
     void depart(const std::string& name, Name& state, const core::Grant& grant, bool is_lost);
     bool remove_waiter(core::OperationId operation);
 
     std::map<core::SessionId, SessionLife> sessions_;
-    std::map<std::uint64_t, core::Access> access_by_nonce_;  // as the first opening says
+    std::map<std::uint64_t, core::Access> access_by_nonce_;  // of the first opening
     std::map<core::OperationId, core::Request> requests_;
     std::map<core::OperationId, GivenAnswer> answers_;
     std::map<std::string, Name> names_;
-    std::map<std::string, core::QueuePolicy> policies_;  // as listed last
-    std::set<core::OperationId> cancels_;                // what somebody asked to cancel
-    // An entry may tell of the grant before it tells of the release that made way for it.
+    std::map<std::string, core::QueuePolicy> policies_;  // as last listed
+    std::set<core::OperationId> cancels_;                // requests that a Cancel names
+    // An entry may report the grant before the release that made it possible.
     using HoldOnName = std::pair<std::string, core::OperationId>;
     using Kind = core::Closure::Kind;
     struct Counting {
@@ -172,14 +172,14 @@ private:
     [[nodiscard]] core::HoldTerms terms_of(core::OperationId operation) const;
     void end_by_cluster(const HoldOnName& who);
     void note_ending(const core::ClosureEnded& ended);
-    std::set<HoldOnName> closing_;      // broken, and told of so far
+    std::set<HoldOnName> closing_;      // broken, and reported so far
     std::set<HoldOnName> delays_owed_;  // lost, with a lock_delay that has not begun
     std::map<HoldOnName, core::Grant> departed_;
     std::map<core::ClosureId, Counting> closures_;
     std::set<core::OperationId> unconfirmed_;  // broken, or ended by the cluster
     std::set<core::OperationId> leaving_;      // released in this entry
-    std::set<core::OperationId> ending_;       // whose max_hold is over in it
-    std::set<core::OperationId> left_;         // and gone already
+    std::set<core::OperationId> ending_;       // whose max_hold ends in this entry
+    std::set<core::OperationId> left_;         // of these, already gone
     core::FencingToken newest_;
     core::LogIndex index_;
     std::string violation_;

@@ -143,8 +143,8 @@ private:
         return sessions_[name];
     }
 
-    // Of the model a request has no number of its own session: it is told of as its line. What
-    // comes ahead of it, and again behind it, changes nothing.
+    // The model has no sequence numbers: a request is reported by its line. A request ahead of its
+    // turn, and a repetition after it, change nothing.
     void request(SessionId session, core::RequestBody body) {
         auto& newest = newest_[session];
         newest = newest.next();
@@ -167,7 +167,7 @@ private:
         if (!apply(machine_, index_, command).empty()) std::cout << "unexpected " << line_ << "\n";
     }
 
-    // Tells the same again, and nothing else.
+    // Repeats the same answer, and reports nothing else.
     void put_again(const core::Request& asked) {
         index_ = index_.next();
         const auto told = apply(machine_, index_, asked);
@@ -248,7 +248,7 @@ private:
     std::map<std::string, SessionId> sessions_;
     std::set<SessionId> ended_;
     std::map<SessionId, Seq> newest_;                  // requests
-    std::map<std::uint64_t, OperationId> operations_;  // by the line that asked for it
+    std::map<std::uint64_t, OperationId> operations_;  // by the line that requested it
     std::map<OperationId, std::uint64_t> lines_;
     std::map<std::string, std::vector<std::string>> allowed_;
 };

@@ -29,7 +29,7 @@ using Waiting = core::LockView::Waiting;
 
 namespace {
 
-// S27: what conflicts with nothing that the held mode admits.
+// S27: a mode that conflicts with nothing that the held mode admits.
 bool is_weaker_or_equal(LockMode mode, LockMode held) {
     for (const auto other : core::all_lock_modes) {
         if (!clash(held, other) && clash(mode, other)) return false;
@@ -91,7 +91,7 @@ Outcomes LockSpec::apply(core::LogIndex index, const std::vector<core::Command>&
     return std::move(outcomes_);
 }
 
-// S33: whoever is refused at once is not queued.
+// S33: a request that is refused at once is not queued.
 void LockSpec::end_command() {
     const auto asked = std::exchange(asked_, {});
     refuse_deadlocks();
@@ -163,7 +163,7 @@ void LockSpec::on(const core::Expire& command) {
     }
 }
 
-// One entry, and nobody is granted in it: that is for whoever touches the names next (S11).
+// One entry, in which nothing is granted: the next command that touches the names does that (S11).
 void LockSpec::end(Session& session, SessionEnd how) {
     session.ended = how;
     std::erase_if(broken_, [&](OperationId one) { return one.session == session.id; });
@@ -181,7 +181,7 @@ void LockSpec::on(const core::Sweep&) {
         const auto name = waited ? *waited : name_of(first_dead());
         const auto dead = dead_on(name);
         remove(dead, name, traces);
-        if (dead.size() > traces) return;  // the next Sweep goes on here
+        if (dead.size() > traces) return;  // the next Sweep continues here
         traces -= dead.size();
         settle({name});
         if (waited) waited_cursor_ = name;
@@ -198,7 +198,8 @@ void LockSpec::on(const core::Acknowledge& command) {
                   [&](const KeptAnswer& kept) { return kept.at <= command.received; });
 }
 
-// The requests of a session are applied as they are numbered, none twice and none left out.
+// The requests of a session are applied in the order of their numbers, none twice and none left
+// out.
 void LockSpec::on(const core::Request& command) {
     auto* session = live(command.session);
     if (session == nullptr) return;
@@ -207,7 +208,7 @@ void LockSpec::on(const core::Request& command) {
         repeat(*session, operation);
         return;
     }
-    if (command.seq.raw() > session->applied.raw() + 1) return;  // one before it is missing
+    if (command.seq.raw() > session->applied.raw() + 1) return;  // an earlier one is missing
     if (session->answers.size() >= 4 * core::operations_max) return;
     session->applied = command.seq;
     if (is_too_much(*session, command.body)) {
@@ -221,7 +222,7 @@ void LockSpec::on(const core::Request& command) {
     std::visit([&](const auto& body) { on(operation, body); }, command.body);
 }
 
-// P11: the leader had no capacity for it.
+// P11: the leader had no capacity for the request.
 void LockSpec::on(OperationId operation, const core::Declined&) {
     answer(operation, {AnswerKind::resource_exhausted, {}, {}});
 }
@@ -273,7 +274,7 @@ std::size_t LockSpec::operations_of(const Session& session) const {
     auto all = holds_.size();
     for (const auto& [name, places] : queues_)
         all += places.size();
-    if (all < core::holds_max) return 0;  // whoever has them
+    if (all < core::holds_max) return 0;  // whichever sessions have them
     const auto is_its = [&](OperationId id) { return id.session == session.id; };
     auto count = static_cast<std::size_t>(std::ranges::count_if(
         holds_, [&](const auto& hold) { return is_its(hold.grant.operation); }));
@@ -304,7 +305,7 @@ void LockSpec::answer(OperationId operation, Answer answer) {
 
 // --- requests: S16-S20, S37 -----------------------------------------------------------------
 
-// False when there is no room for them.
+// False if there is no capacity for the names.
 bool LockSpec::create(const Names& names, QueuePolicy policy,
                       const std::map<std::string, Previous>& last) {
     std::vector<Record> created;
@@ -337,7 +338,7 @@ bool LockSpec::is_mismatch(const std::string& name, QueuePolicy policy, bool giv
     return false;
 }
 
-// One name, or several: S32. The places of several are told by name.
+// One name, or several: S32. The queue places of several are reported by name.
 void LockSpec::on(OperationId operation, const core::Acquire& request) {
     const bool all = request.which == core::Acquire::Which::all;
     Names names;
@@ -359,7 +360,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
         answer(operation, {AnswerKind::kind_mismatch, {}, {}});
         return;
     }
-    // All at once, or the first that is free.
+    // All at once, or the first one that is free.
     auto wanted = request.names;
     for (const auto& one : request.names) {
         if (all || !would_grant(one.name, one.mode, request.priority)) continue;
@@ -398,7 +399,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
 
 // --- several names: S32 ---------------------------------------------------------------------
 
-// S32: nobody in front of it, and no holder in its way, on any of its names.
+// S32: no earlier request, and no conflicting holder, on any of its names.
 bool LockSpec::serve_barrier(OperationId operation) {
     for (const auto& name : waited_names(operation)) {
         const auto& front = front_of(name)->waiting;
@@ -420,7 +421,7 @@ void LockSpec::grant_all(OperationId operation) {
     if (operation.session.is_set()) answer(operation, given);
 }
 
-// --- giving back: S18, S19 ------------------------------------------------------------------
+// --- releases: S18, S19 ---------------------------------------------------------------------
 
 void LockSpec::on(OperationId operation, const core::Release& release) {
     const OperationId target{operation.session, release.operation};
@@ -434,7 +435,7 @@ void LockSpec::on(OperationId operation, const core::Release& release) {
     }
 }
 
-// S27: the upgrade that waits for it ends with it.
+// S27: the upgrade that waits for the hold ends with it.
 void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kind,
                          Predecessor how) {
     const auto names = held_names(hold);
@@ -468,7 +469,7 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
 
 // --- values: S36 ----------------------------------------------------------------------------
 
-// Who has the name exclusively may; `stored` says so.
+// The exclusive holder of the name may write; then this returns `stored`.
 AnswerKind LockSpec::may_write(OperationId hold, const std::string& name) {
     clear_name_of(hold);
     if (find_hold(hold) == nullptr) return AnswerKind::not_held;
@@ -507,7 +508,7 @@ void LockSpec::on(OperationId operation, const core::MarkConsistent& request) {
     answer(operation, {kind, {}, {}});
 }
 
-// --- breaking: S24 --------------------------------------------------------------------------
+// --- breaks: S24 ----------------------------------------------------------------------------
 
 void LockSpec::on(OperationId operation, const core::BreakLock& request) {
     clear(request.name);
@@ -549,7 +550,7 @@ void LockSpec::on(OperationId operation, const core::AskRelease& request) {
     if (is_held) outcomes_.emplace_back(std::move(asked));
 }
 
-// Of this name; of several names that are held together, each is broken by itself.
+// Of this name; if several names are held together, each is broken separately.
 void LockSpec::cancel_upgrade_of(OperationId hold) {
     const auto upgrade = upgrade_of(hold);
     if (!upgrade) return;
@@ -581,7 +582,8 @@ void LockSpec::on(OperationId operation, const core::Downgrade& downgrade) {
     if (hold == nullptr) {
         answer(operation, {AnswerKind::not_held, {}, {}});
     } else if (held_names(target).size() > 1) {
-        answer(operation, {AnswerKind::invalid_argument, {}, {}});  // S32: they stay together
+        // S32: these names stay together
+        answer(operation, {AnswerKind::invalid_argument, {}, {}});
     } else if (!is_weaker_or_equal(downgrade.mode, hold->grant.mode) || upgrade_of(target)) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
     } else {
@@ -616,7 +618,7 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
     }
 }
 
-// S13: under a new token. S31: that turns no phase.
+// S13: with a new token. S31: this does not turn the phase.
 void LockSpec::make_exclusive(Hold& hold) {
     auto* record = find_record(hold.name);
     newest_token_ = newest_token_.next();
@@ -624,7 +626,7 @@ void LockSpec::make_exclusive(Hold& hold) {
     record->newest_mode = hold.grant.mode = LockMode::exclusive;
 }
 
-// S28: before anybody else, as soon as nobody else holds.
+// S28: before all others, as soon as there is no other holder.
 bool LockSpec::serve_upgrade(Record& record) {
     const auto* wait = upgrade_on(record.name);
     if (wait == nullptr || holders(record.name).size() > 1) return false;
@@ -638,7 +640,7 @@ bool LockSpec::serve_upgrade(Record& record) {
     return true;
 }
 
-// The operation itself may be granted by that, when all that was in its way had died.
+// This may grant the operation itself, if only dead sessions were in its way.
 void LockSpec::clear_name_of(OperationId operation) {
     auto names = waited_names(operation);
     if (names.empty()) names = held_names(operation);
@@ -674,7 +676,7 @@ core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting,
     return {record.name, token, record.previous};
 }
 
-// S32: who wanted any of several names leaves all their queues.
+// S32: a request for any of several names leaves all its queues.
 void LockSpec::enter(Record& record, const Wait& wait) {
     const auto waiting = wait.waiting;
     const auto part = wait.part;
@@ -682,7 +684,7 @@ void LockSpec::enter(Record& record, const Wait& wait) {
     moved_.merge(waited_names(waiting.operation));
     withdraw(waiting.operation);
     const auto given = hold(record, waiting, terms);
-    // Nobody answers for the trial of would_grant().
+    // would_grant() tries a request without a session, which gets no answer.
     if (!waiting.operation.session.is_set()) return;
     if (part == Part::alone) {
         answer(waiting.operation, {AnswerKind::granted, given.token, given.previous});
@@ -691,7 +693,7 @@ void LockSpec::enter(Record& record, const Wait& wait) {
     }
 }
 
-// S29: who came earlier and is still here was overtaken.
+// S29: an earlier request that still waits was overtaken.
 void LockSpec::count_overtaking(std::string_view name, std::uint64_t number) {
     const auto found = queues_.find(name);
     if (found == queues_.end()) return;
@@ -700,8 +702,8 @@ void LockSpec::count_overtaking(std::string_view name, std::uint64_t number) {
     }
 }
 
-// Counted once all are in. Without priorities and preferences only batches overtake, which have
-// their own bounds.
+// Counted when all are granted. Without priorities and preferences only batches overtake, which
+// have their own bounds.
 void LockSpec::enter_all(Record& record, const Queue& entering) {
     std::vector<std::uint64_t> overtaking;
     for (const auto* one : entering) {
@@ -714,8 +716,8 @@ void LockSpec::enter_all(Record& record, const Queue& entering) {
         count_overtaking(record.name, number);
 }
 
-// S29, S31: classes, then preference, then as they came. In the highest class, to which only those
-// come who were overtaken, nobody is preferred.
+// S29, S31: by class, then preference, then arrival. In the highest class, which only overtaken
+// requests reach, none is preferred.
 LockSpec::Queue LockSpec::as_served(const Record& record, Queue all) {
     constexpr std::uint64_t highest = core::priority_max + 1;
     const auto class_of = [&](const Wait* wait) {
@@ -730,12 +732,12 @@ LockSpec::Queue LockSpec::as_served(const Record& record, Queue all) {
         if (class_of(a) != class_of(b)) return class_of(a) > class_of(b);
         return is_preferred(a) && !is_preferred(b);
     };
-    // Mostly they are.
+    // Mostly sorted already.
     if (!std::ranges::is_sorted(all, goes_before)) std::ranges::stable_sort(all, goes_before);
     return all;
 }
 
-// S32: only who stands in front of the first barrier is served.
+// S32: only requests in front of the first barrier are served.
 LockSpec::Queue LockSpec::ranked(const Record& record) const {
     auto all = queue(record.name);
     const auto barrier = std::ranges::find(all, Part::all_of, &Wait::part);
@@ -743,7 +745,7 @@ LockSpec::Queue LockSpec::ranked(const Record& record) const {
     return as_served(record, std::move(all));
 }
 
-// S31: lets the next writer, or the next batch of readers, in when the turn is theirs.
+// S31: grants the next writer, or the next batch of readers, when it is their turn.
 bool LockSpec::take_turn(Record& record, const Queue& waiting) {
     Queue readers;
     Queue writers;
@@ -767,7 +769,7 @@ bool LockSpec::take_turn(Record& record, const Queue& waiting) {
     return true;
 }
 
-// S31: who conflicts with no holder and no earlier waiter enters at any time.
+// S31: a request that conflicts with no holder and no earlier waiter is granted at any time.
 bool LockSpec::enter_unhindered(Record& record, const Queue& waiting) {
     std::set<LockMode> earlier;
     for (const auto* one : waiting) {
@@ -783,7 +785,7 @@ bool LockSpec::enter_unhindered(Record& record, const Queue& waiting) {
     return false;
 }
 
-// One thing that happens on a name. Answers where something changed.
+// Executes one change of a name. Returns the names on which something changed.
 LockSpec::Names LockSpec::step(const std::string& name) {
     moved_.clear();
     if (const auto dead = dead_on(name); !dead.empty()) {
@@ -793,7 +795,7 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     auto* record = find_record(name);
     if (record == nullptr) return {};
     bool moved = serve_upgrade(*record);
-    if (upgrade_on(name) != nullptr) return {};  // S28: nobody else enters meanwhile
+    if (upgrade_on(name) != nullptr) return {};  // S28: nothing else is granted meanwhile
     if (!moved) {
         const auto waiting = ranked(*record);
         moved = (record->policy == QueuePolicy::phase_fair && take_turn(*record, waiting)) ||
@@ -813,8 +815,8 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     return moved_;
 }
 
-// Until nothing happens any more, the first name in byte order first. Who leads the queue of a name
-// where something changed may have waited for that on other names.
+// Repeats until nothing changes any more, the first name in byte order first. A request at the head
+// of a changed name may have waited for that on other names.
 void LockSpec::settle(Names names) {
     while (!names.empty()) {
         const auto name = *names.begin();
@@ -833,11 +835,12 @@ void LockSpec::settle(Names names) {
     }
 }
 
-// Answers who left last; nothing when nobody did.
+// Returns how the last holder left; nothing if none left.
 Previous LockSpec::clear(const std::string& name) {
     const auto dead = dead_on(name);
     if (dead.empty()) {
-        // Whoever wants several names and leads here is let in past the dead on the others (S32).
+        // A request for several names at the head of this queue is granted past dead sessions on
+        // the others (S32).
         if (find_record(name) != nullptr) settle({name});
         return {};
     }
@@ -851,7 +854,7 @@ bool LockSpec::is_dead(OperationId operation) const {
     return operation.session.is_set() && live(operation.session) == nullptr;
 }
 
-// The upgrade, the waiters, then the holders, as they came.
+// The upgrade, the waiters, then the holders, in the order of arrival.
 std::vector<OperationId> LockSpec::dead_on(std::string_view name) const {
     std::vector<OperationId> dead;
     if (!has_dead_) return dead;
@@ -892,7 +895,7 @@ void LockSpec::remove(const std::vector<OperationId>& dead, const std::string& n
     if (!dead.empty()) has_dead_ = first_dead().seq.is_set();
 }
 
-// S8, S9: it may be nobody's any more, and stay in the way.
+// S8, S9: a former hold may keep the name closed.
 void LockSpec::leave(OperationId operation, const std::string& name, Predecessor how) {
     using enum core::Closure::Kind;
     for (auto& hold : holds_) {
@@ -922,7 +925,7 @@ void LockSpec::go(OperationId operation, const std::string& name, Predecessor ho
     end_all(operation, name, {broken, min_hold, max_hold, lock_delay});
 }
 
-// An upgrade before everybody (S28).
+// An upgrade goes before all others (S28).
 void LockSpec::stand(Wait wait) {
     has_lockers_ = has_lockers_ || wait.waiting.locker.is_set();
     waited_[wait.waiting.operation].insert(wait.name);
@@ -946,9 +949,9 @@ void LockSpec::withdraw(OperationId operation, const std::string& name) {
     if (queue->second.empty()) queues_.erase(queue);
 }
 
-// --- looking things up ----------------------------------------------------------------------
+// --- queries --------------------------------------------------------------------------------
 
-// Of all that ever were, numbered from one.
+// All sessions that ever existed, numbered from one.
 const LockSpec::Session* LockSpec::find_session(SessionId id) const {
     const bool is_known = id.is_set() && id.raw() <= sessions_.size();
     return is_known ? &sessions_[static_cast<std::size_t>(id.raw() - 1)] : nullptr;
@@ -1069,9 +1072,9 @@ std::optional<std::string> LockSpec::next_waited(std::string_view after) const {
     return next == queues_.end() ? std::nullopt : std::optional{next->first};
 }
 
-// --- what readers are told: S11, S20, S46 ---------------------------------------------------
+// --- reads: S11, S20, S46 -------------------------------------------------------------------
 
-// Who lives, holds and waits. What was asked and answered before is of no account there.
+// Sessions, holds and waiters. Earlier requests and answers do not matter there.
 LockSpec LockSpec::for_trial() const {
     LockSpec trial;
     for (const auto& [id, opened, renewed_at, number, seen, answers, ended] : sessions_)

@@ -1,14 +1,14 @@
-// The executable specification of the lock machine: the rules as they read, over lists that are
-// searched from the front. It is the other side of the random tests, and was written from the
-// rules, not from core/locks. Of that it uses the vocabulary only.
+// The executable specification of the lock machine: the rules as written, over lists that are
+// searched from the front. The random tests compare the machine with it. It was written from the
+// rules, not from core/locks, of which it uses only the vocabulary.
 //
 // What the rules leave open is decided here, so that histories can be compared:
-//   - a command is answered first, then those whom it lets in are granted (see same());
-//   - the dead holders of a name leave in the order in which they had entered;
-//   - a Sweep visits the names that are waited for in byte order, from the beginning after each
-//     ending; then the names of what the ended sessions still have, by session and number;
-//   - it ends in the middle of a name when it has removed enough: waiters first, then holders, and
-//     nobody enters before all the dead of the name are gone.
+// - a command is answered first, then the requests that it lets in are granted (see same());
+// - the dead holders of a name leave in the order in which they had been granted;
+// - a Sweep visits the names with waiters in byte order, from the beginning after each ending; then
+//   the names of what the ended sessions still have, by session and number;
+// - it ends in the middle of a name when it has removed enough: waiters first, then holders, and
+//   nothing is granted before all dead sessions of the name are removed.
 #pragma once
 
 #include <list>
@@ -26,15 +26,15 @@
 
 namespace mortise::spec {
 
-// Equal as far as the rules order them: grants among each other, and the rest among each other, but
-// for the ends of closures, which no rule orders.
+// Equal as far as the rules order them: the order of grants among each other and of the other
+// outcomes among each other; no rule orders the ends of quorum timers.
 [[nodiscard]] bool same(const core::Outcomes& a, const core::Outcomes& b);
 
 class LockSpec {
 public:
     core::Outcomes apply(core::LogIndex index, const std::vector<core::Command>& batch);
 
-    // As LockMachine's.
+    // As in LockMachine.
     [[nodiscard]] bool needs_sweep() const { return has_dead_ && first_dead().seq.is_set(); }
     [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode,
                                    core::Priority priority = 0) const;
@@ -42,13 +42,13 @@ public:
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
                                                    std::size_t limit) const;
     [[nodiscard]] core::NodeId node_of(core::SessionId session) const;
-    // Of a name that somebody holds or waits for.
+    // The policy of a name with holders or waiters.
     [[nodiscard]] core::QueuePolicy policy_of(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
     [[nodiscard]] core::ClosureId newest_closure() const { return newest_closure_; }
     [[nodiscard]] std::vector<core::SessionId> live_sessions() const;
-    // Of a live session.
+    // For a live session.
     [[nodiscard]] core::LogIndex renewed_at(core::SessionId session) const;
     [[nodiscard]] std::uint64_t renewal_number(core::SessionId session) const;
     // The newest request that was applied.
@@ -65,7 +65,7 @@ private:
         core::OpenSession opened;
         core::LogIndex renewed_at;
         std::uint64_t renewal_number = 0;
-        core::Seq applied;  // the newest request that was
+        core::Seq applied;  // the newest request that was applied
         std::vector<KeptAnswer> answers;
         std::optional<core::SessionEnd> ended;
     };
@@ -79,8 +79,8 @@ private:
     struct Wait {
         std::string name;
         Waiting waiting;
-        std::uint64_t number = 0;     // as they came
-        std::uint64_t overtaken = 0;  // by those that count (S29)
+        std::uint64_t number = 0;     // the order of arrival
+        std::uint64_t overtaken = 0;  // by requests that count (S29)
         Part part = Part::alone;
         core::HoldTerms terms{};
     };
@@ -97,7 +97,7 @@ private:
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::optional<core::LockValue> value;
     };
-    // What a quorum counts.
+    // A quorum timer.
     struct Closing {
         core::ClosureId id;
         core::Closure::Kind kind = core::Closure::Kind::broken;
@@ -150,11 +150,11 @@ private:
     [[nodiscard]] std::vector<core::Grant> holders(std::string_view name) const;
     [[nodiscard]] bool is_unused(std::string_view name) const;
     [[nodiscard]] const Places& places_on(std::string_view name) const;
-    // Without an upgrade; as they came.
+    // Without an upgrade, in the order of arrival.
     [[nodiscard]] Queue queue(std::string_view name) const;
     [[nodiscard]] const Wait* front_of(std::string_view name) const;
     [[nodiscard]] static Queue as_served(const Record& record, Queue all);
-    // As they are served.
+    // In the order of service.
     [[nodiscard]] Queue ranked(const Record& record) const;
     [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
     [[nodiscard]] bool writer_holds(std::string_view name) const;
@@ -178,10 +178,10 @@ private:
     void end_all(core::OperationId hold, const std::string& name,
                  const std::set<core::Closure::Kind>& kinds);
     [[nodiscard]] bool is_kept(core::OperationId hold, std::string_view name) const;
-    // Why a hold that is nobody's any more is in the way.
+    // Why a former hold keeps the name closed.
     [[nodiscard]] std::set<core::Closure::Kind> closed_by(const core::Grant& grant,
                                                           std::string_view name) const;
-    // Of a session that ended: also when what it left is cleared it will be in the way.
+    // For a hold of an ended session: whether it will keep the name closed after it is cleared.
     [[nodiscard]] bool is_to_stay(const core::Grant& grant, std::string_view name) const;
     [[nodiscard]] std::optional<Closing> find_closing(core::ClosureId id) const;
     void count_max_holds(const Session& session, core::LogIndex received);
@@ -197,7 +197,7 @@ private:
     [[nodiscard]] core::OperationId first_dead() const;
     [[nodiscard]] std::string name_of(core::OperationId operation) const;
     void clear_name_of(core::OperationId operation);
-    // What was broken is nobody's hold any more (S24).
+    // A broken hold is not found (S24).
     [[nodiscard]] Hold* find_hold(core::OperationId operation);
     [[nodiscard]] Hold& find_hold(core::OperationId operation, std::string_view name);
     [[nodiscard]] const Wait* upgrade_on(std::string_view name) const;
@@ -219,15 +219,16 @@ private:
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;
     [[nodiscard]] LockSpec for_trial() const;
 
-    std::vector<Session> sessions_;  // for ever, the ended ones as well
+    std::vector<Session> sessions_;  // all of them, including ended ones
     std::vector<Record> records_;
-    std::vector<Hold> holds_;                            // in the order in which they entered
-    std::map<std::string, Places, std::less<>> queues_;  // an upgrade first, then as they came
-    std::map<core::OperationId, Names> waited_;          // the same, by who waits
+    std::vector<Hold> holds_;  // in the order of their grants
+    // an upgrade first, then in the order of arrival
+    std::map<std::string, Places, std::less<>> queues_;
+    std::map<core::OperationId, Names> waited_;  // the same by operation
     std::uint64_t waits_ever_ = 0;
-    bool has_dead_ = false;     // or had: somebody dead holds or waits
-    bool has_lockers_ = false;  // or had
-    Names moved_;               // by the step that is under way
+    bool has_dead_ = false;     // a dead session holds or waits, or did
+    bool has_lockers_ = false;  // a request has a locker, or had
+    Names moved_;               // by the current step
     core::FencingToken newest_token_;
     std::set<core::OperationId> broken_;  // and not confirmed
     std::vector<Closing> closing_;
@@ -237,7 +238,7 @@ private:
     std::string waited_cursor_;
 
     core::LogIndex index_;
-    core::OperationId asked_;  // by the command, and it waits
+    core::OperationId asked_;  // requested by the command, and waiting
     core::Outcomes outcomes_;
 };
 

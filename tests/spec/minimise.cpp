@@ -20,8 +20,8 @@ LogIndex shifted(LogIndex index, std::size_t at, std::size_t count) {
     return index.raw() > at + count ? LogIndex{index.raw() - count} : index;
 }
 
-// The requests of each session numbered without a gap again, where any got lost: what comes behind
-// a gap has no effect. A number that nobody has any more names nothing.
+// Renumbers the requests of each session without gaps, because a request behind a gap has no
+// effect. A reference to a removed request refers to nothing.
 Script closed_up(Script script) {
     std::map<SessionId, std::map<Seq, Seq>> numbers;
     const auto each_request = [&](const auto& visit) {
@@ -52,7 +52,7 @@ Script closed_up(Script script) {
     return script;
 }
 
-// Without `count` entries from position `at` on; the log indexes in later commands move along.
+// Removes `count` entries from position `at` on; the log indexes in later commands move along.
 Script without_entries(const Script& script, std::size_t at, std::size_t count) {
     Script less;
     for (std::size_t i = 0; i < script.size(); ++i) {
@@ -69,7 +69,7 @@ Script without_entries(const Script& script, std::size_t at, std::size_t count) 
     return less;
 }
 
-// Ids are given in order: without the opening of one, those above it move down.
+// Ids are given in order: if an opening is removed, the ids above it move down.
 Script without_session(const Script& script, std::size_t entry, SessionId gone) {
     auto less = without_entries(script, entry, 1);
     const auto move = [&](SessionId& session) {
@@ -90,7 +90,7 @@ Script without_session(const Script& script, std::size_t entry, SessionId gone) 
     return less;
 }
 
-// Takes the smaller one when it fails as well.
+// Takes the smaller script if it fails as well.
 bool replace(Script& script, Script less, const Fails& fails) {
     auto closed = closed_up(less);
     const bool closed_fails = fails(closed);
@@ -138,7 +138,7 @@ bool drop_sessions(Script& script, const Fails& fails) {
             script[i].size() == 1 && std::holds_alternative<core::OpenSession>(script[i][0]);
         bool gone = false;
         if (opens) ++opened;
-        for (auto id = opened; opens && id > 0 && !gone; --id) {  // some were refused
+        for (auto id = opened; opens && id > 0 && !gone; --id) {  // some openings were refused
             auto less = without_session(script, i, SessionId{id});
             gone = replace(script, std::move(less), fails);
         }

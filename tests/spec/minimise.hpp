@@ -1,4 +1,4 @@
-// Makes a failing history as small as it can: whole entries go, then commands, then sessions.
+// Makes a failing history as small as it can: removes whole entries, then commands, then sessions.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace mortise::spec {
 
-// Requires that the script fails. What it answers does as well.
+// Requires that the script fails. The returned one fails as well.
 [[nodiscard]] Script minimised(Script script, const std::function<bool(const Script&)>& fails);
 
 }  // namespace mortise::spec

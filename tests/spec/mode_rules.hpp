@@ -1,4 +1,4 @@
-// What the specification knows of modes (S26, S31).
+// The rules of the specification about modes (S26, S31).
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace mortise::spec {
 
-// In the order of the modes: what a holder of the row's mode admits.
+// In the order of the modes: which modes a holder of the row's mode admits.
 constexpr std::array<std::string_view, 6> admitted{
     "yyyyyn",  // IS: IS IX S SIX U
     "yynnnn",  // IX: IS IX

@@ -1,4 +1,4 @@
-// A set of numbers below a limit that is known, a bit for each.
+// A set of numbers below a known limit, one bit for each.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ public:
     [[nodiscard]] bool contains(std::size_t number) const {
         return (words_[number / bits] & bit(number)) != 0;
     }
-    // Both have the same limit, here and below.
+    // Both sets have the same limit, here and below.
     void merge(const NumberSet& other) {
         for (std::size_t i = 0; i < words_.size(); ++i)
             words_[i] |= other.words_[i];

@@ -9,7 +9,7 @@ using core::QueuePolicy;
 
 namespace {
 
-// S29: overtaken so often, a waiter is in the class above all priorities.
+// S29: after being overtaken this often, a waiter is in the class above all priorities.
 constexpr std::size_t overtakings_max = 8 * (core::priority_max + 1);
 
 }  // namespace
@@ -33,7 +33,7 @@ const char* Overtaken::by(LockMode mode, core::LogIndex at, QueuePolicy policy,
     return times_ <= by_priority ? nullptr : "S31: overtaken in a queue";
 }
 
-// `more`: as often may priorities make the difference, for each way to be overtaken.
+// `more`: how often priorities may make the difference, for each way to be overtaken.
 const char* Overtaken::by_phases(LockMode mode, core::LogIndex at, std::size_t more) {
     const bool waits_to_write = is_writing(mode_);
     if (!is_writing(mode)) {

@@ -1,5 +1,5 @@
-// How often one who waits was passed by those who came later, and the bounds on that (P9, S29,
-// S31). Written from the rules: shares nothing with core/locks, nor with LockSpec.
+// How often later requests have overtaken a waiter, and the bounds on that (P9, S29, S31). Written
+// from the rules: it shares nothing with core/locks or with LockSpec.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace mortise::spec {
 
-// S31: in a mode that conflicts with itself.
+// S31: whether the mode conflicts with itself.
 [[nodiscard]] bool is_writing(core::LockMode mode);
 
 class Overtaken {
 public:
-    // It waits for this mode, and so many writers wait in front of it.
+    // The waiter's mode, and how many writers wait in front of it.
     Overtaken(core::LockMode mode, std::size_t writers_ahead)
         : mode_{mode}, writers_ahead_{writers_ahead} {}
 
-    // Somebody who came later and conflicts with it enters in this mode, at that index. What is
-    // wrong with that; null when nothing is. `has_priorities`: somebody on the name ever had one.
+    // A later request that conflicts with the waiter is granted in this mode, at that index.
+    // Returns what is wrong with that; null if nothing is. `has_priorities`: a request for the name
+    // ever had one.
     [[nodiscard]] const char* by(core::LockMode mode, core::LogIndex at, core::QueuePolicy policy,
                                  bool has_priorities);
 

@@ -40,15 +40,15 @@ enum class Kind : std::uint8_t {
 };
 constexpr std::size_t kinds = 17;
 
-// Follows the specification along, so that most commands meet something.
+// Runs the specification along, so that most commands have an effect.
 class Maker {
 public:
     explicit Maker(std::uint64_t seed) : prng_{seed}, rights_{seed ^ 0x5a5aU} {
         if (rights_.one_in(3)) restricted_percent_ = 30 + rights_.below(60);
-        // Sometimes more names than one Sweep visits.
+        // Sometimes with more names than one Sweep visits.
         is_wide_ = prng_.one_in(200);
         names_ = is_wide_ ? core::sweep_names_max + 50 : 1 + prng_.below(4);
-        // And sometimes one name with more than one Sweep removes.
+        // Sometimes with more on one name than one Sweep removes.
         is_deep_ = !is_wide_ && seed % 250 == 0;
         if (is_deep_) names_ = 2;
         entries_ = is_wide_ || is_deep_ ? 24 : 20 + prng_.below(100);
@@ -89,8 +89,8 @@ private:
         std::uint64_t nonce = 0;
         SessionId session;
         std::uint64_t renewal = 0;
-        std::vector<core::Request> stream;  // what it ever asked for in that session
-        std::size_t delivered = 0;          // of that, without a gap
+        std::vector<core::Request> stream;  // all requests of that session
+        std::size_t delivered = 0;          // how many of them were delivered without a gap
     };
 
     void put(Entry entry) {
@@ -126,9 +126,9 @@ private:
         switch (prng_.below(9)) {
             // the queue rules
             case 0: return {1, 1, 0, 0, 1, 1, 50, 35, 5, 2, 0, 0, 0, 0, 0, 0, 0};
-            // a bit of all
+            // a bit of everything
             case 1: return {4, 4, 2, 3, 3, 5, 40, 20, 8, 5, 2, 5, 3, 8, 4, 4, 2};
-            // lost and repeated
+            // losses and repetitions
             case 2: return {2, 1, 1, 1, 12, 1, 20, 12, 15, 25, 10, 8, 4, 4, 2, 2, 1};
             // conversions
             case 3: return {1, 1, 1, 1, 1, 1, 40, 15, 6, 2, 0, 20, 12, 0, 0, 0, 0};
@@ -139,7 +139,7 @@ private:
             // values and breaks
             case 6: return {2, 8, 1, 2, 1, 2, 30, 12, 3, 3, 1, 3, 2, 3, 12, 20, 10};
             case 7: return {4, 4, 2, 6, 1, 4, 30, 12, 3, 3, 1, 6, 2, 8, 12, 20, 6};
-            // sessions come and go
+            // many sessions
             default: return {14, 8, 6, 10, 2, 5, 40, 10, 5, 3, 1, 4, 2, 8, 2, 2, 1};
         }
     }
@@ -205,7 +205,7 @@ private:
         return open;
     }
 
-    // Names are n0, n1, ...: some of the prefixes cover one, or ten, or all.
+    // Names are n0, n1, ...: some of the prefixes cover one name, or ten, or all.
     core::Access access() {
         core::Access access{{static_cast<core::AccessRole>(rights_.below(2))}, {}};
         if (rights_.one_in(4)) access.roles = {static_cast<core::AccessRole>(rights_.below(5))};
@@ -264,7 +264,7 @@ private:
         return acquire;
     }
 
-    // Mostly as it should be.
+    // Mostly a valid request.
     core::Acquire several() {
         auto several = acquire();
         const auto one = std::exchange(several.names, {}).front();
@@ -320,7 +320,7 @@ private:
         return request(process, core::SetValue{hold, held, std::string(prng_.below(4), 'v')});
     }
 
-    // Mostly somebody's.
+    // Mostly the token of a holder.
     core::BreakLock take_away() {
         core::BreakLock request;
         request.name = name(prng_.below(names_));
@@ -333,7 +333,7 @@ private:
         return request;
     }
 
-    // Mostly one that has something to give up, and sometimes any past or future one.
+    // Mostly an operation that can be ended, and sometimes any past or future one.
     Seq target(const Process& process, bool held) {
         std::vector<Seq> found;
         for (const auto& view : spec_.list("", "", core::records_max)) {
@@ -353,9 +353,9 @@ private:
         return found[prng_.below(found.size())];
     }
 
-    // Mostly in its place. Some come ahead of one that got lost, and are sent again behind that.
+    // Mostly at its turn. Some come ahead of a lost one, and are sent again after that.
     core::Command request(Process& process, core::RequestBody body) {
-        if (prng_.one_in(30)) {  // nobody's: a number means one request
+        if (prng_.one_in(30)) {  // another session's: a number identifies one request
             return core::Request{any_session(), Seq{10'000 + ++strays_}, std::move(body)};
         }
         note(process, std::move(body));
@@ -368,7 +368,7 @@ private:
         process.stream.push_back({process.session, seq, std::move(body)});
     }
 
-    // From the first that is missing.
+    // Sends again from the first missing request.
     static core::Command send_again(Process& process) {
         return process.stream[process.delivered++];
     }
@@ -390,7 +390,7 @@ private:
         return std::find(live.begin(), live.end(), session) != live.end();
     }
 
-    // Every name held, and every third waited for: what a big node leaves behind.
+    // Holds every name, and waits for every third one: what a large node leaves behind.
     void fill_names() {
         Entry entry;
         for (std::size_t i = 0; i < names_; ++i) {
@@ -405,7 +405,7 @@ private:
         put(std::move(entry));
     }
 
-    // Many hold it, and somebody is in the way of some more.
+    // Many sessions hold the name, and one keeps some more waiting.
     void fill_one_name() {
         Entry entry;
         constexpr auto many = core::sweep_traces_max - 20;
@@ -435,7 +435,7 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
-    core::Prng rights_;                     // of its own: what else is drawn stays as it was
+    core::Prng rights_;  // a separate stream, so that the other draws stay the same
     std::uint64_t restricted_percent_ = 0;  // of the sessions
     bool is_wide_ = false;
     bool is_deep_ = false;

@@ -1,5 +1,5 @@
-// Random histories: what a log could contain, and what it should not but might. A function of the
-// seed.
+// Random histories: what a log may contain, including commands that it should not contain. A
+// function of the seed.
 #pragma once
 
 #include <string>

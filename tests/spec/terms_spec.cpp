@@ -1,11 +1,11 @@
-// What a request says of the hold that it gets (S8, S9), as the rules read.
+// The time limits of holds (S8, S9), as the rules are written.
 //
 // What they leave open is decided here:
-//   - a hold has numbers for its times from its grant on, whether they are ever counted or not;
-//   - a max_hold is counted by a clock that may be slow by the session's rho, up to where one that
-//     may be fast by rho is certainly past it; a min_hold and a lock_delay to where one that may be
-//     fast is past them;
-//   - a break ends a min_hold and a lock_delay: whoever breaks a lock wants it open.
+// - a hold gets numbers for its quorum timers at its grant, whether they are ever counted or not;
+// - a max_hold is counted by a clock that may be slow by the session's rho, until one that may be
+//   fast by rho is certainly past it; a min_hold and a lock_delay until one that may be fast is
+//   past them;
+// - a break ends a min_hold and a lock_delay, because it reopens the name.
 #include <algorithm>
 
 #include "tests/spec/lock_spec.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t million = 1'000'000;
 
-// The first that is not shorter by a clock that is fast by rho.
+// The shortest time that is not too short on a clock that is fast by rho.
 std::uint64_t longer(std::uint64_t ms, std::uint64_t rho) {
     auto longer = ms + ms / million * rho;
     while (longer * million < ms * (million + rho))
@@ -29,7 +29,7 @@ std::uint64_t longer(std::uint64_t ms, std::uint64_t rho) {
     return longer;
 }
 
-// The first that is not shorter by a clock that is slow by rho.
+// The shortest time that is not too short on a clock that is slow by rho.
 std::uint64_t longest(std::uint64_t ms, std::uint64_t rho) {
     auto longest = ms;
     while (longest * (million - rho) < ms * million)
@@ -142,7 +142,7 @@ bool LockSpec::open(const std::string& name, core::FencingToken token) {
 void LockSpec::on(const core::EndClosure& command) {
     if (const auto known = find_closing(command.closure)) clear(known->name);
     const auto over = find_closing(command.closure);
-    if (!over) return;  // it went with its session
+    if (!over) return;  // it ended with its session
     const auto& [id, kind, name, hold] = *over;
     if (kind == Closure::Kind::broken) {
         leave(hold, name, Predecessor::broken);

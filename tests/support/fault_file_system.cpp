@@ -28,7 +28,7 @@ IOStatus broken(const std::string& path) {
     return IOStatus::IOError("injected", path);
 }
 
-// What makes a file longer, or a new one.
+// Operations that make a file longer, or create one.
 bool needs_room(std::string_view kind) {
     return kind == "append" || kind == "create" || kind == "allocate";
 }
@@ -45,7 +45,7 @@ public:
     IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
         if (auto taken = disk_.take("append", path_); !taken.ok()) {
             if (disk_.is_off()) return taken;
-            // A disk that fails, or is full, may have taken some of it.
+            // A disk that fails, or is full, may have written a part of it.
             const Slice half{data.data(), data.size() / 2};
             if (FSWritableFileWrapper::Append(half, options, debug).ok()) note_size(options, debug);
             return taken;
@@ -59,7 +59,7 @@ public:
                     IODebugContext* debug) override {
         return Append(data, options, debug);
     }
-    // Room for a whole log is dear where files are in memory.
+    // Does not allocate space for a whole log, which is expensive if files are in memory.
     void PrepareWrite(std::size_t /*offset*/, std::size_t /*size*/, const IOOptions& /*options*/,
                       IODebugContext* /*debug*/) override {}
     IOStatus Truncate(std::uint64_t size, const IOOptions& options,
@@ -285,7 +285,7 @@ IOStatus FaultyDisk::take(const char* step, const std::string& path) {
     const int error = count(std::string{step} + " " + path, step);
     if (error == 0) return IOStatus::OK();
     if (error == ENOSPC) return IOStatus::NoSpace("injected", path);
-    // As RocksDB's own file system tells of it.
+    // As RocksDB's own file system reports it.
     if (error == EDQUOT || error == EMFILE)
         return IOStatus::IOError(path, std::generic_category().message(error));
     return broken(path);

@@ -1,5 +1,5 @@
-// A disk that fails, and one whose power fails, below RocksDB and below what storage does to files
-// by itself.
+// A disk that fails, and one that loses power, below RocksDB and below storage's own file
+// operations.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@
 
 namespace mortise::test {
 
-// What becomes of a step, and of those after it.
+// The effect on a step, and on later ones.
 enum class Trouble : std::uint8_t {
-    once,       // it fails with EIO, and only it
+    once,       // it fails with EIO, later ones do not
     power_off,  // it fails, and all after it
-    full,       // nothing gets longer any more, until the reserve goes or there is room again
-    no_quota,   // likewise, and it is somebody's quota that is used up
-    read_only,  // nothing changes any more, until it is writable again
-    shortage,   // nothing is opened any more, for want of descriptors
-    bit_flip,   // what it reads has one wrong bit; counts reads only
+    full,      // no file gets longer any more, until the reserve is released or space is free again
+    no_quota,  // likewise, because a quota is used up
+    read_only,  // nothing can be changed, until it is writable again
+    shortage,   // nothing can be opened, for lack of descriptors
+    bit_flip,   // the data that it reads has one wrong bit; counts reads only
 };
 
-// Counts the steps that go to the disk, from any thread, and decides what becomes of each. It also
+// Counts the steps that go to the disk, from any thread, and decides the result of each. It also
 // keeps what a loss of power would leave of every file that was written through it.
 class FaultyDisk final : public storage::FileProbe {
 public:
-    // Every step counts one: opening, writing, syncing, renaming. Zero: no trouble.
+    // Every step counts: opening, writing, syncing, renaming. Zero: no trouble.
     void trouble_at(std::uint64_t step, Trouble trouble);
-    // It is over: there is room, it is writable.
+    // Ends the trouble: there is space, the disk is writable.
     void mend() { trouble_at(0, Trouble::once); }
-    // A sync of a file with this in its path does nothing, and says that it is done.
+    // A sync of a file with this text in its path does nothing and reports success.
     void lie_about_syncs_of(std::string part);
     [[nodiscard]] bool has_failed() const;
     // The step that failed, for a message.
@@ -46,11 +46,11 @@ public:
     // Steps that changed a file's content after the one that failed.
     [[nodiscard]] std::vector<std::string> written_after_failure() const;
 
-    // Names may get lost, too, in that tree: all that is in it now is durable.
+    // Names in that tree may be lost as well; all present ones are durable.
     void watch_names(const std::filesystem::path& root);
 
-    // What is left after a loss of power: of every file with this in its path the synced part and,
-    // drawn from the seed, some of the rest. Requires that nobody has the files open any more.
+    // Leaves what a loss of power leaves: of every file with this text in its path the synced part
+    // and, drawn from the seed, some of the rest. Requires that the files are closed.
     void lose_unsynced(std::uint64_t seed, std::string_view part = {});
 
     // FileProbe
@@ -68,7 +68,7 @@ public:
     void directory_synced(const std::string& path);
 
 private:
-    // Of a file that only grows.
+    // A file that only grows.
     struct Grown {
         std::uint64_t size = 0;
         std::uint64_t synced = 0;
@@ -91,11 +91,12 @@ private:
     std::string failed_;
     std::vector<std::string> after_failure_;
     std::map<std::string, Grown> grown_;
-    std::map<std::string, std::string> images_;  // of files written in place, when last synced
+    // of files that are written in place, as of the last sync
+    std::map<std::string, std::string> images_;
     UnsyncedNames names_;
 };
 
-// RocksDB's way to that disk.
+// RocksDB's access to that disk.
 [[nodiscard]] std::shared_ptr<rocksdb::FileSystem> file_system_of(FaultyDisk& disk);
 
 }  // namespace mortise::test

@@ -1,4 +1,4 @@
-// What became of calls of the public API, in the words of tests/check/call.hpp.
+// The outcomes of calls of the public API, in the words of tests/check/call.hpp.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace mortise::tests {
 
-// What may have been granted for a while is `unknown`.
+// A call that may have been granted for a while is `unknown`.
 inline std::string_view outcome_of(const std::error_code& ec, bool is_try, bool has_hold) {
     if (has_hold) return "granted";
     if (!ec) return is_try ? "busy" : "timed_out";

@@ -1,5 +1,5 @@
-// What a worker did, as JSON lines: one before a call is made, one when it returned. A process that
-// dies in a call has left the first; history.py joins the two.
+// Writes a worker's calls as JSON lines: one before a call is made, one when it has returned. A
+// process that dies in a call has left the first line; history.py joins the two.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ inline std::int64_t boot_nanoseconds() {
     return BootClock::now().time_since_epoch().count();
 }
 
-// A line of JSON, key by key. Texts are not escaped: they are names of our own.
+// A line of JSON, key by key. Texts are not escaped, because all names are our own.
 class JsonLine {
 public:
     JsonLine& add(std::string_view key, std::string_view text) {
@@ -56,7 +56,7 @@ public:
     HistoryWriter(const HistoryWriter&) = delete;
     HistoryWriter& operator=(const HistoryWriter&) = delete;
 
-    // To be continued with what is known before, and put down; `end` of the same number follows.
+    // Begins the line of a call; an `end` with the same number follows.
     JsonLine begin(std::int64_t call, std::string_view operation, const std::string& name) {
         JsonLine line;
         line.add("call", call).add("operation", operation).add("name", name);
@@ -68,8 +68,8 @@ public:
     }
     [[nodiscard]] std::int64_t next_call() { return ++calls_; }
 
-    // One write, so that the lines of several threads do not mix, and one that is begun is there
-    // even if the process is killed.
+    // Uses one write call, so that the lines of several threads do not mix, and so that the line of
+    // a call that has begun is complete even if the process is killed.
     void put(const JsonLine& line) {
         const auto text = line.finish();
         if (write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))

@@ -1,4 +1,4 @@
-// Messages that a member may send which says anything that can be said.
+// Messages that a faulty or malicious member may send, with any content that can be encoded.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace mortise::core::test {
 
-// Draws messages for one node, near what that node has. `Chance` is a core::Prng, or what has its
-// functions.
+// Draws messages for one node, close to its present state. `Chance` is a core::Prng, or a class
+// with the same functions.
 template <class Chance>
 class Lies {
 public:
@@ -46,7 +46,7 @@ private:
         const std::uint64_t interesting[] = {0, 1, 2, 3, prng_.below(20), prng_.next()};
         return interesting[prng_.below(std::size(interesting))];
     }
-    // Mostly one that makes a difference; the last that there is ends all elections.
+    // Mostly a term that makes a difference; the last possible one would end all elections.
     Term term() {
         const auto own = node().term().raw();
         if (prng_.one_in(4'000)) return Term{term_end - 1 + prng_.below(2)};
@@ -138,7 +138,7 @@ private:
                 OpenSession open;
                 open.node = NodeId{1 + prng_.below(5)};
                 open.generation.incarnation = Incarnation{101 + prng_.below(5)};
-                // Of no later start than there was, which would end that node's life rightly.
+                // No later start than the present one, which would correctly end that node's run.
                 open.generation.boot_epoch = BootEpoch{1};
                 open.nonce = prng_.below(100);
                 open.ttl_ms = 1'000;
@@ -167,7 +167,7 @@ private:
             std::string rubbish(prng_.below(40), '\0');
             for (auto& byte : rubbish)
                 byte = static_cast<char>(prng_.next());
-            // Of a form that nobody here knows: it must stop (P5, P12).
+            // A format that no node here knows would stop it (P5, P12).
             if (!rubbish.empty())
                 rubbish[0] = static_cast<char>(prng_.below(command_format_newest + 1));
             return Bytes{rubbish};
@@ -251,7 +251,7 @@ private:
         m.closures_run_out.push_back(ClosureId{prng_.below(9)});
         return m;
     }
-    // Of a machine that made sense somewhere, or of rubbish.
+    // Rows of a machine that was valid somewhere, or rubbish.
     std::vector<Row> rows() {
         LockMachine machine;
         std::vector<Command> commands;

@@ -1,4 +1,4 @@
-// A process that gets no more threads.
+// A process that cannot start threads any more.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace mortise::test {
 
-// While it lives no thread starts: none has room for its stack.
+// While it exists no thread can be started, because there is no memory for its stack.
 class NoThreads {
 public:
     NoThreads() {

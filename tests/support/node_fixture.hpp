@@ -1,4 +1,4 @@
-// Whole nodes by hand: raft_fixture.hpp with formation and the identity of peers.
+// Whole nodes that a test drives by hand: raft_fixture.hpp with bootstrap and generations.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace mortise::core::test {
 
-// As configured: no incarnations, nobody knows those yet.
+// As configured: without incarnations, which are not known yet.
 inline std::vector<Member> configured(std::initializer_list<std::uint64_t> ids) {
     auto list = members(ids);
     for (auto& each : list)
@@ -29,7 +29,7 @@ inline NodeOptions node_options(std::uint64_t id, std::initializer_list<std::uin
     return options;
 }
 
-// One node, its disk and its clock. What it sends stays in `sent` until a test takes it.
+// One node, its disk and its clock. Its messages stay in `sent` until a test takes them.
 class HandDrivenNode {
 public:
     HandDrivenNode(std::uint64_t id, std::initializer_list<std::uint64_t> voters)
@@ -71,18 +71,18 @@ public:
         calls.calls.push_back(std::move(one));
         step(std::move(calls));
     }
-    // Is asked for that, and waits for it.
+    // A call of the program that changes the membership, with that patience.
     void change(std::uint64_t tag, MembershipGoal goal, Nanoseconds patience) {
         call(ChangeCall{CallTag{tag}, std::move(goal), now + patience});
     }
-    // Waits for as long as it takes.
+    // A call of the program that waits without limit.
     void acquire(std::uint64_t tag, std::string name) {
         AcquireCall acquire;
         acquire.tag = CallTag{tag};
         acquire.request.names.push_back({std::move(name)});
         call(std::move(acquire));
     }
-    // What it was granted to that tag; requires that it was.
+    // The hold that was granted to that call; requires that it was.
     [[nodiscard]] OperationId granted(std::uint64_t tag) const {
         const auto found = std::ranges::find_if(answers, [&](const CallAnswer& answer) {
             return answer.tag == CallTag{tag} && std::holds_alternative<Acquired>(answer.result);
@@ -121,7 +121,7 @@ public:
         timer();
     }
     void receive(NodeId from, PeerMessage message) { step(Received{from, std::move(message)}); }
-    // Everybody who was asked is empty still, and wants to found.
+    // All voters that were asked are still empty, and agree to the bootstrap.
     void all_agree() {
         std::vector<Envelope> answers_to_come;
         for (const auto& envelope : sent) {
@@ -144,24 +144,24 @@ public:
         while (!writes.empty())
             complete_write();
     }
-    // The same directory, the next life.
+    // The next run on the same directory.
     void crash_and_restart() {
         options_.generation.boot_epoch = options_.generation.boot_epoch.next();
         start_again();
     }
-    // The next life is of a version that reads commands up to that form.
+    // The next run is of a version that reads formats of commands up to that one.
     void change_version(std::uint8_t command_format) {
         options_.command_format = command_format;
         crash_and_restart();
     }
-    // An earlier image of its directory, started in that epoch.
+    // Starts on an earlier image of its directory, with that boot epoch.
     void roll_back(Disk image, BootEpoch epoch, std::uint64_t life) {
         disk_ = std::move(image);
         options_.generation.boot_epoch = epoch;
         options_.generation.life = life;
         start_again();
     }
-    // Another directory under the same id.
+    // Starts on another directory with the same id.
     void wipe_and_restart() {
         options_.generation.incarnation = Incarnation{options_.generation.incarnation.raw() + 1000};
         options_.generation.boot_epoch = BootEpoch{1};
@@ -212,13 +212,13 @@ public:
     std::vector<CallAnswer> answers;
     std::vector<Note> notes;
     std::vector<Contended> contended;
-    std::vector<Member> peers;  // as told last
+    std::vector<Member> peers;  // as last requested
     std::vector<StateDelta> deltas;
     std::vector<InstallStep> installs;
-    SavedCountdowns countdowns;  // as saved last
+    SavedCountdowns countdowns;  // as last saved
     LogIndex purged_to;
     std::vector<NodeId> disconnected;
-    bool checks_grants = true;  // not where somebody lies
+    bool checks_grants = true;  // false if another member lies
     bool superseded = false;
     bool copied = false;
 
@@ -246,14 +246,14 @@ private:
     std::unique_ptr<NodeCore> core_;
 };
 
-// What a peer with the default incarnation says of itself while it is empty.
+// The hello of a peer with the default incarnation while it is empty.
 inline Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {
     return HandDrivenNode{id, voters}.hello();
 }
 
-// --- members that are played by the test: they say nothing but what it says in their name
+// --- members that the test plays: they send only what it sends in their name
 
-// What such a member says of itself to members of that cluster.
+// The hello of such a member to members of that cluster.
 inline Hello played_hello(NodeId id, Hello of_another) {
     of_another.node = id;
     of_another.generation.incarnation = member(id.raw()).incarnation;
@@ -261,21 +261,21 @@ inline Hello played_hello(NodeId id, Hello of_another) {
     of_another.generation.life = 0;
     return of_another;
 }
-// Its session, which nobody renews.
+// Opens its session, which is never renewed.
 inline OpenSession opening_of(NodeId id, std::uint32_t ttl_ms) {
     return {id.raw(), id, {member(id.raw()).incarnation, BootEpoch{1}}, ttl_ms, 0, false};
 }
-// What such a member says to a leader.
+// A request of such a member to a leader.
 inline Forward forward_of(Bytes batch, std::optional<Renewal> renewal = {}) {
     return {std::move(batch), renewal};
 }
-// The next request of a session, once everything that was asked for it before is applied.
+// The next request of a session, when all earlier ones are applied.
 inline Request next_request(const HandDrivenNode& leader, SessionId session, RequestBody body) {
     const auto* found = leader.core().machine().sessions().find(session);
     if (found == nullptr) throw std::runtime_error{"the session has ended"};
     return {session, found->applied.next(), std::move(body)};
 }
-// A session that such a member opened, and that has applied its first request.
+// A session that such a member opened, and whose first request is applied.
 template <class Settle>
 SessionId played_session(HandDrivenNode& leader, NodeId id, Settle settle) {
     const auto say = [&](const Command& command) {
@@ -296,7 +296,7 @@ SessionId played_session(HandDrivenNode& leader, NodeId id, Settle settle) {
     return session;
 }
 
-// Some of them. A message arrives where there is a connection; clocks run together.
+// Several nodes. A message arrives if there is a connection; the clocks run together.
 class NodeCluster {
 public:
     explicit NodeCluster(std::initializer_list<std::uint64_t> ids)
@@ -343,7 +343,7 @@ public:
                 node.step(PeerUp{hello});
         }
     }
-    // As connections end with the process: the others notice, it does not.
+    // Its connections end with the process: the others notice that, it does not.
     void crash_and_restart(NodeId id) {
         lose_links(id);
         nodes_.at(id).crash_and_restart();
@@ -362,7 +362,7 @@ public:
         nodes_.at(id).roll_back(std::move(image), BootEpoch{epoch}, life);
     }
 
-    // A learner that is played by the test. Requires a leader.
+    // Adds a learner that the test plays. Requires a leader.
     void add_played(NodeId id) {
         played_.push_back(played_hello(id, leader()->hello()));
         for (auto& [other, node] : nodes_)
@@ -393,11 +393,11 @@ public:
             deliver();
             for (auto& [id, node] : nodes_) {
                 node.complete_writes();
-                if (node.core().raft().has_decided()) node.timer();  // a piece a step
+                if (node.core().raft().has_decided()) node.timer();  // one piece per step
             }
         }
     }
-    // Real time, as far as a test needs it: whoever is due is called, and messages take none.
+    // Runs in real time: timers fire when due, and messages take no time.
     void run_for(Nanoseconds time) {
         constexpr Nanoseconds step = 1ms;
         settle();
@@ -410,7 +410,7 @@ public:
             }
         }
     }
-    // Null when nobody leads.
+    // Null if no node leads.
     HandDrivenNode* leader() {
         for (auto& [id, node] : nodes_) {
             if (node.raft().is_leader()) return &node;

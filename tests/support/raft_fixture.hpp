@@ -1,5 +1,5 @@
-// Raft by hand. Nothing happens by itself: a test passes time, fires timers, completes writes and
-// delivers, drops, repeats or reorders messages, and looks at what each event asked for.
+// Raft driven by hand. Nothing happens by itself: a test passes time, fires timers, completes
+// writes and delivers, drops, repeats or reorders messages, and examines the effects of each event.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace mortise::core {
 
-// How a failed assertion prints them.
+// Prints values for failed assertions.
 template <class Kind>
 void PrintTo(Id<Kind> id, std::ostream* out) {
     *out << id.raw();
@@ -77,7 +77,7 @@ inline Entry configures(LogId id, const Configuration& configuration) {
     return make_entry(id, EntryKind::configuration, encode_configuration(configuration));
 }
 
-// A disk whose log has entries of these terms after the founding entry, which is of term 1.
+// A disk whose log has entries with these terms after the first entry, which has term 1.
 inline RaftState disk_with(const Configuration& configuration, HardState hard_state,
                            const std::vector<std::uint64_t>& terms) {
     RaftState state;
@@ -91,7 +91,7 @@ inline RaftState disk_with(const Configuration& configuration, HardState hard_st
     return state;
 }
 
-// What is left after a crash: what the completed writes made true, in one piece each.
+// The disk after a crash: the effects of the completed writes.
 struct Disk {
     HardState hard_state;
     LogId base;
@@ -119,7 +119,7 @@ struct Disk {
     }
 };
 
-// One Raft object, its disk and its clock. What it sends stays in `sent` until a test takes it.
+// One Raft object, its disk and its clock. Its messages stay in `sent` until a test takes them.
 class HandDriven {
 public:
     HandDriven(RaftOptions options, const RaftState& state, Instant at = start)
@@ -142,7 +142,7 @@ public:
         now = now + delay;
         timer();
     }
-    // Its clock jumps to its deadline.
+    // Moves its clock to its deadline.
     void timer_when_due() {
         now = std::max(now, raft_->deadline());
         timer();
@@ -178,7 +178,7 @@ public:
         collect();
         return asked;
     }
-    // In one step.
+    // Several reads in one step.
     void read_many(std::uint64_t from, std::uint64_t to) {
         for (auto id = from; id < to; ++id)
             raft_->read(ReadId{id}, now);
@@ -204,7 +204,7 @@ public:
         collect();
         return result;
     }
-    // What the view of the state answers to the oldest question.
+    // The view's answer to the oldest request for rows.
     void give_rows(LogId last, const Configuration& configuration, std::vector<Row> rows,
                    bool done) {
         auto asked = std::move(reads_asked.at(0));
@@ -232,7 +232,7 @@ public:
         raft_->purge_to(LogIndex{index});
         collect();
     }
-    // What was not completed is lost, and so is what was not taken.
+    // Incomplete writes are lost, and so are messages that were not taken.
     void crash_and_restart() {
         writes.clear();
         sent.clear();
@@ -241,8 +241,8 @@ public:
             std::make_unique<Raft>(options_, disk_.state(), Prng{options_.self.raw() + 50}, now);
     }
 
-    // --- what came out
-    // Removes the messages of one kind to one peer, oldest first.
+    // --- effects
+    // Removes the messages of one kind to one peer, and returns them oldest first.
     template <class Message>
     std::vector<Message> take(NodeId to) {
         std::vector<Message> taken;
@@ -254,7 +254,7 @@ public:
         });
         return taken;
     }
-    // The newest of them; throws, which fails the test, when there is none.
+    // The newest of them; throws, which fails the test, if there is none.
     template <class Message>
     Message newest(NodeId to) {
         auto taken = take<Message>(to);
@@ -316,7 +316,7 @@ inline RaftOptions options_of(NodeId self) {
     return options;
 }
 
-// --- messages, as short as a test wants them
+// --- messages in short forms
 inline AppendRequest append(std::uint64_t term, LogId previous, std::vector<Entry> entries = {},
                             std::uint64_t commit = 0) {
     return {Term{term}, previous, LogIndex{commit}, {}, 0, std::move(entries)};
@@ -328,14 +328,15 @@ inline AppendReply rejects(std::uint64_t term, std::uint64_t previous, LogId hin
     return {Term{term}, 0, true, {}, LogIndex{previous}, hint, {}};
 }
 
-// Some of them, with a network that loses only what a test cuts off. Clocks run together.
+// Several Raft objects, with a network that loses only what a test cuts off. The clocks run
+// together.
 class RaftCluster {
 public:
     RaftCluster(const Configuration& configuration, RaftOptions options)
         : RaftCluster{configuration, options, {}} {}
     explicit RaftCluster(std::initializer_list<std::uint64_t> ids)
         : RaftCluster{voters(ids), options_of(n1), {}} {}
-    // Those listed start from other disks than the founded one.
+    // The listed ones start from other disks than that of the bootstrap.
     RaftCluster(const Configuration& configuration, RaftOptions options,
                 const std::map<NodeId, RaftState>& disks) {
         for (const auto id : configuration.all()) {
@@ -355,14 +356,14 @@ public:
         for (auto& [id, node] : nodes_)
             node.now = node.now + time;
     }
-    // Nothing reaches it or comes from it.
+    // No message reaches it or leaves it.
     void cut(NodeId id) { cut_.insert(id); }
     void heal(NodeId id) { cut_.erase(id); }
     // Its writes wait for complete_write().
     void stall_disk(NodeId id) { stalled_.insert(id); }
     void free_disk(NodeId id) { stalled_.erase(id); }
 
-    // Delivers what is under way, once: what that causes stays under way. True if there was any.
+    // Delivers the messages in transit once; their effects stay in transit. True if there were any.
     bool deliver() {
         std::vector<std::pair<NodeId, RaftEnvelope>> mail;
         for (auto& [id, node] : nodes_) {
@@ -376,7 +377,7 @@ public:
         }
         return !mail.empty();
     }
-    // Delivers and completes writes until nothing is left to do.
+    // Delivers messages and completes writes until there are none.
     void settle() {
         for (bool busy = true; busy;) {
             busy = deliver();
@@ -387,13 +388,13 @@ public:
             }
         }
     }
-    // The leader's heartbeat, and all that follows.
+    // The leader's heartbeat, and everything that follows.
     void beat(NodeId leader) {
         pass(heartbeat);
         nodes_.at(leader).timer();
         settle();
     }
-    // After a silence long enough for nobody to stand by an earlier leader.
+    // Elects the node after a silence that ends the stickiness to any earlier leader.
     HandDriven& elect(NodeId id) {
         auto& node = nodes_.at(id);
         pass(std::max(2 * election_timeout, node->deadline() - node.now));
@@ -402,7 +403,7 @@ public:
         if (!node->is_leader()) throw std::logic_error{"the election failed"};
         return node;
     }
-    // As above, of whoever has the newest log; terms may have to meet first.
+    // Likewise for the node with the newest log; terms may have to be exchanged first.
     HandDriven& elect_anybody() {
         for (int attempt = 0; attempt < 5; ++attempt) {
             pass(3 * election_timeout);

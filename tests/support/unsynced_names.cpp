@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Zero: there is none.
+// Zero if there is none.
 ino_t inode_of(const fs::path& path) {
     struct stat about {};
     return ::lstat(path.c_str(), &about) == 0 ? about.st_ino : 0;
@@ -67,7 +67,7 @@ void UnsyncedNames::lose(core::Prng& prng, std::string_view part) {
         synced(directory);
 }
 
-// A rename is done or not: it never leaves a directory in neither place.
+// A rename is done or not: a directory is always in one of the two places.
 void UnsyncedNames::move_directories_back(core::Prng& prng, std::string_view part) {
     const auto present = directories_in(root_);
     for (const auto& [inode, directory] : present) {

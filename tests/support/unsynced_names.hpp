@@ -1,5 +1,5 @@
 // The names in a tree of directories, and what a loss of power would leave of them: those of each
-// directory's last sync, and of what changed since any part.
+// directory's last sync, and a random part of the later changes.
 #pragma once
 
 #include <filesystem>
@@ -20,11 +20,12 @@ public:
     UnsyncedNames(const UnsyncedNames&) = delete;
     UnsyncedNames& operator=(const UnsyncedNames&) = delete;
 
-    // From now on, and what is there is durable. Files are kept beside it, to be found again.
+    // From now on; all present names are durable. Files are kept beside the tree, so that they can
+    // be restored.
     void watch(const std::filesystem::path& root);
     void synced(const std::filesystem::path& directory);
-    // Takes back names that were made, given to something else, or removed, where `part` is in the
-    // path. Requires that nobody uses them.
+    // Undoes the creation, replacement or removal of names if `part` is in the path. Requires that
+    // the names are not in use.
     void lose(core::Prng& prng, std::string_view part);
 
 private:
@@ -38,7 +39,8 @@ private:
 
     std::filesystem::path root_;
     std::filesystem::path kept_;
-    std::map<ino_t, Listing> durable_;  // of each directory, by its inode: it may be renamed
+    // of each directory, by its inode, because it may be renamed
+    std::map<ino_t, Listing> durable_;
 };
 
 }  // namespace mortise::test

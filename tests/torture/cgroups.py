@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 PREFIX = "mortise-torture-"
-# control: folders where its groups may be, each with the file that shows that it is there
+# control: folders for its groups, each with a file that exists if the control does
 ROOTS = {
     "freezer": [("/sys/fs/cgroup/freezer", "freezer.state"), ("/sys/fs/cgroup", "cgroup.freeze")],
     "cpu": [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"), ("/sys/fs/cgroup", "cpu.max")],
@@ -73,7 +73,7 @@ def remove(folder):
         try:
             folder.rmdir()
             return
-        except OSError:  # what was killed is still there
+        except OSError:  # a killed process still exists
             time.sleep(0.1)
 
 

@@ -12,7 +12,7 @@ import time
 import cgroups
 from namespaces import run
 
-SLOW = "slow"  # with long holds
+SLOW = "slow"  # the worker with long holds
 QUICK = ["hot", "a", "b", "c", "closed"]
 DISK = "96m"  # of each node
 TTL = 3.0  # seconds, as are the others
@@ -20,8 +20,8 @@ ELECTION = 0.5
 HEARTBEAT = 0.05
 CALL = 5.0
 START_PATIENCE = 60
-HISTORY = "HISTORY"  # stands for a pipe in the words that start a worker
-START_PAUSE = 2_000_000_000  # nanoseconds between two starts of a node that does not come up
+HISTORY = "HISTORY"  # a placeholder for a pipe in the command of a worker
+START_PAUSE = 2_000_000_000  # nanoseconds between two starts of a node that fails to start
 
 
 def now():
@@ -31,7 +31,7 @@ def now():
 class Drain:
     """Reads a pipe into a file, on a thread, until nobody writes to it; pauses when told to."""
 
-    SIZE = 4096  # of the pipe, which is to be full soon then
+    SIZE = 4096  # of the pipe, so that it fills up soon
 
     def __init__(self, pipe, log):
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, self.SIZE)
@@ -55,12 +55,12 @@ class Life:
         self.name = f"node{node}.{number}"
         self.node = node
         self.began = now()
-        self.ended = None  # when it was known to be gone
+        self.ended = None  # when its end was noticed
         self.killed = None  # when it was sent SIGKILL
         self.leader = 0
         self.ready = threading.Event()
         self.stopped = ""  # why its node stopped by itself
-        self.end_is_known = False  # it was judged, or it was told to
+        self.end_is_known = False  # its end was judged, or requested
         self.stop_is_known = False
         self.log = open(folder / "output.log", "ab")
         history, into = os.pipe()
@@ -98,7 +98,7 @@ class Life:
             self.process.stdin.write(word.encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
-            pass  # it is gone, which is noticed elsewhere
+            pass  # it has ended, which is noticed elsewhere
 
     def is_over(self):
         if self.ended is None and self.process.poll() is not None:
@@ -125,7 +125,7 @@ class Node:
         self.disk = self.folder / "disk"
         self.disk.mkdir(parents=True)
         self.lives = []
-        self.excuses = set()  # faults of this episode after which it may stop by itself
+        self.excuses = set()  # faults of this episode after which a node may stop by itself
         self.group = cgroups.Group(cluster.owner, f"node{number}")
         if cluster.has("tmpfs"):
             run("mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "none", str(self.disk))
@@ -181,7 +181,7 @@ class Cluster:
         self.slowed = []  # (node, from, to): when calls may take longer
         self.program = options.programs.parent / "bin" / "mortise"
         self.removed = set()  # nodes that may not be members now
-        self.lost = set()  # those whose directory is not what they promised by, in this episode
+        self.lost = set()  # nodes whose directory was lost or rolled back in this episode
 
         if not options.plain:
             self.make_certificates()

@@ -21,7 +21,7 @@ class Fault:
     def __init__(self, cluster, chance):
         self.cluster = cluster
         self.chance = chance
-        self.count = 1  # how often it was injected, where that is not once
+        self.count = 1  # how often it was injected, if not once
         leader = cluster.leader()
         others = cluster.numbers
         self.victim = leader if leader and chance.random() < 0.5 else chance.choice(others)
@@ -54,7 +54,7 @@ class Kill(Fault):
     def begin(self):
         gone = self.node.life.kill(1)
         if gone and self.chance.random() < 0.3:
-            self.node.start()  # at once, into whatever else goes wrong
+            self.node.start()  # at once, whatever other faults are active
 
 
 class KillAll(Fault):
@@ -291,7 +291,7 @@ class SyncFault(Slowing):
         self.tracer.terminate()
         try:
             self.tracer.wait(2)
-        except subprocess.TimeoutExpired:  # the node stands still and cannot be let go
+        except subprocess.TimeoutExpired:  # the node is frozen and cannot be detached
             self.tracer.kill()
             self.tracer.wait()
         if self.log.exists():
@@ -303,7 +303,7 @@ class SyncError(SyncFault):
     excuses = True
 
     def injected(self):
-        # Once, or from then on. Each thread has its count.
+        # One call, or all from one on. Each thread has its own count.
         return "error=EIO:when=" + self.chance.choice(["3", "5+"])
 
 
@@ -325,7 +325,7 @@ class Limited(Fault):
             limit = self.lowered()
             resource.prlimit(self.life.pid, self.resource, (limit, self.before[1]))
         except (ProcessLookupError, FileNotFoundError):
-            return  # it died meanwhile
+            return  # it has died
         self.count = 1
 
     def end(self):
@@ -371,7 +371,7 @@ class Undrained(Fault):
         try:
             pipe = os.open(f"/proc/{self.life.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
         except OSError:
-            return  # it died meanwhile
+            return  # it has died
         self.fill(pipe)
         os.close(pipe)
         self.count = 1

@@ -14,10 +14,10 @@ import heapq
 import json
 
 NEVER = 1 << 62
-SLACK = 2_000_000_000  # a machine that is busy with other things
+SLACK = 2_000_000_000  # for a machine that is busy
 SELF_COMPATIBLE = {"shared"}
-# Nobody in the process believes in it any more before its owner hears of it, which may be later
-# than others have the name.
+# In these cases the hold is not valid any more before its owner is notified, which may be after
+# others were granted the name.
 OVER_BEFORE_HEARD = {"broken", "node_stopped"}
 CHECKED = {"acquire", "try", "release", "lost", "valid", "died"}
 
@@ -29,7 +29,7 @@ def join(lines, process, node):
         try:
             part = json.loads(line)
         except ValueError:
-            continue  # cut off in the middle: the disk was full, or the process was killed
+            continue  # cut off: the disk was full, or the process was killed
         if not isinstance(part, dict) or "call" not in part:
             continue
         calls.setdefault(part["call"], {"process": process, "node": node}).update(part)
@@ -80,7 +80,7 @@ def holds_of(calls, deaths):
     for call in calls:
         key = hold_of(call)
         if is_grant(call):
-            # Two of one reader, which it does not number, are told apart by nothing but time.
+            # Two holds of one reader without numbers are distinguished only by time.
             holds.setdefault(key, []).append(Hold(call))
         elif call["operation"] in ("lost", "release", "valid") and len(holds.get(key, [])) == 1:
             holds[key][0].hear(call)
@@ -104,7 +104,7 @@ def overlaps(calls, deaths):
     names = by_name(holds_of(calls, deaths), lambda hold: hold.grant["name"])
     for name, holds in names.items():
         current = []
-        # A process that stood still may learn of a hold when it is over.
+        # A process that was stopped may learn of a hold when it is over.
         lasting = [hold for hold in holds if hold.valid_until() > hold.begin]
         for hold in sorted(lasting, key=lambda h: h.begin):
             current = [other for other in current if other.valid_until() > hold.begin]
@@ -124,7 +124,7 @@ def tokens(calls):
     """P1: of two grants, the one that was asked for after the other's answer has no smaller token,
     and a greater one if they conflict."""
     for name, grants in by_name(filter(is_grant, calls), lambda call: call["name"]).items():
-        answered = []  # (return, place), to come
+        answered = []  # (return, place), still to come
         newest = {}  # mode: the grant with the greatest token among those answered by now
         for place, grant in enumerate(sorted(grants, key=lambda g: g["invoke"])):
             while answered and answered[0][0] < grant["invoke"]:
@@ -186,7 +186,7 @@ def terms(calls):
     for name, found in by_name(calls, lambda call: call["name"]).items():
         grants = sorted(filter(is_grant, found), key=lambda call: int(call["token"]))
         holders = {}
-        for grant in grants:  # of two that are not numbered nobody tells whose
+        for grant in grants:  # of two without numbers the owner is unknown
             key = hold_of(grant)
             holders[key] = None if key in holders else grant
         closed = [(grant, grant["invoke"] + grant["min_hold"], "min_hold") for grant in grants

@@ -28,12 +28,12 @@ from progress import Progress
 
 RATE = 0.01
 LONGEST_HOLD = TTL + 0.6
-BUSY = 5.0  # seconds of room for a start and for a machine that does other things
-# P7 for a leader, P8 for the holds of the dead with one change of leader, and then the longest
-# hold of the living.
+BUSY = 5.0  # seconds that a start and a busy machine may take longer
+# P7 for a leader, P8 for the holds of dead nodes with one change of leader, and then the longest
+# hold of live nodes.
 BACK = (10 * ELECTION + TTL * (1 + RATE) / (1 - RATE) + HEARTBEAT
         + 2 * ELECTION + 3 * HEARTBEAT + LONGEST_HOLD + BUSY)
-PATIENCE = 60  # for what should have been live long ago
+PATIENCE = 60  # seconds until the cluster must work again
 
 
 class Episode:
@@ -139,7 +139,7 @@ def torture(options, folder):
         cluster.stop()
     except KeyboardInterrupt:
         cluster.complain("ended early")
-    except Exception as problem:  # the histories are judged all the same
+    except Exception as problem:  # the histories are judged nevertheless
         cluster.complain(f"{type(problem).__name__}: {problem}")
     finally:
         cluster.look_for_deaths()

@@ -52,7 +52,7 @@ def lead(script, arguments):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     while child.poll() is None:
-        # Those who are frozen do not die, and who led them waits for their end.
+        # Frozen processes do not die, and their parent waits for their end.
         if led_by_the_dead(child.pid):
             cgroups.remove_all_of(os.getpid())
         time.sleep(0.3)
@@ -101,7 +101,7 @@ def missing(owner):
     for control in ("freezer", "cpu"):
         if not cgroups.available(control, owner):
             gone[control] = f"no control group for {control}"
-    # Whatever needs nodes that are hosts of their own.
+    # For faults that need nodes with network namespaces of their own.
     for tool in ("nft", "tc"):
         if "network" in gone:
             gone.setdefault(tool, "")

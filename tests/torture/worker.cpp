@@ -1,7 +1,8 @@
-// torture_worker CONFIG HISTORY STORE NAMES SEED: one process of a cluster under torture. Says
-// "ready" when it needs no more files of its own, then "status LEADER TERM" now and then, "stopped
-// WHY" when its node has stopped by itself. Told "calm", it takes no more long holds; told "chdir
-// DIRECTORY", it works there; told "quit", or nothing any more, it ends in order.
+// torture_worker CONFIG HISTORY STORE NAMES SEED: one process of a cluster under torture. It prints
+// "ready" when it needs no more files of its own, then "status LEADER TERM" at intervals, and
+// "stopped WHY" when its node has stopped by itself. The command "calm" ends long holds, "chdir
+// DIRECTORY" changes the working directory, and "quit", or the end of the input, ends it in an
+// orderly way.
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -38,7 +39,7 @@ std::vector<std::string> split(const std::string& list) {
     return words;
 }
 
-// In a form that fits one line.
+// In a form that fits in one line.
 void report(const mortise::Node& node, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const auto status = node.status();

@@ -58,7 +58,7 @@ void Workload::draw_terms(Wish& wish) {
 const std::string& Workload::draw_name() {
     const auto& names = around_.names;
     if (habit_ == Habit::long_holds) return names.at(0);
-    if (chance(30)) return names.at(1);  // everybody wants that one
+    if (chance(30)) return names.at(1);  // a name that all workers want
     const auto last = static_cast<std::int64_t>(names.size()) - 1;
     return names.at(static_cast<std::size_t>(between(1, last)));
 }
@@ -111,14 +111,14 @@ AcquireOptions Workload::options_of(const Wish& wish) {
     return options;
 }
 
-// Whoever is broken off learns of it by itself, and the history of it from him.
+// A broken holder is notified, and its notification is in the history.
 void Workload::disturb() {
     std::error_code ec;
     const auto& name = draw_name();
     const auto info = around_.node.inspect(name, ec);
     if (ec || info.holders.empty()) return;
     const auto call = around_.history.next_call();
-    const bool asks = chance(50) || name == around_.names.back();  // a break would open it
+    const bool asks = chance(50) || name == around_.names.back();  // a break would reopen it
     auto line = around_.history.begin(call, asks ? "ask" : "break", name);
     around_.history.put(line.add("bound", around_.call_timeout.count()));
     if (asks) {
@@ -133,7 +133,7 @@ void Workload::disturb() {
 void Workload::record_begin(std::int64_t call, const Wish& wish) {
     auto line = around_.history.begin(call, wish.is_try ? "try" : "acquire", wish.name);
     line.add("hold", call).add("mode", to_string(wish.mode));
-    // How long the call may take, where that is bounded.
+    // The longest time of the call, if it is bounded.
     if (wish.is_try) line.add("bound", around_.call_timeout.count());
     if (wish.wait_max) line.add("bound", wish.wait_max->count());
     if (wish.cancel_after) line.add("bound", wish.cancel_after->count());
@@ -156,8 +156,8 @@ void Workload::record_end(std::int64_t call, const Wish& wish, const std::option
 }
 
 void Workload::use(Hold& hold) {
-    // A hold may be over when its process learns of it: then it was not lost before it was asked
-    // for, and nobody knows more.
+    // A hold may have ended when its process learns of it: then it was not lost before the call,
+    // and nothing else is known.
     const auto now = boot_nanoseconds();
     std::atomic<std::int64_t> seen_valid = hold.valid() ? now : asked_at_;
     const auto name = hold.name();
@@ -181,7 +181,7 @@ void Workload::use(Hold& hold) {
 }
 
 Workload::Nanoseconds Workload::draw_length() {
-    // The longest are kept by renewals only.
+    // The longest holds are kept only by renewals.
     if (habit_ == Habit::long_holds && !around_.calm) {
         return std::chrono::milliseconds{200} + around_.ttl * between(0, 100) / 90;
     }
@@ -193,7 +193,7 @@ Workload::Nanoseconds Workload::draw_length() {
 void Workload::keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64_t>& seen_valid) {
     for (auto left = length; left > 0ns; left -= look_every) {
         sleep(std::min<Nanoseconds>(left, look_every));
-        // What is lost stays lost, so what is valid now was so until now.
+        // A lost hold stays lost, so a hold that is valid now was valid until now.
         const auto now = boot_nanoseconds();
         if (!hold.valid() || *is_wanted_) return;
         seen_valid = now;
@@ -250,7 +250,7 @@ void Workload::release(Hold& hold) {
     around_.history.put(line);
     std::string_view outcome = "unknown";
     if (chance(10)) {
-        hold.unlock();  // waits for nothing, so it learns nothing
+        hold.unlock();  // does not wait, so its outcome is unknown
     } else {
         const auto ec = hold.release();
         outcome = outcome_of_release(ec);

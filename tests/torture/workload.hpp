@@ -1,6 +1,6 @@
-// Calls at random from one thread: waits with and without an end, tries, cancelled waits, holds of
-// all lengths, some with terms (S8, S9), some that yield; breaks; values, and writes to a store
-// that compares tokens. Everything goes into the history.
+// Random calls from one thread: waits with and without a limit, tries, cancelled waits, holds of
+// all lengths, some with time limits (S8, S9), some that are released on request; breaks; values,
+// and writes to a store that compares tokens. Everything is recorded in the history.
 #pragma once
 
 #include <atomic>
@@ -21,29 +21,29 @@
 
 namespace mortise::tests {
 
-// What the threads of a worker share.
+// The data that the threads of a worker share.
 struct Surroundings {
     Node& node;
     HistoryWriter& history;
-    // The first one is for long holds. The last one stays closed after each, so nobody tries it:
-    // what is closed is busy, and nobody has it.
+    // The first name is for long holds. The last one stays closed after each hold, so it is never
+    // tried: a closed name is busy without a holder.
     std::vector<std::string> names;
-    std::string store;  // a folder, a file for each name
+    std::string store;  // a folder with a file for each name
     std::chrono::nanoseconds ttl;
     std::chrono::nanoseconds call_timeout;
     std::stop_source stop{};
     std::atomic<bool> calm = false;  // no more long holds
 };
 
-// Of long holds some are under way whatever happens to the process, and are lost.
+// Some long holds are always in progress, so that faults make them lost.
 enum class Habit : std::uint8_t { short_holds, long_holds };
 
 class Workload {
 public:
-    // Opens all the files that it will need: later there may be no descriptor for them.
+    // Opens all files that it will need, because later there may be no descriptor for them.
     Workload(Surroundings& around, Habit habit, std::uint64_t seed);
 
-    // Until it is told to stop, or the node has stopped.
+    // Until it is stopped, or the node has stopped.
     void run();
 
 private:
@@ -58,13 +58,13 @@ private:
         std::optional<Nanoseconds> max_hold{};
         std::optional<Nanoseconds> min_hold{};
         std::optional<Nanoseconds> lock_delay{};
-        bool yields = false;  // gives back early when somebody else waits or asks for it
+        bool yields = false;  // releases early when another session waits or requests it
     };
 
     Wish draw_wish();
     void draw_terms(Wish& wish);
     AcquireOptions options_of(const Wish& wish);
-    void disturb();  // whoever has a name
+    void disturb();  // breaks another session's hold, or requests its release
     const std::string& draw_name();
     std::optional<Hold> ask(const Wish& wish);
     std::optional<Hold> call_node(const Wish& wish, std::error_code& ec);
@@ -74,11 +74,11 @@ private:
 
     void use(Hold& hold);
     Nanoseconds draw_length();
-    // Keeps it for so long, looking now and then whether it is valid.
+    // Keeps it for that time, and checks at intervals whether it is valid.
     void keep(const Hold& hold, Nanoseconds length, std::atomic<std::int64_t>& seen_valid);
     void write(const Hold& hold, std::optional<std::int64_t> value);
     std::optional<std::int64_t> read_as(const Hold& hold);
-    // The value that the name carries (S36): the token of who wrote it last.
+    // The value of the name (S36): the token of the last writer.
     void read_and_write_value(const Hold& hold);
     void release(Hold& hold);
     [[nodiscard]] SharedCounter& store_of(const std::string& name) { return *stores_.at(name); }
@@ -97,8 +97,8 @@ private:
     std::mt19937_64 random_;
     std::map<std::string, std::unique_ptr<SharedCounter>> stores_;
     std::int64_t asked_at_ = 0;
-    std::int64_t asked_by_ = 0;  // the call that this thread's hold came of
-    // Of the hold that this thread has; its callbacks may come after it is gone.
+    std::int64_t asked_by_ = 0;  // the call by which this thread got its hold
+    // For the hold of this thread; its callbacks may come after it is released.
     std::shared_ptr<std::atomic<bool>> is_wanted_;
     bool node_stopped_ = false;
 };
