@@ -1,5 +1,5 @@
-// The public surface, as programs outside this tree are compiled against it: what it is made of.
-// Additions are welcome here, changes are not. api_contract_calls.cpp calls everything once.
+// The public interface, as programs outside this tree are compiled against it. Additions are
+// allowed here, changes are not. api_contract_calls.cpp calls everything once.
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -61,7 +61,7 @@ static_assert(is_same_v<decltype(FencingToken{}.raw()), std::int64_t>);
 static_assert(!std::convertible_to<std::int64_t, FencingToken>);
 static_assert(!std::convertible_to<FencingToken, std::int64_t>);
 
-// In this order, each with a default, new ones behind them.
+// In this order, each with a default; new ones are added at the end.
 [[maybe_unused]] const AcquireOptions all_options{
     .mode = LockMode::shared,
     .label = std::string{"label"},
@@ -202,7 +202,7 @@ static_assert(std::constructible_from<Mutex, Node&, const char*>);
 static_assert(std::constructible_from<Mutex, Node&, std::string, AcquireOptions>);
 static_assert(std::constructible_from<SharedMutex, Node&, std::string_view, AcquireOptions>);
 
-// --- what can be looked up at run time only
+// --- values that can be checked only at run time
 
 TEST(ApiContract, TokensAreWrittenInDecimal) {
     const auto token = FencingToken::from_raw(9'223'372'036'854'775'807);

@@ -1,4 +1,4 @@
-// Every signature of the public surface, called once on a node that is there.
+// Every signature of the public interface, called once on a running node.
 #include <algorithm>
 #include <chrono>
 #include <future>
@@ -32,7 +32,7 @@ protected:
     }
 
     const AcquireOptions options_{.label = "label"};
-    std::error_code ec_ = Errc::invalid_argument;  // to be cleared
+    std::error_code ec_ = Errc::invalid_argument;  // to be cleared by the call
 };
 
 TEST_F(ApiContractCalls, Acquire) {
@@ -73,7 +73,7 @@ TEST_F(ApiContractCalls, ValuesAndBreaking) {
     EXPECT_FALSE(ec_);
 }
 
-// There is no answer but a lock or an error, however short the wait.
+// The only possible answers are a lock or an error, however short the wait is.
 TEST_F(ApiContractCalls, AcquireThatMayNotWaitTimesOut) {
     const auto holder = node_.acquire("x");
     for (const auto wait_max : {0ms, -1ms}) {
@@ -97,15 +97,15 @@ TEST_F(ApiContractCalls, AsManyCallsAsAreAllowed) {
     EXPECT_FALSE(node.acquire("y", ec_));
     EXPECT_EQ(ec_, Errc::resource_exhausted);
     EXPECT_EQ(node.metrics().calls_refused, 1U);
-    EXPECT_FALSE(holder.release());  // what ends something is never refused
+    EXPECT_FALSE(holder.release());  // a release is never refused
     Hold next = first.get();
     next.unlock();
     EXPECT_TRUE(second.get().valid());
-    for (int i = 0; i < 100; ++i)  // one at a time, and no call is left behind in the count
+    for (int i = 0; i < 100; ++i)  // one at a time; finished calls do not count
         EXPECT_TRUE(node.acquire("y", ec_)) << ec_.message();
 }
 
-// More than a node has under way at once: a name that was given back is forgotten.
+// More names than a node can have in progress at once: a released name is forgotten.
 TEST_F(ApiContractCalls, ANodeMayUseAnyNumberOfNamesOneAfterAnother) {
     for (int i = 0; i < 2'100; ++i) {
         auto hold = node_.acquire(std::to_string(i), {.wait_max = 10s}, ec_);

@@ -27,7 +27,7 @@ struct Answer {
     std::thread::id thread;
 };
 
-// A handler that keeps what it was told. Movable and not copyable, as handlers may be.
+// A handler that keeps its result. Movable and not copyable, as handlers may be.
 class Asked {
 public:
     auto handler() {
@@ -133,7 +133,8 @@ TEST_F(Async, BusyIsAnEmptyHold) {
         EXPECT_FALSE(answer.ec) << answer.ec.message();
         EXPECT_FALSE(answer.hold);
     }
-    EXPECT_TRUE(wait_for_waiters("x", 0));  // who gave up is told so before the cluster is (S18)
+    // a caller that gave up is answered before the cluster is informed (S18)
+    EXPECT_TRUE(wait_for_waiters("x", 0));
 }
 
 TEST_F(Async, AFreeLockIsGrantedToEachForm) {
@@ -169,7 +170,7 @@ TEST_F(Async, AHoldThatTheHandlerDropsIsReleased) {
     EXPECT_TRUE(node_.acquire_for("x", patience));
 }
 
-// What a handler throws is its own affair, whichever thread it is on.
+// Exceptions of a handler are dropped, whichever thread it runs on.
 TEST_F(Async, AHandlerMayThrowWhereverItRuns) {
     std::promise<void> without_a_node;
     async_release(Hold{}, [&](std::error_code ec) {
@@ -202,7 +203,7 @@ TEST_F(Async, IsNeverCalledFromWithin) {
     Asked bad;
     async_acquire(node_, "", bad.handler());
     EXPECT_NE(bad.get().thread, here);
-    // Also from a handler that runs where the next one will.
+    // Also from a handler that runs on the thread of the next one.
     std::promise<bool> returned_first;
     async_acquire(node_, "x", [&](std::error_code, Hold) {
         auto returned = std::make_shared<bool>(false);
@@ -219,7 +220,7 @@ TEST_F(Async, RunsOnTheHandlersExecutor) {
     Asked asked;
     async_acquire(node_, "x", asio::bind_executor(io, asked.handler()));
     EXPECT_TRUE(asked.is_pending());
-    // It counts as work from the start: run() does not return before.
+    // It counts as outstanding work from the start: run() does not return before.
     EXPECT_EQ(io.run(), 1U);
     const auto answer = asked.get();
     EXPECT_EQ(answer.thread, std::this_thread::get_id());
@@ -261,7 +262,7 @@ TEST_F(Async, AHandlerThatNeverRunsGoesWithItsExecutor) {
         handler = kept;
         async_acquire(node_, "x",
                       asio::bind_executor(io, [kept = std::move(kept)](std::error_code, Hold) {}));
-        node_.close();  // from now on nothing comes to `io` any more
+        node_.close();  // from now on nothing reaches `io` any more
         EXPECT_FALSE(handler.expired());
     }
     EXPECT_TRUE(handler.expired());
@@ -331,7 +332,7 @@ TEST_F(AsyncCancel, BetweenTheGrantAndTheHandlerItComesTooLate) {
     async_acquire(node_, "x", with_slot(asked));
     while (!node_.inspect("x").is_held())
         std::this_thread::yield();
-    std::this_thread::sleep_for(20ms);  // the answer is on its way to `io_`, or there
+    std::this_thread::sleep_for(20ms);  // the answer is on its way to `io_`, or has arrived
     signal_.emit(asio::cancellation_type::total);
     io_.run();
     const auto answer = asked.get();

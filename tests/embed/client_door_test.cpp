@@ -1,4 +1,4 @@
-// What a node tells programs that are no members.
+// The answers of a node to programs that are not members.
 #include <vector>
 
 #include "tests/embed/one_node.hpp"
@@ -25,7 +25,7 @@ protected:
     transport::BlockingMemberClient client_{patience};
 };
 
-// One lock with more holders than are told ends its page; the next begins behind it.
+// A lock with more holders than an answer contains ends its page; the next page begins after it.
 TEST_F(ClientDoor, APageEndsWithALockOfManyHolders) {
     AcquireOptions shared;
     shared.mode = LockMode::shared;

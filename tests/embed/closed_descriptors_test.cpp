@@ -1,5 +1,6 @@
-// Programs that close descriptors of a node in them: daemons close all they find. Each in a process
-// of its own, which opens files of its own at once, so that they get our numbers.
+// Programs that close the descriptors of their node, as daemons close all that they find. Each test
+// runs in a child process, which opens files of its own at once, so that they get the closed
+// numbers.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -48,7 +49,7 @@ namespace fs = std::filesystem;
 
 constexpr int exit_failed = 1;
 
-// What a child found wrong goes to standard error, which no child closes.
+// The findings of a child go to a copy of standard error, which no child closes.
 class Findings {
 public:
     void expect(bool holds, const std::string& what) {
@@ -62,7 +63,7 @@ private:
     bool failed_ = false;
 };
 
-// Its exit status; 128 and the signal of one that was killed, as by the alarm.
+// Its exit status; 128 plus the signal if one killed it, such as the alarm.
 int in_child(const std::function<void(Findings&)>& body) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -92,18 +93,18 @@ void close_all() {
     ::syscall(SYS_close_range, 3U, ~0U, 0U);
 }
 
-// Files of the program, in all numbers that are free: of each kind that a node has, too.
+// Files of the program with all numbers that are free, and of each kind that a node has.
 class HostFiles {
 public:
     explicit HostFiles(fs::path directory) : directory_{std::move(directory)} {
         fs::create_directories(directory_);
     }
-    // `kind` chooses what takes the first free number.
+    // `kind` selects the kind of file that gets the first free number.
     void open(std::size_t count, std::size_t kind = 0) {
         for (std::size_t i = 0; i < count; ++i)
             files_.push_back(open_one(kind + i));
     }
-    // Unchanged, still open, and what they were.
+    // The files are unchanged, open, and of the same kind.
     void check(Findings& findings) const {
         for (const auto& file : files_) {
             struct stat about {};
@@ -161,7 +162,7 @@ std::chrono::microseconds cpu_time() {
     return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-// Sanitizers make all of it slower.
+// Sanitizers make this slower.
 bool is_idle(std::chrono::milliseconds time) {
     const auto before = cpu_time();
     std::this_thread::sleep_for(time);
@@ -179,7 +180,7 @@ std::string in_ms(std::chrono::milliseconds time) {
     return std::to_string(time.count()) + " ms";
 }
 
-constexpr auto prompt = 2s;  // for what takes 0.2 s when nobody else uses the machine
+constexpr auto prompt = 2s;  // normally it takes 0.2 s
 constexpr auto session_ttl = 4s;
 
 class ClosedDescriptors : public ::testing::Test {
@@ -196,7 +197,7 @@ protected:
     static bool is_ready(Node& node) { return node.wait_ready(Clock::now() + patience); }
     [[nodiscard]] fs::path host() const { return directory_.path() / "host"; }
 
-    // It stopped, said so, and ends at once; nothing is to be seen of it afterwards.
+    // The node has stopped and reported that, and ends at once; it leaves nothing behind.
     static void expect_stopped(Findings& findings, Node& node, Hold& hold) {
         findings.expect(is_lost_within(hold, prompt), "lost() fired in time");
         findings.expect(!hold.valid(), "the hold is not valid");
@@ -281,7 +282,7 @@ TEST_F(ClosedDescriptors, ANodeInMemoryStopsLikewise) {
               0);
 }
 
-// While it writes as much as it can.
+// The node writes as much as it can meanwhile.
 TEST_F(ClosedDescriptors, ABusyNodeStopsLikewise) {
     for (std::size_t kind = 0; kind < 3; ++kind) {
         EXPECT_EQ(in_child([&](Findings& findings) {
@@ -310,7 +311,8 @@ TEST_F(ClosedDescriptors, ABusyNodeStopsLikewise) {
     }
 }
 
-// A node on the same directory right after it: the former one still has it, or it ended.
+// Another node opens the same directory right after it: the former one still has it locked, or has
+// ended.
 TEST_F(ClosedDescriptors, TheDirectoryIsNotUsedTwice) {
     EXPECT_EQ(in_child([&](Findings& findings) {
                   auto node = std::make_unique<Node>(config());
@@ -324,7 +326,7 @@ TEST_F(ClosedDescriptors, TheDirectoryIsNotUsedTwice) {
                   } catch (const std::system_error& error) {
                       findings.expect(error.code() == DirectoryErrc::locked, error.what());
                   }
-                  // Nor by another process.
+                  // Another process cannot use it either.
                   const auto other = in_child([&](Findings& of_child) {
                       try {
                           const Node second{config()};
@@ -345,13 +347,13 @@ TEST_F(ClosedDescriptors, TheDirectoryIsNotUsedTwice) {
 
 // --- one at a time -----------------------------------------------------------------------------
 
-// The worst that can take its number is a file of the same kind.
+// The worst file that can get the number is one of the same kind.
 std::size_t kind_of(const std::string& what) {
     const auto is = [&](const char* words) { return what.find(words) != std::string::npos; };
     return is("eventpoll") ? 1 : is("eventfd") ? 2 : is("timerfd") ? 3 : is("socket") ? 4 : 0;
 }
 
-// It works as if nothing had happened, or it has stopped and said so.
+// The node works as if nothing had happened, or it has stopped and reported that.
 bool works(Node& node, const std::string& name) {
     std::error_code failed;
     auto hold = node.acquire(name, {.wait_max = 2s}, failed);
@@ -362,7 +364,8 @@ bool works(Node& node, const std::string& name) {
 TEST_F(ClosedDescriptors, ANodeThatLosesOneGoesOnOrStops) {
     std::set<int> numbers;
     int stopped = 0;
-    // Which they are the first child tells. The pipe stays open: all children get the same.
+    // The first child reports which descriptors exist. The pipe stays open, so that all children
+    // get the same numbers.
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
     ASSERT_EQ(in_child([&](Findings& findings) {
@@ -413,7 +416,7 @@ TEST_F(ClosedDescriptors, ANodeThatLosesOneGoesOnOrStops) {
         EXPECT_TRUE(result == 0 || result == 77) << number << ": " << result;
         stopped += result == 77 ? 1 : 0;
     }
-    // Those of the loop, its door, and of the lock at least.
+    // At least those of the loop, of its listener, and of the lock.
     EXPECT_GE(stopped, 6);
     ::close(ends[0]);
     ::close(ends[1]);
@@ -455,7 +458,7 @@ TEST_F(ClosedDescriptors, AGateSaysSoAndAdmitsNobody) {
 TEST_F(ClosedDescriptors, ARemoteCallEndsAndSaysSo) {
     EXPECT_EQ(
         in_child([&](Findings& findings) {
-            // Takes connections and never answers.
+            // Accepts connections and never answers.
             const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
             ::listen(listener, 8);
             sockaddr_in at{};
@@ -498,7 +501,7 @@ TEST_F(ClosedDescriptors, AClusterOfTheTestingLibraryEndsLikewise) {
               0);
 }
 
-// As daemons are made: what the child closes is its own.
+// As daemons do: the child closes only its own copies.
 TEST_F(ClosedDescriptors, AChildOfAForkThatClosesAllHarmsNobody) {
     Node node{config()};
     ASSERT_TRUE(is_ready(node));

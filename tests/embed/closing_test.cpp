@@ -1,4 +1,4 @@
-// How a node ends while the program is still busy with it.
+// The end of a node while the program is still using it.
 #include <atomic>
 #include <future>
 #include <memory>
@@ -26,7 +26,8 @@ TEST_F(Closing, ACallbackMayCloseWhileAnotherThreadDoes) {
     const auto hold = node_.acquire("x");
     bool returned = false;
     const std::stop_callback on_lost{hold.lost(), [&] {
-                                         std::this_thread::sleep_for(50ms);  // it waits for us now
+                                         // it waits for this callback now
+                                         std::this_thread::sleep_for(50ms);
                                          node_.close();
                                          returned = true;
                                      }};
@@ -43,14 +44,14 @@ TEST_F(Closing, EndsWithManyCallsInFlight) {
     constexpr int calls = 3'000;
     for (int i = 0; i < calls; ++i)
         async_acquire(node_, std::to_string(i), [&](std::error_code, const Hold&) { ++answered; });
-    while (answered == 0)  // some are in the log by now, the rest is on its way
+    while (answered == 0)  // some are in the log by now, the others are on their way
         std::this_thread::yield();
     node_.close();
     EXPECT_EQ(answered, calls);
     EXPECT_EQ(why, "") << "it failed instead";
 }
 
-// Whatever else the program is doing in callbacks: a loss cannot wait.
+// A loss is notified at once, whatever other callbacks are running.
 TEST_F(Closing, ALossIsToldWhileHandlersTakeTheirTime) {
     const auto hold = node_.acquire("x");
     std::promise<void> lost;
@@ -65,7 +66,7 @@ TEST_F(Closing, ALossIsToldWhileHandlersTakeTheirTime) {
     closer.join();
 }
 
-// Nobody waits for an answer that will not come: call_timeout is an hour here.
+// No thread waits for an answer that will not come: call_timeout is an hour here.
 TEST(ClosingNode, AnswersWhoAsksMeanwhile) {
     for (int round = 0; round < 5; ++round) {
         auto config = Config::in_memory();
@@ -106,7 +107,7 @@ TEST(ClosingNode, ADestructorDoesNotWaitForACallbackThatDoesNotEnd) {
     auto gone = std::async(std::launch::async, [&] { node.reset(); });
     EXPECT_EQ(gone.wait_for(patience), std::future_status::ready);
     enough.set_value();
-    while (!runtime.expired())  // what was left to end by itself does
+    while (!runtime.expired())  // what was left to end by itself has ended
         std::this_thread::yield();
 }
 

@@ -1,4 +1,4 @@
-// Holders who hear that others want what they have (S24).
+// Holders that are notified of contention (S24).
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a holder was told.
+// The notifications of a holder.
 class Told {
 public:
     [[nodiscard]] AcquireOptions options() {
@@ -35,7 +35,7 @@ public:
         const std::scoped_lock lock{mutex_};
         return all_;
     }
-    // Empty when that does not come to pass.
+    // Empty if there are not so many in time.
     [[nodiscard]] std::string newest_of(std::size_t count) const {
         std::unique_lock lock{mutex_};
         const bool came = more_.wait_for(lock, patience, [&] { return all_.size() >= count; });
@@ -69,10 +69,10 @@ TEST_F(OnContended, TellsTheHolderAndNobodyElse) {
     EXPECT_EQ(told.all().size(), 1U);
 }
 
-// P10: what a callable brought with it may take its time to go, or lock something, when the hold is
-// over. The node is in nobody's way meanwhile.
+// P10: a value that a callable captured may take long to be destroyed, or acquire a lock, when the
+// hold ends. It delays the node in no way.
 TEST_F(OnContended, WhatACallableTakesWithItHoldsNobodyUp) {
-    // Outlives the test where the thread that waits is slow to go on.
+    // Outlives the test if the waiting thread is slow to continue.
     struct Signals {
         std::promise<void> gone;
         std::promise<void> go;
@@ -109,7 +109,7 @@ TEST_F(OnContended, TellsOfThoseWhoWaitedBefore) {
     (void)third.get();
 }
 
-// Each of them has the lock, and each may be what the others wait for.
+// Each of the holds has the lock, and each may be what others wait for.
 TEST_F(OnContended, TellsEveryHoldOfALocker) {
     Told outer;
     Told inner;
@@ -145,7 +145,7 @@ TEST_F(OnContended, IsForHoldsOfSeveralNamesAndForHandlersToo) {
     EXPECT_EQ(other.newest_of(1), "shared 1");
 }
 
-// He is not told a hundred times what he has no time to hear once.
+// A slow holder does not get a hundred notifications that it cannot process.
 TEST_F(OnContended, ASlowHolderIsToldOfTheNewest) {
     std::promise<void> go_on;
     auto gate = go_on.get_future().share();
@@ -169,7 +169,7 @@ TEST_F(OnContended, ASlowHolderIsToldOfTheNewest) {
     std::unique_lock lock{mutex};
     const bool heard = more.wait_for(lock, patience, [&] { return told.back() == 20; });
     EXPECT_TRUE(heard);
-    EXPECT_LE(told.size(), 3U);  // the first one is ours
+    EXPECT_LE(told.size(), 3U);  // the first one is running
     lock.unlock();
     EXPECT_FALSE(hold.release());
     for (auto& waiter : waiters)
@@ -183,7 +183,7 @@ TEST_F(RequestRelease, IsHeardByTheHolder) {
     auto hold = node_.acquire("a", told.options());
     node_.request_release("a", "upgrade of the schema");
     EXPECT_EQ(told.newest_of(1), "exclusive 0 upgrade of the schema");
-    EXPECT_TRUE(hold.valid());  // to yield is up to him
+    EXPECT_TRUE(hold.valid());  // a release is up to the holder
 }
 
 TEST_F(RequestRelease, SaysWhenNobodyHoldsIt) {
@@ -204,7 +204,8 @@ TEST_F(RequestRelease, RefusesWhatMakesNoSense) {
     EXPECT_FALSE(ec);
 }
 
-// The leader goes, and who asks is answered; whom it asks is told, once: what comes next is next.
+// The leader fails, and the caller is answered; the holder is notified once, and the next request
+// is a new one.
 TEST(RequestReleaseOnACluster, OutlivesALeader) {
     testing::LocalCluster cluster{3};
     ASSERT_TRUE(cluster.wait_ready(patience));

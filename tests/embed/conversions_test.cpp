@@ -1,4 +1,4 @@
-// Holds that change their mode, as a program sees it (S27, S28).
+// Conversions of holds, as a program uses them (S27, S28).
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -27,7 +27,7 @@ bool is_pending(const std::future<Hold>& future) {
 
 class Conversions : public OneNode {
 protected:
-    // On a thread of its own; what it came to.
+    // Runs on a thread of its own; returns the result.
     static std::future<std::error_code> upgrade_elsewhere(Hold& hold) {
         return std::async(std::launch::async, [&hold] {
             std::error_code ec;
@@ -54,7 +54,7 @@ TEST_F(Conversions, S27_ADowngradeLetsReadersInAndKeepsItsToken) {
     EXPECT_EQ(hold.token(), token);
 }
 
-// Curator let the writer in for years: its reader stood behind the writer in the queue.
+// Curator had this error for years: its reader stood behind the writer in the queue.
 TEST_F(Conversions, S27_ADowngradeLetsNoWriterIn) {
     auto hold = node_.acquire("x");
     auto writer = async_acquire(node_, "x", asio::use_future);
@@ -125,7 +125,7 @@ TEST_F(Conversions, S28_AnUpgradeThatTimedOutLeavesTheOldMode) {
     EXPECT_TRUE(hold.valid());
     EXPECT_TRUE(can_be_read());
     EXPECT_FALSE(node_.try_acquire("x", to_update));
-    hold.upgrade(Clock::now() - 1s, ec_);  // one attempt
+    hold.upgrade(Clock::now() - 1s, ec_);  // a single attempt
     EXPECT_EQ(ec_, Errc::timed_out);
     EXPECT_THROW(hold.upgrade(Clock::now()), LockError);
     EXPECT_FALSE(reader.release());
@@ -133,7 +133,7 @@ TEST_F(Conversions, S28_AnUpgradeThatTimedOutLeavesTheOldMode) {
     EXPECT_GT(hold.token(), token);
 }
 
-// Both would wait for each other for ever (Redisson 4796; Curator: "will never succeed").
+// They would wait for each other for ever (Redisson 4796; Curator: "will never succeed").
 TEST_F(Conversions, S27_TwoReadersThatUpgradeAreToldOfTheDeadlock) {
     auto first = node_.acquire("x", to_read);
     auto second = node_.acquire("x", to_read);
@@ -171,7 +171,7 @@ TEST_F(Conversions, S27_FromOtherModesAnUpgradeIsRefused) {
     }
 }
 
-// The hold is what it was: whoever was refused did not lower it.
+// The hold is unchanged: a refused downgrade does not lower it.
 TEST_F(Conversions, ADowngradeWhileAnUpgradeWaitsIsRefused) {
     auto hold = node_.acquire("x", to_update);
     auto reader = node_.acquire("x", to_read);
@@ -224,7 +224,7 @@ TEST_F(Conversions, OfNothingAreRefused) {
     EXPECT_THROW(hold.upgrade(), LockError);
 }
 
-// S20: commands of a session on a name take effect as they were issued.
+// S20: commands of a session on a name take effect in the order in which they were issued.
 TEST_F(Conversions, S20_ATryBehindADowngradeSeesIt) {
     for (int i = 0; i < 50; ++i) {
         auto hold = node_.acquire("x", to_update);
@@ -251,7 +251,8 @@ TEST_F(Conversions, AnUpgradeThatWaitsIsListedAsOne) {
     EXPECT_EQ(upgraded.get(), Errc::cancelled);
 }
 
-// P1 at the resource: what was read under the old token is not written over the new one.
+// P1 at the resource: what was read with the old token does not overwrite what was written with the
+// new one.
 TEST_F(Conversions, AGateTakesTheNewTokenAndRefusesTheOld) {
     const auto directory = std::filesystem::temp_directory_path() /
                            ("mortise-conversions-" + std::to_string(getpid()));
@@ -311,8 +312,8 @@ TEST(ConversionsOfACluster, AnUpgradeWaitsThroughAChangeOfTheLeader) {
     EXPECT_FALSE(theirs.try_acquire("x", to_read));
 }
 
-// Its node hears nothing, and yet nobody there takes the hold for exclusive from the call on: the
-// others may have let readers in.
+// Its node receives nothing, and still the hold is not exclusive from the call on, since the others
+// may have let readers in.
 TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
     auto timing = testing::quick_timing();
     timing.session_ttl = 30s;
@@ -328,11 +329,11 @@ TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
     auto mode = hold.mode();
     while (lowered.wait_for(1ms) != std::future_status::ready)
         mode = hold.mode();
-    EXPECT_EQ(mode, LockMode::shared);  // when nobody had answered yet
+    EXPECT_EQ(mode, LockMode::shared);  // before any answer
     EXPECT_EQ(lowered.get(), Errc::no_quorum);
     EXPECT_EQ(hold.mode(), LockMode::shared);
     cluster.heal();
-    // It is still on its way.
+    // The downgrade is still on its way.
     std::error_code ec;
     Hold reader;
     const auto give_up = Clock::now() + patience;
@@ -341,7 +342,7 @@ TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
     EXPECT_TRUE(reader.valid() && hold.valid());
 }
 
-// Readers and one that updates in turn, on two nodes: whoever is exclusive is alone.
+// Readers and a holder that upgrades, on two nodes: an exclusive holder is alone.
 TEST(ConversionsOfACluster, WhoeverIsExclusiveIsAlone) {
     testing::LocalCluster cluster{3, testing::quick_timing()};
     std::atomic<int> readers = 0;

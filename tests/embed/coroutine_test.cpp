@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto as_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 
-// Runs on one thread until everything is over, and rethrows.
+// Runs on one thread until all have ended, and rethrows.
 class Coroutines : public OneNode {
 protected:
     void run(asio::awaitable<void> body) {

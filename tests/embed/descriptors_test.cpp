@@ -1,5 +1,5 @@
-// What the program around a node runs out of, or has closed: descriptors, threads, room. A shortage
-// passes, and nothing of ours has the numbers that the program prints to.
+// Resources that the program around a node exhausts, or has closed: descriptors, threads, space. A
+// shortage is temporary, and no file of the library has the numbers to which the program prints.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -37,7 +37,7 @@ bool wait_for(const std::function<bool()>& happened) {
     return true;
 }
 
-// While it lives nobody in this process gets another descriptor.
+// While it exists, this process cannot get another descriptor.
 class Shortage {
 public:
     Shortage() {
@@ -60,7 +60,7 @@ private:
 
 class Descriptors : public ::testing::Test {
 protected:
-    // Enough, and soon used up.
+    // Enough to start, and soon used up.
     Descriptors() {
         getrlimit(RLIMIT_NOFILE, &before_);
         const rlimit few{512, before_.rlim_max};
@@ -217,14 +217,14 @@ TEST_F(Descriptors, TheLogIsMeasured) {
 
 // --- in a process of its own -------------------------------------------------------------------
 
-// What it answers, and what it printed into `told`.
+// The exit status of the child; its output is stored in `told`.
 int in_child(std::string& told, const std::function<int(int)>& body) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
     const pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        // Away from the numbers that the test closes.
+        // A number that the test does not close.
         const int out = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 100);
         _exit(body(out));
     }
@@ -242,7 +242,7 @@ void tell(int out, const std::string& line) {
     if (::write(out, line.data(), line.size()) < 0) _exit(9);
 }
 
-// Of the descriptors below 3, what is not /dev/null.
+// The descriptors below 3 that are not /dev/null.
 std::string intruders() {
     std::string found;
     for (int number = 0; number < 3; ++number) {
@@ -304,7 +304,7 @@ TEST_F(Descriptors, StandardOnesThatAreClosedLaterAreNotTaken) {
                                node.wait_ready(std::chrono::steady_clock::now() + patience);
                            const auto address = node.status().address;
                            close_standard_descriptors();
-                           // Somebody calls, and a gate opens its files.
+                           // A client connects, and a gate opens its files.
                            const auto reports = Remote{{address}, 10s}.status();
                            auto gate = FenceGate::open(directory_.path() / "gate");
                            return (ready ? 0 : 2) + work(node, out);
@@ -315,14 +315,14 @@ TEST_F(Descriptors, StandardOnesThatAreClosedLaterAreNotTaken) {
     EXPECT_TRUE(is_ready(again)) << again.status().why_not_ready;
 }
 
-// RLIMIT_NPROC does not bind root.
+// RLIMIT_NPROC does not limit root.
 TEST_F(Descriptors, AThreadThatCannotBeHadIsSaidToBeThat) {
     if (::geteuid() != 0) GTEST_SKIP() << "takes another user than root";
     const auto place = directory_.path() / "threads";
     std::filesystem::create_directory(place);
     std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
     std::filesystem::permissions(place, std::filesystem::perms::all);
-    constexpr uid_t nobody = 54'321;  // who has no other process
+    constexpr uid_t nobody = 54'321;  // a user without other processes
     int refused = 0;
     for (rlim_t most = 1; most <= 12; ++most) {
         std::string told;

@@ -1,5 +1,6 @@
-// What programs inherit that the host starts while a node is at work: no descriptor of ours, at no
-// moment. The system calls that make descriptors are defined here again, so that each is seen.
+// Programs that the host starts while a node is running inherit no descriptor of the library, at
+// any moment. The system calls that create descriptors are replaced here, so that each one is
+// examined.
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -28,12 +29,12 @@
 #include "tests/embed/one_node.hpp"
 #include <mortise/testing.hpp>
 
-// ThreadSanitizer wants to see these calls itself.
+// ThreadSanitizer needs to intercept these calls itself.
 #ifndef __SANITIZE_THREAD__
 
 namespace {
 
-// Calls that made a descriptor which a program started at that moment would have inherited.
+// Calls that made a descriptor which a program started at that moment would inherit.
 class Calls {
 public:
     void begin() { watching_ = true; }
@@ -94,8 +95,8 @@ int openat(int directory, const char* path, int flags, ...) {
     va_end(rest);
     return opened(directory, path, flags, mode);
 }
-// Libraries below open two files by themselves, to read what everybody may read: RocksDB for each
-// database, OpenSSL once in a process.
+// Libraries open two files themselves, which everybody may read: RocksDB one for each database,
+// OpenSSL one per process.
 bool is_of_a_library(const char* path) {
     return std::string_view{path} == "/proc/sys/kernel/random/uuid" ||
            std::string_view{path}.ends_with("/openssl.cnf");
@@ -155,7 +156,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* counts = "MORTISE_TEST_COUNTS_DESCRIPTORS";
 
-// This very program is the child, too: it answers with what it inherited besides 0, 1 and 2.
+// This program is also the child: it reports what it inherited besides 0, 1 and 2.
 [[maybe_unused]] const bool is_child = [] {
     if (std::getenv(counts) == nullptr) return false;
     constexpr int most = 400;
@@ -164,7 +165,7 @@ constexpr const char* counts = "MORTISE_TEST_COUNTS_DESCRIPTORS";
     ::_exit(0);
 }();
 
-// True when a child of that moment inherited nothing.
+// True if a child started at this moment inherits nothing.
 bool inherits_nothing() {
     std::string variable = std::string{counts} + "=1";
     std::string path = "/proc/self/exe";
@@ -182,7 +183,7 @@ bool inherits_nothing() {
 class Exec : public ::testing::Test {
 protected:
     Exec() {
-        // Whoever started this test may have left descriptors open.
+        // The process that started this test may have left descriptors open.
         constexpr int most = 400;
         for (int number = 3; number < most; ++number) {
             const int flags = ::fcntl(number, F_GETFD);
@@ -239,7 +240,7 @@ TEST_F(Exec, EachCallOfAClusterThatMakesADescriptorClosesItOnExec) {
     }
 }
 
-// Programs are started all the time while connections come and go.
+// Programs are started continuously while connections open and close.
 TEST_F(Exec, NoProgramThatIsStartedMeanwhileInheritsADescriptor) {
     std::atomic<bool> enough = false;
     std::atomic<int> children = 0;

@@ -1,4 +1,4 @@
-// The resource's side of fencing (S14), and what it is needed for.
+// The resource's side of fencing (S14), and why it is needed.
 #include <atomic>
 #include <barrier>
 #include <cstdlib>
@@ -80,7 +80,7 @@ TEST_F(Gate, KeepsTheMarksOfResourcesAndSlotsApart) {
     EXPECT_TRUE(gate.admit("a", 0, token(2), [] {}));
     EXPECT_FALSE(gate.check("a", 0, token(1)));
     EXPECT_FALSE(gate.check("a", token(8)));
-    // A resource whose name looks like a slot of another.
+    // A resource whose name looks like a slot of another one.
     EXPECT_TRUE(gate.check(std::string{"\1\0\0\0a", 5}, token(1)));
 }
 
@@ -96,7 +96,7 @@ TEST_F(Gate, RemembersAcrossLives) {
     EXPECT_TRUE(gate.check("x", token(5)));
 }
 
-// What another process finds that takes over while the effect is under way.
+// The mark that another process finds if it takes over during the effect.
 TEST_F(Gate, HasTheMarkOnDiskBeforeTheEffectBegins) {
     auto gate = open();
     const auto copy = parent_ / "copy";
@@ -114,8 +114,8 @@ TEST_F(Gate, LetsTheEffectThrowAndKeepsTheMark) {
     EXPECT_TRUE(gate.admit("x", token(5), [] {}));
 }
 
-// The negative control: a holder is paused between a bare check and its write, the next one writes
-// meanwhile, and its update is lost.
+// The negative control: a holder is paused between a bare check and its write, the next holder
+// writes meanwhile, and its update is lost.
 TEST_F(Gate, ABareCheckLosesAnUpdate) {
     auto gate = open();
     std::string row = "nothing";
@@ -135,7 +135,7 @@ TEST_F(Gate, ABareCheckLosesAnUpdate) {
     EXPECT_EQ(row, "of token 1");
 }
 
-// The same pause, in the same place: whoever comes meanwhile waits, and writes last.
+// The same pause in the same place: a writer that comes meanwhile waits, and writes last.
 TEST_F(Gate, AnEffectThatIsAdmittedLosesNone) {
     auto gate = open();
     std::string row = "nothing";
@@ -155,7 +155,7 @@ TEST_F(Gate, AnEffectThatIsAdmittedLosesNone) {
             row = "of token 2";
         }));
     }};
-    // Another resource is none of its business.
+    // Another resource is not affected.
     EXPECT_TRUE(gate.check("another", token(1)));
     goes_on.count_down();
     paused.join();
@@ -168,7 +168,7 @@ TEST_F(Gate, AdmitsOneAtATime) {
     auto gate = open();
     constexpr int threads = 4;
     constexpr int rounds = 200;
-    int counter = 0;  // not atomic: the gate is what guards it
+    int counter = 0;  // not atomic: only the gate protects it
     {
         std::vector<std::jthread> running;
         for (int i = 0; i < threads; ++i) {
@@ -190,7 +190,7 @@ TEST_F(Gate, IsNotForTheEffectOfItsOwnResource) {
     EXPECT_TRUE(gate.check("x", token(1)));
 }
 
-// Two effects that each want what the other has, of one gate or of two.
+// Two effects that each want the other's resource, of one gate or of two.
 TEST_F(Gate, ACircleOfEffectsIsADeadlock) {
     auto gate = open();
     auto second = FenceGate::open(parent_ / "second");
@@ -246,7 +246,7 @@ TEST_F(Gate, IsDeadInTheChildOfAFork) {
     EXPECT_TRUE(gate.check("x", token(2)));
 }
 
-// What tokens are made for.
+// The purpose of tokens.
 TEST_F(Gate, RefusesTheFormerHolderOfALock) {
     Node node{Config::in_memory()};
     auto gate = open();

@@ -1,4 +1,4 @@
-// A process that forks: its children hold nothing, wait for nothing and leave it alone (S25).
+// A process that forks: its children hold nothing, wait for nothing and do not affect it (S25).
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -30,7 +30,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// In a child, where assertions tell nobody: remembers the first line that did not hold.
+// For a child, whose failed assertions would not be reported: remembers the first line that failed.
 class Checks {
 public:
     void that(bool holds, std::source_location here = std::source_location::current()) {
@@ -42,7 +42,7 @@ private:
     int line_ = 0;
 };
 
-// The line that did not hold in the child; 0 if all did, and -1 if it did not end by itself.
+// The first line that failed in the child; 0 if none did, and -1 if it did not end by itself.
 int in_child(const std::function<void(Checks&)>& body) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -63,7 +63,7 @@ int in_child(const std::function<void(Checks&)>& body) {
     return WIFEXITED(status) ? line : -1;
 }
 
-// Says the call so, with an exception?
+// Whether the call throws that error.
 template <class Call>
 bool is_forked(Call call) {
     try {
@@ -186,7 +186,7 @@ TEST_F(Fork, MutexesOfEveryKindSaySo) {
     recursive.unlock();
 }
 
-// The child waits for nothing, and takes nobody's place.
+// The child waits for nothing, and does not take the place of the parent's waiter.
 TEST_F(Fork, AWaitGoesOnInTheParent) {
     auto hold = node_.acquire("x");
     auto next = std::async(std::launch::async, [this] { return node_.acquire("x"); });
@@ -218,7 +218,7 @@ TEST_F(Fork, DestructorsOfTheChildDoNothing) {
     EXPECT_TRUE(node_.acquire("y").valid());
 }
 
-// Whatever its threads were doing, and whichever locks they had.
+// Whatever the parent's threads were doing, and whichever locks they had.
 TEST_F(Fork, TheChildWaitsForNobody) {
     std::atomic<bool> enough = false;
     std::vector<std::thread> busy;
@@ -285,7 +285,7 @@ TEST_F(Fork, TheChildMayHaveANodeOfItsOwn) {
 
 #endif
 
-// A child that does nothing, for as long as this lives.
+// A child that does nothing as long as this object exists.
 class IdleChild {
 public:
     IdleChild() : pid_{fork()} {
@@ -303,7 +303,7 @@ private:
     const pid_t pid_;
 };
 
-// A node of a program with a directory, and a port.
+// A node with a directory and a port.
 class ForkOnDisk : public testing::Test {
 protected:
     ForkOnDisk() {
@@ -325,7 +325,8 @@ protected:
     std::filesystem::path directory_;
 };
 
-// It has copies of all descriptors, and nothing of its parent's is busy for that.
+// The child has copies of all descriptors, and nothing of its parent's stays in use because of
+// that.
 TEST_F(ForkOnDisk, TheParentMayOpenAgainWhileAChildLives) {
     auto node = std::make_unique<Node>(config());
     ASSERT_TRUE(is_ready(*node));
@@ -357,7 +358,8 @@ TEST(Exec, InheritsNoDescriptor) {
         std::size_t opened = 0;
         for (const int descriptor : open_descriptors()) {
             const int flags = fcntl(descriptor, F_GETFD);
-            if (before.contains(descriptor) || flags < 0) continue;  // that of the iteration
+            // the descriptor of the iteration
+            if (before.contains(descriptor) || flags < 0) continue;
             ++opened;
             EXPECT_TRUE((flags & FD_CLOEXEC) != 0)
                 << std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor));

@@ -1,5 +1,5 @@
-// A disk that is full takes a node out of its cluster and not out of its program: when there is
-// room again it goes on in the same process.
+// A full disk suspends a node, but does not end its program: when there is space again, the node
+// continues in the same process.
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -34,7 +34,7 @@ bool wait_for(const std::function<bool()>& happened) {
     return true;
 }
 
-// A small disk of its own, which nobody but this process sees.
+// A small disk that only this process sees.
 class FullDisk : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -56,7 +56,7 @@ protected:
         return config;
     }
     [[nodiscard]] std::filesystem::path balloon() const { return directory_.path() / "balloon"; }
-    // Keeps it full, whatever is given back: a store that is closed leaves some room.
+    // Keeps it full, whatever is released: a store that is closed leaves some space.
     void fill() {
         file_ = ::open(balloon().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         ASSERT_GE(file_, 0);
@@ -73,7 +73,7 @@ protected:
         ::close(file_);
         std::filesystem::remove(balloon());
     }
-    // Until the node meets the end of the disk; what it says then.
+    // Uses space until the node runs out of it; returns its status then.
     static Status use_up(Node& node) {
         Status status;
         wait_for([&] {
@@ -101,7 +101,7 @@ TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     EXPECT_NE(status.why_not_ready.find("no space"), std::string::npos) << status.why_not_ready;
     EXPECT_FALSE(kept.valid());
     EXPECT_TRUE(wait_for([&] { return kept.lost().stop_requested(); }));
-    // Closing what failed has given some room back, but not for long.
+    // Closing the failed store has released some space, but not for long.
     EXPECT_TRUE(wait_for([&] {
         std::error_code ec;
         const auto hold = node.acquire("meanwhile", {.wait_max = 1h}, ec);
@@ -116,7 +116,7 @@ TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     EXPECT_GT(after.token(), kept.token());
 }
 
-// A socket of somebody else's at that address.
+// Another program's socket at that address.
 class Squatter {
 public:
     explicit Squatter(std::uint16_t port) {
@@ -141,7 +141,7 @@ private:
     bool is_there_ = false;
 };
 
-// Whoever took its port meanwhile need not have it for long (P10).
+// A program that took its port meanwhile may release it again (P10).
 TEST_F(FullDisk, ANodeWhosePortIsTakenMeanwhileWaitsForThatToo) {
     auto config = this->config();
     config.listen = "127.0.0.1:0";
@@ -164,14 +164,14 @@ TEST_F(FullDisk, ANodeWhosePortIsTakenMeanwhileWaitsForThatToo) {
     EXPECT_EQ(node.status().address, address);
 }
 
-// Somebody made room by moving it, or its disk is not mounted any more. An empty one in its place
-// would found another cluster, whose tokens begin anew (P1).
+// A person moved it to make space, or its disk is not mounted any more. An empty directory in its
+// place would bootstrap another cluster, whose tokens begin anew (P1).
 TEST_F(FullDisk, ADirectoryThatIsGoneMeanwhileIsNotMadeAnew) {
     Node node{config()};
     ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
     fill();
     ASSERT_FALSE(use_up(node).ready);
-    // While it tries to open the directory it may have it open, in part.
+    // While it tries to open the directory, some of its files may be open.
     std::filesystem::rename(directory_.path() / "node", directory_.path() / "away");
     make_room();
     ASSERT_TRUE(wait_for([&] { return node.status().stopped || node.status().ready; }));

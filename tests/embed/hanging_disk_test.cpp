@@ -1,4 +1,4 @@
-// A disk that does not answer any more: no thread of the program's waits for it (P10).
+// A disk that does not answer any more: no thread of the program waits for it (P10).
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What this program's syncs come to, those of the libraries in it too.
+// Controls the result of all syncs in this process, also of those in libraries.
 class Disk {
 public:
     void hang() { set(true); }
@@ -68,7 +68,7 @@ protected:
         EXPECT_TRUE(node->wait_ready(std::chrono::steady_clock::now() + patience));
         return node;
     }
-    // Somebody asks, and the disk does not answer.
+    // Makes a call while the disk does not answer.
     std::future<std::error_code> ask(Node& node) {
         disk().hang();
         auto answered = std::make_shared<std::promise<std::error_code>>();

@@ -25,7 +25,7 @@ protected:
     std::size_t holders() {
         return node_.inspect("a").holders.size() + node_.inspect("b").holders.size();
     }
-    // What a wait for it is told.
+    // The error of a wait for it.
     template <class Wait>
     void expect_circle_of_one(const Wait& wait, const char* name) {
         try {
@@ -113,7 +113,7 @@ TEST_F(LockerOfSeveralNames, BelongsToItsNode) {
     EXPECT_THROW(std::ignore = asked.get(), std::system_error);
 }
 
-// Under the thread sanitizer: what it finds there is watched already.
+// For the thread sanitizer: the grant is already watched when another thread finds it here.
 TEST_F(LockerOfSeveralNames, MayBeReleasedAsSoonAsTheyAreGranted) {
     auto watched = by_locker();
     watched.on_at_risk = [](Duration) {};
@@ -132,7 +132,8 @@ TEST_F(LockerOfSeveralNames, MayBeReleasedAsSoonAsTheyAreGranted) {
     releases.join();
     EXPECT_EQ(locker_.hold_count(), 0U);
     const auto end = std::chrono::steady_clock::now() + 60s;
-    while (holders() != 0 && std::chrono::steady_clock::now() < end)  // they go back by themselves
+    // they are released by themselves
+    while (holders() != 0 && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(1ms);
     EXPECT_EQ(holders(), 0U);
 }

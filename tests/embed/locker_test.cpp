@@ -151,7 +151,7 @@ TEST(Locker, OutlivesItsNode) {
     EXPECT_FALSE(locker.release_all());
 }
 
-// Each thread nests as deep as it likes; in the end everything is given back.
+// Each thread nests as deeply as it likes; in the end everything is released.
 TEST_F(LockerOnANode, MayBeSharedByManyThreads) {
     {
         std::vector<std::jthread> threads;
@@ -160,7 +160,7 @@ TEST_F(LockerOnANode, MayBeSharedByManyThreads) {
                 for (int round = 0; round < 200; ++round) {
                     std::error_code ec;
                     auto hold = node_.acquire("x", by(locker_), ec);
-                    // While another thread asks, or the other way round.
+                    // While another thread acquires it, or the other way round.
                     EXPECT_TRUE(!ec || ec == Errc::invalid_argument) << ec.message();
                     EXPECT_EQ(static_cast<bool>(hold), !ec);
                     EXPECT_TRUE(ec || hold.valid());

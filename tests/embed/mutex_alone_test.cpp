@@ -1,4 +1,4 @@
-// Mutex and SharedMutex without a cluster: what they make of each answer, and which thread has
+// Mutex and SharedMutex without a cluster: how they react to each answer, and which thread owns
 // what.
 #include <chrono>
 #include <future>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// On a thread of its own, which has ended when this returns.
+// Runs on a thread of its own, which has ended when this returns.
 template <class F>
 void elsewhere(F body) {
     std::thread{std::move(body)}.join();
@@ -50,7 +50,7 @@ protected:
     Mutex mutex_{node_, "m"};
 };
 
-// --- what the cluster answers
+// --- answers of the cluster
 
 TEST_F(MutexAlone, LockGoesOnThroughWhatPasses) {
     script().will_answer({Errc::session_expired, Errc::no_quorum, Errc::not_ready,
@@ -158,7 +158,7 @@ TEST_F(MutexAlone, OptionsWhichItSetsItselfAreRefused) {
     EXPECT_EQ(make({}), std::error_code{});
 }
 
-// --- which thread has what
+// --- ownership of threads
 
 TEST_F(MutexAlone, ASecondLockByTheSameThreadIsADeadlock) {
     mutex_.lock();
@@ -290,7 +290,7 @@ TEST_F(MutexAlone, WhoLostItDoesNotUnlockWhoLockedItAfterwards) {
     EXPECT_TRUE(grant(1)->is_released());
 }
 
-// --- ends
+// --- the end of threads and nodes
 
 TEST_F(MutexAlone, WhatAThreadHasLockedIsUnlockedWhenItEnds) {
     SharedMutex shared{node_, "s"};
@@ -300,7 +300,7 @@ TEST_F(MutexAlone, WhatAThreadHasLockedIsUnlockedWhenItEnds) {
     });
     EXPECT_TRUE(grant(0)->is_released());
     EXPECT_TRUE(grant(1)->is_released());
-    // Threads get the identity of threads that ended; they do not get what those had.
+    // A new thread may get the id of one that has ended; it does not get that one's locks.
     for (int round = 0; round < 20; ++round) {
         elsewhere([&] { EXPECT_FALSE(mutex_.owned_by_this_thread()); });
     }
@@ -334,7 +334,7 @@ TEST_F(MutexAlone, OutlivesItsNode) {
     EXPECT_FALSE(mutex.owned_by_this_thread());
 }
 
-// Locks for good in its destructor, when its thread is nearly over.
+// Locks for ever in its destructor, when its thread has nearly ended.
 struct LastWords {
     Mutex* mutex = nullptr;
     ~LastWords() {
@@ -348,7 +348,8 @@ struct LastWords {
 TEST_F(MutexAlone, AThreadMayLockInItsLastMoments) {
     auto mutex = std::make_unique<Mutex>(node_, "last");
     elsewhere([&] {
-        static thread_local LastWords words;  // made before the first lock: destroyed after it
+        // created before the first lock, so destroyed after it
+        static thread_local LastWords words;
         words.mutex = mutex.get();
         mutex_.lock();
     });

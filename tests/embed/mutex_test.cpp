@@ -23,7 +23,7 @@ protected:
 };
 
 TEST_F(MutexOnANode, ExcludesTheThreadsThatUseScopedLock) {
-    int inside = 0;  // guarded by the mutex alone
+    int inside = 0;  // protected only by the mutex
     int rounds = 0;
     std::vector<std::thread> threads;
     for (int number = 0; number < 4; ++number) {
@@ -148,7 +148,7 @@ TEST_F(MutexOnANode, AForeignUnlockIsReported) {
     EXPECT_TRUE(mutex_.hold().valid());
 }
 
-// S22: the next one has it through the very same object.
+// S22: the next owner has it through the same object.
 TEST_F(MutexOnANode, WhoLostItFreesNothing) {
     mutex_.lock();
     node_.break_lock("m", mutex_.hold().token(), "stuck");

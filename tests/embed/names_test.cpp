@@ -1,4 +1,4 @@
-// Which names there are (S38): everybody who takes one says the same of it.
+// Valid names (S38): every call that takes a name gives the same verdict.
 #include <optional>
 #include <string>
 #include <tuple>
@@ -32,7 +32,7 @@ protected:
     }
     void SetUp() override { ASSERT_TRUE(ready_); }
 
-    // Whatever takes the name of one lock.
+    // Every call that takes the name of one lock.
     std::vector<std::error_code> verdicts(const std::string& name) {
         Mutex mutex{node_, name};
         return {
@@ -49,7 +49,7 @@ protected:
             error_of([&] { std::ignore = remote_->inspect(name); }),
         };
     }
-    // Whatever takes the beginning of names; it may be empty.
+    // Every call that takes a prefix of names, which may be empty.
     std::vector<std::error_code> verdicts_on_prefix(const std::string& prefix) {
         return {
             error_of([&] { std::ignore = node_.list(prefix); }),

@@ -1,5 +1,5 @@
-// Programs that run out of memory, at any moment: nothing stays held that nobody owns, nobody waits
-// for ever, and no program ends for it.
+// Programs that run out of memory at any moment: no hold is left without an owner, no thread waits
+// for ever, and no program ends.
 #include <atomic>
 #include <cstdlib>
 #include <future>
@@ -19,7 +19,7 @@
 
 namespace {
 
-// Of a thread, or of all that are not the test's: which of the allocations to come fails. Zero: the
+// Which of the next allocations fails, on one thread or on all threads except the test's. Zero: the
 // next one; negative: none.
 class Memory {
 public:
@@ -28,7 +28,7 @@ public:
         has_failed_ = false;
         left_ = n;
     }
-    // True when there was too little of it.
+    // True if an allocation has failed.
     bool come_back() {
         left_ = -1;
         return has_failed_;
@@ -52,7 +52,7 @@ Memory others;
 
 }  // namespace
 
-// Not inlined: g++ takes what it sees through for a mismatch.
+// Not inlined, because g++ would report a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     const bool is_short = mine != nullptr ? mine->is_short() : others.is_short();
     void* const place = is_short ? nullptr : std::malloc(size);
@@ -77,8 +77,8 @@ protected:
     ~NoMemory() override { mine = nullptr; }
 
     // Calls `body` with the number of the allocation of this thread that is to fail, until none
-    // failed any more: `body` says whether one did. Once with one failure, once with all that
-    // follow.
+    // fails any more: `body` returns whether one did. Once with a single failure, once with all
+    // later allocations failing.
     template <class Body>
     static void with_each_failure(Body body) {
         for (const bool from_then_on : {false, true}) {
@@ -150,7 +150,7 @@ TEST_F(NoMemory, WhatIsGivenBackIsFree) {
     }
 }
 
-// Or is not begun at all.
+// Or the call is not begun at all.
 TEST_F(NoMemory, AHandlerIsCalledOnceOrTheStartThrows) {
     Locker locker{node_, "me"};
     struct Told {
@@ -282,7 +282,8 @@ TEST_F(NoMemoryToClose, ANodeEndsAndItsHoldsAndCallsWithIt) {
     }
 }
 
-// The threads of the node: it may stop, and says so to everybody; nothing else may happen.
+// On the threads of the node: it may stop, and reports that to every caller; nothing else may
+// happen.
 TEST_F(NoMemoryToClose, ANodeThatGetsNoneStopsOrGoesOn) {
     int stopped = 0;
     bool failed = true;

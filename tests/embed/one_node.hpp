@@ -12,10 +12,10 @@
 
 namespace mortise {
 
-// Long enough to be no limit: nothing here waits for it unless it hangs.
+// Long enough not to be a limit: a test takes this long only if it hangs.
 constexpr std::chrono::seconds patience{30};
 
-// True as soon as the hold is lost, or after `longest`, whether it is.
+// Returns as soon as the hold is lost, or after `longest`, whether it is.
 inline bool is_lost_within(const Hold& hold, std::chrono::milliseconds longest) {
     std::mutex mutex;
     std::unique_lock lock{mutex};
@@ -29,13 +29,13 @@ inline bool is_lost(const Hold& hold) {
     return is_lost_within(hold, patience);
 }
 
-// A cluster of one, in memory, with a session.
+// A cluster of one node, in memory, with a session.
 class OneNode : public testing::Test {
 protected:
     OneNode() { ready_ = node_.wait_ready(std::chrono::steady_clock::now() + patience); }
     void SetUp() override { ASSERT_TRUE(ready_) << node_.status().why_not_ready; }
 
-    // True as soon as that many wait for the name; false if that does not come to pass.
+    // Returns true as soon as that many requests wait for the name; false if they do not in time.
     bool wait_for_waiters(const char* name, std::size_t count) {
         const auto give_up = std::chrono::steady_clock::now() + patience;
         while (node_.inspect(name).waiters.size() != count) {

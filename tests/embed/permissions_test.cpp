@@ -1,4 +1,5 @@
-// What the certificate of a node does not allow its program is told at once, with what is missing.
+// A call that the certificate of a node does not allow is refused at once, and the error says what
+// is missing.
 #include <functional>
 #include <future>
 #include <vector>
@@ -26,7 +27,7 @@ protected:
     void SetUp() override {
         ASSERT_TRUE(node_.wait_ready(std::chrono::steady_clock::now() + patience));
     }
-    // What the call throws.
+    // The error of the call.
     static void expect_denied(const std::function<void()>& call, const std::string& says) {
         try {
             call();
@@ -81,7 +82,7 @@ TEST_F(Permissions, WhatIsNoAcquireSaysSoAsWell) {
     EXPECT_TRUE(node_.status().ready);
 }
 
-// A member does for others at most what it may do itself.
+// A member does for clients at most what it may do itself.
 TEST_F(Permissions, AClientIsToldWhatItsMemberMayNotDo) {
     Remote remote{{node_.status().address}, patience};
     expect_denied([&] { (void)remote.list("jobs/"); }, "node 1 may not observe");

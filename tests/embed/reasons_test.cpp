@@ -1,4 +1,4 @@
-// What an exception says besides its code: which argument is wrong, whom a node waits for.
+// What an exception says besides its code: which argument is wrong, or which nodes are missing.
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -35,7 +35,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
-// --- a call that is wrong
+// --- invalid calls
 
 using Reasons = OneNode;
 
@@ -76,7 +76,7 @@ TEST(ReasonsOfRemote, ARemoteOfNobodyIsRefused) {
     EXPECT_SAYS(words_of([] { Remote({}, 1s); }), "no address of a member is given");
 }
 
-// --- a cluster that is not there
+// --- a cluster that is not formed
 
 class Unformed : public ::testing::Test {
 protected:
@@ -100,7 +100,7 @@ protected:
         return config;
     }
 
-    // False when the node does not say so.
+    // False if the node does not say so in time.
     static bool comes_to_say(const Node& node, const std::string& words) {
         const auto give_up = std::chrono::steady_clock::now() + patience;
         while (node.status().why_not_ready.find(words) == std::string::npos) {

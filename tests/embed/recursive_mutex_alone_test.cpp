@@ -1,4 +1,4 @@
-// RecursiveMutex without a cluster: how deep a thread is in it, and what of a loss.
+// RecursiveMutex without a cluster: its levels, and the effect of a loss.
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -68,7 +68,7 @@ TEST_F(RecursiveMutexAlone, RecursesInItsOwnThreadOnly) {
     mutex_.lock();
     std::thread{[&] {
         EXPECT_FALSE(mutex_.owned_by_this_thread());
-        mutex_.lock();  // the script grants whatever it is asked for
+        mutex_.lock();  // the script grants every request
         EXPECT_TRUE(mutex_.owned_by_this_thread());
         mutex_.unlock();
     }}.join();
@@ -95,7 +95,7 @@ TEST_F(RecursiveMutexAlone, WhatWasLostIsNotLockedAgainBeforeEveryLevelIsUnlocke
     mutex_.unlock();
 }
 
-// Of another object the loss is the same: what they have is one grant.
+// The loss is the same through another object: both share one grant.
 TEST_F(RecursiveMutexAlone, AnotherObjectOfTheNameKnowsOfTheLoss) {
     RecursiveMutex other{node_, "m"};
     mutex_.lock();
@@ -107,7 +107,7 @@ TEST_F(RecursiveMutexAlone, AnotherObjectOfTheNameKnowsOfTheLoss) {
     other.unlock();
 }
 
-// The thread that waits is the only one that could unlock what it has.
+// The waiting thread is the only one that could unlock its levels.
 TEST_F(RecursiveMutexAlone, ALossWhileAnotherObjectWaitsEndsItsWait) {
     RecursiveMutex other{node_, "m"};
     const std::vector<std::error_code> answers(200, make_error_code(Errc::no_quorum));

@@ -1,5 +1,5 @@
-// A node which answers each acquire as the test said it would, and grants what it was not told
-// about: stands in for the Node of the library and for <mortise/detail/start.hpp>.
+// A node which answers each acquire as the test has said, and grants all others: it replaces the
+// Node of the library and <mortise/detail/start.hpp>.
 #pragma once
 
 #include <deque>
@@ -25,13 +25,13 @@ public:
     static NodeRuntime& of(const Node& node) { return *runtime_of(node); }
     static const std::shared_ptr<NodeRuntime>& shared(const Node& node) { return node.runtime_; }
 
-    // In this order; no error: somebody else has it.
+    // In this order; no error means that the name is taken.
     void will_answer(std::vector<std::error_code> answers);
 
     [[nodiscard]] Hold answer(const AcquireOrder& order, std::error_code& ec);
     void on_not_held(std::string_view name);
 
-    // What it was asked for, what it granted, and whose unlock was refused, oldest first.
+    // The requests, the grants, and the refused unlocks, oldest first.
     [[nodiscard]] std::vector<AcquireOrder> orders() const;
     [[nodiscard]] std::vector<Record> grants() const;
     [[nodiscard]] std::vector<std::string> not_held() const;

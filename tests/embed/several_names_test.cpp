@@ -43,25 +43,25 @@ TEST_F(SeveralNames, S32_AllOfThemHaveATokenEach) {
     EXPECT_NE(holds.find("a")->token(), holds.find("b")->token());
 }
 
-// No hold-and-wait: that is what makes it free of deadlocks.
+// There is no hold-and-wait, so there are no deadlocks.
 TEST_F(SeveralNames, S32_NothingIsHeldWhileItWaits) {
     auto b = node_.acquire("b");
     auto both = async_acquire_all(node_, a_and_b, asio::use_future);
     ASSERT_TRUE(wait_for_waiters("a", 1));
     EXPECT_FALSE(node_.inspect("a").is_held());
-    EXPECT_FALSE(node_.try_acquire("a"));  // nobody passes it, either
+    EXPECT_FALSE(node_.try_acquire("a"));  // no request overtakes it either
     EXPECT_TRUE(is_pending(both));
     EXPECT_FALSE(b.release());
     EXPECT_TRUE(both.get().valid());
 }
 
-// Redisson 467, 1160, 4050: taken one after the other they lock each other up.
+// Redisson 467, 1160, 4050: names that are acquired one after the other cause a deadlock.
 TEST_F(SeveralNames, S32_OppositeOrdersGetAlong) {
     int in_both = 0;
     const auto work = [&](const char* first, const char* second) {
         for (int i = 0; i < 100; ++i) {
             const auto holds = node_.acquire_all({first, second});
-            ++in_both;  // is a data race unless they exclude each other
+            ++in_both;  // a data race unless they exclude each other
         }
     };
     auto other = std::async(std::launch::async, [&] { work("b", "a"); });
@@ -81,7 +81,7 @@ TEST_F(SeveralNames, S32_TheyAreReleasedTogether) {
     EXPECT_EQ(holds.release(), Errc::not_held);
     EXPECT_TRUE(node_.try_acquire("a"));
     holds = node_.acquire_all(a_and_b);
-    holds = node_.acquire_all({"c", "d"});  // the ones before go back
+    holds = node_.acquire_all({"c", "d"});  // the previous ones are released
     EXPECT_TRUE(node_.try_acquire("a") && node_.try_acquire("b"));
     { const auto moved = std::move(holds); }
     EXPECT_TRUE(node_.try_acquire("c") && node_.try_acquire("d"));
@@ -107,7 +107,7 @@ TEST_F(SeveralNames, S32_WhatNoClusterWouldTakeIsRefused) {
     many.push_back({"64"});
     EXPECT_TRUE(refused(many));
     std::ignore = node_.acquire_all({"a", "b"}, {.priority = 1}, ec_);
-    EXPECT_EQ(ec_, Errc::invalid_argument);  // who wants all has none
+    EXPECT_EQ(ec_, Errc::invalid_argument);  // a request for all of no names
 }
 
 TEST_F(SeveralNames, S32_NamesThatAreThereTwiceCountOnce) {
@@ -148,7 +148,7 @@ TEST_F(SeveralNames, TheyAreLostTogether) {
     EXPECT_THROW(holds.check(), LockError);
 }
 
-// S24: one of them is broken, and the others are given back.
+// S24: one of them is broken, and the others are released.
 TEST_F(SeveralNames, IsLostWithTheFirst) {
     const auto holds = node_.acquire_all(a_and_b);
     const auto lost = holds.lost();
@@ -213,7 +213,7 @@ TEST_F(SeveralNames, S32_AnyWaitsForTheOneThatIsFreeFirst) {
     auto hold = any.get();
     EXPECT_EQ(hold.name(), "b");
     EXPECT_TRUE(node_.inspect("a").waiters.empty());
-    hold.downgrade(LockMode::shared);  // a hold like any other
+    hold.downgrade(LockMode::shared);  // it is a hold like any other
     EXPECT_TRUE(node_.try_acquire("b", {.mode = LockMode::shared}));
 }
 

@@ -1,5 +1,5 @@
-// Whoever calls without being known says where it is found. Without TLS anybody may say so, and a
-// node is not to connect to places elsewhere because a stranger named them.
+// A caller that is not a peer sends its address. Without TLS any program may do so, and a node must
+// not connect to addresses on other machines because of that.
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 using transport::test::free_address;
 using transport::test::run_until;
 
-// A network of this process alone, in which `elsewhere` is an address of this machine.
+// A network namespace of this process, in which `elsewhere` is an address of this machine.
 bool make_network(const char* elsewhere) {
     if (unshare(CLONE_NEWNET) != 0) return false;
     const int any = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -51,7 +51,7 @@ bool make_network(const char* elsewhere) {
     return made;
 }
 
-// Somewhere a node might be; counts who connects.
+// A listener at an address where a node might be; counts connections.
 class Door {
 public:
     Door(asio::io_context& io, const std::string& address)
@@ -96,13 +96,13 @@ protected:
         ASSERT_TRUE(node_->wait_ready(std::chrono::steady_clock::now() + 30s));
         address_ = config.listen;
     }
-    // That of the node, as a stranger hears it in the node's hello.
+    // The cluster id, as any caller receives it in the node's hello.
     [[nodiscard]] core::ClusterId cluster() {
         const auto digits = node_->status().cluster_id;
         return {std::stoull(digits.substr(0, 16), nullptr, 16),
                 std::stoull(digits.substr(16), nullptr, 16)};
     }
-    // Calls as node `id`, which says that it is found there.
+    // Connects as node `id`, with that address.
     void call(std::uint64_t id, const std::string& there) {
         caller_.reset();
         caller_ = std::make_unique<transport::test::Node>(
@@ -137,7 +137,7 @@ TEST_F(StrangersAddress, IsNotCalledWhenItIsElsewhere) {
     const Door elsewhere{io_, "192.0.2.7"};
     call(9, elsewhere.address());
     ASSERT_TRUE(run_until(io_, [&] { return refused() > 0 || elsewhere.callers() > 0; }));
-    // By now a call of an address that it does not mind has come.
+    // By now the node has called an address that it accepts.
     const Door here{io_, "127.0.0.1"};
     call(10, here.address());
     ASSERT_TRUE(run_until(io_, [&] { return here.callers() > 0; }));

@@ -1,5 +1,5 @@
-// What a program and its surroundings do without thinking of the node in it: they change the
-// working directory, tidy up files, limit their size. Each in a process of its own.
+// Changes by a program and its environment that ignore the node: another working directory, removed
+// files, limited file sizes. Each test runs in a child process.
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
         }                                                                    \
     } while (false)
 
-// As the shell says it: 128 and the signal, for a process that one ended.
+// As a shell reports it: 128 plus the signal if a signal ended the process.
 int status_of(const std::function<void()>& body) {
     const auto child = ::fork();
     if (child == 0) {
@@ -75,7 +75,7 @@ TEST_F(Surroundings, AnotherWorkingDirectoryLaterDoesNoHarm) {
     EXPECT_TRUE(fs::exists(path() / "below" / "node" / "LOCK"));
 }
 
-// Two that had the same lock, otherwise.
+// Otherwise two nodes could hold the same lock.
 TEST_F(Surroundings, ADirectoryIsInUseAlsoWhenItsLockFilesWereRemoved) {
     Node node{Config::single_node(path() / "node")};
     auto gate = FenceGate::open(path() / "gate");
@@ -100,7 +100,7 @@ TEST_F(Surroundings, ADirectoryIsInUseAlsoWhenItsLockFilesWereRemoved) {
     EXPECT_TRUE(node.acquire("x").valid());
 }
 
-// Two clusters that grant the same, otherwise.
+// Otherwise two clusters could grant the same names.
 TEST_F(Surroundings, AListOfPeersThatWasForgottenOnceMakesNoSecondCluster) {
     Config alone;
     alone.node_id = 1;
@@ -126,7 +126,7 @@ void limit_file_size(rlim_t bytes) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-// SIGXFSZ ends a process that does not ask for anything else.
+// By default SIGXFSZ ends a process.
 TEST_F(Surroundings, ALimitOfTheSizeOfFilesEndsNoProgram) {
     for (const rlim_t kibibytes : {0, 1, 64, 1'024, 16'384}) {
         EXPECT_EQ(status_of([&] {

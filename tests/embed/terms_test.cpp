@@ -1,4 +1,4 @@
-// Bounds on holds, and names that stay taken (S8, S9), on a node and on a cluster.
+// Time limits of holds, and names that stay closed (S8, S9), on a node and on a cluster.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,7 @@ TEST_F(Terms, AHoldIsLostAfterItsMaxHold) {  // S8
     EXPECT_FALSE(hold.valid());
     EXPECT_EQ(hold.why_lost(), LossReason::expired);
     EXPECT_EQ(hold.failure(), Errc::lock_lost);
-    // Its node gave it back: nobody waits for a session to run out.
+    // Its node released it: the next holder need not wait for the session to expire.
     const auto next = node_.acquire("job");
     EXPECT_EQ(next.previous().how, Predecessor::expired);
     EXPECT_TRUE(node_.inspect("job").value->dirty);
@@ -42,7 +42,7 @@ TEST_F(Terms, TheOtherHoldsOfTheSessionStay) {
     EXPECT_TRUE(other.valid());
 }
 
-// For longer than another one has his.
+// For longer than the time after which another hold is lost.
 TEST_F(Terms, AWorkerThatSaysSoKeepsItsHold) {  // S8
     auto hold = node_.acquire("job", {.progress_timeout = 1s});
     hold.set_value("half done");
@@ -85,7 +85,7 @@ TEST_F(Terms, ABreakOpensWhatIsClosed) {  // S9, S24
     EXPECT_TRUE(node_.try_acquire("job").has_value());
 }
 
-// Nobody waits for longer than a moment for what its owner does about it.
+// The name is free after a moment, whatever the owner's callback does.
 TEST_F(Terms, ACallbackThatHangsKeepsTheNameFromNobody) {  // S6
     const auto asked = Clock::now();
     const auto hold = node_.acquire("job", {.max_hold = 50ms});
@@ -98,8 +98,8 @@ TEST_F(Terms, ACallbackThatHangsKeepsTheNameFromNobody) {  // S6
     enough.set_value();
 }
 
-// True when whoever loses "job" on the one node has been told before it is granted on the other;
-// the thread that tells is kept busy by those who lose something just before.
+// True if the owner of "job" on the one node is notified before the name is granted on the other;
+// the notifying thread is kept busy by callbacks for other losses.
 bool is_told_before_the_next(Node& one, Node& other) {
     const AcquireOptions options{.max_hold = 300ms};
     std::deque<Hold> holds;
@@ -120,20 +120,20 @@ TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8
     auto& node = cluster.node(0);
     std::uint64_t untold = 0;
     bool told = false;
-    do {  // while this machine has no time for it
+    do {  // while this machine is too busy
         untold = node.metrics().lost_untold;
         told = is_told_before_the_next(node, cluster.node(1));
     } while (!told && node.metrics().lost_untold != untold);
     EXPECT_TRUE(told);
 }
 
-// The cluster frees what a silent node holds by its max_hold, before the session runs out.
+// The cluster ends a hold of a silent node by its max_hold, before the session expires.
 TEST(TermsInACluster, AMaxHoldOfASilentNodeEnds) {  // S8
     auto timing = testing::quick_timing();
     timing.session_ttl = 2 * patience;
     testing::LocalCluster cluster{3, timing};
     auto hold = cluster.node(0).acquire("job", {.max_hold = 1s});
-    hold.confirm();  // a renewal, and with it the word that this node knows of its hold
+    hold.confirm();  // a renewal, which also confirms that this node knows its hold
     cluster.isolate(0);
     std::error_code ec;
     auto next = cluster.node(1).acquire_for("job", patience, ec);

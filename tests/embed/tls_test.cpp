@@ -1,4 +1,4 @@
-// TLS as a program meets it: configuration, rotation, warnings, and who is told what.
+// TLS as a program uses it: configuration, rotation, warnings, and who is informed.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -35,7 +35,7 @@ bool comes_true(Condition condition) {
     return true;
 }
 
-// A node of its own, with certificates in a directory.
+// A node with certificates in a directory.
 class TlsNode : public ::testing::Test {
 protected:
     TlsNode() { create_authority({"orders", at("ca.pem"), at("ca.key")}); }
@@ -104,7 +104,7 @@ TEST_F(TlsNode, WithoutTlsSaysSoWhereverSomebodyLooks) {
     EXPECT_TRUE(node.status().insecure);
     EXPECT_TRUE(comes_true([&] { return log().find("without TLS") != std::string::npos; }));
     plain.data_dir = at("other");
-    plain.listen = "127.0.0.1:0";  // nobody else reaches it
+    plain.listen = "127.0.0.1:0";  // only this machine reaches it
     Node local{plain};
     EXPECT_FALSE(local.status().insecure);
 }
@@ -149,7 +149,7 @@ TEST_F(TlsNode, AnExpiredCertificateIsAnErrorAndAnEventAndStopsNothing) {
     ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
     EXPECT_TRUE(comes_true([&] { return log().find("has expired") != std::string::npos; }));
     EXPECT_EQ(node.metrics().certificate_left, Duration::zero());
-    // Renewed while it runs.
+    // Renewed while the node runs.
     std::atomic<int> events{0};
     const auto subscription = node.on_event([&](const NodeEvent& event) {
         if (event.kind == NodeEvent::Kind::certificate_expires) ++events;
@@ -200,7 +200,7 @@ protected:
     [[nodiscard]] std::filesystem::path at(const std::string& name) const {
         return cluster_.directory() / name;
     }
-    // Another authority, and certificates of its for all nodes; `authorities` are to be believed.
+    // Another authority, and its certificates for all nodes; `authorities` are the trusted ones.
     void put_in_place(const std::string& authority, const std::string& authorities) {
         for (NodeId id = 1; id <= cluster_.size(); ++id) {
             CertificateOptions options;
@@ -248,7 +248,7 @@ TEST_F(TlsCluster, ChangesItsAuthorityWithoutAPause) {
     believe("next.pem");
     EXPECT_TRUE(cluster_.node(2).acquire_for("y", patience));
     EXPECT_TRUE(hold.valid());
-    // Whoever has only a certificate of the former authority is out, as a restart shows.
+    // A node that has only a certificate of the former authority is refused, as a restart shows.
     cluster_.restart(2);
     EXPECT_TRUE(cluster_.wait_ready(patience));
 }
@@ -276,7 +276,7 @@ TEST_F(TlsCluster, WhoWasRemovedIsOut) {
     }));
     EXPECT_TRUE(node.acquire_for("x", patience));
     const auto before = node.metrics().connections_refused;
-    cluster_.restart(removed);  // its certificate is as good as before
+    cluster_.restart(removed);  // its certificate is still valid
     EXPECT_TRUE(comes_true([&] { return node.metrics().connections_refused > before; }));
     EXPECT_EQ(node.status().members.size(), 2U);
 }

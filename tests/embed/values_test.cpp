@@ -1,4 +1,4 @@
-// Values of locks, and locks that are taken away, on a node and on a cluster (S24, S36).
+// Values of locks, and breaks, on a node and on a cluster (S24, S36).
 #include <chrono>
 #include <future>
 #include <string>
@@ -70,7 +70,8 @@ TEST_F(Breaking, TheHolderReportsThatItWasBroken) {  // S24
     hold.set_value("late", ec);
     EXPECT_EQ(ec, Errc::lock_lost);
     EXPECT_EQ(hold.release(), Errc::lock_lost);
-    // Its node has confirmed it: the next one has it long before any TTL, and is told (S23).
+    // The node has confirmed the break: the next holder gets it long before any TTL, and learns of
+    // the break (S23).
     auto next = node_.acquire("stuck");
     EXPECT_EQ(next.previous().how, Predecessor::broken);
     EXPECT_EQ(next.previous().token, token);
@@ -105,7 +106,8 @@ TEST_F(Breaking, TheOtherLocksOfTheNodeStay) {  // lock-features 2.22
     EXPECT_TRUE(other.valid());
 }
 
-// Whoever is cut off cannot say that it knows: the name waits for the last renewal to run out.
+// A holder that is cut off cannot confirm: the name stays closed until its last renewal has
+// expired.
 TEST(BreakingInACluster, AHolderThatIsCutOffIsWaitedFor) {  // S24, P3
     testing::LocalCluster cluster{3, testing::quick_timing()};
     auto hold = cluster.node(0).acquire("stuck");

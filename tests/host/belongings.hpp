@@ -1,4 +1,4 @@
-// What belongs to the program around a node, as it is at this moment; what differs has a name.
+// The state of the program around a node at this moment; each part of it has a name.
 #pragma once
 
 #include <map>
@@ -6,11 +6,11 @@
 
 namespace mortise::tests {
 
-// Of the process, and of the calling thread.
+// Of the process and of the calling thread.
 using Belongings = std::map<std::string, std::string>;
 
 [[nodiscard]] Belongings belongings();
-// The names of what is not the same, with both; empty when all is.
+// The names of the parts that differ, with both values; empty if there are none.
 [[nodiscard]] std::string difference(const Belongings& before, const Belongings& after);
 
 }  // namespace mortise::tests

@@ -1,5 +1,5 @@
-// A program that ends while its node is at work: at once, with the status that it means, and
-// whatever the node is doing.
+// A program that ends while its node is running: at once, with the intended status, and whatever
+// the node is doing.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -17,9 +17,9 @@
 #include <mortise/mortise.hpp>
 #include <mortise/testing.hpp>
 
-// OpenSSL keeps things for each thread, in a list that it destroys in exit(). What threads of a
-// node have there, which still run at that moment, is found by nobody afterwards. Tests that close
-// their nodes find what the library itself does not give back to OpenSSL.
+// OpenSSL keeps data for each thread in a list that it destroys in exit(). The data of node threads
+// that still run at that moment is unreachable afterwards. Tests that close their nodes detect what
+// the library itself does not give back to OpenSSL.
 extern "C" const char* __lsan_default_suppressions() {
     return "leak:CRYPTO_zalloc\n";
 }
@@ -34,11 +34,11 @@ using namespace std::chrono_literals;
 
 constexpr int own_status = 7;
 
-// Threads of the program may use a node that nobody destroys; one that goes with the process is not
-// theirs to use while it does.
+// Threads of the program may use a node that is never destroyed. They may not use one that is
+// destroyed with the process while it is destroyed.
 enum class Threads { none, some };
 
-// It has what a node can have at once: holds, those who wait, callbacks, calls under way.
+// Has everything that a node can have at once: holds, waiters, callbacks, calls in progress.
 class BusyProgram {
 public:
     BusyProgram(Node& node, Threads threads) : node_{node} {
@@ -77,7 +77,7 @@ private:
             while (true) {
                 const std::lock_guard lock{mutex};
             }
-        } catch (const LockError&) {  // it was closed
+        } catch (const LockError&) {  // the node was closed
         }
     }
 
@@ -86,9 +86,9 @@ private:
     Hold kept_;
 };
 
-// For as long as the process lives, as a program's main() has it when another thread ends it.
+// Exists as long as the process, like an object of main() when another thread ends the process.
 void busy(Node& node, Threads threads) {
-    // Never destroyed, so that a tool that looks for leaks finds them.
+    // Never destroyed; a leak checker still finds it reachable.
     static auto& all = *new std::vector<BusyProgram*>;
     all.push_back(new BusyProgram{node, threads});
 }
@@ -104,7 +104,7 @@ Node& global(Config config) {
     return node;
 }
 
-// There before anything that a node makes once for the process, and so it goes after that.
+// Created before everything that a node creates once per process, so it is destroyed after that.
 std::optional<Node> filled;
 
 Node& in_a_global(Config config) {
@@ -124,7 +124,7 @@ protected:
     [[nodiscard]] static Threads threads() {
         return GetParam() == leaked ? Threads::some : Threads::none;
     }
-    // Who ended the process in the middle of something left a directory that is as good as ever.
+    // The end of the process leaves an undamaged directory.
     void expect_intact() {
         EXPECT_EQ(status_of([&] {
                       Node node{Config::single_node(directory_.path() / "node")};
@@ -149,7 +149,7 @@ TEST_P(Exit, OfTheMainThreadTakesTheNodeAlong) {
     expect_intact();
 }
 
-// What it has not brought to disk for good yet is a flush at its end, however late that is.
+// A flush at the end would write what is not on disk for good, however long that takes.
 TEST_P(Exit, DoesNotWaitLongerForANodeThatIsToFlush) {
     EXPECT_EQ(status_of([&] {
                   IN_CHILD_EXPECT(node().acquire("x").valid());
@@ -237,7 +237,8 @@ TEST_P(Exit, InTheLogSinkTakesTheNodeAlong) {
 
 Node* known = nullptr;
 
-// Registered before all that a node makes once for the process, so it runs when that is gone.
+// Registered before everything that a node creates once per process, so it runs after that is
+// destroyed.
 TEST_P(Exit, LeavesTheNodeToHandlersOfTheProgramWhileItIsThere) {
     const bool outlives_all = GetParam() == leaked;
     EXPECT_EQ(status_of([&] {
@@ -290,13 +291,13 @@ void open_and_close(const std::filesystem::path& path) {
     try {
         while (true)
             const Node node{Config::single_node(path)};
-    } catch (const std::system_error&) {  // there is no more to open
+    } catch (const std::system_error&) {  // it is not allowed any more
         std::this_thread::sleep_for(1h);
     }
 }
 
-// Whoever opens and closes at that moment is in the middle of what RocksDB has for the process. It
-// is waited for, which takes no longer than that on a disk that works.
+// A thread that opens or closes at that moment is using what RocksDB has for the process. exit()
+// waits for it, which takes no longer than the call on a working disk.
 TEST(ExitOfACluster, TakesNodesAlongThatOpenOrClose) {
     const testing::TempDirectory directory{"exit"};
     constexpr unsigned seconds_max = 20;

@@ -11,7 +11,7 @@
 
 namespace mortise::tests {
 
-// Mapped into this process?
+// Whether it is mapped into this process.
 inline bool is_mapped(const std::string& file_name) {
     std::ifstream maps{"/proc/self/maps"};
     for (std::string line; std::getline(maps, line);)

@@ -1,4 +1,4 @@
-// A plug-in that has the library inside it, and shows nothing of that to its host.
+// A plug-in that contains the library and exports none of its symbols.
 #include "tests/host/plugin.hpp"
 
 #include <exception>
@@ -16,9 +16,9 @@ namespace {
 
 std::optional<Node> node;
 std::vector<Hold> kept;
-std::string error;  // of the latest opening
+std::string error;  // of the last attempt to open
 
-// Empty when there is none. Several threads may be in here.
+// Empty if there is no node. Several threads may call this at once.
 template <class Call>
 std::string problem_of(Call call) {
     try {
@@ -110,7 +110,7 @@ void plugin_close() {
 }
 
 void plugin_forget() {
-    // Never destroyed, so that a tool that looks for leaks finds them.
+    // Never destroyed; a leak checker still finds it reachable.
     static auto& forgotten = *new std::vector<Node*>;
     forgotten.push_back(new Node{std::move(*node)});
     node.reset();

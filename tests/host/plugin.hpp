@@ -1,5 +1,4 @@
-// What a host calls in its plug-in (plugin.cpp), which has a node of its own. Nothing throws but
-// plugin_throw.
+// The interface of the plug-in (plugin.cpp), which has a node of its own. Only plugin_throw throws.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +7,27 @@ namespace mortise::tests {
 
 extern "C" {
 
-// In memory without a directory. Empty, or why it did not open; valid until the next call.
+// Without a directory the node is in memory. Returns an empty text, or why it did not open; valid
+// until the next call.
 const char* plugin_open(const char* directory);
-// Member `id` of a cluster of members at these addresses, as in MORTISE_PEER_LIST.
+// Opens member `id` of a cluster with these addresses, in the form of MORTISE_PEER_LIST.
 const char* plugin_join(const char* directory, unsigned id, const char* peers);
-// Acquires the name and gives it back: the token, or 0 when it did not.
+// Acquires the name and releases it. Returns the token, or 0 after a failure.
 std::int64_t plugin_use(const char* name);
-// One attempt, given back at once: the token, 0 when somebody has it, -1 when it did not work.
+// Makes one attempt and releases at once. Returns the token, 0 if the name is taken, -1 after a
+// failure.
 std::int64_t plugin_try(const char* name);
-// Throws the LockError of a hold that is empty.
+// Throws the LockError of an empty hold.
 void plugin_throw();
-// Where its copy of the library is.
+// The address of its copy of the library.
 const void* plugin_library();
-// As plugin_use, with a mutex. The C library then leaves the plug-in loaded: it knows of the
-// mutexes of each thread.
+// Like plugin_use, with a mutex. The C library then keeps the plug-in loaded because of
+// thread-local destructors.
 bool plugin_lock(const char* name);
-// Acquires the name and keeps it for as long as the node is open.
+// Acquires the name and keeps it as long as the node is open.
 bool plugin_keep(const char* name);
 void plugin_close();
-// Nobody will ever close it: it runs until the process ends.
+// The node is never closed: it runs until the process ends.
 void plugin_forget();
 }
 

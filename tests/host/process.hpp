@@ -1,4 +1,4 @@
-// A process of its own for what may end one, and how it ended.
+// Runs code that may end its process in a child process, and reports how that ended.
 #pragma once
 
 #include <cstdio>
@@ -19,7 +19,7 @@ inline void expect_in_child(bool holds, const char* condition, int line) {
 #define IN_CHILD_EXPECT(condition) \
     ::mortise::tests::expect_in_child(static_cast<bool>(condition), #condition, __LINE__)
 
-// The sanitizers look for leaks at the end, and are slow.
+// The sanitizers search for leaks at the end, and are slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr unsigned exit_seconds_max = 20;
 #else
@@ -27,14 +27,14 @@ constexpr unsigned exit_seconds_max = 2;
 #endif
 constexpr unsigned child_seconds_max = 60;
 
-// Ends the process as exit() does; with SIGALRM if that takes too long.
+// Ends the process by exit(); with SIGALRM if that takes too long.
 [[noreturn]] inline void leave(int status, unsigned seconds_max = exit_seconds_max) {
     ::alarm(seconds_max);
     std::exit(status);
 }
 
-// As the shell says it: 128 and the signal, for a process that one ended. A body that returns ends
-// in leave(0).
+// The status as a shell reports it: 128 plus the signal if a signal ended the process. A body that
+// returns ends in leave(0).
 inline int status_of(const std::function<void()>& body) {
     std::fflush(nullptr);
     const auto child = ::fork();

@@ -1,4 +1,4 @@
-// Threads of the host that are unlike the usual ones: small stacks, many, no thread at all.
+// Unusual threads of the host: small stacks, many threads, a thread that is not the host's own.
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -18,7 +18,7 @@ namespace mortise::tests {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t small_stack = 512U << 10U;  // they take several times as much
+constexpr std::size_t small_stack = 512U << 10U;  // the usual size is several times as large
 #else
 constexpr std::size_t small_stack = 64U << 10U;
 #endif
@@ -38,7 +38,7 @@ pthread_t start_small(std::function<void()>& body) {
     return thread;
 }
 
-// All that a program calls on threads of its own.
+// Everything that a program calls on its own threads.
 void do_everything(const std::filesystem::path& path) {
     Node node{Config::single_node(path / "node")};
     auto hold = node.acquire("x");
@@ -120,7 +120,7 @@ TEST(Stack, OfAThousandThreadsMayBeSmall) {
               0);
 }
 
-// New threads get a stack as large as the limit says, the usual eight mebibytes when there is none.
+// New threads get a stack of the size of the limit, or the usual eight mebibytes without one.
 TEST(Stack, MayBeLimitedInEveryWay) {
     for (const rlim_t bytes : {rlim_t{256U << 10U}, rlim_t{1U << 30U}, RLIM_INFINITY}) {
         const testing::TempDirectory directory{"stack"};

@@ -11,19 +11,19 @@ import unittest
 LIBRARY = sys.argv.pop() if len(sys.argv) > 1 else ""
 IS_SHARED = ".so" in LIBRARY
 
-# A name of ours, or what the compiler makes of one. Cap'n Proto names what it generates of a schema
-# by the schema's number.
+# A symbol of ours, or one that the compiler derives from it. Cap'n Proto names the code that it
+# generates by the number of the schema.
 OWN = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable|VTT|guard variable|construction vtable|"
                  r"non-virtual thunk|virtual thunk|TLS init function|TLS wrapper function)"
                  r" (?:for|to) )?(?:mortise::|capnp::schemas::[a-z]+_[0-9a-f]{16})")
-# One in the program, whoever has it: from headers, the same everywhere.
+# One per program, in whichever library it is: from headers, identical everywhere.
 SHARED_KINDS = "WVuw"
-# Inside the shared library, and none of the program's affair.
+# Inside the shared library, and not meant for the program.
 INTERNAL = re.compile(r"mortise::(core|storage|transport|testing)::")
 TAKEN_BY_THE_PROGRAM = re.compile(r"^(operator (new|delete)|malloc|calloc|realloc|free|main$|"
                                   r"__gxx_|signal$|sigaction$|fork$|_?exit$)")
-# Before main(): what Asio has once, its categories of errors and marks of threads, and places to
-# destroy them in. Sections, and what the compiler adds.
+# Initialized before main(): Asio's singletons, its error categories and thread markers, and their
+# destructors. Sections, and what the compiler adds.
 START = re.compile(r"^(_ZN4asio|_ZNK4asio|_ZGVN4asio|_ZZN4asio|_ZGVZN4asio|_ZTVN4asio|"
                    r"_Z(GV)?N7mortise9transport8Resolver2idE|__cxa_atexit|atexit|"
                    r"_ZN7mortise7storage12_GLOBAL__N_1L?(12FromTheStartD|22watched_from_the_start)|"

@@ -1,4 +1,4 @@
-// A host that has the library, and loads a plug-in that has another copy of it.
+// A host that has the library, and loads a plug-in with another copy of it.
 #include <chrono>
 #include <filesystem>
 #include <mutex>
@@ -107,7 +107,8 @@ TEST_P(TwoCopies, AreMembersOfOneCluster) {
                       config.node_id = id;
                       config.data_dir = path() / std::to_string(id);
                       config.peers = parse_peer_list(peers);
-                      config.timing.close_timeout = 200ms;  // of the last one there are no others
+                      // the last member has no others to wait for
+                      config.timing.close_timeout = 200ms;
                       config.listen = config.peers.at(id - 1).address;
                       return config;
                   };
@@ -129,7 +130,8 @@ TEST_P(TwoCopies, AreMembersOfOneCluster) {
               0);
 }
 
-// Their codes are of different categories, so they do not compare equal; what they say is the same.
+// Their error codes have different categories, so they do not compare equal; their messages are the
+// same.
 TEST_P(TwoCopies, ThrowWhatTheOtherUnderstands) {
     EXPECT_EQ(status_of([&] {
                   const LoadedPlugin plugin{MORTISE_PLUGIN, flags()};

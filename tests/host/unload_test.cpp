@@ -1,4 +1,4 @@
-// A host unloads a plug-in that has the library inside it, and goes on.
+// A host unloads a plug-in that contains the library, and continues.
 #include <functional>
 #include <latch>
 #include <memory>
@@ -30,7 +30,7 @@ void forget_it(const LoadedPlugin& plugin) {
     plugin.forget();
 }
 
-// Threads of the host which use the plug-in, and end after it is gone.
+// Threads of the host that use the plug-in, and end after it was unloaded.
 class Users {
 public:
     explicit Users(const LoadedPlugin& plugin) {
@@ -64,11 +64,12 @@ void use_and_unload(const Parting& part) {
     part(*plugin);
     plugin.reset();
     users.end();
-    IN_CHILD_EXPECT(status_of([] { ::_exit(7); }) == 7);  // what was to be told of forks
+    // the fork handlers of the library are called
+    IN_CHILD_EXPECT(status_of([] { ::_exit(7); }) == 7);
     std::thread{[] {}}.join();
 }
 
-// Otherwise the other tests prove nothing.
+// Without this control the other tests would prove nothing.
 TEST(Unload, TakesAPlugInAwayThatOpenedNoNode) {
     EXPECT_EQ(status_of([] {
                   {

@@ -1,5 +1,5 @@
-// What belongs to the program stays as it is, whatever its node does; and signals are the
-// program's alone, however many.
+// The state of the program stays as it is, whatever its node does; and signals reach only the
+// program's threads, however many come.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,13 +31,13 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// --- a life of a node, with all that it may meet
+// --- the whole life of a node
 
-// Three on disks, of whom one goes without a word; a gate; a look from outside; refused calls.
+// Three nodes with disks, of which one disappears; a gate; a remote; refused calls.
 template <class InBetween>
 void live(testing::Wire wire, InBetween in_between) {
     auto timing = testing::quick_timing();
-    timing.close_timeout = 200ms;  // who is cut off waits as long for the others
+    timing.close_timeout = 200ms;  // a node that is cut off waits this long for the others
     testing::LocalCluster cluster{3, timing, wire};
     auto& node = cluster.node(0);
     in_between();
@@ -69,7 +69,7 @@ void handle(int number, void (*handler)(int), int flags) {
     ::sigaction(number, &action, nullptr);
 }
 
-// As a program may have it, in every way that is not the usual one.
+// Every setting that a program may have differs from the usual one.
 void make_unusual() {
     handle(SIGUSR1, nothing, 0);
     handle(SIGTERM, nothing, SA_RESTART | SA_ONSTACK);
@@ -81,7 +81,7 @@ void make_unusual() {
     for (const int number : {SIGUSR2, SIGWINCH, SIGRTMIN + 3})
         sigaddset(&some, number);
     ::pthread_sigmask(SIG_BLOCK, &some, nullptr);
-    ::raise(SIGUSR2);  // waits
+    ::raise(SIGUSR2);  // stays pending
     ::umask(0137);
     std::setlocale(LC_ALL, "C.UTF-8");
     std::locale::global(std::locale{"C.UTF-8"});
@@ -112,7 +112,7 @@ TEST_P(Untouched, IsWhateverBelongsToTheProgram) {
     }
 }
 
-// A program that did not ask for anything else ends with it.
+// A program with the default action for SIGPIPE would end with it.
 TEST_P(Untouched, IsAProgramThatEndsWithSigpipeByPeersThatVanish) {
     EXPECT_EQ(status_of([] {
                   handle(SIGPIPE, SIG_DFL, 0);
@@ -136,7 +136,7 @@ std::set<std::string> thread_ids() {
     return ids;
 }
 
-// The number that stands behind `key` in /proc/self/task/ID/status.
+// The number after `key` in /proc/self/task/ID/status.
 std::string of_task(const std::string& id, const std::string& key) {
     std::ifstream status{"/proc/self/task/" + id + "/status"};
     for (std::string word; status >> word;)
@@ -146,10 +146,10 @@ std::string of_task(const std::string& id, const std::string& key) {
 
 constexpr std::array own_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-// Those of the host that would be handled on that thread.
+// The host's signals that would be handled on that thread.
 std::string handled_on(const std::string& id) {
     const auto word = of_task(id, "SigBlk");
-    if (word.empty()) return {};  // it ended
+    if (word.empty()) return {};  // the thread has ended
     const auto blocked = std::stoull(word, nullptr, 16);
     std::string handled;
     for (int number = 1; number < NSIG; ++number) {
@@ -187,7 +187,7 @@ TEST(Threads, TakeNoneOfTheSignalsOfTheProgram) {
               0);
 }
 
-// --- a storm of signals
+// --- many signals
 
 thread_local bool is_of_host = false;
 std::atomic<int> handled{0};
@@ -198,7 +198,7 @@ void note(int) {
     if (!is_of_host) is_misplaced = true;
 }
 
-// To the process, and to the thread that made it, a thousand times a second each.
+// Sends signals to the process, and to the thread that created it, a thousand times a second each.
 class Storm {
 public:
     explicit Storm(int flags) : target_{::pthread_self()} {

@@ -1,4 +1,4 @@
-// Circles of waits across the nodes of a cluster (S33).
+// Wait cycles across the nodes of a cluster (S33).
 #include <barrier>
 #include <chrono>
 #include <functional>
@@ -22,12 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two nodes that each take one name and then want the other's.
+// Two nodes that each hold one name and then request the other's.
 class DeadlockAcrossNodes : public ::testing::Test {
 protected:
     using Told = std::optional<ErrorDetail>;
 
-    // What each was told, if it was refused; the other has both in the end.
+    // What each of them got, if it was refused; the other one has both names in the end.
     template <class Owner>
     static std::pair<Told, Told> meet(Owner one, Owner other) {
         std::barrier both{2};
@@ -91,7 +91,7 @@ protected:
                     LockerOwner{cluster_.node(1), Locker{cluster_.node(1), "shipping"}, "b", "a"});
     }
 
-    // Lockers are told to the cluster once every member is known to understand that.
+    // Lockers take part once every member is known to support that.
     std::pair<Told, Told> meet_until_refused() {
         const auto end = std::chrono::steady_clock::now() + 60s;
         for (;;) {

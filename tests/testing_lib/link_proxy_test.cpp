@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-// A server behind a link, and callers that go through it.
+// A server behind a link, and callers that connect through it.
 class LinkProxyTest : public ::testing::Test {
 protected:
     LinkProxyTest() { proxy_.set_target(link_, "127.0.0.1:" + port_of(server_)); }
@@ -53,7 +53,7 @@ protected:
         asio::read(socket, asio::buffer(text));
         return text;
     }
-    // What the next read ends with.
+    // The error of the next read.
     static asio::error_code end_of(tcp::socket& socket) {
         std::array<char, 1> buffer{};
         asio::error_code ec;
@@ -78,7 +78,7 @@ TEST_F(LinkProxyTest, CarriesBytesBothWays) {
     EXPECT_EQ(hear(called, 4), "ping");
     say(called, "pong!");
     EXPECT_EQ(hear(caller, 5), "pong!");
-    // What arrived was counted a moment later.
+    // The counters are updated a moment after the bytes arrive.
     auto counters = proxy_.counters(link_);
     for (int i = 0; i < 1000 && counters.bytes_passed < 9; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds{5});

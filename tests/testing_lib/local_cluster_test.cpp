@@ -35,7 +35,7 @@ std::size_t await_leader(const LocalCluster& cluster) {
     throw std::runtime_error{"no leader"};
 }
 
-// Calls fail with no_quorum or session_expired while the cluster finds itself again.
+// Calls fail with no_quorum or session_expired while the cluster recovers.
 Hold acquire_in_the_end(Node& node, const char* name) {
     const auto end = std::chrono::steady_clock::now() + patience;
     while (true) {
@@ -69,7 +69,7 @@ TEST(LocalCluster, ALockHeldOnOneNodeIsBusyOnTheOthers) {
     EXPECT_GT(next.token(), token);
 }
 
-// Who closes waits until somebody else stands for election: nobody has to miss the leader first.
+// A leader that closes waits until another node campaigns, so no node has to detect its absence.
 TEST(LocalCluster, ALeaderThatClosesHandsOver) {
     LocalCluster cluster{3, quick_timing()};
     const auto leader = await_leader(cluster);
@@ -87,7 +87,7 @@ TEST(LocalCluster, GoesOnWithoutItsLeader) {
     const auto leader = await_leader(cluster);
     const auto held = cluster.node(leader).acquire("orders/42");
     const auto token = held.token();
-    // Who waits is told how the holder before left; who comes later may find nothing known of it.
+    // A waiter learns how the previous holder left; for a later request this may be forgotten.
     auto& other = cluster.node((leader + 1) % 3);
     auto waiting =
         std::async(std::launch::async, [&other] { return acquire_in_the_end(other, "orders/42"); });
@@ -157,7 +157,7 @@ TEST(LocalCluster, AnIsolatedHolderIsWarnedAlsoWithTheShortestTimes) {
     EXPECT_GE(warned, 1);
 }
 
-// Nobody decides that its session ended while no two nodes see each other.
+// No session is ended while no two nodes are connected.
 TEST(LocalCluster, ASuspendedHolderIsTheHolderAgainWhenThereIsAQuorum) {
     LocalCluster cluster{3, quick_timing()};
     std::promise<void> suspended;

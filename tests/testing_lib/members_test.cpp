@@ -1,4 +1,4 @@
-// Members of a cluster that come and go, by the calls of a program.
+// Members that are added to and removed from a cluster by the calls of a program.
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -42,7 +42,7 @@ protected:
             if (member.id == id) return member.role;
         return std::nullopt;
     }
-    // The leader has it committed; others hear of it a moment later.
+    // The leader has committed it; the others learn of it a moment later.
     static bool becomes(NodeId id, std::optional<Role> role, Node& at) {
         const auto end = std::chrono::steady_clock::now() + patience;
         while (role_of(id, at) != role && std::chrono::steady_clock::now() < end)
@@ -50,7 +50,7 @@ protected:
         return role_of(id, at) == role;
     }
 
-    // Whoever is to lead wants the votes of the others.
+    // A node that is to lead needs the votes of the others.
     static bool connects(NodeId id, Node& at) {
         const auto end = std::chrono::steady_clock::now() + patience;
         const auto is_connected = [&] {
@@ -89,10 +89,11 @@ TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
     EXPECT_TRUE(becomes(4, std::nullopt, cluster_.node(0)));
 }
 
-// Nothing that it has names the leader, and no other member tells it anything.
+// Nothing in its directory names the leader, and no other member sends it anything.
 TEST_F(Members, WhoMissedANewLeaderIsFoundByIt) {
     auto config = this->learner();
-    config.peers.pop_back();  // the third comes back at another port, which the log has a link to
+    // the third member returns on another port, to which the log has a link
+    config.peers.pop_back();
     Node learner{config};
     cluster_.kill(2);
     cluster_.node(0).add_member(4, learner.status().address);
@@ -103,10 +104,11 @@ TEST_F(Members, WhoMissedANewLeaderIsFoundByIt) {
     EXPECT_TRUE(is_ready(cluster_.node(2)));
 }
 
-// P7: the two that are left are a majority, and the one has never heard of the other.
+// P7: the remaining two are a majority, and one of them has never heard of the other.
 TEST_F(Members, WhoMissedAMemberMakesAMajorityWithIt) {
     auto config = this->learner();
-    config.peers.pop_back();  // the third comes back at another port, which the log has a link to
+    // the third member returns on another port, to which the log has a link
+    config.peers.pop_back();
     Node learner{config};
     cluster_.kill(2);
     cluster_.node(0).add_member(4, learner.status().address);
@@ -118,7 +120,7 @@ TEST_F(Members, WhoMissedAMemberMakesAMajorityWithIt) {
     EXPECT_TRUE(is_ready(cluster_.node(2)));
 }
 
-// Its holds run out, its calls end, and it can be closed as always.
+// Its holds expire, its calls end, and it can be closed as usual.
 TEST_F(Members, WhoIsRemovedWaitsForNobody) {
     auto config = this->learner();
     config.timing.call_timeout = 1s;
@@ -152,7 +154,7 @@ TEST_F(Members, WhoIsRemovedWaitsForNobody) {
     learner.close();
 }
 
-// Nobody is to wait for ever for what cannot come.
+// No thread may wait for ever for a hold that cannot come.
 TEST_F(Members, AMutexOfARemovedMemberSaysSo) {
     auto config = this->learner();
     config.timing.call_timeout = 1s;
@@ -196,7 +198,7 @@ TEST_F(Members, AMutexOfAMemberThatWasRemovedWhileItWasDownSaysSo) {
     }
 }
 
-// All that it has says that it is no member, and nobody tells it any more.
+// Its directory says that it is not a member, and no node informs it any more.
 TEST_F(Members, AMutexOfAMemberThatStartsAgainAfterItsRemovalSaysSo) {
     cluster_.node(0).remove_member(3);
     ASSERT_TRUE(becomes(3, std::nullopt, cluster_.node(2)));
@@ -216,7 +218,7 @@ TEST_F(Members, AMutexOfAMemberThatStartsAgainAfterItsRemovalSaysSo) {
     EXPECT_EQ(node.status().why_not_ready, "not a member of the cluster: it was removed");
     if (!ends) node.close();
     EXPECT_EQ(waits.get(), "this node is not a member of its cluster: it was removed");
-    // Another start finds the same, and whoever is added again is a member.
+    // A restart finds the same, and a node that is added again is a member.
     cluster_.restart(2);
     std::error_code ec;
     EXPECT_FALSE(cluster_.node(2).acquire_for("x", 100ms, ec));
@@ -274,7 +276,7 @@ TEST_F(Members, WithoutAMajorityNothingChanges) {
     EXPECT_TRUE(ec == Errc::no_quorum || ec == Errc::outcome_unknown) << ec.message();
 }
 
-// Its file still says learner.
+// Its configuration file still has the role learner.
 TEST_F(Members, APromotedLearnerStartsAgainAsAVoter) {
     auto node = std::make_unique<Node>(learner());
     auto config = learner();

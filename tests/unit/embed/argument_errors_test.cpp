@@ -15,7 +15,7 @@ std::string_view part(std::string name, const AcquireOptions& options) {
     return unsound_part({std::move(name), options, Attempt::wait, {}});
 }
 
-// Options that are refused, by what the reason has to name.
+// Options that are refused, with a word that the reason must contain.
 std::vector<std::pair<std::string, AcquireOptions>> refused() {
     return {
         {"label", {.label = std::string(257, 'x')}},

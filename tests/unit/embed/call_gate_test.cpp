@@ -32,7 +32,7 @@ TEST_F(CallGateTest, WakesOnceForABurst) {
     EXPECT_EQ(wakes_, 2);
 }
 
-// P10: the rest comes behind whatever else there is to do, and in its order.
+// P10: the remaining calls come after other pending work, in their order.
 TEST_F(CallGateTest, WakesAgainForWhatWasNotTakenYet) {
     for (int i = 0; i < 10; ++i)
         EXPECT_FALSE(acquire());
@@ -56,7 +56,7 @@ TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {
     EXPECT_EQ(gate_.refused(), 1U);
     auto taken = gate_.take();
     EXPECT_EQ(taken.size(), 21U);
-    // Under way until they are answered.
+    // They are in progress until they are answered.
     EXPECT_EQ(acquire(), Errc::resource_exhausted);
     EXPECT_FALSE(release());
     taken.pop_back();
@@ -85,7 +85,7 @@ TEST_F(CallGateTest, TakesWhatGoesFirstBeforeTheRest) {
     EXPECT_EQ(wakes_, 1);
 }
 
-// Nothing was lost by it but time: what is there is taken with the next call.
+// Only time was lost: the queued calls are taken with the next one.
 TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {
     int wakes = 0;
     CallGate gate{[&] {

@@ -43,7 +43,7 @@ protected:
         options.key = at(name + ".key");
         return options;
     }
-    // What issue_certificate() has against the options, with its code.
+    // The error of issue_certificate() for these options, which must have this code.
     static std::string problem_of(const CertificateOptions& options, std::errc code) {
         try {
             issue_certificate(options);

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 
 using Variables = std::map<std::string, std::string>;
 
-// Sets the variables for as long as it lives, and puts back what was there.
+// Sets the variables while it exists, and restores the former values.
 class Environment {
 public:
     explicit Environment(const Variables& variables) {
@@ -146,7 +146,7 @@ TEST(ConfigEnvironment, TakesAnEmptyVariableForNone) {
     EXPECT_EQ(config.log.level, LogLevel::warn);
 }
 
-// A secret that ends with a line end, a file of variables from Windows.
+// For example a secret with a line end, or a file of variables from Windows.
 TEST(ConfigEnvironment, TakesNoBlanksAroundAValue) {
     const auto config = read({{"MORTISE_DATA_DIR", "/var/lib/my data\r\n"},
                               {"MORTISE_NODE_ID", "1\n"},
@@ -173,7 +173,7 @@ TEST(ConfigEnvironment, TakesNoQuotesForPartOfAValue) {
     EXPECT_EQ(complaint({{"MORTISE_DATA_DIR", "it's"}}), "");
 }
 
-// Others put variables there too: service discovery, our own `mortise run`.
+// Others use such variables, too: service discovery, `mortise demo`.
 TEST(ConfigEnvironment, LeavesOtherVariablesAlone) {
     EXPECT_EQ(complaint({{"MORTISE_DATA_DIR", "d"},
                          {"MORTISE_SERVICE_HOST", "10.0.0.1"},

@@ -1,4 +1,4 @@
-// docs/configuration.md against the configuration.
+// Compares docs/configuration.md with the configuration.
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -24,7 +24,7 @@ struct PageRow {
     std::string allowed;
 };
 
-// Without the blanks around them, and without the quotes of one that is all code.
+// Without the blanks around them, and without the backquotes of a cell that is code.
 std::vector<std::string> cells_of(const std::string& row) {
     std::vector<std::string> cells;
     for (auto at = row.find('|') + 1; at < row.size(); at = row.find('|', at) + 1) {
@@ -38,7 +38,7 @@ std::vector<std::string> cells_of(const std::string& row) {
     return cells;
 }
 
-// "| `timing.heartbeat` | `100ms` | from ... |" of the page, by key.
+// The rows "| `timing.heartbeat` | `100ms` | from ... |" of the page, by key.
 std::map<std::string, PageRow> rows_of_the_page() {
     std::map<std::string, PageRow> rows;
     std::ifstream page{"docs/configuration.md"};
@@ -65,7 +65,7 @@ std::string text_of(const Value& value) {
         return std::string{to_string(value)};
 }
 
-// More than anybody is allowed.
+// A value above the allowed range.
 template <class Value>
 void exceed(Value& value) {
     if constexpr (std::is_same_v<Value, Duration>) value = 100h;

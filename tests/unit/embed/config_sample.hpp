@@ -1,4 +1,4 @@
-// A configuration in which every key has another value than by default.
+// A configuration in which every key differs from its default.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ Config three_peers() {
     return config;
 }
 
-// What is said of a valid configuration after `change`; nothing if it stays valid.
+// The error for a valid configuration after `change`; empty if it stays valid.
 std::string complaint(const std::function<void(Config&)>& change) {
     auto config = three_peers();
     change(config);
@@ -120,7 +120,7 @@ TEST(Config, RefusesToListenInTheOpenWithoutTls) {
         };
         EXPECT_EQ(complaint(insecure), "");
     }
-    // Where a name leads to is seen when it is bound.
+    // A host name is checked when it is bound.
     EXPECT_EQ(complaint([](Config& c) { c.listen = "db-1:7401"; }), "");
 }
 
@@ -142,7 +142,7 @@ TEST(Config, RefusesPeersThatDoNotFit) {
     EXPECT_EQ(complaint([](Config& c) { c.peers[0].id = 0; }), "peer.id: must be 1 or more");
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "127.0.0.1:7401"; }),
               "peer.address: \"127.0.0.1:7401\" is the address of two peers");
-    // However it is written.
+    // In any notation.
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "127.0.0.1:07401"; }),
               "peer.address: \"127.0.0.1:07401\" is the address of two peers");
     EXPECT_EQ(complaint([](Config& c) {

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Complete but for the place where a test adds its lines.
+// Complete, except for the place where a test adds its lines.
 constexpr std::string_view whole = R"(cluster  = "orders"
 role     = "voter"
 node_id  = 2
@@ -209,7 +209,7 @@ TEST(ConfigToml, NamesLineAndKeyOfAPeerThatIsWrong) {
     EXPECT_EQ(complaint("data_dir = 'd'\npeer = []\n"), "");
 }
 
-// Of two times that do not fit together the line is that of the one in the file.
+// If two times contradict each other, the error has the line of the one in the file.
 TEST(ConfigToml, PointsToTheTimeThatWasWritten) {
     EXPECT_EQ(complaint("data_dir = 'd'\n[timing]\nelection_timeout = '3s'\n"),
               "mortise.toml:3: timing.election_timeout: a session_ttl of 10s is too short: at "
@@ -248,7 +248,7 @@ TEST(ConfigToml, EscapesWhatItRepeats) {
     EXPECT_LT(complaint("role = '" + long_role + "'\n").size(), 300U);
 }
 
-// A key with a dot in it is not the same as a key in a table.
+// A key with a dot in it differs from a key in a table.
 TEST(ConfigToml, IsNotFooledByAQuotedDot) {
     EXPECT_THAT(complaint("data_dir = 'd'\n\"timing.heartbeat\" = '1s'\n"),
                 StartsWith("mortise.toml:2: \"timing.heartbeat\": unknown key"));

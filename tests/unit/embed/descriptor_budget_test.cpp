@@ -1,4 +1,4 @@
-// How few descriptors are divided.
+// How a small number of descriptors is divided.
 #include "embed/host/descriptor_budget.hpp"
 
 #include <limits>

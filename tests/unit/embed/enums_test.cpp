@@ -9,7 +9,7 @@
 namespace mortise {
 namespace {
 
-// The names are in scripts and dashboards by now: they do not change.
+// Scripts and dashboards use these names, so they must not change.
 template <class Enum>
 void expect_names(std::initializer_list<std::string_view> names) {
     std::uint8_t value = 0;

@@ -22,7 +22,7 @@ TEST(Escaped, ShowsControlCharacters) {
     EXPECT_EQ(escaped("\0x\x7f"s), R"(\x00x\x7f)");
     EXPECT_EQ(escaped("\xc2\x9b"
                       "2J"),
-              R"(\xc2\x9b2J)");  // the same in the second control set
+              R"(\xc2\x9b2J)");  // the same in the second set of control characters
 }
 
 TEST(Escaped, ShowsWhatTurnsOrHidesText) {
@@ -31,21 +31,21 @@ TEST(Escaped, ShowsWhatTurnsOrHidesText) {
               R"(a\xe2\x80\xaeb)");  // right to left from here
     EXPECT_EQ(escaped("a\xe2\x80\x8b"
                       "b"),
-              R"(a\xe2\x80\x8bb)");                         // no width
-    EXPECT_EQ(escaped("\xe2\x80\xa8"), R"(\xe2\x80\xa8)");  // another end of a line
+              R"(a\xe2\x80\x8bb)");                         // zero width
+    EXPECT_EQ(escaped("\xe2\x80\xa8"), R"(\xe2\x80\xa8)");  // another line end
     EXPECT_EQ(escaped("\xef\xbb\xbf"), R"(\xef\xbb\xbf)");
 }
 
 TEST(Escaped, ShowsWhatIsNotUtf8) {
     EXPECT_EQ(escaped("\xff\xfe"), R"(\xff\xfe)");
-    EXPECT_EQ(escaped("a\x80z"), R"(a\x80z)");  // goes on with nothing
+    EXPECT_EQ(escaped("a\x80z"), R"(a\x80z)");  // a continuation byte alone
     EXPECT_EQ(escaped("\xc3"), R"(\xc3)");      // ends too early
     EXPECT_EQ(escaped("\xe2\x82"), R"(\xe2\x82)");
-    EXPECT_EQ(escaped("\xc3("), R"(\xc3()");        // goes on with something else
-    EXPECT_EQ(escaped("\xc1\x81"), R"(\xc1\x81)");  // longer than it must be
+    EXPECT_EQ(escaped("\xc3("), R"(\xc3()");        // continues with another byte
+    EXPECT_EQ(escaped("\xc1\x81"), R"(\xc1\x81)");  // longer than necessary
     EXPECT_EQ(escaped("\xe0\x9f\xbf"), R"(\xe0\x9f\xbf)");
     EXPECT_EQ(escaped("\xf0\x8f\xbf\xbf"), R"(\xf0\x8f\xbf\xbf)");
-    EXPECT_EQ(escaped("\xed\xa0\x80"), R"(\xed\xa0\x80)");  // half of a pair
+    EXPECT_EQ(escaped("\xed\xa0\x80"), R"(\xed\xa0\x80)");  // half of a surrogate pair
     EXPECT_EQ(escaped("\xf4\x90\x80\x80"), R"(\xf4\x90\x80\x80)");
     EXPECT_EQ(escaped("\xf8\x88\x80\x80\x80"), R"(\xf8\x88\x80\x80\x80)");
 }

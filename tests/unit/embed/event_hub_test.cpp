@@ -38,7 +38,7 @@ TEST(EventHub, CallsNobodyWhoseSubscriptionEnded) {
     EXPECT_EQ(heard, 0);
 }
 
-// The end of a subscription waits for a call that is running, unless it comes out of that call.
+// The end of a subscription waits for a running call, unless it is called from that call.
 TEST(EventHub, WaitsForTheCallThatIsRunning) {
     Notifier notifier{"test"};
     EventHub hub{notifier};

@@ -1,4 +1,4 @@
-// Holds that change their mode, without a core: what is made of answers that come late.
+// Conversions of holds without a core: the effect of late answers.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 class HoldConvert : public testing::Test {
 protected:
-    // For update.
+    // A hold in update mode.
     Hold granted() {
         core::Acquired granted;
         granted.parts.push_back({"name", core::LockMode::update, {}, {}});
@@ -30,7 +30,7 @@ protected:
         EXPECT_TRUE(locker_->begin("name", LockMode::update).asks());
         return locker_->ended("name", granted());
     }
-    // What is submitted next. On a busy machine several calls come at once.
+    // The next submitted call. On a busy machine several calls come at once.
     Submitted taken() {
         while (taken_.empty())
             taken_ = gate_->take();
@@ -38,7 +38,7 @@ protected:
         taken_.pop_front();
         return next;
     }
-    // Whoever asked for it heard nothing in time.
+    // The caller of the upgrade got no answer in time.
     Submitted upgrade_given_up(Hold& hold) {
         std::error_code ec;
         std::thread asks{[&] { hold.upgrade(std::chrono::steady_clock::now() + 1ms, ec); }};
@@ -53,7 +53,7 @@ protected:
         grant_->upgraded(token_);
         call.completion->complete({});
     }
-    // Empty when nobody asked for that.
+    // Empty if no downgrade was submitted.
     std::optional<core::LockMode> downgraded_to() {
         const auto calls = gate_->take();
         if (calls.empty()) return std::nullopt;
@@ -67,7 +67,7 @@ protected:
         std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
     std::shared_ptr<LockerState> locker_ = std::make_shared<LockerState>(gate_, "");
     std::shared_ptr<HoldRecord> grant_;
-    SubmittedCalls taken_;  // and not looked at yet
+    SubmittedCalls taken_;  // and not examined yet
 };
 
 TEST_F(HoldConvert, AnUpgradeThatComesAfterItsCallerGaveUpIsUndone) {  // S27, P6
@@ -83,7 +83,8 @@ TEST_F(HoldConvert, AnUpgradeThatComesAfterItsCallerGaveUpIsUndone) {  // S27, P
     }
 }
 
-// What the owner asked for may be there first: to the cluster the other is then no downgrade.
+// The owner's downgrade may be submitted first: the other one is then not a downgrade for the
+// cluster.
 TEST_F(HoldConvert, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
     auto hold = granted();
     const auto upgrade = upgrade_given_up(hold);
@@ -95,7 +96,7 @@ TEST_F(HoldConvert, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
     EXPECT_EQ(downgraded_to(), core::LockMode::update);
 }
 
-// What is exclusive is not upgraded.
+// An exclusive hold cannot be upgraded.
 TEST_F(HoldConvert, ALateUpgradeIsUndoneBeforeItIsTriedAgain) {  // S27, P6
     auto hold = granted();
     const auto upgrade = upgrade_given_up(hold);
@@ -120,7 +121,7 @@ TEST_F(HoldConvert, NothingIsUndoneOfAnUpgradeThatCameToNothing) {
     EXPECT_EQ(downgraded_to(), std::nullopt);
 }
 
-// Suspended in the step that made it exclusive, it is so when it is held again.
+// Suspended in the step that made it exclusive, it is exclusive when it is held again.
 TEST_F(HoldConvert, AnUpgradeOfWhatIsSuspendedMeanwhileCounts) {  // S6, S27
     lease_ = Lease::make_lasting(core::SessionId{1}, boot_now() + 200ms, 0ns);
     auto hold = granted_to_locker();

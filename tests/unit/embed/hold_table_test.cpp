@@ -30,7 +30,7 @@ protected:
         granted.suspends = suspends;
         return table_.add(std::move(granted), progress_timeout);
     }
-    // Waits until the program is told.
+    // Waits until the program is notified.
     static void await(const std::stop_token& token) {
         std::promise<void> told;
         const std::stop_callback on_lost{token, [&] { told.set_value(); }};
@@ -61,7 +61,7 @@ TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
     EXPECT_EQ(table_.size(), 0U);
 }
 
-// What is there now may be of somebody who came after it.
+// The value may have been written by a later holder.
 TEST_F(HoldTableTest, AValueThatComesAfterTheLossIsNotTold) {  // S36
     lease_until(boot_now() + 1h);
     const auto hold = granted();
@@ -95,7 +95,7 @@ TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
     EXPECT_EQ(std::get<core::ToldCall>(calls.front().call).hold, operation);
 }
 
-// A session may be opened so slowly that nothing is left of its lease.
+// A session may be opened so slowly that its lease has ended already.
 TEST_F(HoldTableTest, AHoldThatIsGrantedTooLateIsLostFromTheStart) {
     lease_until(boot_now());
     EXPECT_FALSE(table_.has_valid_lease());
@@ -104,7 +104,7 @@ TEST_F(HoldTableTest, AHoldThatIsGrantedTooLateIsLostFromTheStart) {
     EXPECT_EQ(hold.why_lost(), LossReason::expired);
 }
 
-// The renewal is granted, but the owners may have seen that their holds are not valid.
+// The renewal succeeds, but the owners may have seen that their holds are not valid.
 TEST_F(HoldTableTest, ARenewalThatComesTooLateGivesTheHoldsBack) {
     lease_until(boot_now() + 1ms);
     const auto hold = granted();
@@ -119,7 +119,7 @@ TEST_F(HoldTableTest, ARenewalThatComesTooLateGivesTheHoldsBack) {
     EXPECT_EQ(table_.sessions_expired(), 0U);
 }
 
-// Its own release is on the way, in order: this one would say that it was lost (S9, S23).
+// Its own release is on its way; this one would say that the hold was lost (S9, S23).
 TEST_F(HoldTableTest, WhatWasGivenBackInTimeIsNotGivenBackAsIdle) {
     lease_until(boot_now() + 1h);
     auto hold = granted(false, 20ms);
@@ -177,7 +177,7 @@ TEST_F(HoldTableTest, TheOwnerIsToldOnceThatItsHoldIsSuspended) {  // S6
     after.get_future().wait();
 }
 
-// The table lists the grant, and the owner watches what it has of it.
+// The table lists the grant, and the owner watches its own hold of it.
 TEST_F(HoldTableTest, TheOwnerOfALockersHoldIsToldThatItIsSuspended) {  // S6, S22
     lease_until(boot_now() + 50ms);
     const auto grant = granted(true);

@@ -33,7 +33,7 @@ TEST(HostPort, KnowsWhatStaysOnThisMachine) {
     for (const char* text : {"127.0.0.1:1", "127.255.255.254:1", "[::1]:1"}) {
         EXPECT_TRUE(is_loopback(parse_host_port(text).value())) << text;
     }
-    // What a host calls localhost is whatever its files say.
+    // The address of "localhost" depends on the host's files.
     for (const char* text : {"localhost:1", "0.0.0.0:1", "[::]:1", "10.0.0.1:1", "128.0.0.1:1",
                              "[::2]:1", "[::ffff:10.0.0.1]:1", "localhost.example:1", "node-1:1"}) {
         EXPECT_FALSE(is_loopback(parse_host_port(text).value())) << text;

@@ -42,7 +42,7 @@ TEST(Lease, IsOnlyEverExtendedForward) {
     EXPECT_EQ(lease.valid_until(), later);
 }
 
-// Its owners may have asked, and been told that it is not valid: so it stays.
+// Its owners may have seen that it is not valid, so it stays invalid.
 TEST(Lease, IsNotExtendedOnceItHasRunOut) {
     const auto now = boot_now();
     Lease lease{core::SessionId{1}, now, 10ns};
@@ -58,7 +58,7 @@ TEST(Lease, EndsOnceItHasRunOutAndNotBefore) {
     EXPECT_FALSE(lease.end_if_run_out({100}));
 }
 
-// A renewal that arrives after the owners were told must not make their holds valid again.
+// A renewal that arrives after the owners were notified must not make their holds valid again.
 TEST(Lease, IsNotExtendedOnceItIsOver) {
     Lease lease{core::SessionId{1}, core::Instant{100}, 10ns};
     EXPECT_TRUE(lease.end());

@@ -59,7 +59,7 @@ TEST(LeaseThread, SaysEachTimeThatARenewalIsOverdue) {
     thread.watch(lease);
     told.wait(0);
     EXPECT_TRUE(lease->is_at_risk(boot_now()));
-    thread.watch(lease);  // extended by nothing: that was said
+    thread.watch(lease);  // without an extension: this was reported
     lease->extend(lease->valid_until() + 20ms);
     thread.watch(lease);
     told.wait(1);

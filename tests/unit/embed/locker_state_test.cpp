@@ -17,7 +17,7 @@ protected:
         grant_ = std::make_shared<HoldRecord>(std::move(granted), lease_, gate_);
         return HoldRecord::hold_on(grant_);
     }
-    // The first one.
+    // The first acquire.
     Hold acquire(LockMode mode = LockMode::exclusive) {
         EXPECT_TRUE(locker_->begin("name", mode).asks());
         return locker_->ended("name", granted(mode));
@@ -99,7 +99,7 @@ TEST_F(LockerStateTest, AsksOnceAtATime) {
     EXPECT_TRUE(locker_->begin("name", LockMode::exclusive).asks());
     EXPECT_EQ(refusal(), Errc::invalid_argument);
     EXPECT_TRUE(locker_->begin("other", LockMode::exclusive).asks());
-    EXPECT_FALSE(locker_->ended("name", {}));  // nothing came of it
+    EXPECT_FALSE(locker_->ended("name", {}));  // nothing was granted
     EXPECT_TRUE(locker_->begin("name", LockMode::exclusive).asks());
 }
 
@@ -143,7 +143,7 @@ TEST_F(LockerStateTest, ReleasesAllAtOnce) {
     EXPECT_EQ(second.release(), Errc::not_held);
 }
 
-// What was released before has nothing to do with the next grant.
+// A hold of an earlier grant has no effect on the next grant.
 TEST_F(LockerStateTest, WhatIsLeftOfAFormerGrantFreesNothing) {
     auto former = acquire();
     EXPECT_EQ(locker_->release_all().asked.size(), 1U);

@@ -29,7 +29,7 @@ TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
     EXPECT_EQ(order, (std::vector{0, 1, 2}));
 }
 
-// It would wait for ever if the second waited for the first.
+// It would wait for ever if the second task waited for the first.
 TEST(Notifier, GoesOnWithTheRestWhileOneTakesItsTime) {
     Notifier notifier{"test"};
     std::promise<void> second;
@@ -67,7 +67,7 @@ TEST(Notifier, RunsWhatWasPostedBeforeItStopsAndNothingAfter) {
     EXPECT_EQ(ran, 200);
 }
 
-// A callback that waits for another one is answered, also once the end has begun.
+// A callback that waits for another one gets its answer, also after the end has begun.
 TEST(Notifier, GoesOnWithTheRestWhileItStops) {
     Notifier notifier{"test"};
     std::promise<void> first;
@@ -79,7 +79,8 @@ TEST(Notifier, GoesOnWithTheRestWhileItStops) {
     notifier.post([&] {
         first.set_value();
         stopping.get_future().wait();
-        std::this_thread::sleep_for(std::chrono::milliseconds{50});  // it waits for us by now
+        // it waits for this thread by now
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
         own = notifier.is_own_thread();
         notifier.post([&] { second.set_value(); });
         waited = second_ran.wait_for(std::chrono::seconds{30});
@@ -96,7 +97,7 @@ std::ptrdiff_t threads_of_process() {
     return std::distance(begin(tasks), end(tasks));
 }
 
-// Callbacks that wait for something that their own node tells later.
+// Callbacks that wait for a later event of their own node.
 TEST(Notifier, ManyThatWaitDoNotStopIt) {
     const auto before = threads_of_process();
     Notifier notifier{"test"};
@@ -113,12 +114,12 @@ TEST(Notifier, ManyThatWaitDoNotStopIt) {
     ASSERT_EQ(told.wait_for(std::chrono::seconds{30}), std::future_status::ready);
     while (ended < many)
         std::this_thread::yield();
-    // And they do not stay.
+    // The additional threads end again.
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{30};
     while (threads_of_process() > before + 3 && std::chrono::steady_clock::now() < give_up)
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     EXPECT_LE(threads_of_process(), before + 3);
-    // One watches those that work, all the same.
+    // One thread still watches those that work.
     std::promise<void> again;
     const auto told_again = again.get_future().share();
     for (int i = 0; i < 3; ++i)

@@ -23,10 +23,10 @@ TEST(Questions, AreAnsweredByWhoeverIsWoken) {
 TEST(Questions, GetNoAnswerInTime) {
     Questions questions{[] {}};
     EXPECT_EQ(questions.ask([] { return 7; }, 1ns), std::nullopt);
-    questions.answer_all();  // late, and nobody minds
+    questions.answer_all();  // late, and without effect
 }
 
-// Not after an hour: whoever asks a node that closes must not wait for what will not come.
+// A thread that asks a node which closes must not wait for an answer that will not come.
 TEST(Questions, AreSentAwayAtTheEnd) {
     std::promise<void> woken;
     Questions questions{[&] { woken.set_value(); }};

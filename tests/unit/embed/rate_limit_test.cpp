@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 class RateLimitTest : public testing::Test {
 protected:
-    // How many of `lines` get through now.
+    // How many of `lines` are allowed now.
     std::uint32_t admitted(std::string_view cause, std::uint32_t lines) {
         std::uint32_t count = 0;
         for (std::uint32_t i = 0; i < lines; ++i)

@@ -1,4 +1,4 @@
-// The disk threads on stores in memory: what they do in which order, and what they tell.
+// The disk threads with stores in memory: the order of their work, and what they report.
 #include "embed/runtime/state_thread.hpp"
 
 #ifdef __GLIBC__
@@ -24,7 +24,7 @@ using core::test::log_id;
 using core::test::n1;
 using core::test::n2;
 
-// What was told, in its order.
+// The reports, in order.
 class Told {
 public:
     DiskEvents events() {
@@ -45,7 +45,7 @@ public:
                 {}};
     }
 
-    // Waits for so many words, and answers all there are.
+    // Waits for this many reports, and returns all of them.
     std::vector<std::string> wait(std::size_t count) {
         std::unique_lock lock{mutex_};
         said_.wait(lock, [&] { return words_.size() >= count; });
@@ -71,7 +71,7 @@ private:
     std::vector<core::SnapshotRows> rows_;
 };
 
-// A log whose first write waits until it is let go.
+// A log whose first write waits until it is allowed.
 class HeldLog final : public storage::LogStore {
 public:
     explicit HeldLog(std::shared_future<void> go) : go_{std::move(go)} {}
@@ -85,7 +85,7 @@ private:
     std::shared_future<void> go_;
 };
 
-// What the process has allocated; zero where that cannot be asked.
+// The bytes that the process has allocated; zero if that is unknown.
 std::size_t bytes_in_use() {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
     const auto now = mallinfo2();
@@ -95,8 +95,8 @@ std::size_t bytes_in_use() {
 #endif
 }
 
-// Writes nothing, but down what it was asked in which order. Its first write waits until it is let
-// go. To be looked at when its thread has ended.
+// Records the order of the calls and writes nothing. Its first write waits until it is allowed.
+// Examine it after its thread has ended.
 struct Asked {
     std::vector<std::string> what;
     std::vector<std::size_t> in_use;  // at each write
@@ -149,7 +149,7 @@ protected:
     }
 
     std::promise<void> go_;
-    std::promise<void> held_;  // of an AskedStore
+    std::promise<void> held_;  // for an AskedStore
     Told told_;
     std::shared_ptr<storage::MemoryDirectory> directory_ =
         std::make_shared<storage::MemoryDirectory>();
@@ -165,7 +165,7 @@ TEST_F(StateThreadTest, InstallBehindTheWritesBefore) {
     state_.install({1, log_id(2, 9), {}, {two[1]}, true});
     EXPECT_EQ(directory_->applied, core::LogId{});
     go_.set_value();
-    // Each thread tells of its own, the one as soon as the other may go on.
+    // Each thread reports its own work, as soon as the other one may continue.
     EXPECT_THAT(told_.wait(4),
                 testing::UnorderedElementsAre("written 1", "taken", "taken", "installed 9"));
     EXPECT_EQ(directory_->applied, log_id(2, 9));
@@ -180,7 +180,7 @@ TEST_F(StateThreadTest, DropAnUnfinishedInstallAtPositionZero) {
     EXPECT_EQ(directory_->rows, (std::map<std::string, std::string>{{"b", "2"}}));
 }
 
-// Each peer has a view of its own, which stays as it was.
+// Each peer has a view of its own, which does not change.
 TEST_F(StateThreadTest, ReadAViewPageByPage) {
     go_.set_value();
     const auto configuration = core::test::voters({1, 2});
@@ -230,7 +230,7 @@ TEST_F(StateThreadTest, StopWithTheFirstFailure) {
     EXPECT_EQ(directory_->applied, core::LogId{});
 }
 
-// P11: or the log would stay in memory until enough rows changed, or enough time went by.
+// P11: otherwise the log would stay in memory until enough rows change or enough time passes.
 TEST_F(StateThreadTest, FlushWhenMuchOfTheLogWaitsForIt) {
     constexpr std::size_t much = std::size_t{20} << 20U;
     go_.set_value();
@@ -246,7 +246,7 @@ TEST_F(StateThreadTest, FlushWhenTheRowsThemselvesAreMuch) {
     EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 1"}));
 }
 
-// P11: what is written is not in memory any more while the rest is.
+// P11: what is written is released from memory while the rest waits.
 TEST_F(StateThreadTest, KeepNothingOfWhatIsDone) {
     constexpr std::size_t heavy = std::size_t{8} << 20U;
     constexpr std::uint64_t count = 8;
@@ -254,7 +254,7 @@ TEST_F(StateThreadTest, KeepNothingOfWhatIsDone) {
     StateThread state{std::make_unique<AskedStore>(asked, held_.get_future().share()), log_,
                       told_.events()};
     go_.set_value();
-    // However it takes them: the first one keeps it from the others.
+    // In whatever groups it takes them: the first one delays the others.
     state.save({log_id(1, 1), {}, {}});
     for (std::uint64_t i = 2; i < 2 + count; ++i)
         state.save({log_id(1, i), {}, {{"a", std::string(heavy, 'x')}}});
@@ -265,7 +265,8 @@ TEST_F(StateThreadTest, KeepNothingOfWhatIsDone) {
     EXPECT_LT(asked.in_use.back() + (count - 2) * heavy, asked.in_use[1]);
 }
 
-// S4: a restart counts from what was saved, and much to write must not make that old.
+// S4: a restart counts from the saved values, which must not become old because much is to be
+// written.
 TEST_F(StateThreadTest, SaveCountdownsBetweenTwoTasks) {
     Asked asked;
     StateThread state{std::make_unique<AskedStore>(asked, held_.get_future().share()), log_,

@@ -15,7 +15,7 @@
 namespace mortise::detail {
 namespace {
 
-// In its place, for as long as it lives.
+// Replaces it while this object exists.
 class InPlaceOfStandardError {
 public:
     explicit InPlaceOfStandardError(int descriptor) : before_{::dup(STDERR_FILENO)} {
@@ -32,7 +32,7 @@ private:
     const int before_;
 };
 
-// Twice as much as a pipe or the buffer of a socket takes.
+// Twice as much as a pipe or a socket's buffer holds.
 constexpr int lines_too_many = 2'000;
 
 void write_to(StderrSink& sink, int lines) {
@@ -75,7 +75,7 @@ TEST(StderrSink, AReaderThatIsGoneIsNoEndOfTheProgram) {
     ::close(ends[1]);
 }
 
-// A pipe takes so much in one piece.
+// A pipe accepts this much in one piece.
 TEST(StderrSink, CutsALongLineAndNotItsEnd) {
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe(ends.data()), 0);

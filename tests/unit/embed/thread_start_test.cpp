@@ -1,4 +1,4 @@
-// The threads that serve a node: what escapes them ends the node, and never the host (P5).
+// The threads that serve a node: an exception that escapes ends the node, and never the host (P5).
 #include "embed/threads/thread_start.hpp"
 
 #include <new>

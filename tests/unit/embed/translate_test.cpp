@@ -57,7 +57,7 @@ TEST(StatusOf, SaysThatTheNodeIsNoMember) {
     auto member = formed();
     member.self = core::NodeId{4};
     EXPECT_EQ(status_of(member).why_not_ready, "not a member of the cluster: it was removed");
-    // Its own log may be older than what it was told.
+    // Its own log may be older than the information that it received.
     member = formed();
     member.removed = true;
     EXPECT_EQ(status_of(member).why_not_ready, "not a member of the cluster: it was removed");
@@ -111,7 +111,7 @@ TEST(LockInfoOf, SaysWhyANameIsClosed) {
     EXPECT_EQ(info.closures[2].by, ClosedBy::broken);
 }
 
-// A sentence for each, and a code that says whether to ask again.
+// Each refusal has a sentence, and a code that says whether to try again.
 TEST(ToRequest, HasNoMinHoldAndNoLockDelayForZeroAndForMax) {
     EXPECT_EQ(AcquireOptions{}.min_hold, Duration::zero());
     EXPECT_EQ(AcquireOptions{}.lock_delay, Duration::zero());

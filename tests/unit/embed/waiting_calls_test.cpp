@@ -1,4 +1,4 @@
-// Calls that wait for another life of their node.
+// Calls that wait for another run of their node.
 #include "embed/runtime/waiting_calls.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Directories that somebody spoilt. Each is refused, or nothing acknowledged is missing in it.
+// Damaged directories. Each is refused, or nothing acknowledged is missing in it.
 #include <fstream>
 #include <iterator>
 
@@ -35,7 +35,7 @@ void put_copy(const fs::path& from, const fs::path& to) {
     fs::copy(from, to, fs::copy_options::recursive);
 }
 
-// The only one with that end, and something in it.
+// The only file with that extension, which must not be empty.
 fs::path file_in(const fs::path& directory, const std::string& extension) {
     for (const auto& entry : fs::directory_iterator{directory}) {
         if (entry.path().extension() == extension && entry.file_size() > 0) return entry.path();
@@ -44,7 +44,7 @@ fs::path file_in(const fs::path& directory, const std::string& extension) {
 }
 
 // A directory whose log has a few acknowledged writes in its write-ahead log, one of them larger
-// than a block; copies of it are spoilt.
+// than a block; copies of it are damaged.
 class DataDirectoryDamage : public testing::Test {
 protected:
     void SetUp() override {
@@ -64,7 +64,7 @@ protected:
 
     // A fresh copy, `bad()`.
     void spoil() { put_copy(good_, bad()); }
-    // One in which the last write is not witnessed: it was under way in a crash.
+    // A copy in which the last write is not witnessed: a crash came during the write.
     void spoil_in_a_crash() {
         spoil();
         fs::copy_file(before_ / "meta", bad() / "meta", fs::copy_options::overwrite_existing);
@@ -72,7 +72,8 @@ protected:
     fs::path bad() const { return directory_.path() / "bad"; }
     fs::path bad_log() const { return file_in(bad() / "log", ".log"); }
 
-    // How many entries are found; none if it is refused, which must be for damage.
+    // The number of entries that a start finds; empty if it refuses the directory, which must be
+    // for damage.
     std::optional<std::size_t> entries_found() const {
         auto node = open_directory(bad(), as_node_1());
         if (node) return node->state.raft.entries.size();
@@ -103,7 +104,7 @@ TEST_F(DataDirectoryDamage, IsNotAWriteThatWasCutShortAtAnyByte) {
     }
 }
 
-// The start that cuts the torn end off may be killed, too, or lose its power, at any step.
+// The start that cuts the torn end off may be killed, or lose power, at any step as well.
 TEST_F(DataDirectoryDamage, IsNotATornWriteThatAStartWasDealingWith) {
     for (const bool loses_power : {false, true}) {
         bool done = false;
@@ -124,7 +125,7 @@ TEST_F(DataDirectoryDamage, IsNotATornWriteThatAStartWasDealingWith) {
     }
 }
 
-// Pages of the file reach the disk in any order: its length may be there before its content.
+// Pages of the file reach the disk in any order: its length may be updated before its content.
 TEST_F(DataDirectoryDamage, IsNotAWriteWhoseLastBytesAreRubbish) {
     for (auto size = size_before_; size < size_; size += 9) {
         spoil_in_a_crash();
@@ -138,7 +139,7 @@ TEST_F(DataDirectoryDamage, IsNotAWriteWhoseLastBytesAreRubbish) {
     }
 }
 
-// RocksDB finds nothing wrong with these: the witness does.
+// RocksDB detects nothing wrong with these; the witness does.
 TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatIsCutOff) {
     for (const auto size : {size_before_, size_before_ + 1, size_ - 1, std::size_t{0}}) {
         spoil();
@@ -150,7 +151,8 @@ TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatIsCutOff) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-// Not even when the witness is old: a whole write after the bad place shows that it was synced.
+// Also with an old witness: a complete write after the bad place shows that the damaged one was
+// synced.
 TEST_F(DataDirectoryDamage, IsABitInTheMiddleOfTheLog) {
     for (std::size_t at = 0; at < size_before_; at += at < 300 ? 23 : 6'101) {
         spoil_in_a_crash();
@@ -184,8 +186,8 @@ TEST_F(DataDirectoryDamage, IsABitInATable) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-// RocksDB would look into the properties before it compares their checksum, or ask for as many
-// bytes as the footer says, and end the process.
+// RocksDB would use the properties before it compares their checksum, or allocate as many bytes as
+// the footer says, and end the process.
 TEST_F(DataDirectoryDamage, IsAByteAtTheEndOfATable) {
     spoil();
     ASSERT_EQ(entries_found(), 4U);
@@ -193,7 +195,7 @@ TEST_F(DataDirectoryDamage, IsAByteAtTheEndOfATable) {
     const auto whole = bytes_of(file_in(before_ / "log", ".sst"));
     constexpr std::size_t end_bytes = 1'500;  // the properties, the names of the blocks, the footer
     ASSERT_GT(whole.size(), end_bytes);
-    constexpr std::size_t filler_bytes = 40;  // of the footer; it may say anything
+    constexpr std::size_t filler_bytes = 40;  // in the footer, with any content
     std::size_t refused = 0;
     for (auto at = whole.size() - end_bytes; at < whole.size(); ++at) {
         put_copy(before_, bad());
@@ -300,7 +302,7 @@ TEST_F(DataDirectoryDamage, IsNotALaterFormat) {
     EXPECT_EQ(node.error().code, Errc::newer_format) << node.error().what;
 }
 
-// The shapes by themselves: a log is blocks of records, and the one at hand has all their types.
+// The shapes by themselves: a log is blocks of records, and this one has records of all types.
 TEST_F(DataDirectoryDamage, KnowsTheShapeOfALog) {
     const auto bytes = bytes_of(file_in(good_ / "log", ".log"));
     EXPECT_EQ(shape_of_log(bytes), LogShape::whole);

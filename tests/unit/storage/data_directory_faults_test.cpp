@@ -19,7 +19,7 @@ void fail_every_step(std::uint64_t seed, const Act& act) {
     }
 }
 
-// What is not synced is lost in the part of the directory that is named.
+// Unsynced data is lost in the named part of the directory.
 void cut_power_at_every_step(std::uint64_t seed, const Act& act, std::string_view part = {}) {
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
@@ -50,7 +50,7 @@ TEST(DataDirectoryFaults, LeaveAnInstallWholeOrUndoneWheneverThePowerFails) {
     cut_power_at_every_step(4, states_from_elsewhere);
 }
 
-// What a life that failed has left, names that were made and not synced, the next one builds on.
+// The next run builds on what a failed one left, including names that were created and not synced.
 TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsInTheLifeAfterAnError) {
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
@@ -84,7 +84,7 @@ TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsAgainAndAgain)
     }
 }
 
-// One may get all of its bytes to the disk, and the other none.
+// One of them may get all of its bytes to the disk, and the other none.
 TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenTheLogIsCutAndTheStateIsNot) {
     cut_power_at_every_step(9, anything, "/log/");
 }
@@ -93,7 +93,7 @@ TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenTheStateIsCutAndTheLogIsNot
     cut_power_at_every_step(10, anything, "/state/");
 }
 
-// It goes to the disk with the next write, and nothing of it before.
+// A purge reaches the disk with the next write, and not before.
 TEST(DataDirectoryFaults, UndoAPurgeThatNoWriteFollowed) {
     OnDisk place;
     const std::vector<Entry> entries{commands(log_id(1, 1)), commands(log_id(1, 2))};

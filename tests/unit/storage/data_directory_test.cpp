@@ -1,4 +1,4 @@
-// Whose a directory is, and what is said of one that cannot be used.
+// The owner of a directory, and the errors for one that cannot be used.
 #include <csignal>
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ TEST_F(DataDirectory, IsForOneNodeAtATime) {
     EXPECT_TRUE(open());
 }
 
-// Those who tidy up temporary files remove what nobody has written for a while.
+// Programs that clean up temporary files remove files that were not written for a while.
 TEST_F(DataDirectory, IsInUseAlsoWhenItsFilesWereRemoved) {
     const auto first = open();
     ASSERT_TRUE(first);
@@ -171,7 +171,7 @@ TEST_F(DataDirectory, KnowsThatItsFormerLifeEnded) {
     EXPECT_TRUE(open()->former_life_ended);
 }
 
-// Who restores a backup or copies a disk brings a node back that may have said more since.
+// A restored backup or a copied disk may be older than what the node has said since.
 TEST_F(DataDirectory, KnowsThatItIsACopy) {
     EXPECT_FALSE(open()->is_copy);
     EXPECT_FALSE(open()->is_copy);
@@ -192,7 +192,7 @@ TEST_F(DataDirectory, TrustsLocksOfLocalFileSystemsOnly) {
     EXPECT_FALSE(is_local_file_system(0xff534d42));  // cifs
 }
 
-// Its name is synced, and somebody has made the way to it a symbolic link.
+// Its name is synced, although a symbolic link leads to it.
 TEST_F(DataDirectory, MayBeInADirectoryThatIsALink) {
     fs::create_directory(directory_.path() / "real");
     fs::create_directory_symlink("real", directory_.path() / "link");

@@ -1,5 +1,5 @@
-// Disks that are full, that may not be written any more, that say they have what they have not, and
-// that give back something else than they got.
+// Disks that are full, that become read-only, that report data as written that is not, and that
+// return wrong data.
 #include <atomic>
 #include <cerrno>
 
@@ -10,7 +10,7 @@
 namespace mortise::storage::test {
 namespace {
 
-// From a step on, until somebody comes and sees to it: the same process opens the directory again.
+// From a step on, until the trouble ends: the same process opens the directory again.
 void expect_to_recover(std::uint64_t seed, Trouble trouble) {
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
@@ -38,8 +38,8 @@ TEST(DataDirectoryTrouble, EndsWhenTheDiskIsWritableAgain) {
     expect_to_recover(12, Trouble::read_only);
 }
 
-// Descriptors run out at any step, until others are closed. It is never taken for damage, which
-// would cost the node its vote, nor for a disk that failed, which would end it.
+// Descriptors run out at any step, until others are closed. This is never taken for damage, which
+// would cost the node its vote, nor for a disk failure, which would end it.
 TEST(DataDirectoryTrouble, IsNoFaultOfTheDiskWhenDescriptorsRunOut) {
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
@@ -59,7 +59,7 @@ TEST(DataDirectoryTrouble, IsNoFaultOfTheDiskWhenDescriptorsRunOut) {
     }
 }
 
-// Descriptors that come back after so many tries.
+// Descriptors are available again after so many attempts.
 class ShortFor final : public rocksdb::FileSystemWrapper {
 public:
     explicit ShortFor(int tries)
@@ -101,7 +101,7 @@ core::SavedCountdowns countdown_of(core::Nanoseconds elapsed) {
     return {{{{core::SessionId{7}, LogIndex{3}}, elapsed}}, {}};
 }
 
-// They are written often, so nothing is opened for it.
+// They are saved often, so nothing is opened for that.
 TEST(DataDirectoryShortage, DoesNotKeepCountdownsFromBeingSaved) {
     TemporaryDirectory directory;
     FaultyDisk disk;
@@ -131,14 +131,14 @@ TEST(DataDirectoryCountdowns, AreThoseOfTheSaveBeforeWhenTheNewestIsNotWhole) {
         ASSERT_TRUE(node && node->state_store->save_countdowns(older));
         ASSERT_TRUE(node->state_store->save_countdowns(newer));
     }
-    const auto path = directory.data() / "countdowns";  // of every second save
+    const auto path = directory.data() / "countdowns";  // written by every second save
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
     const auto node = open_directory(directory.data(), as_node_1());
     ASSERT_TRUE(node) << node.error().what;
     EXPECT_EQ(node->state.countdowns, older);
 }
 
-// A disk that loses what it said it had.
+// A disk that loses data that it reported as synced.
 void expect_lies_are_noticed(const std::string& part) {
     int noticed = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -161,7 +161,7 @@ TEST(DataDirectoryTrouble, IsNoticedWhenSyncsOfTheStateAreLies) {
     expect_lies_are_noticed("/state/");
 }
 
-// The witness is a second place of it, so one place may lie.
+// The witness is a second copy, so one of the two may be lost.
 TEST(DataDirectoryTrouble, LosesNoVoteWhenTheLogAloneLies) {
     int noticed = 0;
     for (std::uint64_t seed = 1; seed <= 16; ++seed) {
@@ -260,7 +260,7 @@ TEST_F(DataDirectoryReserve, IsWantingWhenAQuotaIsUsedUp) {
     EXPECT_FALSE(has_reserve());
 }
 
-// A file system may give what it has left before it says that it is not enough.
+// A file system may allocate the rest of its space before it reports that it is not enough.
 class GreedyDisk final : public FileProbe {
 public:
     int before(FileStep step, const std::filesystem::path& path) override {

@@ -1,4 +1,4 @@
-// A directory that is read without being opened.
+// Reading a directory without opening it.
 #include "storage/directory_reader.hpp"
 
 #include <fstream>
@@ -23,7 +23,7 @@ std::string content_of(const fs::path& path) {
     return content.str();
 }
 
-// All that is in there, and when it was changed.
+// All files in it, with the times of their changes.
 std::map<std::string, std::string> everything(const fs::path& directory) {
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator{directory}) {
@@ -38,7 +38,7 @@ std::map<std::string, std::string> everything(const fs::path& directory) {
 
 class DirectoryReader : public testing::Test {
 protected:
-    // Entries 1 to 4, the state after the second.
+    // Entries 1 to 4, and the state after the second.
     void SetUp() override {
         auto node = open();
         ASSERT_TRUE(node) << node.error().what;

@@ -14,7 +14,7 @@ using core::Term;
 
 constexpr LogId highest{Term{core::term_end - 1}, LogIndex{core::log_index_max}};
 
-// Whole by its checksum, and written by nobody: what is taken over from a disk is said to others.
+// The checksum is correct, but no correct node writes this: values from a disk are sent to others.
 TEST(LogRows, HaveNumbersInBounds) {
     EXPECT_TRUE(decode_hard_state(encode_hard_state({highest.term, {}})));
     EXPECT_FALSE(decode_hard_state(encode_hard_state({highest.term.next(), {}})));

@@ -1,5 +1,5 @@
-// The marks behind a FenceGate (S14) on a disk in trouble: what was answered for is there, or it is
-// known that it is not.
+// The marks of a FenceGate (S14) with disk faults: an acknowledged mark is found, or its loss is
+// detected.
 #include <functional>
 #include <map>
 
@@ -17,12 +17,12 @@ Seams seams_of(FaultyDisk& disk) {
     return {mortise::test::file_system_of(disk), &disk};
 }
 
-// A few lives that raise marks, until something fails.
+// A few runs that raise marks, until a step fails.
 class Lives {
 public:
     Lives() = default;
 
-    // False: they ended early.
+    // False if they ended early.
     bool run(FaultyDisk& disk) {
         disk.watch_names(directory_.path());
         for (int life = 0; life < 2; ++life) {
@@ -47,13 +47,13 @@ public:
         for (const auto& [key, mark] : answered_) {
             const auto found = (*store)->mark(key);
             ASSERT_TRUE(found) << found.error().what;
-            // A raise that failed may be there as well.
+            // A mark whose raise failed may exist as well.
             EXPECT_GE(found->value_or(0), mark) << key;
             EXPECT_LE(found->value_or(0), newest_) << key;
         }
     }
 
-    // Or it is known that it is not. True: it is known.
+    // Or the loss is detected, and this returns true.
     bool expect_nothing_is_missing_unnoticed() {
         if (!MarkStore::open(path())) return true;
         expect_all_is_there();
@@ -105,7 +105,7 @@ TEST(MarkStoreFaults, AreKeptWhenTheDiskIsFull) {
     at_every_step(Trouble::full, [](FaultyDisk&, Lives& lives) { lives.expect_all_is_there(); });
 }
 
-// Unlike any other error it is not the end of the store that met it.
+// Unlike any other error, this one does not end the store.
 TEST(MarkStoreFaults, CanBeRaisedAgainWhenThereAreDescriptorsAgain) {
     TemporaryDirectory directory;
     int failures = 0;
@@ -115,7 +115,7 @@ TEST(MarkStoreFaults, CanBeRaisedAgainWhenThereAreDescriptorsAgain) {
         ASSERT_TRUE(store) << store.error().what;
         disk.trouble_at(step, Trouble::shortage);
         std::int64_t refused = 0;
-        const std::string padding(100'000, 'x');  // memtables get full, so that files are wanted
+        const std::string padding(100'000, 'x');  // memtables fill up, so that files are needed
         for (int i = 1; i <= 200 && refused == 0; ++i) {
             const auto raised = (*store)->raise(padding + std::to_string(i), i);
             if (raised) continue;

@@ -1,5 +1,5 @@
-// The marks behind a FenceGate (S14): what was answered for is there, whatever the disk does, or it
-// is known that it is not.
+// The marks of a FenceGate (S14): an acknowledged mark is found, whatever the disk does, or its
+// loss is detected.
 #include "storage/mark_store.hpp"
 
 #include <fstream>
@@ -44,7 +44,7 @@ TEST_F(MarkStoreTest, BelongToOneProcess) {
     EXPECT_EQ(second.error().code, Errc::locked);
 }
 
-// What nobody was told of may go; it is what a crash in the midst of a write leaves.
+// An unacknowledged write may be lost: a crash within a write leaves this.
 TEST_F(MarkStoreTest, MayLoseAWriteThatWasCutShort) {
     ASSERT_TRUE(open()->raise("x", 7));
     {
@@ -56,7 +56,7 @@ TEST_F(MarkStoreTest, MayLoseAWriteThatWasCutShort) {
     EXPECT_EQ(*store->mark("x"), std::optional<std::int64_t>{7});
 }
 
-// The file of RocksDB ends where a write ends: only the witness knows better.
+// RocksDB's file ends at the end of a write, so only the witness detects the loss.
 TEST_F(MarkStoreTest, AreMissedWhenTheNewestAreCutOff) {
     std::uintmax_t before = 0;
     {

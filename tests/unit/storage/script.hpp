@@ -1,4 +1,4 @@
-// Lives of a node on a disk in trouble, always the same for a seed.
+// Runs of a node on a disk with faults, always the same for a seed.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ using mortise::test::FaultyDisk;
 using mortise::test::Trouble;
 
 constexpr int acts_per_life = 6;
-constexpr std::chrono::milliseconds patience{30};  // with a shortage of descriptors
+constexpr std::chrono::milliseconds patience{30};  // for a shortage of descriptors
 
 using Act = std::function<Result<void>(RandomLife& life, Opened& node, int number)>;
 
@@ -30,14 +30,14 @@ inline Result<void> states_from_elsewhere(RandomLife& life, Opened& node, int nu
     return number % 3 == 0 ? life.write(node) : life.install(node);
 }
 
-// Lives on a disk, always the same, until a call fails.
+// Runs on a disk, always the same, until a call fails.
 class Script {
 public:
     Script(std::uint64_t seed, Act act) : seed_{seed}, act_{std::move(act)} {}
 
-    // What the call said that failed last.
+    // The error of the call that failed last.
     [[nodiscard]] const Error& error() const { return error_; }
-    // False: it ended early.
+    // False if it ended early.
     bool run(FaultyDisk& disk) {
         disk.watch_names(directory_.path());
         core::Prng lives{seed_};
@@ -66,7 +66,7 @@ public:
         ASSERT_TRUE(node) << node.error().what;
         EXPECT_EQ((RandomLife{0, memory_}.begin(*node)), "");
     }
-    // Or it is known that it is not. False: it is.
+    // Or the loss is detected, and this returns false.
     bool expect_nothing_is_missing_unnoticed(FaultyDisk* disk = nullptr) {
         const auto node = open(disk);
         if (!node) return true;
@@ -81,7 +81,7 @@ private:
                               {mortise::test::file_system_of(*disk), disk, patience});
     }
 
-    // Whichever store failed goes on failing, and writes nothing more, not even on its way out.
+    // The failed store keeps failing, and writes nothing more, not even when it is closed.
     static void expect_it_is_over(Opened& node, FaultyDisk& disk) {
         const bool is_log = !node.log->write({});
         const auto written = written_since(disk, is_log);
@@ -98,7 +98,7 @@ private:
         EXPECT_EQ(written_since(disk, is_log), written) << "after " << disk.failed_step();
     }
 
-    // By the store that failed; the other one may have something to do.
+    // Writes of the failed store; the other one may continue.
     static std::vector<std::string> written_since(FaultyDisk& disk, bool is_log) {
         auto steps = disk.written_after_failure();
         std::erase_if(steps, [&](const std::string& step) {

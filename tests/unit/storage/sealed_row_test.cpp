@@ -1,4 +1,4 @@
-// Rows that were altered above RocksDB's own checksums, in its memory or ours: each is noticed.
+// Rows that were altered above RocksDB's own checksums, in its memory or in ours: each is detected.
 #include "storage/sealed_row.hpp"
 
 #include <functional>
@@ -24,7 +24,7 @@ protected:
         ASSERT_TRUE(node->state_store->flush());
     }
 
-    // Each row of that database in turn, altered so that RocksDB finds nothing wrong with it.
+    // Alters each row of that database in turn, so that RocksDB detects nothing wrong with it.
     void expect_noticed(const std::string& database,
                         const std::function<void(std::string& value)>& alter) {
         const auto rows = rows_in(database);

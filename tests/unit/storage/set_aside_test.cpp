@@ -93,7 +93,7 @@ TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
         EXPECT_TRUE(fs::exists(path_ / "damaged-1" / part)) << part;
 }
 
-// Whole, and of no use: peers have seen a later start of it.
+// The directory is undamaged, but peers have seen a later start of it.
 TEST_F(SetAside, LetsAMemberThatIsSupersededBeginAnew) {
     auto options = as_member();
     options.superseded = incarnation_;
@@ -109,7 +109,7 @@ TEST_F(SetAside, LetsAMemberThatIsSupersededBeginAnew) {
     EXPECT_EQ(node->set_aside, "");
 }
 
-// As often as it is tried: what it found out was said of one incarnation.
+// However often it is tried, because the finding was about one incarnation.
 TEST_F(SetAside, PutsASupersededMemberAsideOnce) {
     auto options = as_member();
     options.superseded = incarnation_;
@@ -148,7 +148,7 @@ TEST_F(SetAside, FindsTheClusterInAnEntryAlone) {
     expect_begun_anew(*node);
 }
 
-// It could be anybody's.
+// It could belong to any cluster.
 TEST_F(SetAside, NeedsToKnowTheCluster) {
     lose("meta");
     flip("log/CURRENT", 2);
@@ -156,7 +156,7 @@ TEST_F(SetAside, NeedsToKnowTheCluster) {
     expect_refused(as_member(), Errc::damaged);
 }
 
-// Nobody else has what the one member of a cluster loses.
+// No other node has what the only member of a cluster loses.
 TEST_F(SetAside, IsForThoseWhoHaveOthers) {
     lose("log");
     expect_refused(as_node_1(), Errc::damaged);
@@ -173,7 +173,7 @@ TEST_F(SetAside, IsForDamageAlone) {
     EXPECT_EQ(open()->generation.incarnation, incarnation_);
 }
 
-// Each may be the last copy of something.
+// Each copy may be the last copy of something.
 TEST_F(SetAside, KeepsEveryCopyForPeople) {
     lose("log");
     core::Incarnation second;
@@ -193,13 +193,13 @@ TEST_F(SetAside, KeepsEveryCopyForPeople) {
         << node->set_aside;
 }
 
-// But a disk is not filled with them: a person is to look first.
+// But copies must not fill a disk: a person has to examine them first.
 TEST_F(SetAside, StopsAtTheNinthCopyAndRemovesNone) {
     for (int copies = 0; copies < 8; ++copies) {
         lose("log");
         auto node = open();
         ASSERT_TRUE(node) << node.error().what;
-        ASSERT_TRUE(put(*node, votes(7, n2)));  // whoever promised nothing lost nothing
+        ASSERT_TRUE(put(*node, votes(7, n2)));  // a member that promised nothing lost nothing
     }
     lose("log");
     const auto refused = open();
@@ -233,8 +233,8 @@ TEST_F(SetAside, IsOverWhenTheMemberIsBack) {
     EXPECT_EQ(node->state.raft.base, log_id(5, 30));
 }
 
-// Whatever happens on the way, it is never again a node that knows of no cluster, nor one that has
-// the old name and not what was done in it.
+// At no point is it a node that does not know its cluster, nor one that has the old incarnation
+// without the old data.
 TEST_F(SetAside, IsNeverHalfDone) {
     const auto good = directory_.path() / "good";
     lose("log");

@@ -48,7 +48,7 @@ core::Command request(std::uint64_t session, std::uint64_t seq, core::RequestBod
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
-    // In memory if that can be: hundreds of these are made, and none loses its power for real.
+    // In memory if possible: hundreds of these are created, and none loses its power in reality.
     std::filesystem::path parent{"/dev/shm"};
     if (::access(parent.c_str(), W_OK) != 0) parent = std::filesystem::temp_directory_path();
     auto name = (parent / "mortise-storage-XXXXXX").string();
@@ -77,7 +77,7 @@ std::string in_words(const LogContent& content) {
     return text;
 }
 
-// Ten entries are the life of a session: it opens, takes and gives back, and closes.
+// Ten entries are the life of a session: it opens, acquires and releases, and closes.
 std::vector<core::Command> batch_for(LogIndex index) {
     const auto session = (index.raw() + 9) / 10;
     const auto seq = index.raw() % 10;
@@ -248,7 +248,7 @@ Result<void> RandomLife::save(Opened& node) {
         {id_at(memory_.log, to), core::test::voters({1, 2, 3}), machine_.take_changed_rows()});
 }
 
-// What is written meanwhile does not show.
+// What is written during a view is not visible in it.
 Result<void> RandomLife::look(Opened& node) {
     auto view = node.state_store->view();
     if (!view) return view.error();
@@ -260,7 +260,7 @@ Result<void> RandomLife::look(Opened& node) {
     return make_error(Errc::io, "the view is not the state at " + std::to_string(at.raw()));
 }
 
-// Sometimes it comes to nothing, as when the leader changes on the way.
+// Sometimes it is not finished, as when the leader changes meanwhile.
 Result<void> RandomLife::install(Opened& node) {
     const auto to = draw_install();
     if (prng_.one_in(3)) return begin_install(*node.state_store, to);
@@ -283,8 +283,8 @@ Result<void> RandomLife::install(Opened& node) {
     return done;
 }
 
-// An entry beyond what is committed here: one that the log has, or another in its place, or none
-// that it ever had.
+// An entry beyond what is committed here: one that the log has, or another in its place, or one
+// that it never had.
 LogBase RandomLife::draw_install() {
     const auto last = last_of(memory_.log);
     const LogIndex index{memory_.committed.raw() + 1 + prng_.below(8)};

@@ -1,5 +1,5 @@
-// Directories to spoil, and lives that write at random what they remember: what is found later is
-// compared with the memory.
+// Directories to be damaged, and random runs that remember what they write: what is found later is
+// compared with that memory.
 #pragma once
 
 #include <deque>
@@ -35,7 +35,7 @@ public:
     TemporaryDirectory(const TemporaryDirectory&) = delete;
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-    // Not made yet, and in a directory of its own.
+    // Not created yet, and in a directory of its own.
     [[nodiscard]] std::filesystem::path data() const { return path_ / "data"; }
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
@@ -64,7 +64,7 @@ private:
     std::shared_ptr<MemoryDirectory> directory_ = std::make_shared<MemoryDirectory>();
 };
 
-// --- short words --------------------------------------------------------------------------------
+// --- short forms --------------------------------------------------------------------------------
 
 inline core::Write appends(std::vector<Entry> entries) {
     core::Write write;
@@ -86,12 +86,12 @@ inline core::Write resets(LogBase base) {
     write.reset = std::move(base);
     return write;
 }
-// One write by itself.
+// A single write.
 inline Result<void> put(Opened& node, const core::Write& write) {
     return node.log->write({&write, 1});
 }
 
-// What a life can be asked about.
+// The content of a log that a run can be asked for.
 struct LogContent {
     core::HardState hard_state;
     LogId base;
@@ -108,28 +108,28 @@ inline void PrintTo(const LogContent& content, std::ostream* out) {
 
 // --- the state ----------------------------------------------------------------------------------
 
-// What entry `index` would carry.
+// The commands of entry `index`.
 [[nodiscard]] std::vector<core::Command> batch_for(LogIndex index);
 // The machine after all of them.
 [[nodiscard]] core::LockMachine machine_at(LogIndex index);
 [[nodiscard]] bool is_same_state(const core::LockMachine& a, const core::LockMachine& b);
-// All rows of it, ascending.
+// All of its rows, ascending.
 [[nodiscard]] std::vector<core::Row> rows_at(LogIndex index);
-// Everything that a view shows, in pages of so many bytes.
+// All rows of a view, in pages of so many bytes.
 [[nodiscard]] Result<std::vector<core::Row>> rows_of(StateView& view, std::size_t bytes_max);
 // From another node, in pieces of two rows, without finishing it.
 [[nodiscard]] Result<void> begin_install(StateStore& store, const LogBase& to);
 
-// --- lives at random ----------------------------------------------------------------------------
+// --- random runs --------------------------------------------------------------------------------
 
 // What was acknowledged, and what may or may not have happened besides.
 struct Memory {
     LogContent log;
-    std::optional<LogContent> tried;  // instead of `log`: the write or install that failed, whole
-    std::optional<LogBase> purging;   // goes with some write
+    std::optional<LogContent> tried;  // instead of `log`: the failed write or install, complete
+    std::optional<LogBase> purging;   // done with some later write
     LogIndex committed;               // never truncated
     LogIndex saved;                   // the state may be up to here,
-    LogIndex flushed;                 // and is no less
+    LogIndex flushed;                 // and is at least up to here
     std::uint64_t epoch = 0;
 };
 
@@ -137,10 +137,10 @@ class RandomLife {
 public:
     RandomLife(std::uint64_t seed, Memory& memory) : prng_{seed}, memory_{memory} {}
 
-    // Checks a start against the memory, and takes over what it found. Says what is wrong, or
+    // Compares a start with the memory, and updates the memory to it. Returns what is wrong, or
     // nothing.
     std::string begin(const Opened& found);
-    // One thing drawn at random, and what the store says to it.
+    // One random action, and the store's result.
     Result<void> act(Opened& node);
     Result<void> write(Opened& node);
     Result<void> install(Opened& node);

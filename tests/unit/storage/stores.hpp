@@ -1,4 +1,4 @@
-// One suite for the stores on disk and in memory.
+// One suite of tests for the stores on disk and in memory.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace mortise::storage::test {
 template <class Place>
 class Stores : public testing::Test {
 protected:
-    // The next life; the one before is over.
+    // The next run; the previous one has ended.
     Opened& start() {
         node_ = {};
         auto opened = place_->open();
@@ -39,7 +39,7 @@ using Places = testing::Types<OnDisk, InMemory>;
 inline const std::vector<Entry> four{commands(log_id(1, 1), "one"), commands(log_id(1, 2), "two"),
                                      commands(log_id(2, 3), ""), commands(log_id(2, 4), "four")};
 
-// Purges what the state has, as the node does.
+// Purges what the state has, as a node does.
 inline void purge(Opened& node, LogId to) {
     auto machine = machine_at(to.index);
     ASSERT_TRUE(node.state_store->write({to, {}, machine.take_changed_rows()}));

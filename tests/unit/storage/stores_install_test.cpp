@@ -1,4 +1,4 @@
-// A state that comes whole from another node, and one that goes to another: on disk and in memory.
+// Installing a snapshot, and reading a state for one: on disk and in memory.
 #include <gtest/gtest.h>
 
 #include "tests/unit/storage/stores.hpp"
@@ -33,7 +33,7 @@ TYPED_TEST(Stores, TakeAWholeStateInPlaceOfTheirs) {
     }
 }
 
-// The log was not reset yet: a crash in between.
+// A crash came before the log was reset.
 TYPED_TEST(Stores, BeginTheLogAtTheStateThatWasInstalled) {
     for (const bool is_longer : {false, true}) {
         this->place_.emplace();
@@ -52,7 +52,7 @@ TYPED_TEST(Stores, BeginTheLogAtTheStateThatWasInstalled) {
     }
 }
 
-// What comes after it may be acknowledged, and there is no reason to fetch it again.
+// Later entries may be acknowledged, and there is no reason to fetch them again.
 TYPED_TEST(Stores, KeepALogThatHasTheLastEntryOfTheInstalledState) {
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends(four)));
@@ -181,7 +181,7 @@ TYPED_TEST(Stores, ShowTheStateAsItWasInPages) {
     EXPECT_EQ(*rows_of(**node.state_store->view(), 100), rows_at(LogIndex{30}));
 }
 
-// A page goes on behind a key, whether or not there is a row of that key.
+// A page continues after a key, whether or not a row with that key exists.
 TYPED_TEST(Stores, ShowWhatFollowsAKey) {
     auto& node = this->start();
     ASSERT_TRUE(begin_install(*node.state_store, at_30));

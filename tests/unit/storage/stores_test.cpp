@@ -1,4 +1,4 @@
-// What both stores do, the one on disk and the one in memory.
+// The common behaviour of both stores, on disk and in memory.
 #include "tests/unit/storage/stores.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TYPED_TEST(Stores, TruncateNothingAboveTheEnd) {
     EXPECT_EQ(this->after_restart().entries, (std::vector{four[0], four[1]}));
 }
 
-// A group is what queued up while the disk was busy: later writes may undo earlier ones.
+// A group is what was queued while the disk was busy: later writes may undo earlier ones.
 TYPED_TEST(Stores, CarryOutAGroupAsOneAfterTheOther) {
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends({four[0], four[1]})));
@@ -112,7 +112,7 @@ TYPED_TEST(Stores, PassOverAPurgeOfWhatIsGone) {
     EXPECT_EQ(this->after_restart().base, log_id(2, 3));
 }
 
-// A mistake of the caller is final too: what it meant to write is missing.
+// A misuse is final, too, because the intended write is missing.
 TYPED_TEST(Stores, RefuseAGapForGood) {
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends({four[0]})));
@@ -183,7 +183,7 @@ TYPED_TEST(Stores, KeepTheNewestCountdowns) {
     ASSERT_TRUE(node.state_store->save_countdowns(older));
     ASSERT_TRUE(node.state_store->save_countdowns(newer));
     EXPECT_EQ(this->start().state.countdowns, newer);
-    // Those of names that are closed as well (S24).
+    // The countdowns of closed names as well (S24).
     auto with_closures = newer;
     with_closures.closures = {{core::ClosureId{9}, core::Nanoseconds{8}}};
     ASSERT_TRUE(this->node_.state_store->save_countdowns(with_closures));

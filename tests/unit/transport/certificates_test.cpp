@@ -62,7 +62,7 @@ CertificateDescription described(const Issued& issued, std::string_view authorit
     return all->front();
 }
 
-// X509_V_OK, or what OpenSSL has against it.
+// X509_V_OK, or OpenSSL's error.
 int verdict(std::string_view authorities, const Issued& issued, int purpose,
             std::chrono::sys_seconds at = now) {
     const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store{X509_STORE_new(),
@@ -215,7 +215,7 @@ TEST(Certificates, AnAuthorityThatIsNotValidNowSignsNothing) {
               "UTC; is the clock right?");
 }
 
-// For tests of those that use certificates.
+// For tests of code that uses certificates.
 TEST(Certificates, CanBeMadeExpiredOrNotYetValid) {
     const auto authority = authority_of("orders");
     const auto expired = issue(authority, {node(1), {}, {now - days(2), now - days(1)}});
@@ -269,7 +269,7 @@ TEST(Certificates, WhatNobodyCanBeIsRefused) {
     EXPECT_TRUE(refused(of_a_user));
     auto prefixed = alice();
     prefixed.access.rules = {{core::Right::members, "orders/"}};
-    EXPECT_TRUE(refused(prefixed));  // it would give more than was asked for
+    EXPECT_TRUE(refused(prefixed));  // it would allow more than requested
     EXPECT_FALSE(make_authority({"orders/1", Validity::from(now, days(1))}));
     EXPECT_FALSE(make_authority({"", Validity::from(now, days(1))}));
 }
@@ -328,7 +328,7 @@ TEST(KeyFrom, ReadsWhatWasWrittenAndNothingElse) {
     EXPECT_FALSE(key_from(authority.certificate));
 }
 
-// Nobody is asked on the terminal, which would make a program hang at its start.
+// A prompt on the terminal would make a program hang at its start.
 TEST(KeyFrom, RefusesAKeyWithAPassphrase) {
     const auto key = key_from(authority_of("orders").key.text());
     const openssl::Bio bio{BIO_new(BIO_s_mem())};

@@ -23,7 +23,7 @@ using core::Term;
 
 constexpr auto all_bits = std::numeric_limits<std::uint64_t>::max();
 
-// --- things at random ---------------------------------------------------------------------------
+// --- random values ------------------------------------------------------------------------------
 
 // Small numbers, large ones, and the ends of their range.
 std::uint64_t number(Prng& prng, std::uint64_t max = all_bits) {
@@ -259,7 +259,7 @@ Greeting greeting(Prng& prng) {
 
 // --- through bytes and back ---------------------------------------------------------------------
 
-// What is on the wire, without its frame head.
+// The bytes on the wire, without the header of the frame.
 template <class Wire, class Value>
 kj::Array<capnp::word> bytes_with(const Value& value) {
     capnp::MallocMessageBuilder message;
@@ -277,7 +277,7 @@ auto read_words(kj::ArrayPtr<const capnp::word> words)
     try {
         capnp::FlatArrayMessageReader reader{words, reader_options()};
         return read_guarded([&] { return reader.getRoot<Wire>(); });
-    } catch (const kj::Exception&) {  // no frame
+    } catch (const kj::Exception&) {  // not a frame
         return core::Error{Malformed::bad_pointer, "frame"};
     }
 }
@@ -300,7 +300,7 @@ TEST(Convert, EveryKindOfPeerMessageRoundTrips) {
     }
 }
 
-// The comparison above goes through write(), so here every field by hand.
+// The comparison above uses write(), so this test compares every field itself.
 TEST(Convert, AnAppendRequestArrivesFieldByField) {
     core::AppendRequest sent{Term{9}, {Term{8}, LogIndex{41}}, LogIndex{40}, LogIndex{30}, 77, {}};
     sent.entries.push_back({{Term{8}, LogIndex{42}},
@@ -429,9 +429,9 @@ TEST(Convert, AMessageWeighsWhatItTakes) {
     Prng prng{3};
     for (int run = 0; run < 300; ++run) {
         const auto one = message(prng, prng.below(message_kinds));
-        // As an element of a list: the root pointer stands for nothing.
+        // As an element of a list: the root pointer does not count.
         const auto took = bytes_with<wire::PeerMessage>(one).size();
-        EXPECT_LE(took, wire_words(one) + 8);  // head, and what a second segment costs
+        EXPECT_LE(took, wire_words(one) + 8);  // the header, and the overhead of a second segment
         EXPECT_GE(took + 4, wire_words(one));
     }
 }
@@ -506,7 +506,7 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     EXPECT_TRUE(told.more);
 }
 
-// The time is no part of what is compared, since no replica knows it.
+// The remaining time is not part of the comparison, since it differs between replicas.
 TEST(Convert, TellsWhatClosesANameAndForHowLong) {
     ListReply reply;
     auto& lock = reply.locks.emplace_back();
@@ -531,9 +531,9 @@ TEST(Convert, TellsWhatClosesANameAndForHowLong) {
     EXPECT_EQ(told.closings[1].left, std::nullopt);
 }
 
-// --- what is refused ----------------------------------------------------------------------------
+// --- refusals -----------------------------------------------------------------------------------
 
-// The complaint about a struct that `spoil` has spoilt.
+// The error for a struct that `spoil` has made invalid.
 template <class Wire, class Value>
 std::error_code complaint(const Value& value,
                           const std::function<void(typename Wire::Builder)>& spoil) {
@@ -804,7 +804,8 @@ TEST(ConvertMalformed, EachHasItsOwnWords) {
 
 // --- damage -------------------------------------------------------------------------------------
 
-// Whatever it is: refused, or something that can be written and read again.
+// Whatever the bytes are: they are refused, or decode to a value that can be encoded and decoded
+// again.
 template <class Wire>
 void expect_refused_or_sound(kj::ArrayPtr<const capnp::word> words, std::uint64_t& taken) {
     const auto result = read_words<Wire>(words);
@@ -847,7 +848,7 @@ TEST(ConvertDamage, RandomWordsAreRefusedOrMakeSense) {
         auto words = kj::heapArray<capnp::word>(2 + prng.below(30));
         for (auto& byte : words.asBytes())
             byte = prng.one_in(2) ? kj::byte{0} : static_cast<kj::byte>(prng.below(16));
-        // One segment of the right size, so that some get as far as the struct.
+        // One segment of the right size, so that some inputs get as far as the struct.
         auto head = words.asBytes();
         std::fill(head.begin(), head.begin() + 8, kj::byte{0});
         head[4] = static_cast<kj::byte>(words.size() - 1);

@@ -14,14 +14,14 @@ namespace {
 
 using namespace test;
 
-// Of this machine: the ports that the system gives to those who call.
+// The port range that the system uses for outgoing connections.
 struct CallersPorts {
     CallersPorts() { std::ifstream{"/proc/sys/net/ipv4/ip_local_port_range"} >> first >> last; }
     int first = 0;
     int last = 0;
 };
 
-// The system tries one port after another, every second one of them, so it comes to this one.
+// The system tries one port after another, every second one of the range, so it reaches this one.
 std::optional<int> free_port(const CallersPorts& ports, asio::io_context& io) {
     for (int port = ports.first; port <= ports.last; port += 2) {
         asio::ip::tcp::acceptor acceptor{io};
@@ -33,8 +33,8 @@ std::optional<int> free_port(const CallersPorts& ports, asio::io_context& io) {
     return std::nullopt;
 }
 
-// TCP lets a caller be connected with itself when nobody listens there: it would take the port, and
-// whoever is to listen on it could not start.
+// TCP can connect a caller with itself if nothing listens on the port: the connection would occupy
+// the port, and the node that should listen on it could not start.
 TEST(Dial, NobodyMeetsThemselves) {
     asio::io_context io;
     const CallersPorts ports;
@@ -53,7 +53,7 @@ TEST(Dial, NobodyMeetsThemselves) {
     EXPECT_FALSE(met);
 }
 
-// Where an attempt ended: with which error, or with a connection.
+// The result of an attempt: an error, or a connection.
 asio::error_code outcome_of(asio::io_context& io, const DialTarget& target) {
     std::optional<asio::error_code> outcome;
     const auto dial = Dial::start(
@@ -64,7 +64,8 @@ asio::error_code outcome_of(asio::io_context& io, const DialTarget& target) {
     return outcome.value_or(asio::error_code{});
 }
 
-// An address for documentation: nobody answers there, so it is not the network that denies it.
+// An address for documentation: it never answers, so a connection cannot be the reason of the
+// result.
 constexpr auto elsewhere = "192.0.2.7:8080";
 
 TEST(Dial, StaysOnTheLoopbackNetworkWhenItIsToldSo) {
@@ -75,7 +76,7 @@ TEST(Dial, StaysOnTheLoopbackNetworkWhenItIsToldSo) {
     EXPECT_EQ(outcome_of(io, {elsewhere, std::nullopt, true}), asio::error::access_denied);
 }
 
-// It is what a name leads to that counts, and not what it looks like.
+// The address of a name decides, not the name itself.
 TEST(Dial, StaysOnTheLoopbackNetworkWhateverANameLeadsTo) {
     asio::io_context io;
     asio::ip::tcp::acceptor here{io, endpoint_of("127.0.0.1:0")};

@@ -79,9 +79,9 @@ TEST(FrameCheck, SizesThatWouldOverflowTheirSumAreTooLong) {
     EXPECT_EQ(refused(check(head_of({0xffffffffU}))), BadFrame::too_long);
     EXPECT_EQ(refused(check(head_of(std::vector<std::uint32_t>(16, 0xffffffffU)))),
               BadFrame::too_long);
-    // 2^32 words in all, which is nothing in 32 bits.
+    // 2^32 words in total, which is zero in 32 bits.
     EXPECT_EQ(refused(check(head_of({0x80000000U, 0x80000000U}))), BadFrame::too_long);
-    // Eight mebiwords, the default of the library, and then silence.
+    // Eight mebiwords, the default of the library, without any data.
     EXPECT_EQ(refused(check(head_of({8U << 20U}), peer_frame_words_max)), BadFrame::too_long);
 }
 

@@ -80,7 +80,7 @@ TEST(JudgeCaller, RefusesAClusterOfAnotherName) {
     caller.hello.cluster_name = "payments";
     EXPECT_EQ(judge_caller(caller, ours, known), Refusal::cluster_name);
     EXPECT_EQ(judge_answer(caller, ours, NodeId{2}), Refusal::cluster_name);
-    caller.hello.cluster_name.clear();  // it does not say
+    caller.hello.cluster_name.clear();  // it sends no name
     EXPECT_FALSE(judge_caller(caller, ours, known));
 }
 

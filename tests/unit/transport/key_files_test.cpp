@@ -87,7 +87,7 @@ TEST_F(KeyFiles, ALinkThatLeadsNowhereCountsAsAFile) {
     EXPECT_EQ(files(), 1U);
 }
 
-// The last step finds what came into being meanwhile, and leaves nothing behind.
+// The last step finds a file that was created meanwhile, and leaves nothing behind.
 TEST_F(KeyFiles, BothAreWrittenOrNone) {
     const auto written = write_key_pair({at("same"), at("same")}, pair());
     ASSERT_FALSE(written);

@@ -62,7 +62,7 @@ TEST(KjLoop, SharesItsThreadWithAnother) {
         promise = pair.promise.then([&] { done = true; }).eagerlyEvaluate(nullptr);
     });
     other.loop.run([] {});
-    fulfiller->fulfill();  // from outside: wakes its loop
+    fulfiller->fulfill();  // from outside: this wakes its loop
     EXPECT_TRUE(run_until(io, [&] { return done; }));
     one.loop.run([&] { promise = nullptr; });
 }
@@ -121,7 +121,7 @@ protected:
     void write(const std::string& bytes) {
         run([&] { return ours_->write(bytes.data(), bytes.size()); });
     }
-    // What tryRead gave, or -1 when it failed.
+    // The result of tryRead, or -1 if it failed.
     void read(std::size_t min, std::size_t max) {
         buffer_.assign(max, '-');
         got_.reset();
@@ -142,7 +142,7 @@ protected:
     std::vector<kj::Promise<void>> tasks_;
     std::string buffer_;
     std::optional<int> got_;
-    int descriptor_ = -1;  // of ours
+    int descriptor_ = -1;  // of this side
 };
 
 TEST_F(AsioStreamTest, ReadsAtLeastWhatIsAskedFor) {
@@ -200,7 +200,7 @@ TEST_F(AsioStreamTest, ACloseBreaksTheReadThatWaits) {
     EXPECT_EQ(*got_, -1);
 }
 
-// As in the child of a fork, which lives on.
+// As in the child of a fork that continues to run.
 TEST_F(AsioStreamTest, ACloseIsSeenWhileSomebodyHasACopyOfTheDescriptor) {
     const int copy = ::dup(descriptor_);
     guest_.loop.run([&] { ours_->close(); });

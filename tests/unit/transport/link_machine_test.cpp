@@ -35,7 +35,7 @@ core::Hello hello(std::uint64_t node, core::ClusterId cluster = {}) {
     return {NodeId{node}, {core::Incarnation{node}, core::BootEpoch{1}}, cluster, {}};
 }
 
-// From node 1 to node 2.
+// The link from node 1 to node 2.
 class LinkMachineTest : public testing::Test {
 protected:
     using Words = std::vector<std::string>;
@@ -136,7 +136,7 @@ TEST_F(LinkMachineTest, GivesUpOnAHelloThatIsNotAnsweredInFiveSeconds) {
     EXPECT_EQ(wait(), seconds{5});
     EXPECT_THAT(fire_at_deadline(), ElementsAre("close 1"));
     EXPECT_EQ(link.counters().timeouts, 1U);
-    // What still comes of that attempt is passed over.
+    // Late events of that attempt are ignored.
     EXPECT_THAT(feed(link_event::Greeted{Attempt{1}, hello(1), Greeting{.hello = hello(2)}}),
                 IsEmpty());
     EXPECT_EQ(link.state(), State::backing_off);
@@ -205,7 +205,7 @@ TEST_F(LinkMachineTest, TellsOfTheLossAndConnectsAgain) {
 
 TEST_F(LinkMachineTest, OnlyALinkThatWasUpForAWhileForgetsItsBackOff) {
     core::Nanoseconds longest = options.backoff_min;
-    for (int i = 0; i < 6; ++i) {  // accepts, greets and dies at once
+    for (int i = 0; i < 6; ++i) {  // accepts, says hello and breaks at once
         bring_up();
         feed(link_event::Lost{attempt()});
         EXPECT_GE(wait(), longest / 2);
@@ -235,7 +235,7 @@ TEST_F(LinkMachineTest, APeerThatCallsIsCalledBackSoon) {
     EXPECT_THAT(feed(link_event::PeerSeen{}), IsEmpty());
     EXPECT_LE(wait(), options.backoff_min);
     EXPECT_THAT(fire_at_deadline(), ElementsAre("connect 9"));
-    // Nothing to hurry in any other state.
+    // In all other states there is nothing to accelerate.
     const auto deadline = link.deadline();
     feed(link_event::PeerSeen{});
     EXPECT_EQ(link.deadline(), deadline);
@@ -271,8 +271,8 @@ TEST_F(LinkMachineTest, StopsInEveryState) {
     EXPECT_THAT(feed(link_event::Stop{}), IsEmpty());
 }
 
-// Whatever happens in whatever order: up and down alternate, every connect is closed or fails or
-// goes down, hello is said once per connection, and the machine is never without a next step.
+// In any order of events: up and down alternate, every connect is closed or fails or goes down,
+// hello is said once per connection, and the machine always has a next step.
 TEST_F(LinkMachineTest, RandomEventsNeverLeaveItStuckOrOutOfOrder) {
     core::Prng prng{7};
     bool is_up = false;

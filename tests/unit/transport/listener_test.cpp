@@ -39,12 +39,12 @@ TEST_F(ListenerTest, TakesEveryAddressOfAName) {
     EXPECT_TRUE(listener_->is_local());
     EXPECT_TRUE(answers("127.0.0.1")) << said_;
     EXPECT_NE(said_.find("listens on"), std::string::npos);
-    // Not every machine calls ::1 so, or has it.
+    // Not every machine maps the name to ::1, or has it.
     const bool has_v6 = said_.find("[::1]") != std::string::npos;
     EXPECT_EQ(answers("::1"), has_v6) << said_;
 }
 
-// The address decides, not what it is called: 0.0.0.0 is every address of this machine.
+// The address decides, not the name: 0.0.0.0 is every address of this machine.
 TEST_F(ListenerTest, RefusesAnAddressThatOthersReachWhereOnlyLoopbackIsAllowed) {
     for (const auto* address : {"0.0.0.0:0", "[::]:0", ":0"}) {
         const auto opened = open(address);
@@ -67,7 +67,7 @@ TEST_F(ListenerTest, SaysWhichAddressItCannotHave) {
     const auto opened = second.open(listener_->at(), Reach::loopback);
     ASSERT_FALSE(opened);
     EXPECT_NE(opened.error().what.find(listener_->at()), std::string::npos);
-    EXPECT_FALSE(open("192.0.2.1:0", Reach::anywhere));  // no address of this machine
+    EXPECT_FALSE(open("192.0.2.1:0", Reach::anywhere));  // not an address of this machine
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST_F(MemberClientTest, AsksForALockToBeBroken) {
     EXPECT_EQ(**answer, ChangeAnswer{core::CallError::not_held});
 }
 
-// No node asks for that: who does is not listened to any more.
+// No program sends this, so the connection is closed.
 TEST_F(MemberClientTest, ABreakThatMakesNoSenseEndsTheConnection) {
     const core::FencingToken token{7};
     const std::string long_reason(core::reason_bytes_max + 1, 'x');
@@ -214,7 +214,7 @@ TEST_F(MemberClientTest, AnAnswerMayComeWhenNobodyIsThereAnyMore) {
     service_.held[0](ListReply{});
 }
 
-// Both bounds: of one client, and of all.
+// Both limits: that of one client, and that of all.
 TEST_F(MemberClientTest, MoreListsThanAFewAreRefusedAtOnce) {
     service_.hold_answers = true;
     std::vector<std::unique_ptr<MemberClient>> clients;
@@ -310,7 +310,7 @@ TEST_F(MemberClientTest, ABlockingClientWaitsForItsAnswersButNotForEver) {
     const auto status = client.status();
     EXPECT_TRUE(status && status->version == "1.2.3");
     BlockingMemberClient impatient{100ms};
-    if (impatient.connect(address_)) {  // else this machine is slower than that
+    if (impatient.connect(address_)) {  // otherwise this machine is too slow
         const auto answer = impatient.list({"a", "", 1, false, false});
         const auto code = answer ? std::error_code{} : answer.error().code;
         EXPECT_EQ(code, std::errc::timed_out);

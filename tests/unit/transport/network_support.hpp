@@ -1,4 +1,4 @@
-// Nodes without a core, on real sockets.
+// Networks of nodes without a core, on real sockets.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ namespace mortise::transport::test {
 
 using namespace std::chrono_literals;
 
-// An address of the loopback network that nobody else uses. Connections to elsewhere start at
-// 127.0.0.1, so none of them takes the port while it is free.
+// An address of the loopback network that no other test uses. Outgoing connections start at
+// 127.0.0.1, so none of them occupies the port while it is free.
 inline std::string free_address() {
     const auto pid = static_cast<unsigned>(::getpid());
     const auto host = "127." + std::to_string(1 + (pid >> 16U) % 200) + "." +
@@ -40,7 +40,7 @@ inline asio::ip::tcp::endpoint endpoint_of(const std::string& address) {
     return {asio::ip::make_address(at->host), static_cast<std::uint16_t>(std::stoul(at->port))};
 }
 
-// Time enough for a loaded machine; nothing waits for it in vain.
+// Long enough for a busy machine; it is used up only by a failure.
 template <class Done>
 bool run_until(asio::io_context& io, Done done, std::chrono::milliseconds limit = 20s) {
     const auto end = std::chrono::steady_clock::now() + limit;
@@ -76,7 +76,7 @@ struct Events : NetworkEvents {
     core::Hello own;
     std::vector<core::Hello> ups;
     std::vector<std::pair<core::NodeId, Refusal>> refusals;
-    std::vector<core::Hello> callers;  // who are no peers
+    std::vector<core::Hello> callers;  // those that are not peers
     std::vector<core::NodeId> downs;
     std::vector<std::pair<core::NodeId, core::PeerMessage>> messages;
     std::function<void(const core::Hello&)> on_up;
@@ -90,7 +90,7 @@ inline core::Hello hello_of(std::uint64_t id, std::uint64_t boot_epoch = 1) {
             {core::NodeId{1}, core::NodeId{2}, core::NodeId{3}}};
 }
 
-// Messages that can be told apart.
+// Messages that can be distinguished.
 inline core::PeerMessage numbered(std::uint64_t number) {
     return core::RaftMessage{core::ReadRequest{core::Term{1}, core::ReadId{number}}};
 }
@@ -135,7 +135,7 @@ struct Node {
     std::unique_ptr<PeerNetwork> network;
 };
 
-// Not part of a cluster of ours: says whatever it likes.
+// A program outside the cluster, which sends anything.
 class Stranger {
 public:
     Stranger(asio::io_context& io, const std::string& address) : socket_{io} {
@@ -147,7 +147,7 @@ public:
         asio::error_code ignored;
         asio::write(socket_, asio::buffer(bytes), ignored);
     }
-    // Reads what there is; true once the other side is gone.
+    // Reads what has arrived; true once the other side has closed.
     bool is_closed() {
         std::array<char, 1024> buffer{};
         asio::error_code error;

@@ -15,7 +15,7 @@ using core::Term;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The index tells them apart.
+// The index identifies the message.
 core::PeerMessage append(std::uint64_t index, std::size_t bytes) {
     core::AppendRequest m;
     m.previous = {Term{1}, LogIndex{index}};
@@ -59,7 +59,7 @@ std::vector<std::string> in_words(const std::vector<core::PeerMessage>& batch) {
 
 constexpr OutboxLimits small{.bytes_max = 4'000, .batch_bytes_max = 1'500, .batch_messages_max = 4};
 
-// However short its rows are, the heaviest chunk has room in a frame.
+// The largest chunk fits in a frame, however short its rows are.
 TEST(Outbox, AChunkOfTheShortestRowsFits) {
     const core::Row shortest{std::string(9, 'I'), std::string(2, '1')};
     const auto count = core::NodeOptions{}.snapshot_bytes_max / 11 + 1;
@@ -194,7 +194,7 @@ TEST(Outbox, AFloodDoesNotDropRenewals) {
     outbox.push(forward(1'900));
     outbox.push(renewal(1, 7, 1'900));
     outbox.push(renewal(2, 4));
-    EXPECT_EQ(outbox.dropped(), 1U);  // what came with the first
+    EXPECT_EQ(outbox.dropped(), 1U);  // the message after the first one
     const auto batch = outbox.take_batch();
     ASSERT_GE(batch.size(), 2U);
     const auto& first = std::get<core::Forward>(batch[0]);

@@ -104,7 +104,7 @@ TEST_F(PeerConnectionsTest, WhatBreaksReplicationEndsEverythingOfThatPeer) {
         EXPECT_THAT(change.close, all());
         EXPECT_EQ(change.down, peer);
         EXPECT_FALSE(change.up);
-        // The other end's notice of the same, and our own of what we closed.
+        // The other end of the same connection, and the ones that we closed, end later.
         change = connections.ended(ours ? rep_in : rep_out);
         EXPECT_THAT(change.close, IsEmpty());
         EXPECT_FALSE(change.down);
@@ -128,7 +128,7 @@ TEST_F(PeerConnectionsTest, APeerThatCallsAnewReplacesEverythingItHad) {
     const auto anew = admit(in, replication);
     EXPECT_THAT(change.close, all());
     EXPECT_EQ(change.down, peer);
-    EXPECT_FALSE(change.up);  // not before ours to it is made anew as well
+    EXPECT_FALSE(change.up);  // not before our connection to it is replaced as well
     EXPECT_EQ(connections.verdict(rep_in), Verdict::late);
     EXPECT_EQ(connections.verdict(anew), Verdict::early);
     admit(out, replication);
@@ -148,7 +148,7 @@ TEST_F(PeerConnectionsTest, OurOwnNewHelloFindsNothingOfTheFormerConnection) {
     change = connections.drop_former(peer, replication);
     EXPECT_THAT(change.close, all());
     EXPECT_EQ(change.down, peer);
-    // What the peer made meanwhile is not of the former one.
+    // The connection that the peer made meanwhile does not belong to the former one.
     const auto theirs = admit(in, replication);
     change = connections.drop_former(peer, replication);
     EXPECT_THAT(change.close, IsEmpty());
@@ -186,7 +186,7 @@ TEST_F(PeerConnectionsTest, ASecondNodeWithTheSameIdIsRefusedAndDisturbsNothing)
     EXPECT_TRUE(connections.is_up(peer));
 }
 
-// A machine that was replaced, or lost its disk: the address is what counts.
+// A machine that was replaced, or lost its disk: the address decides.
 TEST_F(PeerConnectionsTest, AnotherDirectoryAtThePeersOwnAddressTakesItsPlace) {
     bring_up();
     const auto anew = admit(out, replication, hello(1, 21));
@@ -195,7 +195,7 @@ TEST_F(PeerConnectionsTest, AnotherDirectoryAtThePeersOwnAddressTakesItsPlace) {
     EXPECT_EQ(change.down, peer);
     admit(in, replication, hello(1, 21));
     EXPECT_EQ(change.up, hello(1, 21));
-    // The one before is the one that is refused now.
+    // Now the former one is refused.
     EXPECT_EQ(connections.admit(in, replication, hello(1, 20)).refusal, Refusal::id_in_use);
 }
 
@@ -222,7 +222,7 @@ TEST_F(PeerConnectionsTest, AHelloOfAnOlderStartIsRefusedAndDisturbsNothing) {
     EXPECT_FALSE(admit(out, replication, hello(0)).is_set());
 }
 
-// One of the two directories is a copy: the one that was here first goes on.
+// One of the two directories is a copy: the one that was here first continues.
 TEST_F(PeerConnectionsTest, AnotherLifeOfTheSameStartIsRefused) {
     auto copy = hello();
     copy.generation.life = 99;
@@ -230,14 +230,14 @@ TEST_F(PeerConnectionsTest, AnotherLifeOfTheSameStartIsRefused) {
     EXPECT_EQ(connections.admit(in, replication, copy).refusal, Refusal::copied);
     EXPECT_EQ(connections.admit(in, replication, hello(0)).refusal, Refusal::copied);
     EXPECT_TRUE(connections.is_up(peer));
-    // It is gone: then the copy is what was restored in its place.
+    // It is gone, so the copy has replaced it.
     std::ignore = connections.drop(peer);
     const auto admission = connections.admit(in, replication, copy);
     EXPECT_FALSE(admission.id);
     EXPECT_EQ(admission.refusal, Refusal::stale);
 }
 
-// Whoever calls may say anything; what counts is who answers at the peer's address.
+// A caller may claim anything; the node that answers at the peer's address counts.
 TEST_F(PeerConnectionsTest, NoCallerShutsTheRealPeerOut) {
     const auto of_a_stranger = hello(UINT64_MAX);
     for (const auto first : {out, in}) {
@@ -289,8 +289,8 @@ struct Wire {  // one connection
     Lane lane = Lane::replication;
     std::uint64_t from_epoch = 0;
     bool alive = true;
-    std::array<ConnectionId, 2> ids;      // at either node
-    std::array<std::uint64_t, 2> epochs;  // in which they were given
+    std::array<ConnectionId, 2> ids;      // at each node
+    std::array<std::uint64_t, 2> epochs;  // when they were assigned
     core::Hello answer;
 };
 
@@ -305,7 +305,7 @@ public:
             step();
         }
     }
-    // Nothing is on its way any more.
+    // Nothing is in transit any more.
     void settle() {
         for (int i = 0; i < 1'000; ++i) {
             dial_what_is_missing();
@@ -431,7 +431,7 @@ private:
             break_wire(i);
     }
 
-    // Notices and answers overtake each other.
+    // Notices and answers arrive in any order.
     void step() {
         if (todo_.empty()) return;
         const auto at = static_cast<std::ptrdiff_t>(prng_.below(todo_.size()));

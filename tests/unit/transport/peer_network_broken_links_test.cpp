@@ -1,4 +1,4 @@
-// Networks on links that fall silent or break.
+// Networks whose links become silent or break.
 #include <array>
 #include <optional>
 

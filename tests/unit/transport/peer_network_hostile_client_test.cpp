@@ -1,5 +1,5 @@
-// What a client may do to the program that the node is part of: its stack, its memory and its
-// descriptors. The node runs on a thread with a small stack, and the clients on real sockets.
+// How much a client can use of the program that contains the node: its stack, its memory and its
+// descriptors. The node runs on a thread with a small stack, and the clients use real sockets.
 #include <array>
 #include <filesystem>
 #include <future>
@@ -47,7 +47,7 @@ struct Service : ClientService {
     std::vector<std::function<void(ChangeAnswer)>> waiting;
 };
 
-// Runs on a stack on which a recursion of a few thousand levels does not fit.
+// Has a stack on which a recursion of a few thousand levels does not fit.
 class SmallThread {
 public:
     explicit SmallThread(std::function<void()> work) : work_{std::move(work)} {
@@ -70,20 +70,20 @@ private:
     pthread_t thread_{};
 };
 
-// Writes as long as somebody takes it, and reads when told to.
+// Writes as long as the other side reads, and reads when requested.
 class Client {
 public:
     enum class Buffers { small, large };
 
     explicit Client(const std::string& address, Buffers buffers = Buffers::small) {
         socket_.open(asio::ip::tcp::v4());
-        // The system would take some megabytes of answers for it.
+        // Otherwise the system would buffer some megabytes of answers.
         if (buffers == Buffers::small)
             socket_.set_option(asio::socket_base::receive_buffer_size{4'096});
         socket_.connect(endpoint_of(address));
         socket_.non_blocking(true);
     }
-    // False once the other side has closed, or has not taken anything for a while.
+    // False if the other side has closed, or has not read anything for a while.
     bool say(std::string_view bytes, std::chrono::milliseconds patience = 0ms) {
         const auto end = std::chrono::steady_clock::now() + patience;
         while (!bytes.empty()) {
@@ -96,7 +96,7 @@ public:
         }
         return true;
     }
-    // All that comes until `done`, or the end, or for as long as a test may take.
+    // Everything that is received until `done`, or the end, or as long as a test may take.
     std::string hear(const std::function<bool(const std::string&)>& done) {
         std::string heard;
         std::array<char, 65'536> buffer{};
@@ -165,7 +165,7 @@ protected:
         return true;
     }
     // Questions 2, 3, ...: each is finished as soon as it is asked, and no answer is read. Returns
-    // once the node takes no more.
+    // when the node does not read any more.
     static void ask_on_and_on(Client& client, const std::function<std::string(unsigned)>& call) {
         for (unsigned question = 2; question < 3'000'000;) {
             std::string batch;
@@ -183,7 +183,7 @@ protected:
         })) << cause;
         const auto said = on_node([&] { return lines_; });
         EXPECT_THAT(said, testing::Contains(HasSubstr(cause)));
-        client.hear([](const auto&) { return false; });  // it is closed
+        client.hear([](const auto&) { return false; });  // the connection is closed
     }
 
     std::vector<std::string> addresses_{free_address(), free_address()};
@@ -194,7 +194,7 @@ protected:
     std::optional<SmallThread> thread_;
 };
 
-// --- that does not read -------------------------------------------------------------------------
+// --- a client that does not read ----------------------------------------------------------------
 
 class PeerNetworkDeafClient : public PeerNetworkHostileClient,
                               public testing::WithParamInterface<unsigned> {};
@@ -237,7 +237,7 @@ TEST_F(PeerNetworkHostileClient, MayAskForWhatIsOfferedAFewTimesOnly) {
     EXPECT_EQ(counters().forbidden_messages, 1U);
 }
 
-// A peer is no better than a client: it may have been taken over, and there is no TLS yet.
+// A peer is not trusted more than a client: it may be compromised.
 TEST_F(PeerNetworkHostileClient, ThatCallsItselfAPeerAndDoesNotReadIsClosed) {
     start([](NetworkLimits& limits) { limits.frame_timeout = 500ms; });
     Client client{addresses_[0]};
@@ -252,7 +252,7 @@ TEST_F(PeerNetworkHostileClient, ThatCallsItselfAPeerAndDoesNotReadIsClosed) {
     EXPECT_TRUE(wait([](const auto& now) { return now.stuck_frames == 1; }));
 }
 
-// Without a read nothing tells the node; its socket would stay for ever.
+// Without reading, nothing informs the node of the end; its socket would stay for ever.
 TEST_F(PeerNetworkHostileClient, ThatDiesWhileNobodyReadsItIsSeenToBeGone) {
     start([](NetworkLimits& limits) { limits.frame_timeout = 1h; });
     const auto descriptors = [] {
@@ -273,7 +273,7 @@ TEST_F(PeerNetworkHostileClient, ThatDiesWhileNobodyReadsItIsSeenToBeGone) {
     EXPECT_TRUE(wait([&](const auto&) { return descriptors() <= before; }));
 }
 
-// One that reads after all has lost nothing.
+// A client that reads late loses nothing.
 TEST_F(PeerNetworkHostileClient, ThatReadsLateIsAnsweredAllTheSame) {
     start();
     Client client{addresses_[0], Client::Buffers::large};
@@ -287,7 +287,7 @@ TEST_F(PeerNetworkHostileClient, ThatReadsLateIsAnsweredAllTheSame) {
     EXPECT_EQ(counters().clients, 1U);
 }
 
-// Each of them is within its bounds.
+// Each of them is within its own limits.
 TEST_F(PeerNetworkHostileClient, ManyTogetherHaveNoMoreThanTheyMay) {
     start([](NetworkLimits& limits) { limits.frame_timeout = 1h; });
     std::vector<std::unique_ptr<Client>> clients;
@@ -301,7 +301,7 @@ TEST_F(PeerNetworkHostileClient, ManyTogetherHaveNoMoreThanTheyMay) {
     EXPECT_GT(counters().clients, 0U);
 }
 
-// --- that says what no client says --------------------------------------------------------------
+// --- messages that no client sends --------------------------------------------------------------
 
 TEST_F(PeerNetworkHostileClient, IsRefusedWhatWouldBeKept) {
     start();

@@ -67,7 +67,7 @@ std::vector<PeerMessage> one_of_each_kind() {
     return all;
 }
 
-// What tells the kinds, and two messages of one kind, apart.
+// Identifies the kind of a message, and distinguishes two messages of one kind.
 std::string key_of(const PeerMessage& message) {
     const auto* raft = std::get_if<core::RaftMessage>(&message);
     if (raft == nullptr) return "message " + std::to_string(message.index());
@@ -104,7 +104,8 @@ TEST_F(PeerNetworkTest, TwoNodesHearEachOthersHello) {
     EXPECT_THAT(a.events.downs, SizeIs(0));
 }
 
-// A member of whom the other has not heard: it says where it is, and is welcome when it is a peer.
+// A member that the other does not know yet: it sends its address, and is accepted when it is a
+// peer.
 TEST_F(PeerNetworkTest, ACallerWhoIsNoPeerSaysWhereItIs) {
     auto& a = add(1, [](NetworkOptions& options, core::Hello&) { options.peers.clear(); });
     auto& b = add(2, [&](NetworkOptions&, core::Hello& own) {
@@ -247,7 +248,8 @@ TEST_F(PeerNetworkTest, ACallerWithAPeersNameDoesNotShutThePeerOut) {
         ASSERT_TRUE(
             run_until(io_, [&] { return stranger.network->counters().refused_by_peers != 0; }));
         EXPECT_THAT(a.events.downs, SizeIs(0));
-        // While the peer is away it gets in, and nobody is up: it is not at the peer's address.
+        // While the peer is away the caller is admitted, but is not up: it is not at the peer's
+        // address.
         nodes_[1].reset();
         ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
     }
@@ -272,7 +274,7 @@ TEST_F(PeerNetworkTest, ANodeThatIsNoPeerIsRefused) {
     EXPECT_THAT(a.events.ups, SizeIs(0));
 }
 
-// Each has to hear of the other: whoever does first is refused until then.
+// Each has to know the other: until then the first caller is refused.
 TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
     auto& a = add(1, [](NetworkOptions& options, core::Hello&) { options.peers.pop_back(); });
     auto& b = add(2, [](NetworkOptions& options, core::Hello&) { options.peers.pop_back(); });
@@ -297,7 +299,7 @@ TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
     EXPECT_TRUE(meet(a, b));
 }
 
-// The connection is with that very node: another address counts when it is lost.
+// The connection is with that node itself: another address matters when the connection is lost.
 TEST_F(PeerNetworkTest, AnotherAddressOfAPeerEndsNoConnection) {
     auto& a = add(1);
     auto& b = add(2);
@@ -323,7 +325,8 @@ TEST_F(PeerNetworkTest, APeerIsFoundAtItsOtherAddressAndThereFirstTheNextTime) {
     EXPECT_EQ(a.network->counters().dial_failures, failures);
 }
 
-// Also from within what that peer said. Nothing that it said before is heard after the next hello.
+// Also from within a message of that peer. Nothing that it said before is received after the next
+// hello.
 TEST_F(PeerNetworkTest, APeerThatIsDisconnectedSaysHelloAgain) {
     auto& a = add(1);
     auto& b = add(2);
@@ -336,12 +339,12 @@ TEST_F(PeerNetworkTest, APeerThatIsDisconnectedSaysHelloAgain) {
         a.events.on_message = {};
         ASSERT_TRUE(run_until(io_, [&] { return a.is_up(2) && b.is_up(1); }));
     }
-    a.network->disconnect(NodeId{7});  // nobody
+    a.network->disconnect(NodeId{7});  // not a peer
     a.network->send(NodeId{2}, numbered(9));
     EXPECT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
 }
 
-// What ends a peer may be something that this very peer said.
+// The event that removes a peer may be a message of that peer.
 TEST_F(PeerNetworkTest, APeerMayBeDroppedFromWithinItsOwnMessage) {
     auto& a = add(1);
     auto& b = add(2);
@@ -355,7 +358,8 @@ TEST_F(PeerNetworkTest, AnotherNodeThanExpectedAtAnAddressIsRefused) {
     auto& a = add(1);
     addresses_.push_back(addresses_[1]);
     auto& c = add(3, [](NetworkOptions& options, core::Hello&) {
-        options.peers = {{NodeId{1}, free_address()}};  // knows it, and cannot call it
+        // it knows the other node, and cannot call it
+        options.peers = {{NodeId{1}, free_address()}};
     });
     ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity > 0; }));
     EXPECT_THAT(a.events.ups, SizeIs(0));
@@ -513,7 +517,7 @@ TEST_F(PeerNetworkTest, SigpipeStaysAsItWas) {
     ASSERT_TRUE(meet(a, add(2)));
     nodes_[1].reset();
     for (std::uint64_t i = 1; i <= 100; ++i)
-        a.network->send(NodeId{2}, numbered(i));  // to a socket that is closed
+        a.network->send(NodeId{2}, numbered(i));  // to a closed socket
     ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
     struct sigaction now {};
     ASSERT_EQ(::sigaction(SIGPIPE, &before, &now), 0);

@@ -1,4 +1,4 @@
-// Who gets in with TLS, and who does not.
+// Which connections are accepted with TLS.
 #include <filesystem>
 #include <fstream>
 
@@ -18,7 +18,7 @@ class PeerNetworkTlsTest : public testing::Test {
 protected:
     using Credentials = std::shared_ptr<const TlsCredentials>;
 
-    // The node `id`, with what it proves itself with; none: without TLS.
+    // The node `id` with these credentials; without credentials it has no TLS.
     std::unique_ptr<Node> node(std::uint64_t id, const Credentials& credentials) {
         auto made =
             std::make_unique<Node>(io_, id, addresses_, [&](NetworkOptions& options, core::Hello&) {
@@ -29,7 +29,7 @@ protected:
         EXPECT_TRUE(made->start());
         return made;
     }
-    // Whether the two met; `refused` tells that one of them did not want to.
+    // Whether the two connected; `refused` says that one of them refused.
     bool meet(const Credentials& one, const Credentials& two,
               const std::function<bool(const NetworkCounters&)>& refused) {
         auto first = node(1, one);
@@ -80,7 +80,7 @@ TEST_F(PeerNetworkTlsTest, ACertificateOfAnotherAuthorityIsNotBelieved) {
     EXPECT_TRUE(says("not trusted")) << log_;
 }
 
-// Also where one authority is believed by several clusters.
+// Also if several clusters trust one authority.
 TEST_F(PeerNetworkTlsTest, ACertificateOfAnotherClusterIsRefused) {
     Authority billing{"billing"};
     const auto ours = authority_.node(1, {&authority_, &billing});
@@ -108,17 +108,19 @@ TEST_F(PeerNetworkTlsTest, AnExpiredCertificateIsRefused) {
 TEST_F(PeerNetworkTlsTest, OneThatIsNotYetValidIsRefused) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const Validity later{now + std::chrono::hours{24}, now + std::chrono::hours{48}};
-    // Its owner would not even start with it: an expired one may, so that somebody hears of it.
+    // A node does not start with such a certificate; it starts with an expired one, so that it can
+    // report that.
     EXPECT_EQ(authority_.issue({"orders", core::NodeId{2}, {}, voter}, later), nullptr);
 }
 
-// Who calls itself node 2 in its hello has to have the certificate of node 2, whatever else it has.
+// A node that names itself node 2 in its hello must have the certificate of node 2, whatever its
+// certificate allows.
 TEST_F(PeerNetworkTlsTest, AHelloOfAnotherNodeThanTheCertificatesIsRefused) {
     auto first = node(1, authority_.node(1));
     Node liar{io_, 2, addresses_, [&](NetworkOptions& options, core::Hello& hello) {
                   options.cluster = "orders";
                   options.credentials = authority_.node(2);
-                  hello.node = core::NodeId{1000};  // in the hello alone
+                  hello.node = core::NodeId{1000};  // only in the hello
               }};
     ASSERT_TRUE(liar.start());
     ASSERT_TRUE(run_until(io_, [&] { return first->network->counters().refused_identity > 0; }));
@@ -130,26 +132,27 @@ TEST_F(PeerNetworkTlsTest, NewCredentialsServeNewConnectionsAndOldAuthoritiesAre
     auto first = node(1, authority_.node(1));
     auto second = node(2, authority_.node(2));
     ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
-    // Both authorities are believed for a while: nobody notices anything.
+    // Both authorities are trusted for a while: no connection is interrupted.
     first->network->set_credentials(authority_.node(1, {&authority_, &next}));
     second->network->set_credentials(authority_.node(2, {&authority_, &next}));
     run_for(io_, 100ms);
     EXPECT_TRUE(first->events.downs.empty());
-    // The new authority's certificates, then the new authority alone.
+    // The new authority's certificates, then only the new authority.
     first->network->set_credentials(next.node(1, {&authority_, &next}));
     second->network->set_credentials(next.node(2, {&authority_, &next}));
     first->network->set_credentials(next.node(1));
-    ASSERT_TRUE(run_until(io_, [&] { return !first->events.downs.empty(); }));  // the old ones went
+    // the old connections were closed
+    ASSERT_TRUE(run_until(io_, [&] { return !first->events.downs.empty(); }));
     ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
 }
 
-// What is taken away meanwhile does not count for a handshake that began before.
+// A change of the credentials also applies to a handshake that began before.
 TEST_F(PeerNetworkTlsTest, AHandshakeIsJudgedByTheCredentialsOfItsEnd) {
     Authority next{"orders"};
     auto first = node(1, authority_.node(1, {&authority_, &next}));
     first->network->set_credentials(next.node(1, {&authority_, &next}));
     auto second = node(2, authority_.node(2, {&authority_, &next}));
-    // Its connection is made, its certificate not shown yet: one turn of the loop at a time.
+    // It is connected, and has not sent its certificate: one turn of the loop at a time.
     ASSERT_TRUE(run_until(io_, [&] { return first->network->counters().accepted > 0; }));
     first->network->set_credentials(next.node(1));
     run_until(io_, [&] { return first->network->counters().handshakes_failed > 0; });
@@ -184,7 +187,7 @@ TEST_F(PeerNetworkTlsTest, WhoSaysNothingDuringTheHandshakeIsClosedInTime) {
 
 class PeerNetworkTlsClientTest : public PeerNetworkTlsTest {
 protected:
-    // What becomes of a client with these credentials at node 1.
+    // The result of connecting to node 1 with these credentials.
     core::Result<core::Hello> connect(const Credentials& credentials) {
         auto server = std::make_unique<Node>(
             io_, 1, addresses_,
@@ -226,7 +229,7 @@ TEST_F(PeerNetworkTlsClientTest, WithTheServersAuthorityButAStrangersCertificate
         << refused.error().what;
 }
 
-// Removing a member takes away what its certificate opened, for its operators as well.
+// When a member is removed, its certificate loses its rights, also for its operators.
 TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMember) {
     EXPECT_TRUE(connect(authority_.node(2)));
     EXPECT_FALSE(connect(authority_.node(7)));

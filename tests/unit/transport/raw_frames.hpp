@@ -1,4 +1,4 @@
-// RPC messages as bytes, also such as no program of ours sends.
+// RPC messages as bytes, including messages that no program of ours sends.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ inline std::string finish(unsigned question) {
     return frame([&](auto message) { message.initFinish().setQuestionId(question); });
 }
 
-// `question` is of the Gate that question `of` was answered with.
+// `question` is a call of the Gate in the answer to question `of`.
 inline std::string hello(Greeting greeting, unsigned question = 1, unsigned of = 0) {
     return frame([&](auto message) {
         auto call = message.initCall();
@@ -58,7 +58,7 @@ inline std::string client_hello() {
 
 using Change = std::function<void(rpc::Call::Builder)>;
 
-// Of the member or the peer that the answer to question 1 offers.
+// A call of the member or the peer in the answer to question 1.
 template <class Interface>
 std::string call(unsigned question, unsigned method, const Change& fill = {}) {
     return frame([&](auto message) {
@@ -76,7 +76,7 @@ std::string call(unsigned question, unsigned method, const Change& fill = {}) {
     });
 }
 
-// --- sound calls of every method of Member ------------------------------------------------------
+// --- valid calls of every method of Member ------------------------------------------------------
 
 enum Method : unsigned { status, list, inspect, change, break_lock };
 constexpr unsigned methods = 5;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-// A name server that answers when the test lets it.
+// A name server that answers when the test allows it.
 class NameServer {
 public:
     Resolver::LookUp look_up() {
@@ -38,7 +38,7 @@ public:
         std::unique_lock lock{mutex_};
         changed_.wait(lock, [&] { return asked_ > 0; });
     }
-    // Nothing of a look-up is on its way any more.
+    // No lookup is in progress any more.
     void wait_until_all_are_answered() {
         answer();
         std::unique_lock lock{mutex_};
@@ -99,7 +99,7 @@ TEST_F(ResolverTest, AsksForAnAddressOnceAtATime) {
     EXPECT_EQ(server_.asked(), 2U);
 }
 
-// It hangs for ever if anybody waits for the name server.
+// It would hang for ever if any code waited for the name server.
 TEST_F(ResolverTest, NobodyWaitsForASlowNameServer) {
     {
         asio::io_context io;

@@ -25,7 +25,7 @@ TEST(RpcFrame, AFailureIsOfAKindThatThereIs) {
         EXPECT_TRUE(answer_that_failed(type).is_plain) << type;
 }
 
-// Cap'n Proto before 1.5 takes any number for a kind, and looks up its name in a table of four.
+// Cap'n Proto before 1.5 accepts any number for a kind, and looks up its name in a table of four.
 TEST(RpcFrame, AFailureOfNoKindIsNoAnswer) {
     for (const std::uint16_t type : std::initializer_list<std::uint16_t>{4, 5, 0x7FFF, 0xFFFF}) {
         RpcGuard guard{{}};

@@ -105,8 +105,8 @@ TEST_F(RpcGuardTest, CallsWaitForWhatHelloOffersAndForNothingElse) {
     ok(call_of(2, 1, 2));
     guard_.sent(answer(0));
     ok(finish(0));
-    refused(call_of(3, 2, 0));  // of a call that offers nothing
-    refused(call_of(3, 0, 0));  // of one that is over
+    refused(call_of(3, 2, 0));  // the answer to a call that offers nothing
+    refused(call_of(3, 0, 0));  // the answer to a question that is over
     refused(call_of(3, 9, 0));
     refused(call_of(3, 1, 3));
     auto other_path = call_of(3, 1, 2);

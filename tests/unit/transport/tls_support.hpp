@@ -1,4 +1,4 @@
-// Authorities and credentials for tests, in a directory that goes away.
+// Authorities and credentials for tests, in a temporary directory.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +34,7 @@ public:
     using Credentials = std::shared_ptr<const TlsCredentials>;
     using Believed = std::vector<const Authority*>;
 
-    // Empty when they could not be used; problem() says why.
+    // Empty if they could not be used; problem() says why.
     Credentials issue(const core::Identity& identity, Validity validity = for_an_hour(),
                       const Believed& believed = {}) {
         const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -83,7 +83,7 @@ private:
     std::string problem_;
 };
 
-// Serves clients, and has nothing to tell them.
+// Serves clients, with empty answers.
 struct NoService : ClientService {
     MemberStatus status() const override { return {}; }
     void list(ListRequest, std::function<void(ListAnswer)> answer) override { answer(ListReply{}); }

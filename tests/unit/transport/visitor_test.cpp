@@ -1,4 +1,4 @@
-// What somebody may make this node keep who has said a good hello and means no good.
+// How much memory a malicious client that has said a valid hello can make this node use.
 #include "transport/network/visitor.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ protected:
     std::unique_ptr<Node> node_;
 };
 
-// Whoever wants to ask something gets a place, whatever the others do.
+// A new client always gets a place, whatever the others do.
 TEST_F(VisitorTest, OneMoreClientTakesThePlaceOfTheQuietest) {
     start([](NetworkOptions& options, core::Hello&) {
         options.limits.clients_max = 2;
@@ -123,7 +123,7 @@ TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
 
 class VisitorUnreadAnswers : public VisitorTest {
 protected:
-    // Goes on in its own time, which a test may stop.
+    // Runs at its own pace, which a test may stop.
     void connect() {
         bool connected = false;
         client_.connect(addresses_[0], 20s, [&](const auto& hello) { connected = bool(hello); });
@@ -152,7 +152,7 @@ protected:
 TEST_F(VisitorUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 1h; });
     connect();
-    // More than the buffers of the system take.
+    // More than the buffers of the system hold.
     constexpr std::size_t asked = 200;
     for (std::size_t i = 0; i < asked; ++i)
         list();
@@ -175,7 +175,7 @@ TEST_F(VisitorUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
     }));
 }
 
-// The system's buffers take the first ones, so it goes on asking until they are full.
+// The buffers of the system hold the first ones, so it continues until they are full.
 TEST_F(VisitorUnreadAnswers, ThatNobodyReadsEndTheConnection) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
     Stranger client{io_, addresses_[0]};
@@ -190,7 +190,8 @@ TEST_F(VisitorUnreadAnswers, ThatNobodyReadsEndTheConnection) {
     EXPECT_EQ(counters().stuck_frames, 1U);
 }
 
-// A peer that greets us and whom we cannot greet: it never comes up, and may talk all it likes.
+// A peer that calls this node and cannot be called back: it never comes up, and may send any number
+// of messages.
 class VisitorEarlyMessages : public VisitorTest {
 public:
     ~VisitorEarlyMessages() noexcept override = default;
@@ -252,7 +253,7 @@ TEST_F(VisitorEarlyMessages, AreKeptByWeightAndNotForEver) {
     EXPECT_EQ(counters().messages_dropped, 3U);  // of six, of a little more than a megabyte each
     EXPECT_TRUE(run_until(io_, [&] { return counters().messages_dropped == 6; }));
     say({core::RaftMessage{core::ReadRequest{core::Term{1}, core::ReadId{1}}}});
-    EXPECT_EQ(counters().messages_dropped, 6U);  // there is room again
+    EXPECT_EQ(counters().messages_dropped, 6U);  // there is capacity again
 }
 
 }  // namespace
