@@ -1,6 +1,6 @@
-// Whatever becomes of what an agent sends, and whatever its program does meanwhile, commands on a
-// name take effect in the order in which they were issued (S20), a hold believes to have no more
-// than the cluster gave it (P3), nothing is refused that should not be, and nothing is left over
+// Whatever happens to the messages of an agent, and whatever its program does meanwhile: commands
+// on a name take effect in the order in which they were issued (S20), a hold's owner never assumes
+// more than the cluster granted (P3), no call is refused without a reason, and nothing is left over
 // (S18).
 #include <array>
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace mortise::core::test {
 namespace {
 
-// A program that asks for anything at any time, over a network that does anything to it.
+// A program that makes random calls, over a network that loses, repeats and reorders messages.
 class AnyProgram {
 public:
     explicit AnyProgram(std::uint64_t seed) : prng_{seed} {}
@@ -26,7 +26,7 @@ public:
     void run(int steps) {
         for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
             do_anything();
-            if (!prng_.one_in(4)) of_.step();  // or several events come in one
+            if (!prng_.one_in(4)) of_.step();  // or several events come in one step
         }
         if (!testing::Test::HasFailure()) end();
     }
@@ -59,7 +59,7 @@ private:
             chosen -= weight;
         }
     }
-    // From here on nothing is lost. Whatever waits gets what it waits for, or gives up.
+    // From here on nothing is lost. Every waiting call is granted, or gives up.
     void end() {
         of_.cluster.under_way.clear();
         of_.cluster.rival_leaves();
@@ -79,7 +79,7 @@ private:
         of_.expect_nothing_is_left(names_);
     }
 
-    // --- what the program asks for
+    // --- calls of the program
 
     void acquire_one() {
         if (has_enough()) return;
@@ -95,7 +95,7 @@ private:
         Acquire request;
         request.which = Acquire::Which::all;
         const auto mode = any_mode();
-        const auto left_out = prng_.below(names_.size() + 1);  // the last: none
+        const auto left_out = prng_.below(names_.size() + 1);  // the last value: none
         for (std::size_t i = 0; i < names_.size(); ++i) {
             if (i != left_out) request.names.push_back({names_[i], mode});
         }
@@ -119,19 +119,19 @@ private:
         });
         if (!holds.empty()) of_.downgrade(any(holds), mode);
     }
-    // It may give up the upgrade that waits, and try once more.
+    // It may give up the waiting upgrade, and try once more.
     void upgrade_any() {
         const auto holds = ids(is_upgradable);
         if (holds.empty()) return;
         const auto id = any(holds);
         const auto& hold = of_.holds().at(id);
-        if (hold.upgrade.is_set()) of_.step();  // it learns what it has
+        if (hold.upgrade.is_set()) of_.step();  // so that it learns its mode
         if (!is_upgradable(hold)) return;
         of_.cancel(hold.upgrade);
         of_.upgrade(id, !prng_.one_in(3));
     }
 
-    // --- what becomes of it
+    // --- events
 
     void rival_acts() {
         auto& cluster = of_.cluster;
@@ -148,7 +148,7 @@ private:
         of_.lose(at);
         of_.arrive(ClusterByHand::declined(message));
     }
-    // Some arrived there of which the agent is never told.
+    // Some requests were applied whose outcomes the agent never receives.
     void state_is_replaced() {
         const auto& under_way = of_.cluster.under_way;
         for (auto count = under_way.empty() ? 0 : prng_.below(4); count > 0; --count)
@@ -159,7 +159,8 @@ private:
         const auto count = of_.cluster.under_way.size();
         if (count > 0) of_.lose(prng_.below(count));
     }
-    // More often than not in order, or hardly anything would come of it. A copy may go on.
+    // Mostly in order, because hardly anything would take effect otherwise. A copy may stay in
+    // transit.
     void message_arrives() {
         const auto& under_way = of_.cluster.under_way;
         if (under_way.empty()) return;
@@ -169,7 +170,7 @@ private:
         of_.arrive(message);
     }
 
-    // --- by chance
+    // --- random choices
 
     static bool is_upgradable(const Hold& hold) {
         const bool is_legal = hold.mode == LockMode::shared || hold.mode == LockMode::update;
@@ -199,8 +200,8 @@ private:
 
     const ProgramByHand::Names names_{"a", "b", "c"};
     Prng prng_;
-    // Hardly asks for more than one thing at a time, so that there are holds to convert that nobody
-    // else is in the way of.
+    // Makes hardly more than one call at a time, so that there are holds to convert without
+    // waiters.
     const bool is_modest_ = prng_.one_in(2);
     ProgramByHand of_;
 };

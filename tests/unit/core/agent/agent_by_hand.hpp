@@ -1,5 +1,5 @@
-// A session agent by hand: its session is open, its leader is known, and whether anything is
-// applied is up to the test.
+// A session agent that a test drives by hand: its session is open, its leader is known, and the
+// test decides whether anything is applied.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 inline constexpr SessionId session{7};
 
-// What a step sends, batch by batch.
+// The commands that a step sends, batch by batch.
 inline std::vector<Command> commands_in(const AgentOutput& output) {
     std::vector<Command> commands;
     for (const auto& forward : output.forwards) {
@@ -54,13 +54,13 @@ struct Agent {
         options.generation.boot_epoch = BootEpoch{1};
         return options;
     }
-    // Of a session that no test outlives.
+    // The options of a session that outlives every test.
     static AgentOptions of_a_day() {
         auto day = options();
         day.ttl_ms = 24 * 3'600'000;
         return day;
     }
-    // How many of them were refused at once.
+    // Returns how many of them were refused at once.
     std::size_t acquire(std::size_t count, Instant deadline) {
         for (std::size_t i = 0; i < count; ++i) {
             AcquireCall call;
@@ -76,14 +76,14 @@ struct Agent {
         }
         return refused;
     }
-    // What goes out now.
+    // The requests that are sent now.
     std::vector<Request> sent() {
         auto output = agent.collect(now);
         agent.check_invariants();
         std::ranges::move(output.answers, std::back_inserter(kept));
         return requests_in(output);
     }
-    // Everything that goes out by itself, in this order.
+    // All requests that are sent without further events, in order.
     std::vector<Request> send_all() {
         std::vector<Request> all;
         for (auto some = sent(); !some.empty(); some = sent())
@@ -101,20 +101,20 @@ struct Agent {
         const Answer answer{kind, FencingToken{5}, {}};
         agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++index}, now);
     }
-    // It has the lock when this returns: operation 1 of its session.
+    // The agent has the lock when this returns: operation 1 of its session.
     OperationId hold() {
         acquire(1, Instant::never());
         answered(Seq{1}, AnswerKind::granted);
         agent.collect(now);
         return {session, Seq{1}};
     }
-    // Of the holds that are its first operations, that they lost them.
+    // The owners of its first holds were notified of their losses.
     void owners_told(std::uint64_t count) {
         for (std::uint64_t seq = 1; seq <= count; ++seq)
             agent.on_told({session, Seq{seq}});
     }
     void close() { agent.on_close(CloseCall{closing}, now); }
-    // A state in which its session lives, and has applied so much.
+    // A state in which its session lives, and has applied that many requests.
     static Session own_session(Seq applied) {
         Session own;
         own.id = session;
@@ -130,7 +130,7 @@ struct Agent {
     void session_ends(SessionEnd how) {
         agent.on_outcome(SessionEnded{session, how}, LogIndex{++index}, now);
     }
-    // What it answered to that tag since the last time; for Closed and Released, no error.
+    // The answers to that call since the last time; Closed and Released count as no error.
     std::vector<std::optional<CallError>> answers_to(CallTag wanted) {
         std::vector<std::optional<CallError>> answers;
         std::ranges::move(agent.collect(now).answers, std::back_inserter(kept));
@@ -147,7 +147,7 @@ struct Agent {
     Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
     SessionAgent agent{options(), Prng{1}, now};
     std::uint64_t tag = 0;
-    std::vector<CallAnswer> kept;  // that sent() came across
+    std::vector<CallAnswer> kept;  // which sent() received
 };
 
 }  // namespace mortise::core::test

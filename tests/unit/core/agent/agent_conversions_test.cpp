@@ -1,5 +1,5 @@
-// Holds that change their mode, as their node sees it (S27, S28): with an agent by hand, and with a
-// whole node where it matters what the cluster makes of a race.
+// Conversions, as the node of the hold sees them (S27, S28): with an agent driven by hand, and with
+// a whole node if a race is decided by the cluster.
 #include <gtest/gtest.h>
 
 #include "core/locks/limits.hpp"
@@ -36,7 +36,7 @@ protected:
         of.agent.on_upgrade({tag, hold, true, deadline}, of.now);
     }
     void downgrade(LockMode mode) { of.agent.on_downgrade({downgrading, hold, mode}, of.now); }
-    // Sent as operation 2, given up, and its Cancel sent as operation 3.
+    // The upgrade is sent as operation 2 and given up, and its Cancel is sent as operation 3.
     void give_up_upgrade() {
         upgrade();
         ASSERT_EQ(of.sent().size(), 1U);
@@ -70,7 +70,7 @@ TEST_F(AgentConversions, WhatTheClusterAnswersIsPassedOn) {
         {AnswerKind::resource_exhausted, CallError::resource_exhausted},  // declined (P11)
         {AnswerKind::invalid_argument, CallError::invalid_argument},
         {AnswerKind::not_held, CallError::lock_lost},
-        {AnswerKind::cancelled, CallError::lock_lost}};  // its max_hold was over (S8)
+        {AnswerKind::cancelled, CallError::lock_lost}};  // its max_hold has ended (S8)
     std::uint64_t seq = 1;
     for (const auto& [kind, expected] : refusals) {
         upgrade();
@@ -96,7 +96,7 @@ TEST_F(AgentConversions, NeedAHold) {
     EXPECT_EQ(of.answers_to(downgrading), error(CallError::lock_lost));
 }
 
-// S27: one request of a hold at a time.
+// S27: a hold has one pending upgrade at a time.
 TEST_F(AgentConversions, OneAtATime) {
     upgrade();
     upgrade(again);
@@ -110,7 +110,7 @@ TEST_F(AgentConversions, ADowngradeIsUrgentAndSentUntilItIsDone) {
     auto output = of.agent.collect(of.now);
     const auto request = requests_in(output).at(0);
     EXPECT_EQ(std::get<Downgrade>(request.body), (Downgrade{Seq{1}, LockMode::shared}));
-    of.pass(11s);  // the caller's time is over, and the lease
+    of.pass(11s);  // the caller's deadline has passed, and the lease has ended
     EXPECT_EQ(of.answers_to(downgrading), error(CallError::no_quorum));
     of.pass(2s);
     const auto sent = of.sent();
@@ -130,7 +130,7 @@ TEST_F(AgentConversions, ADowngradeIsAnswered) {
     }
 }
 
-// The downgrade before it was not answered when it was given up.
+// The earlier downgrade was not answered when the upgrade was given up.
 TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToTheModeItHasByThen) {  // S28
     downgrade(LockMode::shared);
     of.sent();
@@ -159,7 +159,8 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesWhatThereIs) {
     EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::update}}));
 }
 
-// The first had no effect, the second has: what is granted too late goes back to that one's mode.
+// The first downgrade had no effect, the second one had: a late grant is undone to the mode of the
+// second.
 TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesTheNext) {
     downgrade(LockMode::shared);
     of.agent.on_downgrade({again, hold, LockMode::shared}, of.now);
@@ -175,7 +176,7 @@ TEST_F(AgentConversions, ADowngradeThatWasRefusedLeavesTheNext) {
     EXPECT_EQ(of.sent().at(0).body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
-// What became of the downgrade is in the state, and that the Cancel came too late.
+// The state has the result of the downgrade, and says that the Cancel came too late.
 TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToWhatItsOwnerAskedFor) {  // S28, P6
     downgrade(LockMode::shared);
     of.sent();
@@ -194,7 +195,7 @@ TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToWhatItsOwnerAskedFor) {  
     EXPECT_EQ(sent[0].body, (RequestBody{Downgrade{Seq{1}, LockMode::shared}}));
 }
 
-// --- an upgrade that is given up (S18, S28)
+// --- abandoned upgrades (S18, S28)
 
 TEST_F(AgentConversions, TimeIsOver) {
     upgrade(upgrading, of.now.steady + 1s);
@@ -219,7 +220,7 @@ TEST_F(AgentConversions, WhatWasCancelledInTimeLeavesNothingToDo) {
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
-// Its owner was told that it has the old mode: so it has.
+// Its owner got an answer with the old mode, so the hold returns to it.
 TEST_F(AgentConversions, WhatWasGrantedAllTheSameGoesBack) {
     give_up_upgrade();
     of.answered(Seq{2}, AnswerKind::converted);
@@ -232,7 +233,7 @@ TEST_F(AgentConversions, WhatWasGrantedAllTheSameGoesBack) {
     EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
 }
 
-// Otherwise the cluster would refuse it: what is exclusive cannot be upgraded.
+// Otherwise the cluster would refuse it, because an exclusive hold cannot be upgraded.
 TEST_F(AgentConversions, TheNextUpgradeWaitsForTheEndOfTheOneBefore) {
     give_up_upgrade();
     upgrade(again);
@@ -245,7 +246,7 @@ TEST_F(AgentConversions, TheNextUpgradeWaitsForTheEndOfTheOneBefore) {
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(std::get<Downgrade>(sent[0].body).mode, LockMode::update);
     EXPECT_EQ(std::get<Upgrade>(sent[1].body).operation, Seq{1});
-    of.queued(Seq{4});  // others are not held back
+    of.queued(Seq{4});  // other requests are not held back
     of.answered(sent[0].seq, AnswerKind::converted);
     of.answered(sent[1].seq, AnswerKind::converted);
     EXPECT_EQ(of.answers_to(again), done);
@@ -275,7 +276,7 @@ TEST_F(AgentConversions, AReleaseEndsTheUpgrade) {
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(std::get<Cancel>(sent[0].body).operation, Seq{2});
     EXPECT_EQ(std::get<Release>(sent[1].body).operation, Seq{1});
-    of.answered(sent[0].seq, AnswerKind::not_held);  // granted just before
+    of.answered(sent[0].seq, AnswerKind::not_held);  // it was granted just before
     of.answered(sent[1].seq, AnswerKind::released);
     EXPECT_TRUE(of.sent().empty());
     const auto answers = std::exchange(of.kept, {});
@@ -322,7 +323,7 @@ TEST_F(AgentConversions, ClosingEndsTheUpgrade) {
     EXPECT_EQ(of.answers_to(again), error(CallError::lock_lost));
 }
 
-// --- what may get lost on the way
+// --- lost messages
 
 TEST_F(AgentConversions, ANewLeaderIsAskedAgain) {
     upgrade();
@@ -344,7 +345,7 @@ TEST_F(AgentConversions, AreBoundedAsAcquiresAre) {
     EXPECT_EQ(of.answers_to(downgrading), error(CallError::resource_exhausted));
 }
 
-// It would stay exclusive until it is let go of.
+// Otherwise the hold would stay exclusive until its release.
 TEST_F(AgentConversions, WhatUndoesAnUpgradeIsNeverRefused) {  // S27, P6
     of.agent.on_leader(false, of.now);
     of.acquire(operations_max - 1, Instant::never());
@@ -355,7 +356,7 @@ TEST_F(AgentConversions, WhatUndoesAnUpgradeIsNeverRefused) {  // S27, P6
     EXPECT_EQ(of.sent().front().body, (RequestBody{Downgrade{Seq{1}, LockMode::update}}));
 }
 
-// --- with the machine behind it
+// --- with the machine
 
 class NodeConversions : public testing::Test {
 protected:
@@ -382,7 +383,7 @@ protected:
     OperationId hold;
 };
 
-// The cancel is on its way when the reader leaves: the upgrade is granted in front of it.
+// The cancel is in transit when the reader releases its hold: the upgrade is granted before it.
 TEST_F(NodeConversions, ACancelThatComesTooLateIsMadeUpFor) {
     const auto reader = acquire(2, LockMode::shared);
     node.call(UpgradeCall{upgrading, hold, true, Instant::never()});
@@ -392,7 +393,7 @@ TEST_F(NodeConversions, ACancelThatComesTooLateIsMadeUpFor) {
     settle();
     EXPECT_EQ(node.error_of(upgrading.raw()), CallError::cancelled);
     EXPECT_EQ(mode(), LockMode::update);
-    acquire(4, LockMode::shared);  // is let in again
+    acquire(4, LockMode::shared);  // is granted again
 }
 
 TEST_F(NodeConversions, AnUpgradeBehindOneThatWasGivenUpTooLate) {
@@ -408,7 +409,7 @@ TEST_F(NodeConversions, AnUpgradeBehindOneThatWasGivenUpTooLate) {
     EXPECT_EQ(mode(), LockMode::shared);
 }
 
-// S20: the read would say that it is taken.
+// S20: the read would say that the name is taken.
 TEST_F(NodeConversions, ATryBehindADowngradeSeesIt) {
     node.call(UpgradeCall{upgrading, hold, true, Instant::never()});
     settle();

@@ -1,5 +1,4 @@
-// Calls that are given up while others come after them, with the cluster's state machine (S18,
-// S20).
+// Calls that are given up while later ones follow, with the cluster's state machine (S18, S20).
 #include <map>
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@ namespace {
 
 using Commands = std::vector<Command>;
 
-// What the agent sends is applied, or lost, as the test likes.
+// The test decides which of the agent's messages are applied or lost.
 class AgentGivingUp : public testing::Test {
 protected:
     AgentGivingUp() {
@@ -66,7 +65,7 @@ protected:
         for (const auto& outcome : outcomes)
             of.agent.on_outcome(outcome, LogIndex{index}, of.now);
     }
-    // Returns how much it was.
+    // Returns how many commands were applied.
     std::size_t apply_all() {
         std::size_t count = 0;
         for (auto commands = sent(); !commands.empty(); commands = sent()) {
@@ -92,7 +91,7 @@ protected:
     } of;
     std::map<CallTag, OperationId> holds;
     std::vector<CallTag> granted;           // in that order
-    std::map<CallTag, CallError> refusals;  // and for what
+    std::map<CallTag, CallError> refusals;  // with their errors
 
 private:
     void take(const CallAnswer& answer) {
@@ -109,7 +108,8 @@ private:
     std::uint64_t tag = 0;
 };
 
-// The first of three got lost, and the second was given up: what arrives of them is behind a gap.
+// The first of three requests was lost, and the second was given up: those that arrive are behind a
+// gap.
 TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
     const auto first = acquire("name");
     ASSERT_EQ(sent().size(), 1U);
@@ -133,7 +133,7 @@ TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
-// A8: the leader decides for others all the time, so there is a majority.
+// A8: the leader keeps committing other entries, so there is a majority.
 TEST_F(AgentGivingUp, WhatALeaderHasNoTimeForIsTooMuch) {  // S48
     const auto waits = acquire("name");
     lose();
@@ -151,7 +151,7 @@ TEST_F(AgentGivingUp, WhereNothingIsDecidedThereIsNoMajority) {  // S48
     pass(AgentOptions{}.call_timeout);
     lose();
     EXPECT_EQ(refusals.at(waits), CallError::no_quorum);
-    // What was heard of a leader that is gone says nothing of the present.
+    // What a former leader committed says nothing about the present.
     const auto second = acquire("name");
     of.agent.on_progress(of.now);
     of.agent.on_leader(false, of.now);
@@ -162,7 +162,7 @@ TEST_F(AgentGivingUp, WhereNothingIsDecidedThereIsNoMajority) {  // S48
     EXPECT_EQ(refusals.at(second), CallError::no_quorum);
 }
 
-// Somebody asked for something else in the name of this session, under the same number.
+// Another process has used the same number for another request, in the name of this session.
 TEST_F(AgentGivingUp, AnAnswerToWhatWasNotAskedIsUnknown) {
     const auto waits = acquire("name");
     const auto seq = std::get<Request>(sent().at(0)).seq;
@@ -172,8 +172,8 @@ TEST_F(AgentGivingUp, AnAnswerToWhatWasNotAskedIsUnknown) {
     EXPECT_EQ(refusals.at(waits), CallError::outcome_unknown);
 }
 
-// The session ends in an orderly way only once the cluster knows of a loss, which may come after
-// calls that nobody waits for any more.
+// The session is closed only when the cluster knows of a loss, which may come after abandoned
+// calls.
 TEST_F(AgentGivingUp, WhatALossComesAfterIsSentUntilTheEnd) {  // S23
     const auto held = hold("name", LockMode::shared);
     acquire("name", LockMode::update);

@@ -1,5 +1,5 @@
-// Holds with a max_hold (S8): their node ends them by its own clock, and the cluster hears when it
-// may begin to count.
+// Holds with a max_hold (S8): their node ends them by its own clock, and informs the cluster when
+// it may begin to count.
 #include <gtest/gtest.h>
 
 #include "tests/unit/core/agent/agent_by_hand.hpp"
@@ -23,7 +23,7 @@ protected:
         ASSERT_EQ(answers.size(), 1U);
         acquired = std::get<Acquired>(answers.front().result);
     }
-    // The Acknowledge that goes out with a renewal that is asked for now.
+    // The Acknowledge that is sent with a renewal now.
     std::optional<LogIndex> told() {
         agent.agent.on_leader(true, agent.now);
         const auto output = agent.agent.collect(agent.now);
@@ -54,7 +54,7 @@ TEST_F(AgentHolds, AreLostWhenTheirTimeIsOver) {  // S8
     EXPECT_EQ(requests.front().body, (RequestBody{Release{Seq{1}, true}}));
 }
 
-// The clock that counts suspend: the cluster's went on meanwhile (S5).
+// On the clock that counts suspend, because the cluster's clocks continue meanwhile (S5).
 TEST_F(AgentHolds, AreLostAfterASuspend) {
     agent.now.boot = agent.now.boot + 1s;
     agent.agent.begin(agent.now);
@@ -69,7 +69,7 @@ TEST_F(AgentHolds, ThatWereGivenBackAreNotLost) {
 
 TEST_F(AgentHolds, AreToldOfWithEveryRenewalUntilTheyAreCounted) {  // S8
     EXPECT_EQ(told(), LogIndex{agent.index});
-    EXPECT_EQ(told(), LogIndex{agent.index});  // the first may have got lost
+    EXPECT_EQ(told(), LogIndex{agent.index});  // the first one may be lost
     ClosureBegun begun;
     begun.closure = ClosureId{2};
     begun.kind = Closure::Kind::max_hold;

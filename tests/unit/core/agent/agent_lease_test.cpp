@@ -1,4 +1,4 @@
-// What a session agent does as its lease runs out, and what it must not claim.
+// The actions of a session agent when its lease ends, and what it must not claim.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ bool acknowledges(const AgentOutput& output) {
     });
 }
 
-// Sends a Release of that operation.
+// Whether the output has a Release of that operation.
 bool gives_back(const AgentOutput& output, Seq target) {
     return std::ranges::any_of(requests_in(output), [&](const Request& request) {
         const auto* release = std::get_if<Release>(&request.body);
@@ -23,7 +23,7 @@ bool gives_back(const AgentOutput& output, Seq target) {
     });
 }
 
-// S3: however often it was asked for, and however late the answer.
+// S3: however often the session was requested, and however late the answer is.
 TEST(AgentLease, OfANewSessionBeginsWhenItWasFirstAskedFor) {
     const auto options = Agent::options();
     const Now asked{Instant{1'000'000'000}, Instant{5'000'000'000}};
@@ -39,7 +39,7 @@ TEST(AgentLease, OfANewSessionBeginsWhenItWasFirstAskedFor) {
     EXPECT_EQ(lease.valid_until, asked.boot + holder_trust(options.ttl_ms, options.rho_ppm));
 }
 
-// What a former life of its node held is free only with that: a read that says so comes too early.
+// Opening a session frees the names of a former run of its node: an earlier read comes too early.
 TEST(AgentSession, NoTryIsAnsweredFromAReadBeforeThereIsOne) {  // S10, S20
     const Now now{Instant{1'000'000'000}, Instant{1'000'000'000}};
     const SessionAgent opening{Agent::options(), Prng{1}, now};
@@ -48,8 +48,8 @@ TEST(AgentSession, NoTryIsAnsweredFromAReadBeforeThereIsOne) {  // S10, S20
     EXPECT_TRUE(open.agent.read_behind({"name"}));
 }
 
-// A cluster that is slow to answer must not push the next renewal away, or the lease is over before
-// it arrives (S2).
+// If a slow cluster could delay the next renewal, the lease would end before the renewal arrives
+// (S2).
 TEST(AgentLease, IsRenewedAThirdOfItAfterItWasAskedForLast) {
     Agent of;
     of.agent.collect(of.now);
@@ -67,7 +67,7 @@ TEST(AgentLease, IsRenewedAThirdOfItAfterItWasAskedForLast) {
     EXPECT_TRUE(renewal_in(of.agent.collect(of.now)));
 }
 
-// Those that are under way are not asked for anew with each answer.
+// Renewals in flight are not repeated with each answer.
 TEST(AgentLease, IsRenewedAtItsPaceWhenAnswersTakeLongerThanThat) {
     Agent of;
     of.agent.collect(of.now);
@@ -99,7 +99,7 @@ TEST(AgentLease, WhatIsLostWithItIsGivenBack) {
     EXPECT_TRUE(gives_back(of.agent.collect(of.now), held.seq));
 }
 
-// S18: nobody may believe to hold what was granted when the lease was over.
+// S18: no owner may get a grant that was made when the lease had ended.
 TEST(AgentLease, WhatIsGrantedAfterItsEndIsGivenBack) {
     Agent of;
     of.acquire(1, Instant::never());
@@ -113,7 +113,8 @@ TEST(AgentLease, WhatIsGrantedAfterItsEndIsGivenBack) {
     EXPECT_TRUE(gives_back(output, Seq{1}));
 }
 
-// Losses are told before answers: who was told of this one would believe the grant (P3).
+// Losses are reported before answers: a program that gets the loss first would rely on the grant
+// (P3).
 TEST(AgentLease, WhatIsGrantedInTheStepThatEndsTheSessionWasNeverHad) {
     Agent of;
     const auto held = of.hold();
@@ -157,7 +158,7 @@ TEST(AgentAcknowledgement, IsOfAllAnswersUpToAnIndex) {
     EXPECT_TRUE(acknowledges(of.agent.collect(of.now)));
 }
 
-// S17: what was answered while a state took the place of the log is in that state.
+// S17: answers that were given before a snapshot are in that snapshot.
 TEST(AgentAcknowledgement, IsOfWhatAStateSaysAsWell) {
     Agent of;
     of.acquire(1, Instant::never());

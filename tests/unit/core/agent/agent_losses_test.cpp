@@ -1,4 +1,4 @@
-// What was lost here goes back when its owner was told of it, or after a while (S6, S8, S24).
+// A lost hold is released when its owner was notified, or after a while (S6, S8, S24).
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ using namespace test;
 
 class AgentLosses : public testing::Test {
 protected:
-    // One step, in which the lease is over.
+    // One step, in which the lease has ended.
     void lapse() {
         agent.pass(11s);
         EXPECT_TRUE(released().empty());
@@ -29,7 +29,7 @@ protected:
             call.request.names.push_back({std::move(name), LockMode::exclusive});
         agent.agent.on_acquire(std::move(call), agent.now);
     }
-    // What goes back now.
+    // The releases that are sent now.
     std::vector<Release> released() {
         std::vector<Release> releases;
         for (const auto& request : agent.sent()) {
@@ -54,7 +54,7 @@ TEST_F(AgentLosses, GoBackWhenTheirOwnerWasTold) {  // S6
     EXPECT_EQ(agent.agent.released_untold(), 0U);
 }
 
-// What the program does meanwhile keeps the name from nobody.
+// The name becomes free, whatever the program does meanwhile.
 TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6
     lapse();
     const auto lost = agent.now.steady;
@@ -69,7 +69,7 @@ TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6
     EXPECT_TRUE(released().empty());
 }
 
-// Its worker was silent for too long: that is for the program to see.
+// Its worker was silent for too long, which the program itself detects.
 TEST_F(AgentLosses, OfTheProgramItselfWaitAsWell) {  // S8
     agent.agent.on_release({{}, hold, true}, agent.now);
     EXPECT_TRUE(released().empty());
@@ -101,13 +101,13 @@ TEST_F(AgentLosses, OfAnotherSessionAreNotMeant) {
     EXPECT_TRUE(released().empty());
 }
 
-// Whoever locks what he lost would find himself in the way.
+// Otherwise a new request would conflict with the lost hold.
 TEST_F(AgentLosses, GoBeforeWhatIsAskedOfTheirNames) {  // S20
     lapse();
     EXPECT_FALSE(agent.agent.read_behind({"name"}));
     EXPECT_TRUE(agent.agent.read_behind({"third"}));
     acquire(11, {"name", "other"});
-    acquire(12, {"other"});  // came later
+    acquire(12, {"other"});  // a later call
     acquire(13, {"third"});
     const auto at_once = agent.sent();
     ASSERT_EQ(at_once.size(), 1U);
@@ -121,7 +121,7 @@ TEST_F(AgentLosses, GoBeforeWhatIsAskedOfTheirNames) {  // S20
     EXPECT_EQ(std::get<Acquire>(then[2].body).names.front().name, "other");
 }
 
-// What was freed by one name stays before what came later and waits for another.
+// A call that is freed by one name goes before later calls that wait for another name.
 TEST_F(AgentLosses, WhoMayGoOnStaysBeforeWhoCameLater) {  // S20
     acquire(11, {"a", "b"});
     agent.send_all();
@@ -129,7 +129,7 @@ TEST_F(AgentLosses, WhoMayGoOnStaysBeforeWhoCameLater) {  // S20
         AnswerKind::granted, {}, {}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}}};
     agent.agent.on_outcome(Answered{{session, Seq{2}}, granted}, LogIndex{++agent.index},
                            agent.now);
-    lapse();  // of "name", and of "a" and "b"
+    lapse();  // the holds of "name", and of "a" and "b"
     acquire(12, {"name"});
     acquire(13, {"name", "a"});
     agent.agent.on_told({session, Seq{1}});
@@ -141,7 +141,8 @@ TEST_F(AgentLosses, WhoMayGoOnStaysBeforeWhoCameLater) {  // S20
     EXPECT_EQ(agent.sent().size(), 2U);
 }
 
-// However many wait for one name: no stack grows with them, and a step does so many of them.
+// However many calls wait for one name: the stack does not grow, and each step frees a limited
+// number.
 TEST_F(AgentLosses, ManyMayGoOnAtOnce) {  // P10
     lapse();
     constexpr std::uint64_t many = 60'000;

@@ -95,7 +95,7 @@ TEST_F(AgentSeveralNames, AreRefusedAsTheClusterSays) {
     }
 }
 
-// Granted in front of the Cancel: the whole of it goes back (S18).
+// It was granted before the Cancel, so all of it is released (S18).
 TEST_F(AgentSeveralNames, WhatIsGivenUpIsCancelled) {
     auto call = several(all, {{"a"}, {"b"}});
     call.deadline = of.now.steady + 1s;
@@ -122,7 +122,7 @@ TEST_F(AgentSeveralNames, AGrantAfterTheLeaseGoesBack) {
     EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
 }
 
-// P11 counts names: each of them is a place in a queue.
+// P11 counts names, because each of them is a place in a queue.
 TEST_F(AgentSeveralNames, AreBoundedByTheirNames) {
     of.agent.on_leader(false, of.now);
     ShortList<NamedMode> names;
@@ -154,11 +154,11 @@ TEST_F(AgentSeveralNames, AreForgottenWithTheSession) {
         of.now);
     of.session_ends(SessionEnd::expired);
     EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
-    EXPECT_EQ(of.agent.outstanding(), 1U);  // goes out under the next one
+    EXPECT_EQ(of.agent.outstanding(), 1U);  // it is sent in the next session
     of.agent.check_invariants();
 }
 
-// --- with the machine behind it
+// --- with the machine
 
 class NodeSeveralNames : public testing::Test {
 protected:
@@ -179,7 +179,8 @@ protected:
     HandDrivenNode& node = cluster[n1];
 };
 
-// S20: a busy answer is no entry, unless something of ours is under way on one of them.
+// S20: a busy answer needs no entry, unless a request of this node for one of the names is in
+// progress.
 TEST_F(NodeSeveralNames, ATryOnNamesThatAreTakenWritesNothing) {
     acquire(1, "a");
     acquire(2, "b");
@@ -189,7 +190,7 @@ TEST_F(NodeSeveralNames, ATryOnNamesThatAreTakenWritesNothing) {
     EXPECT_EQ(node.core().applied_index(), index);
 }
 
-// S31: a busy answer would hide that the name is something else.
+// S31: a busy answer would hide that the name has another policy.
 TEST_F(NodeSeveralNames, ATryUnderAnotherPolicyIsNotBusy) {
     acquire(1, "a");
     auto call = several(any, {{"a"}}, false);

@@ -1,5 +1,5 @@
-// The stream of a session's requests, as its node sends it (S17, S20, S21): which number a request
-// gets, and what goes out again after a change of the leader, a loss, or another state.
+// The stream of a session's requests, as its node sends it (S17, S20, S21): the number of each
+// request, and what is resent after a change of the leader, a loss, or a snapshot.
 #include <gtest/gtest.h>
 
 #include "core/locks/limits.hpp"
@@ -51,7 +51,7 @@ TEST_F(AgentStream, HasNoGaps) {  // S17
     EXPECT_EQ(numbers(of.sent()), from_to(3, 3));
 }
 
-// S20, S21: of unlock() and try_lock() in one step the former goes first.
+// S20, S21: if unlock() and try_lock() are called in one step, unlock() goes first.
 TEST_F(AgentStream, WhatGivesUpGoesBeforeCallsThatWaitForANumber) {
     const auto held = hold("a");
     ask("a");
@@ -84,7 +84,7 @@ TEST_F(AgentStream, ACallThatIsCancelledBeforeItHasANumberIsSimplyGone) {
     EXPECT_EQ(sent[0].seq, Seq{1});
 }
 
-// Its number has to be used, and the Cancel finds it applied in front of itself.
+// Its number has to be used, and the Cancel comes after it.
 TEST_F(AgentStream, ACancelIsALaterRequest) {  // S18
     const auto call = ask("a");
     const auto first = of.sent();
@@ -95,7 +95,7 @@ TEST_F(AgentStream, ACancelIsALaterRequest) {  // S18
     EXPECT_EQ(sent[0].body, (RequestBody{Cancel{Seq{1}}}));
 }
 
-// A write that nobody waits for any more must not take effect at any later time (P6).
+// An abandoned write must not take effect at any later time (P6).
 TEST_F(AgentStream, WhatWasGivenUpIsSentAgainWithoutEffect) {
     const auto call = ask("a");
     of.sent();
@@ -132,7 +132,7 @@ TEST_F(AgentStream, EachBatchFollowsTheOneBefore) {
     EXPECT_EQ(numbers(all), from_to(1, 1'000));
 }
 
-// The leader is sent nothing else meanwhile: what it does not get in order it does not take.
+// Nothing else is sent to the leader meanwhile, because it takes requests only in order.
 TEST_F(AgentStream, WhatComesLaterIsSentBehindWhatIsSentAgain) {
     ask("a");
     of.sent();
@@ -141,7 +141,7 @@ TEST_F(AgentStream, WhatComesLaterIsSentBehindWhatIsSentAgain) {
     EXPECT_EQ(numbers(of.sent()), from_to(1, 2));
 }
 
-// What is sent again may be applied from an earlier copy.
+// An earlier copy of a resent request may be applied.
 TEST_F(AgentStream, WhatIsAppliedMeanwhileIsLeftOut) {
     constexpr std::uint64_t many = 1'000;
     of.acquire(many, Instant::never());
@@ -166,7 +166,7 @@ TEST_F(AgentStream, IsSentAgainWhenNothingIsAppliedForAWhile) {
     EXPECT_TRUE(of.sent().empty());
 }
 
-// It may be this node that learns nothing, for as long as its disk hangs.
+// The reason may be that this node receives nothing while its disk hangs.
 TEST_F(AgentStream, IsSentAgainLessAndLessOften) {
     const auto resend_after = Agent::options().resend_after;
     ask("a");
@@ -183,7 +183,7 @@ TEST_F(AgentStream, IsSentAgainLessAndLessOften) {
     EXPECT_EQ(numbers(of.sent()), from_to(2, 2));
 }
 
-// P11: a stream that stands because of too many answers goes on.
+// P11: a stream that was stopped by too many unacknowledged answers continues.
 TEST_F(AgentStream, WhatWasReceivedIsAcknowledgedAgainWithWhatIsSentAgain) {
     const auto acknowledges = [&] {
         for (const auto& forward : of.agent.collect(of.now).forwards) {
@@ -213,7 +213,7 @@ TEST_F(AgentStream, IsNotSentAgainWhileItGetsOn) {
     }
 }
 
-// It may only be slow: whoever has it all is not asked for all of it every second.
+// The leader may only be slow: it is not sent the whole window every second.
 TEST_F(AgentStream, ALeaderThatShowsNothingGetsASliceOnly) {
     of.acquire(1'500, Instant::never());
     of.send_all();
@@ -243,7 +243,7 @@ TEST_F(AgentStream, GoesBackToWhatTheLeaderMisses) {
     EXPECT_TRUE(of.sent().empty()) << "it was said before that one was applied";
 }
 
-// P8, S21: they would be behind a gap one second after the other otherwise.
+// P8, S21: otherwise a part would be behind a gap, one second after the other.
 TEST_F(AgentStream, ANewLeaderGetsAllOfItAtOnce) {
     constexpr std::uint64_t count = 3'000;
     std::vector<OperationId> holds;
@@ -256,7 +256,7 @@ TEST_F(AgentStream, ANewLeaderGetsAllOfItAtOnce) {
     EXPECT_EQ(numbers(of.send_all()), from_to(count + 1, 2 * count));
 }
 
-// P10: whatever there is to do, a step does so much of it.
+// P10: a step sends a limited number of batches.
 TEST_F(AgentStream, AStepSendsAFewBatchesAndIsFollowedAtOnce) {
     of.acquire(2'000, Instant::never());
     of.send_all();
@@ -268,12 +268,12 @@ TEST_F(AgentStream, AStepSendsAFewBatchesAndIsFollowedAtOnce) {
     EXPECT_LE(of.agent.deadline(), of.now.steady);
 }
 
-// An answer that comes once more, or that is to nothing, changes nothing.
+// A repeated answer, or one to no request, changes nothing.
 TEST_F(AgentStream, OnlyTheNextOneIsAnswered) {
     const auto a = ask("a");
     const auto b = ask("b");
     of.sent();
-    of.answered(Seq{2}, AnswerKind::granted);  // of what nobody applied yet
+    of.answered(Seq{2}, AnswerKind::granted);  // a request that is not applied yet
     of.answered(Seq{9}, AnswerKind::granted);
     EXPECT_TRUE(of.answers_to(b).empty());
     of.answered(Seq{1}, AnswerKind::granted);
@@ -299,7 +299,7 @@ TEST_F(AgentStream, WhatIsDeclinedIsAnsweredAndTheReleaseBehindItGoesOn) {
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
-// --- a state that takes the place of what was applied meanwhile (S17)
+// --- a snapshot replaces the state (S17)
 
 TEST_F(AgentStream, TheAnswersAreInTheState) {
     const auto a = ask("a");
@@ -329,7 +329,7 @@ TEST_F(AgentStream, TheAnswersAreInTheState) {
     EXPECT_EQ(answers[1].tag, d);
 }
 
-// No sound member leaves that behind.
+// No correct member leaves the state like that.
 TEST_F(AgentStream, WhatLeftNothingInTheStateIsUnknown) {
     const auto call = ask("a");
     of.sent();
@@ -337,7 +337,7 @@ TEST_F(AgentStream, WhatLeftNothingInTheStateIsUnknown) {
     EXPECT_EQ(of.answers_to(call), std::vector{std::optional{CallError::outcome_unknown}});
 }
 
-// --- tries that are answered from a read (S20)
+// --- tries that are answered by a read (S20)
 
 TEST_F(AgentStream, ATryIsAnsweredBehindAllThatWasSentBefore) {
     const auto nothing_sent = of.agent.read_behind({"a"});
@@ -368,7 +368,7 @@ TEST_F(AgentStream, NothingHoldsATryBackThatOutlivesTheSession) {
     EXPECT_FALSE(of.agent.read_behind({"a"}));
 }
 
-// --- its end
+// --- the end of the session
 
 TEST_F(AgentStream, TheEndOfTheSessionIsItsLastRequest) {  // S10
     const auto held = hold("a");

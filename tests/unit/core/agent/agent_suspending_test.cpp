@@ -1,4 +1,4 @@
-// Holds that outlive a run of their lease, and who wants to know that a hold is held (S6).
+// Holds that survive the end of their lease, and calls that confirm a hold (S6).
 #include <gtest/gtest.h>
 
 #include "tests/unit/core/agent/agent_by_hand.hpp"
@@ -28,7 +28,7 @@ protected:
         of.answered(Seq{1}, AnswerKind::granted);
         of.answers_to(CallTag{1});
     }
-    // The number of the renewal that goes out now.
+    // The number of the renewal that is sent now.
     std::uint64_t renewal() {
         of.pass(4s);
         return renewal_in(of.agent.collect(of.now)).value().number;
@@ -63,7 +63,7 @@ TEST_F(AgentSuspending, ItIsHeldAgainWhenARenewalGetsThrough) {  // S6
     ASSERT_TRUE(output.lease);
     EXPECT_GT(output.lease->valid_until, of.now.boot);
     EXPECT_TRUE(output.lost.empty());
-    // And is suspended another time.
+    // It can be suspended again.
     EXPECT_EQ(after(11s).suspended.size(), 1U);
 }
 

@@ -1,4 +1,4 @@
-// A node whose holds are broken (S24), and what it asks to be written (S36).
+// Broken holds (S24) and writes of values (S36), as their node sees them.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -44,7 +44,7 @@ protected:
         agent.agent.on_outcome(SessionRenewed{session, 1, std::move(lost)}, LogIndex{++agent.index},
                                agent.now);
     }
-    // The requests that go out now.
+    // The requests that are sent now.
     std::vector<Request> sent() { return requests_in(agent.agent.collect(agent.now)); }
     void write(std::uint64_t tag, RequestBody body, OperationId of) {
         agent.agent.on_write(WriteCall{CallTag{tag}, of, std::move(body)}, agent.now);
@@ -60,14 +60,14 @@ TEST_F(AgentWrites, ABrokenHoldIsLostAndThenConfirmed) {  // S24
     ASSERT_EQ(told.lost.size(), 1U);
     EXPECT_EQ(told.lost.front().hold, hold);
     EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
-    // Nobody has been told yet: the cluster must not hear that somebody was.
+    // The owner was not notified yet, so the cluster must not be informed.
     EXPECT_TRUE(told.forwards.empty());
     agent.agent.begin(agent.now);
     EXPECT_TRUE(sent().empty());
     agent.agent.on_told(hold);
     const auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
-    const bool lost = true;  // of several names the others as well
+    const bool lost = true;  // the other names are lost as well
     EXPECT_EQ(requests.front().body, (RequestBody{Release{Seq{1}, lost}}));
 }
 
@@ -81,7 +81,7 @@ TEST_F(AgentWrites, IsToldOnceHoweverOftenItIsSaid) {  // S24
     EXPECT_EQ(sent().size(), 1U);
 }
 
-// Both halves: whoever missed the break learns of it before its lease goes on.
+// A node that missed the break learns of it with the renewal, before its lease is extended.
 TEST_F(AgentWrites, ARenewalThatTellsOfItIsEnough) {  // S24
     renewed({Seq{1}});
     const auto told = agent.agent.collect(agent.now);
@@ -96,7 +96,7 @@ TEST_F(AgentWrites, SoIsAStateThatTookThePlaceOfAll) {  // S24
     EXPECT_EQ(agent.agent.collect(agent.now).lost.size(), 1U);
 }
 
-// Its answer is in the state, and that it was broken.
+// The state has the grant, and the break.
 TEST_F(AgentWrites, WhatWasGrantedAndBrokenMeanwhileIsNotBelieved) {  // S24, P3
     agent.acquire(1, Instant::never());
     agent.send_all();
@@ -121,7 +121,7 @@ TEST_F(AgentWrites, WhatWasGrantedInTheSameStepWasNeverHad) {  // S24
     EXPECT_EQ(std::get<CallError>(told.answers.front().result), CallError::lock_lost);
 }
 
-// One of them was broken: the confirmation gives the others back, as lost with it.
+// One of them was broken: the confirmation releases the others as lost.
 TEST_F(AgentWrites, OfSeveralNamesAllAreGivenUp) {  // S24, S32
     const auto both = hold_both();
     broken(both.seq, "a");
@@ -154,7 +154,7 @@ TEST_F(AgentWrites, AreAskedForOnceAndAnswered) {  // S36
     EXPECT_EQ(agent.answers_to(CallTag{80}), std::vector{std::optional<CallError>{}});
 }
 
-// And it does not take effect at any later time, when no copy of it is under way.
+// It does not take effect at any later time either, unless a copy is in transit.
 TEST_F(AgentWrites, NobodyKnowsWhatBecameOfOneThatWasNotAnswered) {  // P6
     write(80, BreakLock{"name", FencingToken{1}, {}}, {});
     ASSERT_EQ(sent().size(), 1U);

@@ -1,5 +1,5 @@
-// An agent and the cluster of its session, without a network. Every message stays under way until
-// the test says what becomes of it: it arrives, early, late or several times, is declined, or lost.
+// An agent and the cluster of its session, without a network. Every message stays in transit until
+// the test decides: it arrives, early, late or several times, is declined, or lost.
 #pragma once
 
 #include <iterator>
@@ -16,7 +16,7 @@ class ClusterByHand {
 public:
     using Message = std::vector<Command>;
     struct Step {
-        std::vector<Request> sent;  // in the order in which they went out, again or not
+        std::vector<Request> sent;  // in the order in which they were sent
         std::vector<CallAnswer> answers;
         std::vector<HoldLost> lost;
     };
@@ -36,7 +36,7 @@ public:
         rival_ = machine.sessions().newest();
     }
 
-    // What goes out is under way from then on.
+    // Messages that are sent are in transit from then on.
     Step step() {
         auto output = agent.collect(now);
         agent.check_invariants();
@@ -46,7 +46,7 @@ public:
         return {requests_in(output), std::move(output.answers), std::move(output.lost)};
     }
 
-    // Returns what took effect, in that order: not what had before, nor what is behind a gap.
+    // Returns the requests that took effect, in order: not duplicates, and none behind a gap.
     std::vector<Seq> arrive(const Message& message, bool told = true) {
         std::vector<Seq> effective;
         for (const auto& command : message) {
@@ -57,7 +57,7 @@ public:
         }
         return effective;
     }
-    // By a leader without capacity.
+    // As by a leader without capacity.
     static Message declined(Message message) {
         for (auto& command : message) {
             auto* request = std::get_if<Request>(&command);
@@ -72,7 +72,7 @@ public:
         agent.on_timer(now);
     }
 
-    // Somebody else, who never waits.
+    // Another session, which never waits.
     void rival_takes(std::string name, LockMode mode) {
         Acquire asked;
         asked.names.push_back({std::move(name), mode});
@@ -120,7 +120,7 @@ private:
     std::uint64_t index_ = 0;
     SessionId rival_;
     Seq rival_seq_;
-    std::vector<Seq> rivals_;  // what it asked for and did not give back
+    std::vector<Seq> rivals_;  // the requests of its present holds
 };
 
 }  // namespace mortise::core::test

@@ -1,8 +1,8 @@
-// What a program asks for, in that order, and what of it took effect in the cluster: on one name
-// nothing does before what was asked earlier (S20).
+// The calls of a program, in order, and which of them took effect in the cluster: on one name, none
+// takes effect before an earlier one (S20).
 //
-// A call that was given up may never take effect, so nobody has to come after it. An upgrade that
-// waits for the end of the one before it is not in anybody's way either.
+// A call that was given up may never take effect, so no call has to come after it. An upgrade that
+// waits for the end of the previous one delays no call either.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ class IssueOrder {
 public:
     using Names = core::Names;
 
-    // Tags rise. An acquire has its tag for a label.
+    // Tags rise. An acquire has its tag as its label.
     void acquire_asked(CallTag tag, Names names) { calls_[tag].names = std::move(names); }
     void upgrade_asked(CallTag tag, Seq hold, Names names) {
         calls_[tag].names = std::move(names);
         calls_[tag].upgrades = hold;
     }
     void granted(Seq hold, Names names) { held_[hold] = std::move(names); }
-    // Nobody waits for that call any more.
+    // The call has its answer.
     void answered(CallTag tag) {
         const auto call = calls_.find(tag);
         if (call != calls_.end()) call->second.waits = false;
@@ -38,7 +38,7 @@ public:
 
     void sent(const Request& request) {
         const auto seq = request.seq;
-        if (call_of_.contains(seq) || endings_.contains(seq)) return;  // once more
+        if (call_of_.contains(seq) || endings_.contains(seq)) return;  // a duplicate
         std::visit(Overloaded{
                        [&](const Acquire& asked) { call_sent(seq, tag_in(asked.label)); },
                        [&](const Upgrade& asked) { call_sent(seq, upgrade_of(asked.operation)); },
@@ -82,7 +82,7 @@ private:
     static bool share_a_name(const Names& one, const Names& other) {
         return std::ranges::find_first_of(one, other) != one.end();
     }
-    // A hold is upgraded by one call at a time. Not set: by none.
+    // The pending upgrade of a hold, of which there is at most one. Not set: none.
     CallTag upgrade_of(Seq hold) const {
         const auto found = std::ranges::find_if(calls_, [&](const auto& entry) {
             const auto& call = entry.second;
@@ -96,7 +96,7 @@ private:
         call->second.seq = seq;
         call_of_[seq] = tag;
     }
-    // Of any of several names a hold has the one that it got.
+    // A hold from a request for any has only the name that was granted.
     void ending_sent(Seq seq, Seq ended) {
         const auto held = held_.find(ended);
         if (held != held_.end()) {
@@ -140,8 +140,8 @@ private:
     std::map<CallTag, Call> calls_;
     std::map<Seq, CallTag> call_of_;
     std::map<Seq, Names> endings_;  // releases, cancels and downgrades that were sent
-    std::map<Seq, Names> held_;     // also what was given back
-    std::set<Seq> there_;           // what took effect
+    std::map<Seq, Names> held_;     // including released ones
+    std::set<Seq> there_;           // the requests that took effect
 };
 
 }  // namespace mortise::core::test

@@ -1,5 +1,5 @@
-// A program that locks through an agent: what it asks for, what it is told, and what it believes to
-// have. With every step it expects what always holds, whatever becomes of what is under way.
+// A program that locks through an agent: its calls, its answers, and the holds that it assumes to
+// have. In every step it checks what must always hold, whatever happens to messages in transit.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +24,12 @@ public:
     using Names = IssueOrder::Names;
     struct Hold {
         Names names;
-        LockMode mode = LockMode::exclusive;  // that its owner believes to have
-        CallTag upgrade{};                    // that waits, if any
+        LockMode mode = LockMode::exclusive;  // as its owner assumes
+        CallTag upgrade{};                    // the waiting one, if any
     };
     using Holds = std::map<OperationId, Hold>;
 
-    // --- what it asks for
+    // --- its calls
 
     // All names in the same mode.
     void acquire(Acquire request, Instant deadline = Instant::never()) {
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] std::size_t grants() const { return grants_; }
     [[nodiscard]] std::size_t upgrades() const { return upgrades_done_; }
 
-    // --- what becomes of it
+    // --- events
 
     void arrive(const ClusterByHand::Message& message, bool told = true) {
         for (const auto seq : cluster.arrive(message, told))
@@ -82,7 +82,7 @@ public:
         auto& under_way = cluster.under_way;
         under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(at));
     }
-    // Until nothing is under way.
+    // Until nothing is in transit.
     void deliver_all() {
         for (step(); !cluster.under_way.empty(); step()) {
             for (const auto& message : std::exchange(cluster.under_way, {}))
@@ -157,7 +157,7 @@ private:
         order_.granted(id.seq, hold.names);
         holds_[id] = std::move(hold);
     }
-    // Nothing is asked for that may not be had, and the session lives on.
+    // No call asks for anything invalid, and the session lives on.
     static bool may_happen(CallError error) {
         static constexpr std::array expected{
             CallError::timed_out,          CallError::cancelled,       CallError::no_quorum,

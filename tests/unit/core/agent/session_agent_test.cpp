@@ -12,7 +12,7 @@ TEST(SessionAgent, TakesSoManyCallsAndNoMore) {
     EXPECT_EQ(of.acquire(3, Instant::never()), 3U);
 }
 
-// P11: each that was sent leaves a Cancel behind, for as long as nobody confirms it.
+// P11: each sent acquire leaves a Cancel behind until it is confirmed.
 TEST(SessionAgent, CountsWhatItHasStillToEnd) {
     Agent of;
     EXPECT_EQ(of.acquire(operations_max / 2, of.now.steady + 1ms), 0U);
@@ -23,7 +23,7 @@ TEST(SessionAgent, CountsWhatItHasStillToEnd) {
     EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
 }
 
-// S1: one session covers all that its node holds, and the reaper takes on all of it at once.
+// S1: one session has all holds of its node, and the reaper releases all of them at once.
 TEST(SessionAgent, HoldsMoreThanItHasUnderWay) {
     Agent of;
     constexpr auto held = operations_max + 100;
@@ -32,7 +32,7 @@ TEST(SessionAgent, HoldsMoreThanItHasUnderWay) {
         of.answered(Seq{seq}, AnswerKind::granted);
     }
     EXPECT_EQ(of.agent.outstanding(), 0U);
-    of.pass(20s);  // the lease is over
+    of.pass(20s);  // the lease has ended
     EXPECT_EQ(of.agent.outstanding(), held);
     of.owners_told(held);
     EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
@@ -53,7 +53,7 @@ TEST(SessionAgent, ACallThatWasNeverSentLeavesNothingBehind) {
     EXPECT_EQ(of.acquire(operations_max, Instant::never()), 0U);
 }
 
-// --- however much there is to do, a step takes no more than so much of it (P10)
+// --- a step does a limited amount of work (P10)
 
 TEST(SessionAgent, CallsThatEndTogetherTakeManySteps) {
     Agent of;
@@ -92,7 +92,7 @@ TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {
     EXPECT_TRUE(of.agent.is_closed());
 }
 
-// The cluster goes on answering until it gets to the end of the session.
+// The cluster continues to answer until it applies the end of the session.
 TEST(SessionAgent, WhatIsAnsweredWhileItClosesIsNobodys) {
     Agent of;
     of.acquire(2, Instant::never());
@@ -133,7 +133,7 @@ TEST(SessionAgent, AReleaseThatEndsWithTheSessionIsARelease) {
     }
 }
 
-// The entry that ended it is in the state that took the place of this node's.
+// The entry that ended the session is in the snapshot.
 TEST(SessionAgent, LearnsFromAStateThatItsSessionEnded) {
     Agent of;
     of.acquire(1, Instant::never());

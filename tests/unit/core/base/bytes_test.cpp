@@ -27,7 +27,7 @@ std::string one_of_each() {
     return out.take();
 }
 
-// True when all of one_of_each() could be read.
+// True if all of one_of_each() could be read.
 bool read_one_of_each(std::string_view in) {
     ByteReader reader{in};
     (void)reader.u8();
@@ -110,7 +110,7 @@ TEST(Varint, RoundTripsAtEveryWidth) {
     EXPECT_EQ(varint_of(u64_max).size(), 10U);
 }
 
-// Two forms of one number would give one value two checksums.
+// Two encodings of one number would give one value two checksums.
 TEST(Varint, HasOneFormPerNumber) {
     for (const std::string_view longer :
          {std::string_view{"\x80\x00", 2}, std::string_view{"\xff\x00", 2},
@@ -160,7 +160,7 @@ TEST(ByteReader, RefusesATextBeyondItsLimit) {
     EXPECT_FALSE(beyond.ok());
 }
 
-// A stranger's count must not size an allocation.
+// A received count must not determine the size of an allocation.
 TEST(ByteReader, RefusesACountThatCannotFit) {
     const auto in = varint_of(3) + std::string(12, 'x');
     ByteReader fits{in};

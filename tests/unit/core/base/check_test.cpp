@@ -7,7 +7,8 @@
 namespace mortise::core {
 namespace {
 
-// The host's log has it: it is of use to us, and no business of ours to say where it was built.
+// The text is in the host's log: it must identify the place for us, and must not reveal where it
+// was built.
 TEST(Check, NamesItsPlaceInTheTreeAndNotOnTheMachine) {
     try {
         MORTISE_CHECK(1 + 1 == 3);

@@ -37,7 +37,7 @@ TEST(Checksum, DependsOnTheOrderOfFields) {
     EXPECT_NE(first.value(), second.value());
 }
 
-// It is on disks and in messages: a build that computes another one reads nothing of those.
+// It is on disks and in messages: a build with another checksum could not read them.
 TEST(Checksum, StaysWhatItIs) {
     const auto entry = make_entry({Term{3}, LogIndex{7}}, EntryKind::commands, Bytes{"mortise"});
     EXPECT_EQ(entry.checksum, 0xa95bddd9cd0aa34cU);

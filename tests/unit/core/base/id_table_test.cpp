@@ -38,7 +38,7 @@ TEST(IdTable, RefusesAKeyTwice) {
     EXPECT_THROW(table.insert(Seq{}, "none"), InvariantBroken);
 }
 
-// Beside std::map, with keys that collide and that are removed in any order.
+// Compared with std::map, with colliding keys that are removed in any order.
 TEST(IdTable, HasWhatAMapHas) {
     Prng prng{7};
     Table table;

@@ -8,7 +8,7 @@
 namespace mortise::core {
 namespace {
 
-// The published sequence of SplitMix64: a seed found by somebody else replays here.
+// The published sequence of SplitMix64, so that a seed gives the same run everywhere.
 TEST(Prng, IsSplitMix64) {
     Prng prng{1234567};
     EXPECT_EQ(prng.next(), 6457827717110365317U);

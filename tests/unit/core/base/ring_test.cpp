@@ -25,7 +25,7 @@ TEST(Ring, GivesNothingWhenItIsEmpty) {
     EXPECT_THROW(ring.pop_front(), InvariantBroken);
 }
 
-// Beside std::deque, across its end and while it grows.
+// Compared with std::deque, across the end of the memory and while it grows.
 TEST(Ring, HasWhatADequeHas) {
     Prng prng{3};
     Ring<std::uint64_t> ring;

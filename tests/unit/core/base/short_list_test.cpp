@@ -43,7 +43,7 @@ TEST(ShortList, RemovesWhatIsEqual) {
     EXPECT_EQ(list, Strings{"b"});
 }
 
-// Beside std::vector, through copies and moves, mostly with few elements.
+// Compared with std::vector, through copies and moves, mostly with few elements.
 TEST(ShortList, HasWhatAVectorHas) {
     Prng prng{3};
     ShortList<std::uint64_t> list;

@@ -31,7 +31,7 @@ OpenSession opening_as(Access access) {
     return open;
 }
 
-// One of each kind, small numbers and large ones.
+// One command of each kind, with small and large numbers.
 std::vector<Command> samples() {
     constexpr auto huge = ~std::uint64_t{0};
     return {
@@ -95,7 +95,7 @@ std::vector<Command> samples() {
     };
 }
 
-// Those of a session that follow each other, of every kind.
+// Consecutive requests of a session, of every kind.
 std::vector<Command> stream(SessionId session, Seq first) {
     std::vector<Command> stream;
     for (const auto& command : samples()) {
@@ -107,8 +107,8 @@ std::vector<Command> stream(SessionId session, Seq first) {
     return stream;
 }
 
-// What decodes has one byte form but for the runs of its requests, of which a leader puts several
-// one behind the other.
+// What can be decoded has one encoding, except for the runs of its requests, of which a leader puts
+// several one after the other.
 void expect_error_or_same(const std::string& bytes) {
     const Bytes batch{bytes};
     const auto commands = decode_batch(batch);
@@ -176,7 +176,7 @@ TEST(CommandCodec, ARequestWithoutARunIsRefused) {
     EXPECT_TRUE(refused(run, 1));
     EXPECT_TRUE(refused(run + declined + run, 1));
     EXPECT_TRUE(refused(run + run + declined, 1));
-    EXPECT_TRUE(refused(run + std::string{4}, 1));  // a sweep is no request
+    EXPECT_TRUE(refused(run + std::string{4}, 1));  // a sweep is not a request
     EXPECT_TRUE(refused(run + std::string{4} + declined, 2));
     EXPECT_TRUE(refused(std::string{7, 0, 1} + declined, 1));
     EXPECT_TRUE(refused(std::string{7, 3, 0} + declined, 1));
@@ -201,7 +201,7 @@ TEST(CommandCodec, ACutBatchIsNoticed) {
     EXPECT_FALSE(decode_batch(Bytes{more}).has_value());
 }
 
-// docs/formats.md has the bytes of one, line by line, each with what it means behind it.
+// docs/formats.md has the bytes of an entry, line by line, each with its meaning.
 TEST(CommandCodec, AnEntryIsAsTheFormatsPageShowsIt) {
     std::ifstream page{"docs/formats.md"};
     ASSERT_TRUE(page.is_open());
@@ -227,8 +227,7 @@ TEST(CommandCodec, AnEntryIsAsTheFormatsPageShowsIt) {
 
 // --- versions -----------------------------------------------------------------------------------
 
-// A later version than there is: that of a test. Its commands are those of the newest that there
-// is.
+// A version above the newest one, which only tests use. Its commands are those of the newest one.
 constexpr std::uint8_t invented = command_format_newest + 1;
 
 TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {
@@ -255,7 +254,7 @@ TEST(CommandCodec, WhatIsTakenOverStaysInItsFormOrALaterOne) {
     EXPECT_EQ(format_of(builder.take(invented)), invented);
 }
 
-// A leader that takes over what was forwarded does not look.
+// A leader that adds a forwarded batch does not check its head.
 TEST(CommandCodec, ABatchMayWeighTheSameWhateverItsHead) {
     const auto full = [](std::size_t bytes, std::uint8_t format) {
         BatchBuilder builder;
@@ -381,7 +380,7 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_FALSE(decode_batch(encoded(over)).has_value());
 }
 
-// One name is a list of length one, and has one form: that without a count.
+// One name is a list of length one, and is encoded without a count.
 TEST(CommandCodec, AnAcquireOfOneNameHasNoCount) {
     const auto one = [](std::string_view flags) {
         return "\x01\x01\x07\x03\x01\x08" + std::string{flags} + "\x01" + "a\x05";
@@ -472,15 +471,15 @@ TEST(CommandCodec, APartThatSaysNothingIsRefused) {
                     .has_value();
     };
     EXPECT_FALSE(refused(1, {}));
-    EXPECT_TRUE(refused(1 | 4, std::string(1, '\0')));   // the policy that goes without saying
+    EXPECT_TRUE(refused(1 | 4, std::string(1, '\0')));   // the default policy
     EXPECT_TRUE(refused(1 | 8, std::string(1, '\0')));   // no label
     EXPECT_TRUE(refused(1 | 16, std::string(1, '\0')));  // no priority
-    EXPECT_TRUE(refused(1 | 32, std::string(1, '\0')));  // nobody's
-    EXPECT_TRUE(refused(1 | 64, std::string(3, '\0')));  // no terms
+    EXPECT_TRUE(refused(1 | 32, std::string(1, '\0')));  // no locker
+    EXPECT_TRUE(refused(1 | 64, std::string(3, '\0')));  // no time limits
     EXPECT_FALSE(refused(1 | 64, std::string{1, 0, 0}));
 }
 
-// As a leader puts together what nodes have forwarded.
+// As a leader combines what nodes have forwarded.
 TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     const auto first = stream(SessionId{7}, Seq{1});
     const auto second = stream(SessionId{7}, Seq{1 + first.size()});
@@ -503,7 +502,8 @@ TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     EXPECT_EQ(decode_batch(batch), all);
 }
 
-// A request behind those of others says whose it is, though it goes on where its own ended.
+// A request after those of other sessions needs its session and number, although it continues an
+// earlier run.
 TEST(BatchBuilder, GoesOnBehindWhatOthersEncoded) {
     const Request mine{SessionId{7}, Seq{1}, Declined{}};
     const Request next{SessionId{7}, Seq{2}, Declined{}};

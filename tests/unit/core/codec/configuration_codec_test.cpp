@@ -12,7 +12,7 @@ Configuration joint() {
     return {{0x1122334455667788U, 3}, members({1, 2, 4}), members({1, 2, 3}), members({5})};
 }
 
-// Whatever the bytes are: nothing, or a configuration whose own form they are.
+// Whatever the bytes are: they are refused, or are the encoding of a configuration.
 void expect_refused_or_exact(const std::string& bytes) {
     const auto decoded = decode_configuration(Bytes{bytes});
     if (decoded) {

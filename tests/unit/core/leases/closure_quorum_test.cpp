@@ -1,4 +1,4 @@
-// What is counted down besides sessions (S24): by every voter, and decided by a majority of them.
+// Quorum timers of names and holds (S24): every voter counts them, and a majority decides.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ protected:
 
 TEST_F(ClosureQuorumTest, OneClockEndsNothing) {  // S5
     EXPECT_THAT(decide({first}), IsEmpty());
-    report(4);  // who has no vote has no say
+    report(4);  // a node without a vote does not count
     EXPECT_THAT(decide({first}), IsEmpty());
 }
 

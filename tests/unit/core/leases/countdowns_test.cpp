@@ -1,4 +1,4 @@
-// Every voter's countdowns (S4): when they run out, what a restart keeps of them.
+// The countdowns of a voter (S4): when they elapse, and what a restart keeps of them.
 #include "core/leases/countdowns.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ protected:
 TEST(LeaseTimes, TheClusterWaitsLongerThanAHolderTrusts) {
     EXPECT_EQ(cluster_patience(10'000, 10'000), 10'100ms);
     EXPECT_EQ(holder_trust(10'000, 10'000), 9'800ms);
-    EXPECT_EQ(holder_trust(2'000, 10'000), 1'930ms);  // the least margin
+    EXPECT_EQ(holder_trust(2'000, 10'000), 1'930ms);  // the smallest margin
     EXPECT_EQ(holder_trust(10, 10'000), 0ms);
     for (const std::uint32_t ttl : {1U, 999U, 86'400'000U}) {
         EXPECT_LT(holder_trust(ttl, 100), cluster_patience(ttl, 100));
@@ -90,7 +90,7 @@ TEST_F(CountdownsTest, OneThatWasStoppedHasNotRunOut) {
     run_out_by(at(patience));
     countdowns_.stop(one);
     EXPECT_THAT(run_out_by(at(1h)), ElementsAre(RenewedLease{two, first}));
-    countdowns_.stop(one);  // of one that does not run nothing happens
+    countdowns_.stop(one);  // stopping one that does not run has no effect
     countdowns_.stop(two);
     EXPECT_THAT(run_out_by(at(1h)), IsEmpty());
 }
@@ -135,7 +135,7 @@ TEST_F(CountdownsTest, ASaveIsDueEveryEighthOfTheTtlWhileSomethingRuns) {
 }
 
 TEST_F(CountdownsTest, AsksToBeLookedAtWhenTheFirstRunsOut) {
-    opened_.ttl_ms = 1'000'000;  // no save is due for long
+    opened_.ttl_ms = 1'000'000;  // the next save is far away
     start(one, first, at(0s));
     opened_.ttl_ms = 1'000;
     start(two, first, at(0s));

@@ -1,4 +1,4 @@
-// The leader's side of expiry (S4): whose word counts, and when it is enough.
+// The leader's part of expiry (S4): whose reports count, and when they are enough.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ TEST_F(LeaseQuorumTest, ASessionThatEndedIsNotExpired) {
     EXPECT_THAT(decide({run_out()}), IsEmpty());
 }
 
-// A follower goes on reporting until it has applied the end, and its answers take their time.
+// A follower continues to report until it has applied the end, and its reports take time.
 TEST_F(LeaseQuorumTest, NothingIsKeptOfASessionThatEnded) {
     report(2);
     sessions_.remove(session_);

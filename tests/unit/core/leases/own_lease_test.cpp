@@ -1,4 +1,4 @@
-// The holder's side of a lease: from when which request was sent (S2, S3).
+// The holder's part of a lease: from which request and which time it counts (S2, S3).
 #include "core/leases/own_lease.hpp"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ Inbound look(const std::vector<Command>& commands) {
     return look_into(forward_with(commands), command_format_newest);
 }
 
-// An upgrade under the first number, and releases behind it.
+// An upgrade with the first number, and two releases after it.
 Inbound three_requests() {
     return look(
         {request(3, Upgrade{Seq{1}}), request(4, Release{Seq{1}}), request(5, Release{Seq{2}})});

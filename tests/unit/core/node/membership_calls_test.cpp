@@ -14,7 +14,7 @@ constexpr Nanoseconds give_up = election_timeout;
 constexpr Nanoseconds ask_again = heartbeat;
 constexpr Instant end = start + 20 * election_timeout;
 
-// One call, and the leader that it asks.
+// One call, and the leader that gets its requests.
 struct Asking {
     explicit Asking(const MembershipGoal& goal = {Kind::gone, n3, {}}) {
         calls.add({CallTag{7}, goal, end}, now);
@@ -32,7 +32,7 @@ struct Asking {
         }
         calls.replied(n1, reply, now);
     }
-    // A look, and then the request that may begin something.
+    // A query, and then the request that may begin the change.
     MembershipRequest request_after_look() {
         reply(request(), State::looked);
         return request();
@@ -151,7 +151,7 @@ TEST(MembershipCalls, ByTheEndNobodyKnows) {
     EXPECT_EQ(asked.result_at_the_end<CallError>(), CallError::outcome_unknown);
 }
 
-// What an earlier leader was asked may still come about, whatever the next one says.
+// A request to an earlier leader may still take effect, whatever the next leader replies.
 TEST(MembershipCalls, ARequestThatWasGivenUpLeavesItUncertain) {
     Asking it;
     it.request_after_look();

@@ -1,4 +1,4 @@
-// A node that has much to apply, as after a start, does it in pieces, and goes on with everything
+// A node that has many entries to apply, as after a start, does it in pieces, and does everything
 // else in between (P10, V14).
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t last = 21;
 
-// There is nothing in them to apply, but they have to be.
+// Applying these entries has no effect, but they have to be applied.
 RaftState disk() {
     auto state =
         disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(last - 1, 1));
@@ -21,11 +21,11 @@ RaftState disk() {
     return state;
 }
 
-// Node 1 has started with all of the log behind its state; it is connected with node 2, and four
-// entries are a piece.
-// A later form than there is, of the same commands.
+// A later format than the newest one, with the same commands.
 constexpr std::uint8_t invented = command_format_newest + 1;
 
+// Node 1 has started with the whole log still to be applied; it is connected with node 2, and a
+// piece has four entries.
 struct Backlog {
     Backlog() : Backlog{disk()} {}
     explicit Backlog(const RaftState& state) : node{options(), state} {
@@ -38,7 +38,7 @@ struct Backlog {
         return options;
     }
     void hear_leader() { node.receive(n2, RaftMessage{append(1, log_id(1, last), {}, last)}); }
-    // By node 2, which acknowledges everything.
+    // Elected by node 2, which acknowledges everything.
     void lead() {
         while (node.raft().role() == Role::follower)
             node.timer_when_due();
@@ -93,7 +93,7 @@ TEST(NodeCoreBacklog, ALeaderSaysWhatIsCommittedAndThatItIsThereInBetween) {
     EXPECT_EQ(it.node.sent_to<AppendRequest>(n2), 1U);
 }
 
-// What a read was promised is not there yet.
+// The index of the read is not applied yet.
 TEST(NodeCoreBacklog, AReadWaitsForThePieceItNeeds) {
     Backlog it;
     it.hear_leader();
@@ -122,7 +122,7 @@ TEST(NodeCoreBacklog, ALeaderAnswersItsOwnReadsOfWhatItHasApplied) {
     EXPECT_TRUE(it.node.was_answered<Viewed>(41));
 }
 
-// What is handed over for the disk is as of what was applied, and so is what may be purged.
+// The delta for the disk is as of what was applied, and so is what may be purged.
 TEST(NodeCoreBacklog, TheStateOnDiskFollowsThePieces) {
     Backlog it;
     it.hear_leader();
@@ -139,7 +139,7 @@ TEST(NodeCoreBacklog, TheStateOnDiskFollowsThePieces) {
     EXPECT_LE(it.node.purged_to, applied);
 }
 
-// S2, A3: a delta behind the last piece of a state would bring the old one back.
+// S2, A3: a delta after the last chunk of a snapshot would restore the old state.
 TEST(NodeCoreBacklog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     Backlog it;
     it.hear_leader();
@@ -165,7 +165,8 @@ TEST(NodeCoreBacklog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     EXPECT_EQ(it.node.applied.size(), applied - 1);
 }
 
-// P10: of small entries, each of which is work besides its bytes, a piece has a few hundred.
+// P10: if entries are small, a piece has a few hundred, because each of them is work besides its
+// bytes.
 TEST(NodeCoreBacklog, OfManySmallEntriesAPieceIsAFewHundred) {
     constexpr std::uint64_t many = 5'000;
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(many, 1));
@@ -179,7 +180,7 @@ TEST(NodeCoreBacklog, OfManySmallEntriesAPieceIsAFewHundred) {
     EXPECT_LT(node.core().applied_index(), LogIndex{700});
 }
 
-// --- what an earlier life left
+// --- the log of an earlier run
 
 Bytes one(const Command& command) {
     BatchBuilder batch;
@@ -208,7 +209,7 @@ HandDrivenNode with_session(SessionId session, SavedCountdowns saved) {
     return node;
 }
 
-// S4: a save meanwhile, and another crash, must not make them begin anew.
+// S4: a save meanwhile, and another crash, must not make the countdowns begin anew.
 TEST(NodeCoreBacklog, CountdownsOfWhatIsToBeAppliedAgainAreKept) {
     const auto session = with_session(SessionId{1}, {}).core().machine().sessions().newest();
     const SavedCountdowns saved{{{{session, LogIndex{renewed_at}}, std::chrono::seconds{5}}}, {}};
@@ -227,7 +228,7 @@ TEST(NodeCoreBacklog, CountdownsOfWhatIsToBeAppliedAgainAreKept) {
     EXPECT_EQ(node.countdowns.leases[0].elapsed, std::chrono::seconds{6});
 }
 
-// P12: somebody may have proposed in a newer form just before this one led.
+// P12: an earlier leader may have proposed in a newer format just before this one leads.
 TEST(NodeCoreBacklog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
     auto begun = disk();
     begun.entries.resize(2);

@@ -1,6 +1,6 @@
-// How long a name stays closed, after a break (S24), a release before its time (S8) and a loss
-// (S9), seen from a whole cluster. The holder's node is played by the test: it says nothing of what
-// happened to the hold, and renews on.
+// How long a name stays closed, after a break (S24), an early release (S8) and a loss (S9), in a
+// whole cluster. The test plays the holder's node: it says nothing about the hold, and keeps
+// renewing.
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -22,7 +22,7 @@ Acquire asking_for_a() {
     return acquire;
 }
 
-// Two sessions, of which `holder` takes the name first.
+// Two sessions, of which `holder` acquires the name first.
 class ClosedNames : public testing::Test {
 protected:
     ClosedNames() {
@@ -55,7 +55,7 @@ protected:
     void renew(SessionId session, std::uint64_t newest) {
         cluster.leader()->receive(node_of(session), forward_of({}, Renewal{session, newest}));
     }
-    // Both renew on.
+    // Both keep renewing.
     void run_for(Nanoseconds time) {
         for (Nanoseconds passed{0}; passed < time; passed += 50ms) {
             if (passed % 500ms == Nanoseconds{0} && cluster.leader() != nullptr) {
@@ -111,7 +111,7 @@ TEST_F(NodeCoreClosures, EndWithTheLastRenewalBeforeTheBreak) {
     EXPECT_NE(cluster.leader()->core().machine().sessions().find(holder), nullptr);
 }
 
-// By the clock of whoever is asked, a voter or not.
+// By the clock of the node that is asked, a voter or not.
 TEST_F(NodeCoreClosures, AreToldWithTheTimeThatIsLeft) {
     const auto left = [&](NodeId at) {
         auto& node = cluster[at];
@@ -193,8 +193,8 @@ TEST_P(NodeCoreClosuresOfTerms, LastAsLongWhenTheLeaderDies) {
 INSTANTIATE_TEST_SUITE_P(Kinds, NodeCoreClosuresOfTerms,
                          testing::Values(Closure::Kind::min_hold, Closure::Kind::lock_delay));
 
-// One voter, at its start: the session holds the name, or has left it, and the time of that has
-// just begun.
+// The only voter, at its start: the session holds the name, or has lost it, and the quorum timer
+// has just begun.
 LockMachine machine_with(Closure::Kind kind) {
     const bool delays = kind == Closure::Kind::lock_delay;
     auto acquire = asking_for_a();
@@ -214,7 +214,7 @@ LockMachine machine_with(Closure::Kind kind) {
 
 class NodeCoreClosuresAfterARestart : public testing::TestWithParam<Closure::Kind> {
 protected:
-    // As it is, that much later.
+    // Whether it is closed that much later.
     static bool is_closed_after(HandDrivenNode& node, Nanoseconds time) {
         const auto until = start + time;
         while (node.core().deadline() < until) {
@@ -226,7 +226,7 @@ protected:
     }
 };
 
-// What a voter counted is not lost with its process, and is not all of it.
+// The time that a voter counted survives its process, and is not the whole time.
 TEST_P(NodeCoreClosuresAfterARestart, GoOnWithTheTimeThatWasSaved) {
     for (const bool is_saved : {true, false}) {
         auto machine = machine_with(GetParam());

@@ -1,4 +1,4 @@
-// A node whose program wants to hear of those who want what it holds (S24).
+// A node whose program wants notifications of contention (S24).
 #include <gmock/gmock.h>
 
 #include "tests/support/node_fixture.hpp"
@@ -50,7 +50,8 @@ TEST_F(NodeCoreContention, WhoIsGrantedWhileOthersWaitIsToldAsSoonAsItWantsToKno
     EXPECT_THAT(next.contended, ElementsAre(Contended{granted, LockMode::exclusive, 1, {}}));
 }
 
-// Who waits for another one may wait for this one as well, once it is more than it was.
+// A waiter that waits for another holder may also wait for this one, when its mode becomes
+// stronger.
 TEST_F(NodeCoreContention, AHoldThatBecomesStrongerKeepsOthersWaiting) {
     auto& reader = cluster[n1];
     const auto acquire = [](HandDrivenNode& node, std::uint64_t tag, LockMode mode) {
@@ -69,7 +70,7 @@ TEST_F(NodeCoreContention, AHoldThatBecomesStrongerKeepsOthersWaiting) {
     holder.call(WatchCall{{}, strong});
     holder.call(UpgradeCall{CallTag{13}, strong, true, Instant::never()});
     cluster.run_for(1s);
-    acquire(reader, 14, LockMode::intent_shared);  // behind the upgrade, which is in its way
+    acquire(reader, 14, LockMode::intent_shared);  // behind the upgrade, with which it conflicts
     cluster.run_for(1s);
     EXPECT_THAT(holder.contended, IsEmpty());
     reader.call(ReleaseCall{CallTag{15}, reader.granted(11)});
@@ -101,7 +102,7 @@ TEST_F(NodeCoreContention, WhatIsNotHeldIsNotWatched) {
     EXPECT_THAT(holder.contended, ElementsAre(Contended{hold, LockMode::exclusive, 1, {}}));
 }
 
-// What it lost it need not hear of.
+// A lost hold needs no notifications.
 TEST_F(NodeCoreContention, WhatIsLostIsNotWatched) {
     cluster.disconnect(n1, n2);
     cluster.disconnect(n2, n3);

@@ -1,4 +1,4 @@
-// When sessions expire, seen from a whole cluster (S4).
+// When sessions expire, in a whole cluster (S4).
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -52,7 +52,7 @@ TEST_F(NodeCoreExpiry, ComesSoonAfterTheTtlAndNotBefore) {
     EXPECT_FALSE(lives());
 }
 
-// P8: whoever counted goes on counting.
+// P8: the voters keep counting.
 TEST_F(NodeCoreExpiry, IsNotPutOffByANewLeader) {
     cluster.run_for(1'500ms);
     hand_over();
@@ -70,7 +70,7 @@ TEST_F(NodeCoreExpiry, WaitsForTheRenewalsThatANewLeaderHasNotHeardYet) {
     EXPECT_TRUE(lives());
 }
 
-// What was saved may be of the renewal before the last.
+// The saved countdown may belong to the renewal before the last one.
 TEST(NodeCoreExpiryAfterARestart, GoesByTheTimeOfTheNewestRenewalAlone) {
     LockMachine machine;
     Outcomes outcomes;

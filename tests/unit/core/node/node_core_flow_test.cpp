@@ -1,4 +1,4 @@
-// How much a leader lets gather that is not committed (P11).
+// How many uncommitted entries a leader allows (P11).
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -17,7 +17,7 @@ Hello hello_of_two() {
     return HandDrivenNode{node_options(2, {1, 2, 3}), disk()}.hello();
 }
 
-// What node 2 may ask for before it has a session.
+// A request that node 2 may make before it has a session.
 Forward something(std::uint64_t nonce) {
     const auto hello = hello_of_two();
     BatchBuilder batch;
@@ -25,7 +25,7 @@ Forward something(std::uint64_t nonce) {
     return forward_of(batch.take());
 }
 
-// Node 1 is elected by node 2, which acknowledges only what a test says.
+// Node 2 elects node 1, and acknowledges only what a test says.
 HandDrivenNode elected() {
     auto options = node_options(1, {1, 2, 3});
     options.uncommitted_bytes_max = bound;
@@ -42,7 +42,7 @@ HandDrivenNode elected() {
     return node;
 }
 
-// F7, F2: nothing commits, so nothing more is proposed; and it goes on when something does.
+// F7, F2: nothing is committed, so nothing more is proposed; and it continues when something is.
 TEST(NodeCoreFlow, ALeaderThatCommitsNothingProposesUpToItsBound) {
     auto node = elected();
     ASSERT_TRUE(node.raft().has_committed_own_term());
@@ -52,7 +52,7 @@ TEST(NodeCoreFlow, ALeaderThatCommitsNothingProposesUpToItsBound) {
     }
     EXPECT_GE(node.raft().uncommitted_bytes(), bound);
     EXPECT_LT(node.raft().uncommitted_bytes(), bound + 500);
-    // Node 2 has what it was sent.
+    // Node 2 has everything that it was sent.
     for (int round = 0; round < 200; ++round) {
         if (node.raft().commit_index() == node.raft().log().last().index) break;
         node.receive(n2, RaftMessage{accepts(2, node.raft().progress_of(n2)->named.raw())});

@@ -7,7 +7,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Node 1 of three that has founded: its entry is being written.
+// Node 1 of three bootstraps: its first entry is being written.
 HandDrivenNode founder() {
     HandDrivenNode node{1, {1, 2, 3}};
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
@@ -24,7 +24,7 @@ void meet_founder(HandDrivenNode& node) {
     node.step(PeerUp{HandDrivenNode{1, {1, 2, 3}}.hello()});
 }
 
-// --- who founds, and when (S47)
+// --- who bootstraps, and when (S47)
 
 TEST(NodeCoreFormation, NeedsEveryVoter) {
     HandDrivenNode node{1, {1, 2, 3}};
@@ -52,8 +52,8 @@ TEST(NodeCoreFormation, NeedsThemConnectedAtTheSameTime) {
     EXPECT_TRUE(node.is_formed());
 }
 
-// Each was empty when it connected. That all of them were at once is known only of those who say so
-// again when all of them have said it.
+// Each was empty when it connected. It is certain that all were empty at one moment only if each
+// says so again after all have said it.
 TEST(NodeCoreFormation, AsksEverybodyAgainWhenAllWereHeardOf) {
     HandDrivenNode node{1, {1, 2, 3}};
     auto second = empty_hello(2, {1, 2, 3});
@@ -208,7 +208,7 @@ TEST(NodeCoreFormation, FormsOnce) {
     EXPECT_EQ(node.raft().configuration().cluster, cluster);
 }
 
-// A wiped directory comes with a new incarnation, whose epochs begin again.
+// A wiped directory has a new incarnation, whose epochs begin again.
 TEST(NodeCoreFormation, AVoterWipedBeforehandTakesPartAsItIsNow) {
     NodeCluster cluster{1, 2, 3};
     cluster.connect(n1, n2);
@@ -250,7 +250,7 @@ TEST(NodeCoreFormation, AnOfferIsTakenByWhoIsNamed) {
     node.receive(n1, offer);
     EXPECT_EQ(node.raft().configuration(), voters({1, 2, 3}));
     EXPECT_TRUE(node.hello().is_empty());      // not before it is on disk
-    EXPECT_TRUE(node.hello().voters.empty());  // and agrees to no other founding meanwhile
+    EXPECT_TRUE(node.hello().voters.empty());  // and it agrees to no other bootstrap meanwhile
     ASSERT_EQ(node.writes.size(), 1U);
     EXPECT_EQ(node.writes.front().hard_state, (HardState{Term{1}, {}}));
     EXPECT_EQ(node.writes.front().append, std::vector{offer.founding});
@@ -272,7 +272,7 @@ TEST(NodeCoreFormation, AnOfferToAnotherIncarnationIsRefused) {
     EXPECT_TRUE(node.writes.empty());
 }
 
-// The founder's disk was replaced: what its former life offered is void (S47).
+// The disk of the bootstrapping node was replaced: the offer of its former run is void (S47).
 TEST(NodeCoreFormation, AnOfferOfALifeThatIsOverIsRefused) {
     HandDrivenNode node{2, {1, 2, 3}};
     meet_founder(node);
@@ -421,8 +421,8 @@ TEST(NodeCoreFormation, AStrangerIsNotOffered) {
     EXPECT_TRUE(node.take<FormationOffer>(n5).empty());
 }
 
-// The log does not keep the entry for ever, and others may be configured by then. Whom nobody told
-// is a voter, and there may be no leader without it.
+// The log does not keep the entry for ever, and the configuration may have changed by then. A voter
+// that never got the offer is still a voter, and there may be no leader without it.
 TEST(NodeCoreFormation, IsOfferedWhenTheLogHasItNoMore) {
     auto changed = with_learner(voters({1, 2, 3}), member(4));
     changed.founders = members({1, 2, 3});
@@ -436,13 +436,14 @@ TEST(NodeCoreFormation, IsOfferedWhenTheLogHasItNoMore) {
         node.step(PeerUp{empty_hello(3, {1, 2, 3})});
         EXPECT_EQ(node.newest<FormationOffer>(n3).founding,
                   configures(log_id(1, 1), voters({1, 2, 3})));
-        node.step(PeerUp{empty_hello(4, {1, 2, 3})});  // a member, and no founder
+        // a member that was not a configured voter at the bootstrap
+        node.step(PeerUp{empty_hello(4, {1, 2, 3})});
         EXPECT_TRUE(node.take<FormationOffer>(n4).empty());
     }
 }
 
-// Somebody who came later is of the cluster by its own word, which an offer in flight from a disk
-// that is gone has not.
+// A later member proves by its own hello that it belongs to the cluster; an offer in flight from a
+// disk that is gone does not.
 TEST(NodeCoreFormation, AMemberThatDidNotFoundOffersToo) {
     auto later = HandDrivenNode{4, {1, 2, 3}}.hello();
     HandDrivenNode node{2, {1, 2, 3}};
@@ -457,7 +458,7 @@ TEST(NodeCoreFormation, AMemberThatDidNotFoundOffersToo) {
 
 // --- before and after
 
-// It follows who leads, and does nothing else (S47).
+// It follows a leader, and does nothing else (S47).
 TEST(NodeCoreFormation, AnEmptyNodeOnlyFollows) {
     HandDrivenNode node{2, {1, 2, 3}};
     meet_founder(node);
@@ -475,7 +476,7 @@ TEST(NodeCoreFormation, AnEmptyNodeOnlyFollows) {
     EXPECT_TRUE(node.is_formed());
 }
 
-// What it had is gone, that it had something is not (S47).
+// Its data is gone, but it still knows that it had some (S47).
 TEST(NodeCoreFormation, AFormerMemberFormsNothingAndFollowsItsOwnClusterOnly) {
     NodeState state;
     state.former_cluster = {7, 9};
@@ -498,10 +499,11 @@ TEST(NodeCoreFormation, AFormerMemberFormsNothingAndFollowsItsOwnClusterOnly) {
     node.step(PeerUp{known});
     node.receive(n2, leads);
     EXPECT_TRUE(node.is_formed());
-    EXPECT_EQ(node.raft().deadline(), Instant::never());  // and campaigns for nothing
+    EXPECT_EQ(node.raft().deadline(), Instant::never());  // and it never campaigns
 }
 
-// The first entry of the leader was not on its disk when it said hello, and the connection stands.
+// The first entry of the leader was not on its disk when it said hello, and the connection is still
+// the same.
 TEST(NodeCoreFormation, AFormerMemberKnowsItsOwnClusterByWhatItIsBrought) {
     NodeState state;
     state.former_cluster = {7, 9};
@@ -533,7 +535,7 @@ TEST(NodeCoreFormation, ThreeNodesFormAndElect) {
     cluster.connect_all();
     cluster.run_for(heartbeat);
     cluster.run_for(heartbeat);
-    ASSERT_TRUE(cluster[n1].raft().is_leader());  // who founded asks first
+    ASSERT_TRUE(cluster[n1].raft().is_leader());  // the bootstrapping node asks first
     for (const auto& [id, node] : cluster) {
         EXPECT_EQ(node.raft().leader(), n1);
         EXPECT_EQ(node.raft().configuration(), cluster[n1].raft().configuration());
@@ -585,8 +587,8 @@ TEST(NodeCoreFormation, OutlivesACrashOfAVoterThatWasWritingTheOffer) {
     EXPECT_EQ(cluster[n2].raft().log().last(), cluster[n1].raft().log().last());
 }
 
-// Two of three wiped: the empty ones are nobody's voters, and found nothing while the third is not
-// empty. What is left of the data must not be outvoted by those who have none.
+// Two of three voters are wiped: the empty ones are not voters of the cluster, and do not bootstrap
+// while the third one is not empty. Nodes without data must not outvote what is left of it.
 TEST(NodeCoreFormation, AWipedMajorityFoundsNoSecondCluster) {
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();

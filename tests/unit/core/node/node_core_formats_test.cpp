@@ -11,7 +11,7 @@ namespace mortise::core::test {
 namespace {
 
 constexpr auto oldest = command_format_oldest;
-// There is one form so far. These tests invent a later one, of the same commands.
+// There is one format so far. These tests invent a later one, with the same commands.
 constexpr std::uint8_t newest = command_format_newest + 1;
 
 class NodeCoreFormats : public testing::Test {
@@ -20,7 +20,7 @@ protected:
         cluster.connect_all();
         cluster.run_for(3 * election_timeout);
     }
-    // Of the next entry with commands.
+    // The format of the next entry with commands.
     std::uint8_t proposed() {
         auto& leader = *cluster.leader();
         ++tag;
@@ -37,7 +37,7 @@ protected:
         cluster.change_version(id, format);
         meet();
     }
-    // Empty when it is added.
+    // Empty if the node is added.
     [[nodiscard]] std::optional<MembershipRefusal> refusal_to_add(NodeId id) {
         auto& leader = *cluster.leader();
         ++tag;
@@ -95,7 +95,7 @@ TEST_F(NodeCoreFormats, AreHeldBackByWhoWasNotHeardOf) {
     EXPECT_EQ(proposed(), newest);
 }
 
-// Nobody whom its log left behind can come back.
+// A member that cannot read the log cannot come back.
 TEST_F(NodeCoreFormats, AreNotLeftOnceTheLogHasThem) {
     meet();
     EXPECT_EQ(proposed(), newest);
@@ -106,7 +106,7 @@ TEST_F(NodeCoreFormats, AreNotLeftOnceTheLogHasThem) {
     EXPECT_EQ(proposed(), newest);
 }
 
-// What it said counts also while it is away.
+// What a member has said counts also while it is away.
 TEST_F(NodeCoreFormats, AreNotHeldBackByWhoIsAwayForAWhile) {
     meet();
     const auto away = cluster.leader() == &cluster[n3] ? n2 : n3;
@@ -140,7 +140,7 @@ TEST_F(NodeCoreFormats, AMemberThatLostItsDirectoryComesBackOnceItCanReadTheLog)
     EXPECT_TRUE(is_back());
 }
 
-// Also one that did not see it committed, and a log that was read at the start.
+// Also on a node that did not see it committed, and for a log that was read at the start.
 TEST(NodeCoreDowngrades, EndWithWordsForAPerson) {
     BatchBuilder batch;
     batch.add(Sweep{});

@@ -1,5 +1,5 @@
-// Who may still be founded: nobody that is brought into a cluster, nor by a list that is not its
-// own any more (S47).
+// Nodes that must not bootstrap: neither one that is brought into a cluster, nor by a list of
+// voters that was changed (S47).
 #include <array>
 #include <map>
 #include <string>
@@ -13,9 +13,10 @@
 namespace mortise::core::test {
 namespace {
 
-// --- who is brought in
+// --- nodes that are brought into a cluster
 
-// One of three whose disk was replaced; another one has the state of their cluster, and sends it.
+// One of three nodes whose disk was replaced; another one has the state of their cluster, and sends
+// it.
 class NodeCoreBroughtIn : public testing::Test {
 protected:
     NodeCoreBroughtIn() {
@@ -80,14 +81,14 @@ TEST_F(NodeCoreBroughtIn, WhoPutsAStateInForceAgreesToNoFounding) {
     EXPECT_FALSE(node.is_formed());
 }
 
-// Its caller would be woken again and again for a question that nobody waits for any more.
+// Its caller would be woken repeatedly for a question that has become irrelevant.
 TEST(NodeCoreFounding, WhoJoinsWhileItAsksAsksNobodyAnyMore) {
     HandDrivenNode node{1, {1, 2, 3}};
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});
     ASSERT_EQ(node.sent_to<FormationQuestion>(n2), 1U);
     auto present = voters({1, 2, 3});
-    present.voters[0].incarnation = Incarnation{9};  // of the disk before this one
+    present.voters[0].incarnation = Incarnation{9};  // of the former disk
     node.receive(n2, RaftMessage{append(2, {}, {configures(log_id(1, 1), present)})});
     node.complete_writes();
     ASSERT_TRUE(node.is_formed());
@@ -98,7 +99,7 @@ TEST(NodeCoreFounding, WhoJoinsWhileItAsksAsksNobodyAnyMore) {
 
 // --- a list that was changed
 
-// Until it is on the first one's disk; nobody was told of it.
+// Until the first entry is on the first node's disk, and no other node knows it.
 void found(NodeCluster& cluster, const std::array<NodeId, 3>& three) {
     cluster.connect(three[0], three[1]);
     cluster.connect(three[0], three[2]);
@@ -108,8 +109,8 @@ void found(NodeCluster& cluster, const std::array<NodeId, 3>& three) {
     cluster[three[0]].complete_writes();
 }
 
-// The founding of {1, 2, 3} is on one disk when 2 and 3 are started again with 4 in place of 1:
-// were it still taken there, 1 and 3 would be a majority of one cluster, 2 and 4 of another.
+// The first entry for {1, 2, 3} is on one disk when 2 and 3 are restarted with 4 in place of 1. If
+// they still accepted it, 1 and 3 would be a majority of one cluster, and 2 and 4 of another.
 TEST(NodeCoreFounding, OfAnotherListIsNotTaken) {
     NodeCluster cluster{1, 2, 3, 4};
     for (const auto id : {n1, n2, n3})
@@ -117,7 +118,7 @@ TEST(NodeCoreFounding, OfAnotherListIsNotTaken) {
     cluster[n4].configure({2, 3, 4});
     found(cluster, {n1, n2, n3});
     ASSERT_TRUE(cluster[n1].hello().cluster.is_set());
-    cluster.crash_and_restart(n1);  // what it offered is lost
+    cluster.crash_and_restart(n1);  // its offers are lost
     for (const auto id : {n2, n3}) {
         cluster.crash_and_restart(id);
         cluster[id].configure({2, 3, 4});

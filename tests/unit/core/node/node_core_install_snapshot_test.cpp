@@ -1,5 +1,5 @@
-// A state from the leader takes the place of a node's own: what its program is told of what it
-// missed, and what is done about a state that is none.
+// A snapshot from the leader replaces a node's own state: what its program learns of what it
+// missed, and how an invalid snapshot is handled.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ SnapshotChunk summed(SnapshotChunk chunk) {
     return chunk;
 }
 
-// Node 1 leads and goes on with node 2, while node 3 hears nothing.
+// Node 1 leads and continues with node 2, while node 3 receives nothing.
 struct LeftBehind {
     LeftBehind() {
         cluster.connect_all();
@@ -39,7 +39,7 @@ struct LeftBehind {
         }
         return {};
     }
-    // All that the leader has handed over to its disk, in one piece.
+    // The state that the leader has handed over to its disk, in one chunk.
     SnapshotChunk state() {
         cluster.run_for(2 * node_options(1, {1}).state_interval);
         std::map<std::string, Row> rows;
@@ -69,7 +69,7 @@ struct LeftBehind {
     HandDrivenNode& node{cluster[n3]};
 };
 
-// S15, A9: the entry that granted it is one of those that this node never applies.
+// S15, A9: this node never applies the entry that granted it.
 TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
     LeftBehind it;
     it.leader.acquire(1, name);
@@ -96,7 +96,7 @@ TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
     EXPECT_EQ(view.holders[0].operation, it.hold_of(it.node, 2));
 }
 
-// A8: asked again of a state that has it already, it takes effect once.
+// A8: it is requested again from a state that has it already, and takes effect once.
 TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {
     LeftBehind it;
     it.node.acquire(1, name);
@@ -115,7 +115,7 @@ TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {
     EXPECT_TRUE(it.leader.core().machine().inspect(name).waiters.empty());
 }
 
-// S9, A3: it is judged before it takes the place of anything.
+// S9, A3: a snapshot is checked before it replaces anything.
 TEST(NodeCoreInstallSnapshot, RowsThatMakeNoStateChangeNothing) {
     LeftBehind it;
     it.leader.acquire(1, name);

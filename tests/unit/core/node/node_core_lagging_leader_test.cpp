@@ -1,5 +1,5 @@
-// A leader whose state on disk stands still: it leaves leading to others, whose disks work (P7,
-// P10).
+// A leader whose state on disk does not progress: it transfers leadership to a node whose disk
+// works (P7, P10).
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -16,7 +16,7 @@ Bytes one(const Command& command) {
     return batch.take();
 }
 
-// Only their weight matters: the former finds the name busy, the latter ends nothing.
+// Only their sizes matter: the acquire finds the name busy, and the release ends nothing.
 Bytes acquire(const HandDrivenNode& leader, SessionId by) {
     const Acquire request{{{std::string(400, 'n'), LockMode::exclusive}}, false, {}, false, {}};
     return one(next_request(leader, by, request));
@@ -25,7 +25,7 @@ Bytes ending(const HandDrivenNode& leader, SessionId by) {
     return one(next_request(leader, by, Release{Seq{1}}));
 }
 
-// The state on disk of the nodes in `standing` stands still; that of the others is quick.
+// The state on disk of the nodes in `standing` does not progress; that of the others is fast.
 struct NodeCoreLaggingLeader : testing::Test {
     void SetUp() override {
         cluster.connect_all();
@@ -59,7 +59,7 @@ struct NodeCoreLaggingLeader : testing::Test {
         cluster[node].receive(asker, std::move(forward));
         cluster.settle();
     }
-    // Until its leader takes no more acquires, or nothing at all.
+    // Until its leader rejects acquires, or everything.
     void fill(bool wholly) {
         standing.insert(first);
         const auto& core = cluster[first].core();
@@ -102,7 +102,7 @@ TEST_F(NodeCoreLaggingLeader, ThatTakesNoAcquiresHandsOver) {
     EXPECT_TRUE(takes_an_acquire());
 }
 
-// It happens under load that it is behind for a moment.
+// Under load it may lag for a moment.
 TEST_F(NodeCoreLaggingLeader, ThatCatchesUpInTimeLeadsOn) {
     fill(false);
     run_for(election_timeout / 2);
@@ -114,7 +114,7 @@ TEST_F(NodeCoreLaggingLeader, ThatCatchesUpInTimeLeadsOn) {
     EXPECT_EQ(id_of_leader(), first);
 }
 
-// Node 1 leads and has no room; what the others say is said by hand.
+// Node 1 leads and has no capacity; the test sends the messages of the others.
 struct NodeCoreLeadershipTransfer : testing::Test {
     void SetUp() override {
         for (const auto peer : {n2, n3})
@@ -126,7 +126,7 @@ struct NodeCoreLeadershipTransfer : testing::Test {
         node.receive(n2, RaftMessage{VoteReply{Term{2}, node.newest<VoteRequest>(n2).round, true}});
         node.complete_writes();
         ASSERT_TRUE(node.raft().is_leader());
-        // Node 2 is asked where its log agrees before it is sent what follows.
+        // Node 2 first reports where its log agrees, and then receives what follows.
         session = played_session(node, n2, [&] {
             for (int i = 0; i < 2; ++i) {
                 node.complete_writes();
@@ -185,7 +185,7 @@ TEST_F(NodeCoreLeadershipTransfer, GoesOnToTheNextWhenOneDoesNotTakeOver) {
     EXPECT_FALSE(is_asked(n3));
 }
 
-// In between it does for the cluster what it can.
+// In between it continues to lead as well as it can.
 TEST_F(NodeCoreLeadershipTransfer, ProposesBetweenTwoAttempts) {
     pass(election_timeout * 3 / 2, {n2, n3});
     ASSERT_TRUE(node.raft().is_transferring());
@@ -205,7 +205,7 @@ TEST_F(NodeCoreLeadershipTransfer, PassesOverWhoDoesNotAnswer) {
     EXPECT_TRUE(is_asked(n3));
 }
 
-// There is no better one: it leads on, and is not called more often for it.
+// There is no better leader: it continues to lead, and does not wake up more often for that.
 TEST_F(NodeCoreLeadershipTransfer, WaitsUntilSomebodyHasCaughtUp) {
     for (int i = 0; i < 20; ++i) {
         node.receive(n2, forward_of(ending(node, session)));

@@ -1,4 +1,4 @@
-// A leader that is asked for more than it can do.
+// A leader that gets more requests than it can handle.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ Bytes batch(const Command& command) {
     return one.take();
 }
 
-// What a session asks for that asks for as much as it can.
+// The requests of a session that requests as much as it can.
 class Heavy {
 public:
     explicit Heavy(SessionId session) : session_{session} {}
@@ -53,7 +53,7 @@ protected:
     }
     SessionId open_session() {
         auto opening = opening_of(asker, 60'000);
-        opening.nonce += ++opened;  // each is another one
+        opening.nonce += ++opened;  // another session each time
         forward(batch(opening));
         cluster.settle();
         return leader->core().machine().sessions().newest();
@@ -72,7 +72,7 @@ TEST_F(NodeCoreLeader, AFloodDoesNotStopTheLeader) {
         Request{session, Seq{1}, Acquire{{{"y", LockMode::exclusive}}, true, {}, false, {}}}));
     cluster.settle();
     forward(batch(
-        Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, behind the flood
+        Request{session, Seq{2}, CloseSession{}}));  // leaves a name to sweep, after the flood
     const auto flood = [&] {
         for (int i = 0; i < 300; ++i)
             forward(heavy.batch());
@@ -89,7 +89,7 @@ TEST_F(NodeCoreLeader, AFloodDoesNotStopTheLeader) {
     EXPECT_TRUE(leader->core().raft().is_leader());
 }
 
-// P10: an entry is applied in one piece, and a slow disk is not asked for each of them alone.
+// P10: an entry is applied in one piece, and a slow disk does not get one write for each.
 TEST_F(NodeCoreLeader, MuchThatWaitsIsOneWriteOfSmallEntries) {
     constexpr std::size_t batches = 5;
     Heavy heavy{open_session()};
@@ -115,7 +115,7 @@ TEST_F(NodeCoreLeader, ARenewalIsTakenAlsoWhenItsBatchesAreNot) {
     EXPECT_EQ(renewed->renewal_number, 12U);
 }
 
-// Its renewal is not proposed any more. What it was due for must not stay due.
+// Its renewal is not proposed any more. The time at which it was due must not stay due.
 TEST_F(NodeCoreLeader, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
     const auto session = open_session();
     forward(batch(Request{session, Seq{1}, CloseSession{}}));
@@ -128,11 +128,12 @@ TEST_F(NodeCoreLeader, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
     EXPECT_GT(leader->core().deadline(), leader->now);
 }
 
-// P11: each is answered under its own number, instead of timing out, and what is behind it goes on.
+// P11: each is answered under its own number instead of timing out, and the requests behind it
+// proceed.
 TEST_F(NodeCoreLeader, TooManyAcquiresAreDeclined) {
     Heavy heavy{open_session()};
     leader->acquire(1, "first");
-    // Its disk takes its time, so that everything gathers.
+    // Its disk is slow, so that everything gathers.
     for (int i = 0; i < 200; ++i)
         forward(heavy.batch());
     leader->acquire(2, "late");
@@ -196,7 +197,7 @@ TEST_F(LeadingStreams, WhatIsProposedIsNotProposedAgain) {
 TEST_F(LeadingStreams, TheSenderIsToldOnceWhereToGoOn) {
     say_and_settle({1});
     say({4});
-    say({5});  // sent before its sender was told
+    say({5});  // sent before its sender was informed
     const auto told = leader->take<StreamGap>(asker);
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told.front().session, session);
@@ -208,7 +209,7 @@ TEST_F(LeadingStreams, TheSenderIsToldOnceWhereToGoOn) {
     EXPECT_EQ(again.front().next, Seq{3});
 }
 
-// P11: a session that acknowledges nothing. What was proposed for it had no effect.
+// P11: a session that acknowledges nothing. The requests that were proposed for it had no effect.
 TEST_F(LeadingStreams, GoesOnAfterTooManyAnswersOnceTheyAreAcknowledged) {
     const auto& sessions = leader->core().machine().sessions();
     std::vector<std::uint64_t> some;
@@ -229,7 +230,7 @@ TEST_F(LeadingStreams, GoesOnAfterTooManyAnswersOnceTheyAreAcknowledged) {
     EXPECT_EQ(applied(), Seq{next + 1});
 }
 
-// What travels with requests that are not taken counts all the same.
+// The acknowledgement counts although the requests beside it are not taken.
 TEST_F(LeadingStreams, AnAcknowledgementIsTakenBesideAGap) {
     say_and_settle({1});
     const auto& sessions = leader->core().machine().sessions();
@@ -267,7 +268,8 @@ TEST_F(LeadingStreams, ABatchThatWasNotTakenLeavesTheStreamWhereItWas) {
     EXPECT_EQ(applied(), Seq{1});
 }
 
-// What an earlier leader put into the log, and this one has not applied yet, comes before that.
+// Requests that an earlier leader put into the log, and this one has not applied yet, come before
+// these.
 TEST(NewLeader, TakesWhatFollowsWhatItHasNotAppliedYet) {
     BatchBuilder requests;
     const SessionId session{SessionId{}.next()};

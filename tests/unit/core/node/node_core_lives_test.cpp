@@ -1,4 +1,4 @@
-// Directories that were rolled back, and copies of them: nothing that they say counts (P4).
+// Directories that were rolled back, and copies of directories: nothing that they say counts (P4).
 #include <string>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Led by node 1; an image of node 2 is older than what it acknowledged.
+// Led by node 1; there is an image of node 2 that is older than what it acknowledged.
 class NodeCoreLives : public testing::Test {
 protected:
     NodeCoreLives() {
@@ -38,7 +38,7 @@ TEST_F(NodeCoreLives, AnHonestRestartIsNoneOfThem) {
     EXPECT_EQ(cluster[n2].raft().commit_index(), committed());
 }
 
-// The image was taken of the running node: its next start has an epoch that nobody knows.
+// The image was taken of the running node: its next start has an epoch that no node knows.
 TEST_F(NodeCoreLives, ALeaderFindsWhoLacksWhatItAcknowledged) {
     cluster.roll_back(n2, image, 2);
     meet();
@@ -46,7 +46,7 @@ TEST_F(NodeCoreLives, ALeaderFindsWhoLacksWhatItAcknowledged) {
     EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
 }
 
-// What waits for a slow peer may be dropped.
+// A message to a slow peer may be dropped.
 TEST_F(NodeCoreLives, ItIsToldAgain) {
     cluster.roll_back(n2, image, 2);
     cluster.connect(n1, n2);
@@ -65,8 +65,8 @@ TEST_F(NodeCoreLives, ItIsToldAgain) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-// The image is older than the membership of the one who finds it out. It could be anybody; members
-// that this one knows have heard from the leader what it had acknowledged.
+// The image is older than the membership of the node that detects it, which could be anybody.
+// Members that the image knows have learned from the leader what it had acknowledged.
 TEST_F(NodeCoreLives, WhoWasNoMemberThenIsNotBelievedAlone) {
     cluster.add(4, {});
     cluster.connect_all();
@@ -105,7 +105,7 @@ TEST_F(NodeCoreLives, WhatARolledBackNodeHadAcknowledgedCountsNoMore) {
     EXPECT_FALSE(cluster[n1].was_answered<Acquired>(77));
 }
 
-// Nothing of a former life is counted for the next, sound or not: it says itself what it has.
+// Nothing of a former run counts for the next, correct or not: it reports itself what it has.
 TEST_F(NodeCoreLives, AMemberThatRestartsSaysAnewWhatItHas) {
     cluster.crash_and_restart(n2);
     cluster[n1].step(PeerUp{cluster[n2].hello()});
@@ -132,7 +132,8 @@ TEST_F(NodeCoreLives, OfTwoLivesOfOneStartTheFirstCounts) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-// Whichever way it was found out: what it is told may be lost, and it stays out until it hears it.
+// However it was detected: the message to it may be lost, and it stays excluded until it receives
+// one.
 TEST_F(NodeCoreLives, WhoMissedThatItIsOutlivedIsToldAgain) {
     for (const std::uint64_t epoch : {1, 2}) {
         cluster.roll_back(n2, image, epoch, 99);
@@ -150,7 +151,7 @@ TEST_F(NodeCoreLives, WhoMissedThatItIsOutlivedIsToldAgain) {
     }
 }
 
-// S10: by members that restarted since, and heard of nobody.
+// S10: members that restarted since, and received no hello.
 TEST_F(NodeCoreLives, ThoseWhoForgotKnowFromTheState) {
     cluster.crash_and_restart(n2);
     meet();
@@ -164,7 +165,7 @@ TEST_F(NodeCoreLives, ThoseWhoForgotKnowFromTheState) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-// All of them restarted at once, and said hello before anybody had applied anything.
+// All of them restarted at once, and said hello before any of them had applied anything.
 TEST_F(NodeCoreLives, WhatNobodyKnewWhenItConnectedItFindsInTheState) {
     cluster.crash_and_restart(n2);
     meet();
@@ -177,7 +178,7 @@ TEST_F(NodeCoreLives, WhatNobodyKnewWhenItConnectedItFindsInTheState) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-// By its configuration those who tell it are strangers: they lost their directories since.
+// The nodes that inform it are strangers by its configuration: they lost their directories since.
 TEST_F(NodeCoreLives, ADirectoryThatKnowsNoPresentMemberIsToldAllTheSame) {
     for (const auto id : {n1, n3}) {
         cluster.wipe_and_restart(id);
@@ -190,7 +191,7 @@ TEST_F(NodeCoreLives, ADirectoryThatKnowsNoPresentMemberIsToldAllTheSame) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-// What anybody could say of node 2 as it is.
+// Statements about node 2 that any node could make.
 class NodeCoreDoubts : public NodeCoreLives {
 protected:
     void say(NodeId by) {
@@ -214,7 +215,7 @@ TEST_F(NodeCoreDoubts, ComeFromItsClusterAloneAndAreAboutThisLife) {
     EXPECT_TRUE(is_doubted());
 }
 
-// A forged message, or a mistake.
+// A forged message, or an error.
 TEST_F(NodeCoreDoubts, OfOneMemberGiveNothingUp) {
     for (int i = 0; i < 5; ++i) {
         say(n3);
@@ -239,14 +240,14 @@ TEST_F(NodeCoreDoubts, OfTwoMembersAreEnough) {
 TEST_F(NodeCoreDoubts, AreHeardInRefusedHellos) {
     node.step(LifeRefused{n3, false});
     node.step(LifeRefused{n3, false});
-    node.step(LifeRefused{n5, false});  // no member
+    node.step(LifeRefused{n5, false});  // not a member
     EXPECT_FALSE(node.superseded);
     say(n1);
     EXPECT_TRUE(node.superseded);
     EXPECT_FALSE(node.copied);
 }
 
-// Which of the two is the right one a person has to say.
+// A person has to decide which of the two is right.
 TEST_F(NodeCoreDoubts, OfACopyStopTheNode) {
     node.step(LifeRefused{n3, true});
     EXPECT_FALSE(node.copied);
@@ -255,10 +256,10 @@ TEST_F(NodeCoreDoubts, OfACopyStopTheNode) {
     EXPECT_FALSE(node.superseded);
 }
 
-// As long as it may have forgotten what it promised it promises nothing new.
+// While it may have forgotten what it promised, it promises nothing new.
 TEST_F(NodeCoreDoubts, KeepItOutOfElections) {
     say(n3);
-    EXPECT_EQ(node.sent_to<PreVoteRequest>(n1), 1U);  // it asks, and nothing follows from that
+    EXPECT_EQ(node.sent_to<PreVoteRequest>(n1), 1U);  // it asks, and the answers have no effect
     cluster.disconnect(n1, n2);
     cluster.disconnect(n1, n3);
     node.now = node.now + 3 * election_timeout;
@@ -284,7 +285,7 @@ TEST_F(NodeCoreDoubts, PassIfNobodyRepeatsThem) {
     EXPECT_TRUE(node.raft().leader().has_value());
 }
 
-// It has to say it again when it was asked again: after another hello.
+// The statement must be repeated after another hello.
 TEST(NodeCoreDoubtsOfTwo, AreTheWordOfTheOtherOneTwice) {
     NodeCluster cluster{1, 2};
     cluster.connect_all();
@@ -302,7 +303,7 @@ TEST(NodeCoreDoubtsOfTwo, AreTheWordOfTheOtherOneTwice) {
     EXPECT_TRUE(node.superseded);
 }
 
-// From the proposer to here its checksum travels along: one bit, anywhere on the way.
+// The checksum is kept from the proposer to here: a single bit is detected anywhere on the way.
 TEST(NodeCoreApplying, AnEntryThatIsNotWhatWasProposedStopsTheNode) {
     auto damaged = commands(log_id(1, 2));
     damaged.checksum ^= 1U;

@@ -1,5 +1,5 @@
-// A member that says anything that can be said: whatever it is, the others break nothing of theirs,
-// and none of them stops (core/base/check.hpp is for mistakes of ours).
+// A member that sends any message that can be encoded: the invariants of the others hold, and none
+// of them stops (core/base/check.hpp is for our own mistakes).
 #include <exception>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr NodeId liar = n3;
 
-// Three nodes at ordinary work, and somebody who speaks in the name of the third.
+// Three nodes in normal operation, and a liar that sends messages in the name of the third one.
 class NodeCoreLyingPeer : public testing::Test {
 protected:
     static constexpr std::uint64_t lies_per_seed = 500;
@@ -22,12 +22,13 @@ protected:
         NodeCluster cluster{{1, 2, 3},
                             [](NodeOptions& options) { options.compare_every = 1'000'000; }};
         cluster.connect_all();
-        // Some are told of their cluster by the liar.
+        // In some runs they learn of their cluster from the liar.
         if (seed % 8 != 0) cluster.run_for(5 * heartbeat);
         Prng prng{seed};
         Lies lies{prng};
-        // It asks for locks in the names of others, and as a leader it has them apply what nobody
-        // else does: whose a grant is depends on more than the node that is looked at (P2, S6).
+        // The liar makes requests in the names of others, and as a leader it makes them apply
+        // entries that no other node applies: the owner of a grant depends on more than the
+        // examined node (P2, S6).
         for (auto& [id, node] : cluster)
             node.checks_grants = false;
         for (std::uint64_t lie = 0; lie < lies_per_seed; ++lie) {
@@ -47,7 +48,7 @@ protected:
         for (const auto id : {n1, n2})
             lies_refused_ += cluster[id].core().refused_messages();
     }
-    // What a disk would answer.
+    // Answers like a disk.
     static void carry_out(HandDrivenNode& node, Prng& prng) {
         for (const auto& step : std::exchange(node.installs, {})) {
             node.step(InstallTaken{});

@@ -1,4 +1,4 @@
-// Changes of the membership that a program asks for, at any node.
+// Changes of the membership that a program requests, at any node.
 #include <gtest/gtest.h>
 
 #include "core/node/membership_calls.hpp"
@@ -126,7 +126,8 @@ TEST_F(NodeCoreMembership, TooFewWhoAnswerAreNotLeftAlone) {
     EXPECT_EQ(refusal(n1), MembershipRefusal::would_lose_quorum);
 }
 
-// The leader tells whom to be connected with as soon as it is asked, and until it is asked no more.
+// The leader connects with a new node as soon as it is requested, and until it is requested no
+// more.
 TEST_F(NodeCoreMembership, ANewcomerIsExpectedAndWaitedFor) {
     for (const auto id : {n1, n2, n3})
         cluster_.disconnect(id, n4);
@@ -148,7 +149,7 @@ TEST_F(NodeCoreMembership, EveryMemberIsToldWhomToBeConnectedWith) {
     ask(n2, {Kind::learner, n4, "host4:1"});
     for (const auto& [id, node] : cluster_)
         EXPECT_EQ(node.peers.size(), 4U) << id.raw();
-    // Who goes is to hear of it.
+    // The node that is removed should learn of it.
     ask(n2, {Kind::gone, n3, {}});
     for (const auto& [id, node] : cluster_)
         EXPECT_EQ(node.peers.size(), 4U) << id.raw();
@@ -174,7 +175,7 @@ TEST_F(NodeCoreMembership, AFollowerMayAskForTheRemovalOfTheLeader) {
     EXPECT_FALSE(cluster_[n1].raft().is_leader());
 }
 
-// Whoever may ask could ask for what never comes, many times over.
+// A caller with the right could request many changes that never become possible.
 TEST_F(NodeCoreMembership, ManyThatWaitDoNotKeepOutOneThatCanBeDone) {
     for (const auto id : {n1, n2, n3})
         cluster_.disconnect(id, n4);
@@ -218,7 +219,7 @@ TEST_F(NodeCoreMembership, LeadershipIsOfferedOnce) {
     EXPECT_TRUE(cluster_[n1].raft().is_leader());
 }
 
-// An election after the look is nothing that whoever asks should have to know of.
+// A caller should not have to know about an election after its query.
 TEST_F(NodeCoreMembership, LeadershipIsLookedAtAgainInANewTerm) {
     auto& leader = cluster_[n1];
     const auto term = leader.raft().term();
@@ -233,7 +234,7 @@ TEST_F(NodeCoreMembership, LeadershipIsLookedAtAgainInANewTerm) {
     EXPECT_FALSE(leader.noted(Note::Kind::transfer_started));
 }
 
-// A copy of a request that comes late must not undo what was done since.
+// A late copy of a request must not undo a later change.
 TEST_F(NodeCoreMembership, ALateCopyChangesNothing) {
     ask(n2, {Kind::learner, n4, "host4:1"});
     auto& leader = cluster_[n1];
@@ -248,7 +249,7 @@ TEST_F(NodeCoreMembership, ALateCopyChangesNothing) {
     EXPECT_TRUE(members().is_learner(n4));
 }
 
-// Two who looked at the same members: the second is told that they are others by now.
+// Two callers queried the same members: the second one learns that they have changed.
 TEST_F(NodeCoreMembership, OneOfTwoAtOnceIsRefused) {
     auto& leader = cluster_[n1];
     const auto index = leader.raft().configuration_id().index;
@@ -287,7 +288,7 @@ TEST_F(NodeCoreMembership, WithoutALeaderNobodyKnows) {
     EXPECT_EQ(std::get<CallError>(cluster_[n2].answers[0].result), CallError::no_quorum);
 }
 
-// --- who waits to be added
+// --- nodes that wait to be added
 
 TEST(NodeCoreJoining, ANodeWithoutVotersFoundsNothing) {
     NodeCluster cluster{};
@@ -299,7 +300,7 @@ TEST(NodeCoreJoining, ANodeWithoutVotersFoundsNothing) {
     EXPECT_FALSE(cluster[n2].is_formed());
 }
 
-// That it is empty and connected is no consent.
+// A node that is empty and connected has not consented.
 TEST(NodeCoreJoining, NobodyFoundsAClusterWithOneThatWaits) {
     NodeCluster cluster{1, 2};
     cluster.add(3, {});

@@ -1,4 +1,4 @@
-// How often a leader speaks when its peers are configured with other times.
+// How often a leader sends when its peers are configured with other times.
 #include <gtest/gtest.h>
 
 #include "tests/support/node_fixture.hpp"
@@ -6,8 +6,8 @@
 namespace mortise::core::test {
 namespace {
 
-// As during a change of the configuration from node to node: the one that leads speaks more rarely
-// than the others wait.
+// As while the configuration is changed node by node: the leader's interval is longer than the
+// timeout of the others.
 TEST(NodeCorePace, ALeaderSpeaksAsOftenAsItsMostImpatientPeerWants) {
     NodeCluster cluster{{1, 2, 3}, [](NodeOptions& options) {
                             if (options.self != n1) return;
@@ -26,7 +26,7 @@ TEST(NodeCorePace, ALeaderSpeaksAsOftenAsItsMostImpatientPeerWants) {
     cluster.run_for(50 * election_timeout);
     EXPECT_TRUE(cluster[n1].raft().is_leader());
     EXPECT_EQ(cluster[n1].raft().term(), term);
-    // Alone again, it goes on as it is configured.
+    // Alone again, it uses its own interval.
     cluster.disconnect(n1, n2);
     cluster.disconnect(n1, n3);
     cluster[n1].now = std::max(cluster[n1].now, cluster[n1].raft().deadline());

@@ -1,5 +1,5 @@
-// What waits at a member when it is removed: it hears no more of its session, and nobody may wait
-// for ever (P6).
+// Calls that wait at a member when it is removed: it receives nothing more about its session, and
+// no call may wait for ever (P6).
 #include <gtest/gtest.h>
 
 #include "tests/support/node_fixture.hpp"
@@ -71,7 +71,7 @@ TEST_F(NodeCoreRemoval, EndsTheWaitsOfAMemberThatMissedIt) {
     EXPECT_TRUE(was_given_up(n3));
 }
 
-// It asks for no votes, so nobody would come to think of it.
+// It asks for no votes, so its ordinary messages have to show that it does not know.
 TEST_F(NodeCoreRemoval, EndsTheWaitsOfALearnerThatMissedIt) {
     wait_at(n4);
     cut(n4);
@@ -84,7 +84,7 @@ TEST_F(NodeCoreRemoval, EndsTheWaitsOfALearnerThatMissedIt) {
     EXPECT_TRUE(was_given_up(n4));
 }
 
-// Its disk does not say whether what it has last is committed, and nobody tells it any more.
+// Its disk does not show whether its last entry is committed, and no node informs it any more.
 TEST_F(NodeCoreRemoval, IsKnownToALaterStartOnceAMajorityKnowsItNot) {
     change({Kind::gone, n3, {}});
     auto& node = cluster_[n3];
@@ -113,7 +113,7 @@ TEST_F(NodeCoreRemoval, IsNotWhatAMemberHearsFromWhoIsBehind) {
     EXPECT_FALSE(node.raft().is_removed());
 }
 
-// The session may outlive that: what was given up holds nothing then either.
+// The session may outlive the removal: abandoned requests hold nothing then either.
 TEST_F(NodeCoreRemoval, OfOneThatIsAddedAgainLeavesNothingBehind) {
     wait_at(n4);
     change({Kind::gone, n4, {}});

@@ -1,4 +1,4 @@
-// What certificates allow, looked at where calls and commands come in (S50).
+// The rights of certificates, checked where calls and commands arrive (S50).
 #include <functional>
 #include <string>
 
@@ -32,7 +32,7 @@ protected:
     explicit NodeRights(const std::function<void(NodeOptions&)>& change)
         : cluster_{{1, 2, 3}, change} {}
 
-    // `is_found_out`: node 2 has a restricted certificate, which it does not look at itself.
+    // `is_found_out`: node 2 has a restricted certificate, which it ignores itself.
     void meet(bool is_found_out = false) {
         cluster_.connect_all();
         if (is_found_out) {
@@ -62,7 +62,7 @@ protected:
     [[nodiscard]] bool is_free(const std::string& name) {
         return cluster_[n1].core().machine().inspect(name).holders.empty();
     }
-    // The leader hears this from node 2, and refuses it as a whole.
+    // The leader receives this from node 2, and refuses all of it.
     void expect_refused(Forward forward) {
         auto& leader = cluster_[n1];
         const auto refused = leader.core().refused_messages();
@@ -80,7 +80,7 @@ protected:
     NodeCluster cluster_;
 };
 
-// The node with that id has a certificate for jobs alone.
+// The node with that id has a certificate for jobs only.
 auto restricts(NodeId id) {
     return [id](NodeOptions& options) {
         if (options.self == id) options.access = jobs_only;
@@ -93,7 +93,7 @@ struct NodeCoreRightsRestricted : NodeRights {
 struct NodeCoreRightsOfALeader : NodeRights {
     NodeCoreRightsOfALeader() : NodeRights{restricts(n1)} {}
 };
-// Its node does what it likes.
+// Its node ignores the restrictions.
 struct NodeCoreRightsOfALiar : NodeRights {
     NodeCoreRightsOfALiar() : NodeRights{[](NodeOptions&) {}} {}
 };
@@ -102,7 +102,7 @@ TEST_F(NodeCoreRightsRestricted, ANodeRefusesItsProgramAtOnceAndSaysWhatIsMissin
     meet();
     auto& node = cluster_[n2];
     node.acquire(1, "orders/42");
-    EXPECT_TRUE(node.was_answered<Denied>(1));  // nobody else was asked
+    EXPECT_TRUE(node.was_answered<Denied>(1));  // no other node was asked
     EXPECT_EQ(why_denied(n2, 1),
               R"(node 2 may not acquire "orders/42": its certificate allows acquire on "jobs/")");
     AcquireCall several;
@@ -142,7 +142,7 @@ TEST_F(NodeCoreRightsOfALeader, RestrictsItsOwnSessionAsWell) {
     EXPECT_EQ(opened_by(n2).access, Access::all());
 }
 
-// Every version that knows certificates reads what restricts a session, whatever it says.
+// Every version that knows certificates reads the restrictions of a session, whatever it claims.
 TEST_F(NodeCoreRightsRestricted, AMemberThatCallsItselfOldLiftsNoRule) {
     auto claim = cluster_[n3].hello();
     claim.command_format = command_format_oldest;
@@ -151,7 +151,7 @@ TEST_F(NodeCoreRightsRestricted, AMemberThatCallsItselfOldLiftsNoRule) {
     EXPECT_EQ(opened_by(n2).access, jobs_only);
 }
 
-// Its own node does not look, but every replica does.
+// Its own node does not check, but every replica does.
 TEST_F(NodeCoreRightsOfALiar, ApplyRefusesWhatItsNodeLetsThrough) {
     meet(true);
     EXPECT_EQ(opened_by(n2).access, jobs_only);
@@ -185,7 +185,7 @@ TEST_F(NodeCoreRightsOfALiar, WhatItForwardsForTheSessionOfAnotherIsRefused) {
     expect_refused(forward_of({}, Renewal{other, 1'000}));
     EXPECT_TRUE(is_free("jobs/1"));
     EXPECT_EQ(session_of(n3), other);
-    // With what is its own.
+    // Together with requests of its own session.
     BatchBuilder both;
     both.add(Acknowledge{other, LogIndex{1}});
     both.add(acquire_for(session_of(n2), "jobs/1"));
@@ -225,7 +225,7 @@ TEST_F(NodeCoreRightsOfALiar, ASessionIsOpenedForItsOwnDirectoryAlone) {
     expect_refused(forward_of(two.take()));
 }
 
-// What a follower has applied already its leader may not have.
+// A follower may have applied more than its leader.
 TEST_F(NodeCoreRightsOfALiar, WhatIsForwardedForASessionThatIsNotAppliedHereYetWaits) {
     meet();
     auto& leader = cluster_[n1];
@@ -300,7 +300,7 @@ TEST_F(NodeCoreRightsOfNoMember, IsNotAdded) {
     EXPECT_EQ(members().find(n4), nullptr);
 }
 
-// Its own node would have said so, unless it lies.
+// Its own node would have refused, unless it lies.
 TEST_F(NodeCoreMemberRights, TheLeaderLooksAtWhoAsks) {
     auto hello = cluster_[n2].hello();
     hello.access = jobs_only;

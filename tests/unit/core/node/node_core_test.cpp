@@ -12,7 +12,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Formed, connected, led by node 1.
+// A cluster that is formed and connected, and led by node 1.
 struct Running {
     explicit Running(std::initializer_list<std::uint64_t> ids = {1, 2, 3}) : cluster{ids} {
         cluster.connect_all();
@@ -58,7 +58,7 @@ TEST(NodeCore, ForwardsToItsLeaderWhatItIsAskedFor) {
     EXPECT_TRUE(follower.was_answered<Acquired>(17));
 }
 
-// P11: any member could have this node send its whole window again otherwise, time after time.
+// P11: otherwise any member could make this node resend its whole window repeatedly.
 TEST(NodeCore, GoesBackInItsStreamForItsLeaderAlone) {
     Running running;
     auto& follower = running.cluster[n2];
@@ -79,7 +79,7 @@ TEST(NodeCore, HandsLeadershipOver) {
     EXPECT_TRUE(running.cluster[n3].raft().is_leader());
 }
 
-// --- whom it believes (S47, M12)
+// --- senders whose messages count (S47, M12)
 
 TEST(NodeCore, RefusesMessagesWithoutAConnection) {
     Running running;
@@ -101,7 +101,7 @@ TEST(NodeCore, RefusesWhatAWipedDiskSaid) {
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
 }
 
-// M12, S47: as a learner first, and then in the place of what is gone.
+// M12, S47: first as a learner, and then in place of the lost voter.
 TEST(NodeCore, AWipedMemberComesBackByItself) {
     Running running;
     running.cluster.wipe_and_restart(n2);
@@ -115,7 +115,7 @@ TEST(NodeCore, AWipedMemberComesBackByItself) {
     EXPECT_EQ(running.cluster[n2].raft().commit_index(), running.leader.raft().commit_index());
 }
 
-// M12: it would say "I have nothing" or vote twice, from amnesia.
+// M12: it would say "I have nothing" or vote twice, because it has forgotten.
 TEST(NodeCore, AWipedMemberDoesNotCountForCommits) {
     Running running;
     running.cluster.wipe_and_restart(n2);
@@ -138,7 +138,7 @@ TEST(NodeCore, RefusesMessagesOfAnotherCluster) {
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
 }
 
-// A restored backup says an earlier epoch of the same incarnation.
+// A restored backup has an earlier epoch of the same incarnation.
 TEST(NodeCore, TheNewestLifeOfAPeerStands) {
     Running running;
     const RaftMessage asks{ReadRequest{Term{2}, ReadId{1}}};
@@ -213,8 +213,8 @@ TEST(NodeCore, AReadWithoutALeaderEndsWithNoQuorum) {
     EXPECT_TRUE(node.was_answered<CallError>(41));
 }
 
-// S48: the name looked taken, so the leader was asked; it was free by then, so the log was. Both
-// together may take no longer than a call does.
+// S48: the name looked taken, so the leader was asked; it was free by then, so the log was used.
+// Both together may take no longer than one call.
 TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -240,7 +240,7 @@ TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
     EXPECT_EQ(follower.error_of(2), CallError::no_quorum);
 }
 
-// R1: no two questions share an id, in one life or in two.
+// R1: no two questions share an id, in one run or in two.
 TEST(NodeCore, NeverUsesAReadIdTwice) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -257,7 +257,7 @@ TEST(NodeCore, NeverUsesAReadIdTwice) {
     }
 }
 
-// R1: an answer to a former life's question, or one that comes twice, is no answer.
+// R1: an answer to the question of a former run, or a repeated answer, does not count.
 TEST(NodeCore, AnOldAnswerIsNotTakenForTheNewOne) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -278,7 +278,7 @@ TEST(NodeCore, AnOldAnswerIsNotTakenForTheNewOne) {
     EXPECT_TRUE(follower.was_answered<Viewed>(2));
 }
 
-// R3: what was asked of a leader that is gone is asked again of the next.
+// R3: a question to a former leader is asked again at the next one.
 TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -290,7 +290,7 @@ TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
     EXPECT_TRUE(follower.was_answered<Viewed>(41));
 }
 
-// Whoever is not heard asks for all its calls at once, however many it has.
+// A node that gets no answers asks once for all its calls, however many it has.
 TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -314,7 +314,7 @@ TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
     EXPECT_TRUE(follower.was_answered<Viewed>(tag));
 }
 
-// The log moves on while many ask.
+// The log progresses while there are many listings.
 TEST(NodeCore, AnswersAFewListingsAStepAndTheRestInTheNext) {
     Running running;
     Calls calls;
@@ -337,7 +337,7 @@ TEST(NodeCore, AnswersAFewListingsAStepAndTheRestInTheNext) {
     EXPECT_GT(running.leader.core().deadline(), running.leader.now);
 }
 
-// P11: what a program may ask for while nobody answers.
+// P11: limits the calls of a program while no answers come.
 TEST(NodeCore, RefusesReadsBeyondALimit) {
     HandDrivenNode node{1, {1, 2, 3}};
     Calls calls;
@@ -351,13 +351,13 @@ TEST(NodeCore, RefusesReadsBeyondALimit) {
     ASSERT_EQ(node.answers.size(), 2U);
     EXPECT_EQ(node.answers[0].tag, CallTag{pending_reads_max + 1});
     EXPECT_EQ(std::get<CallError>(node.answers[0].result), CallError::resource_exhausted);
-    node.call(CancelCall{CallTag{1}});  // makes room
+    node.call(CancelCall{CallTag{1}});  // frees capacity
     node.answers.clear();
     node.inspect(pending_reads_max + 3, "name");
     EXPECT_TRUE(node.answers.empty());
 }
 
-// The leader has named an index, and then nothing more is heard of it.
+// The leader has named an index, and then nothing more is received.
 TEST(NodeCore, AReadThatWaitsForALogEntryEndsInTime) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -385,7 +385,7 @@ TEST(NodeCore, AReadThatWaitsForALogEntryCanBeCancelled) {
 
 // --- leading
 
-// P7: whatever wakes it.
+// P7: whatever event wakes it.
 TEST(NodeCore, ALeaderThatSleptStepsDownWithWhateverItHearsFirst) {
     const std::vector<std::function<Event(Running&)>> first = {
         [](Running&) -> Event { return TimerFired{}; },
@@ -407,7 +407,7 @@ TEST(NodeCore, ALeaderThatSleptStepsDownWithWhateverItHearsFirst) {
     }
 }
 
-// While its disk is busy: the end of a write is an event, and a deadline in the past none.
+// While its disk is busy: the end of the write is an event of its own, so no deadline is needed.
 TEST(NodeCore, ARenewalThatCannotBeProposedYetMakesNoDeadline) {
     Running running;
     const auto session = running.cluster[n2].core().agent().open_session();
@@ -461,7 +461,7 @@ TEST(NodeCore, HandsOverNothingWhileItIsIdle) {
 TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
     Running running{1};
     auto& node = running.leader;
-    node.timer();  // nobody connects, so nothing else happens
+    node.timer();  // no other event happens
     running.cluster.run_for(heartbeat + 2 * interval());
     node.deltas.clear();
     Calls calls;
@@ -478,7 +478,7 @@ TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
     EXPECT_EQ(node.deltas[0].applied.index, node.core().applied_index());
 }
 
-// Without rows the log could not be purged.
+// Otherwise the log could not be purged.
 TEST(NodeCore, HandsOverEarlierAfterManyEntriesThatChangeNothing) {
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(1'100, 1));
     for (auto& entry : state.entries) {
@@ -495,7 +495,7 @@ TEST(NodeCore, HandsOverEarlierAfterManyEntriesThatChangeNothing) {
     EXPECT_EQ(node.deltas[0].applied, log_id(1, 1'024));  // where states are compared
 }
 
-// The deltas of a life, one after the other, are its machine.
+// All deltas of a run, applied in order, give its machine.
 TEST(NodeCore, WhatItHandsOverMakesItsMachine) {
     Running running;
     for (int i = 0; i < 20; ++i) {
@@ -567,7 +567,7 @@ TEST(NodeCore, KeepsTheLogForASlowMemberWithinLimits) {
     auto options = node_options(1, {1, 2, 3});
     options.log_bytes_max = 100;
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(20, 1));
-    for (auto& entry : state.entries) {  // nothing to apply in them
+    for (auto& entry : state.entries) {  // they have no effect when applied
         if (entry.kind == EntryKind::commands) entry = make_entry(entry.id, EntryKind::noop, {});
     }
     HandDrivenNode node{options, state};
@@ -611,7 +611,7 @@ void change(NodeCluster& cluster, MembershipGoal::Kind kind, NodeId id, std::str
     cluster.run_for(5 * heartbeat);
 }
 
-// Node 4 runs, empty, and is none of the founders.
+// Node 4 runs with an empty directory, and is not a configured voter.
 TEST(NodeCore, AMemberIsAddedPromotedAndRemoved) {
     using Kind = MembershipGoal::Kind;
     NodeCluster cluster{1, 2, 3};
@@ -620,7 +620,7 @@ TEST(NodeCore, AMemberIsAddedPromotedAndRemoved) {
     cluster.run_for(5 * heartbeat);
     auto& leader = cluster[n1];
     EXPECT_FALSE(cluster[n4].is_formed());
-    change(cluster, Kind::learner, n5, "host5:1");  // nobody knows its directory
+    change(cluster, Kind::learner, n5, "host5:1");  // the incarnation of that node is unknown
     EXPECT_EQ(leader.refusal_of(change_tag), MembershipRefusal::not_connected);
     change(cluster, Kind::learner, n4, "");
     EXPECT_EQ(leader.refusal_of(change_tag), MembershipRefusal::invalid_address);
@@ -636,7 +636,7 @@ TEST(NodeCore, AMemberIsAddedPromotedAndRemoved) {
     EXPECT_EQ(leader.raft().configuration().voters.size(), 3U);
 }
 
-// It missed its removal, and asks for votes for ever; until somebody says it.
+// It missed its removal, and asks for votes until it is informed.
 TEST(NodeCore, WhoMissedItsRemovalIsTold) {
     Running running;
     running.cluster.disconnect(n1, n3);
@@ -658,7 +658,7 @@ TEST(NodeCore, AReplicaWhoseStateDiffersStops) {
     auto& node = running.cluster[n2];
     const auto commit = node.raft().commit_index();
     const auto last = node.raft().log().last();
-    // Up to the next index at which states are compared, then what the leader makes of it.
+    // Up to the next index at which states are compared, then the leader's checksum.
     std::vector<Entry> entries;
     auto at = last.index;
     while (at.raw() % 1'024 != 0) {

@@ -58,7 +58,7 @@ TEST(PeerMemory, TheSameStartTwiceIsACopy) {
     EXPECT_EQ(memory.hear(hello(4, 41), {}), Verdict::outlived);
 }
 
-// Also by one who never heard of it: the state says so.
+// Also at a node that never heard of the later run: the state shows it.
 TEST(PeerMemory, ALaterSessionOutlivesAStart) {
     PeerMemory memory;
     EXPECT_EQ(memory.hear(hello(3, 30), Generation{directory, BootEpoch{4}}), Verdict::outlived);
@@ -91,7 +91,7 @@ TEST(PeerMemory, ALaterLifeKnowsTheTermsOfThoseBefore) {
     }
 }
 
-// A crash may take back a term that was not on disk, and these do not wait for that.
+// A crash may take back a term that was not on disk, and these messages do not wait for that.
 TEST(PeerMemory, WhatWasNotDurableIsNoPromise) {
     PeerMemory memory;
     memory.hear(hello(1, 1), {});
@@ -126,19 +126,20 @@ TEST(PeerMemory, AFollowerHasWhatItAcknowledged) {
     EXPECT_FALSE(rejection(11, {}));
     EXPECT_TRUE(rejection(15, log_id(3, 10)));
     EXPECT_TRUE(rejection(15, log_id(3, 14)));
-    // It has none of what everybody has.
+    // It lacks entries that every member has.
     EXPECT_FALSE(rejection(10, log_id(3, 9)));
     EXPECT_FALSE(rejection(8, log_id(3, 7)));
-    // It says nothing of its log: its term is newer, or a state takes its place.
+    // This says nothing about its log: its term is newer, or a snapshot replaces its log.
     EXPECT_TRUE(rejection(0, {}));
 }
 
-// Restored from before it was told of the cluster it is in, and started more often than before.
+// Restored from before it learned of its cluster, and started more often than before.
 TEST(PeerMemory, WhoAcknowledgedAnythingIsEmptyNoMore) {
     PeerMemory memory;
     memory.hear(empty_hello(1, 1), {});
     memory.acknowledged(directory, log_id(1, 1));
-    EXPECT_EQ(memory.hear(empty_hello(1, 1), {}), Verdict::same_life);  // said before it had that
+    // said before it had that entry
+    EXPECT_EQ(memory.hear(empty_hello(1, 1), {}), Verdict::same_life);
     EXPECT_FALSE(memory.has_forgotten(directory));
     memory.hear(hello(2, 2), {});
     EXPECT_FALSE(memory.has_forgotten(directory));
@@ -146,7 +147,7 @@ TEST(PeerMemory, WhoAcknowledgedAnythingIsEmptyNoMore) {
     EXPECT_TRUE(memory.has_forgotten(directory));
 }
 
-// It was said before it had that: messages overtake each other.
+// It was said before it had that entry: messages overtake each other.
 TEST(PeerMemory, WithinALifeNothingIsEvidence) {
     PeerMemory memory;
     memory.hear(hello(1, 1), {});
@@ -164,19 +165,19 @@ TEST(PeerMemory, WhoHasForgottenIsNeverBelievedAgain) {
     EXPECT_FALSE(memory.believe(directory, accepts(20)));
 }
 
-// So a member that never led finds it out, too.
+// So a member that never led detects it as well.
 TEST(PeerMemory, TakesALeadersWordForWhatAMemberHas) {
     PeerMemory memory;
     ASSERT_EQ(memory.hear(hello(1, 1), {}), Verdict::new_life);
     memory.attested(directory, log_id(3, 9));
     const PreVoteRequest shorter{Term{9}, 1, log_id(3, 8)};
-    EXPECT_TRUE(memory.believe(directory, shorter));  // the leader may have heard it first
+    EXPECT_TRUE(memory.believe(directory, shorter));  // the leader may have received it first
     ASSERT_EQ(memory.hear(hello(2, 2), {}), Verdict::new_life);
     EXPECT_TRUE(memory.believe(directory, PreVoteRequest{Term{9}, 2, log_id(3, 9)}));
     EXPECT_FALSE(memory.believe(directory, shorter));
 }
 
-// It may have been said of others when it was none, and it may be one again.
+// The statement may be about a time when the node was not a member, and it may become one again.
 TEST(PeerMemory, ForgetsALeadersWordForWhoIsNoMember) {
     PeerMemory memory;
     ASSERT_EQ(memory.hear(hello(1, 1), {}), Verdict::new_life);

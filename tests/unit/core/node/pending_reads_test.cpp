@@ -61,7 +61,7 @@ TEST_F(PendingReadsTest, AnswersInTheOrderOfTheLog) {
     ask(2, {11});
     reads.granted(ReadId{1}, LogIndex{7});
     reads.granted(ReadId{2}, LogIndex{5});
-    reads.granted(ReadId{2}, LogIndex{9});  // a repeat
+    reads.granted(ReadId{2}, LogIndex{9});  // a duplicate
     EXPECT_FALSE(take_readable(LogIndex{4}));
     EXPECT_EQ(tag_of(take_readable(LogIndex{8}).value()), CallTag{2});
     EXPECT_EQ(tag_of(take_readable(LogIndex{8}).value()), CallTag{1});
@@ -80,7 +80,7 @@ TEST_F(PendingReadsTest, OneQuestionIsForAllThatCameBeforeIt) {
     EXPECT_FALSE(take_readable(LogIndex{5})) << "it came after the question";
 }
 
-// Who is not heard would ask as often as it has calls.
+// Otherwise a node that gets no answers would ask as often as it has calls.
 TEST_F(PendingReadsTest, WhatIsSoonDueIsAskedAgainWithWhatIsDue) {
     for (std::uint64_t call = 1; call <= 4; ++call) {
         add(call);
@@ -111,7 +111,7 @@ TEST_F(PendingReadsTest, ANewLeaderIsAskedForWhatTheOldOneDidNotAnswer) {
     EXPECT_FALSE(reads.is_to_ask());
 }
 
-// S20: what this node sent before it asked comes before the answer.
+// S20: what this node sent before the try must be applied before the answer.
 TEST_F(PendingReadsTest, ACallBehindARequestWaitsUntilThatIsApplied) {
     reads.add(inspect(1), {100}, {SessionId{1}, Seq{5}});
     reads.add(inspect(2), {100}, {SessionId{1}, Seq{6}});

@@ -7,7 +7,7 @@
 namespace mortise::core {
 namespace {
 
-// That many commands, in about that many bytes if there is one.
+// That many commands, in approximately that many bytes if there is one.
 Bytes batch_of(std::size_t commands, std::size_t bytes = 0) {
     BatchBuilder out;
     for (std::uint64_t seq = 1; seq <= commands; ++seq)
@@ -67,7 +67,7 @@ TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
     EXPECT_EQ(taken.renewed, 0U);
 }
 
-// A later form is written when everybody reads it, whatever form the parts came in.
+// A later format is used when every member reads it, whatever the format of the parts.
 TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
     constexpr std::uint8_t invented = command_format_newest + 1;
     add(batch_of(1));
@@ -76,7 +76,7 @@ TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
     EXPECT_EQ(decode_batch(batch, invented).value().size(), 1U);
 }
 
-// What was sent first goes first, whoever sent it.
+// What was sent first goes first, whichever node sent it.
 TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     BatchBuilder first;
     first.add(Request{SessionId{1}, Seq{1}, Upgrade{Seq{1}, true}});
@@ -104,7 +104,7 @@ TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {
     EXPECT_EQ(own, 2U);
 }
 
-// Else it would be asked for again with each entry that is applied before it.
+// Otherwise the leader would propose it again with each entry that is applied before it.
 TEST_F(ProposerTest, WhatTheLeaderHasToSayGoesWithTheNextEntry) {
     fill();
     proposer.add(Sweep{});
@@ -113,7 +113,7 @@ TEST_F(ProposerTest, WhatTheLeaderHasToSayGoesWithTheNextEntry) {
     EXPECT_TRUE(std::holds_alternative<Sweep>(commands->front()));
 }
 
-// Neither keeps the other out, however often both come.
+// Neither excludes the other, however often both come.
 TEST_F(ProposerTest, RenewalsAndFullBatchesBothGetIntoTheLog) {
     for (const auto& full : {batch_of(entry_commands_max), batch_of(1, batch_bytes_max)}) {
         proposer.clear();
@@ -137,7 +137,7 @@ TEST_F(ProposerTest, RenewalsTravelWithWhateverLeavesRoomForThem) {
     EXPECT_FALSE(proposer.has_renewals());
 }
 
-// S4: one that comes in time saves its session from the expiry that waits in front of it.
+// S4: a renewal in time saves its session from an expiry that waits already.
 TEST_F(ProposerTest, ARenewalGoesBeforeAnExpiry) {
     proposer.add(Expire{SessionId{2}, LogIndex{1}});
     proposer.add_renewal({SessionId{2}, 7});

@@ -1,4 +1,4 @@
-// A state on disk that does not keep up fills no memory: less is taken in (P11).
+// A state on disk that lags does not fill the memory: the node accepts less (P11).
 #include "core/node/state_lag.hpp"
 
 #include <gtest/gtest.h>
@@ -44,8 +44,9 @@ Bytes one(const Command& command) {
     return batch.take();
 }
 
-// A cluster of one: what is proposed is soon applied. It is asked by a learner that the test plays.
-// Only the weight of that matters: each acquire finds the name busy, and no release ends anything.
+// A cluster of one: what is proposed is soon applied. The requests come from a learner that the
+// test plays. Only their size matters: each acquire finds the name busy, and no release ends
+// anything.
 struct Lagging {
     Lagging() : Lagging{options()} {}
     explicit Lagging(const NodeOptions& options) : node{options, RaftState{}} {
@@ -72,7 +73,7 @@ struct Lagging {
         options.state_lag_bytes_max = lag_max;
         return options;
     }
-    // Everything is written, and applied a piece a step.
+    // Everything is written, and applied one piece per step.
     void finish() {
         node.complete_writes();
         while (node.raft().has_decided()) {
@@ -148,7 +149,7 @@ TEST(NodeCoreStateLag, WhatEndsThingsHasRoomAfterThat) {
     EXPECT_LT(it.lag(), lag_max + lag_max / 4 + 1'000);
 }
 
-// P11: of each acquire that is refused comes a cancel, and for all of them there is no room.
+// P11: each rejected acquire causes a cancel, and there is no capacity for all of them.
 TEST(NodeCoreStateLag, RenewalsHaveRoomAfterWhatEndsThings) {
     Lagging it;
     const auto session = it.open_session();
@@ -169,7 +170,7 @@ TEST(NodeCoreStateLag, RenewalsHaveRoomAfterWhatEndsThings) {
     EXPECT_LT(it.lag(), lag_max + lag_max / 2 + 1'000);
 }
 
-// What waits for room meanwhile goes in then.
+// What waits for capacity is accepted then.
 TEST(NodeCoreStateLag, RenewalsPassWhatWaitsForRoom) {
     Lagging it;
     const auto session = it.open_session();
@@ -186,7 +187,7 @@ TEST(NodeCoreStateLag, RenewalsPassWhatWaitsForRoom) {
     EXPECT_EQ(it.find(session), nullptr);
 }
 
-// Nothing that ends something is lost: it waits.
+// Releases and cancels are not lost: they wait.
 TEST(NodeCoreStateLag, WhenTheStateIsDurableItAllGoesOn) {
     Lagging it;
     it.fill_with_acquires();
@@ -203,7 +204,7 @@ TEST(NodeCoreStateLag, WhenTheStateIsDurableItAllGoesOn) {
     EXPECT_EQ(it.last(), last.next().next());
 }
 
-// What came for an hour must not have to be proposed before anything new.
+// Requests that arrived during an hour must not be proposed before anything new.
 TEST(NodeCoreStateLag, MoreThanAnEntryDoesNotWait) {
     Lagging it;
     it.fill_with_acquires();
@@ -245,7 +246,7 @@ TEST(NodeCoreStateLag, EachDeltaSaysOfHowMuchLogItIs) {
     EXPECT_EQ(it.node.deltas[0].log_bytes, bytes);
 }
 
-// Few rows and few entries, and yet much that cannot be purged before.
+// Few rows and few entries, but many bytes that cannot be purged before.
 TEST(NodeCoreStateLag, ADeltaComesEarlierAfterMuchLog) {
     auto options = Lagging::options();
     options.state_lag_bytes_max = std::size_t{1} << 30U;
@@ -268,7 +269,7 @@ TEST(NodeCoreStateLag, ADeltaComesEarlierAfterMuchLog) {
     EXPECT_EQ(it.node.deltas.size(), 1U);
 }
 
-// The same for what a leader sends; and what is missing comes when there is room.
+// The same for entries that a leader sends; the missing ones come when there is capacity.
 TEST(NodeCoreStateLag, AFollowerTakesNoEntriesAndGoesOnLater) {
     auto options = node_options(1, {1, 2, 3});
     options.state_lag_bytes_max = lag_max;
@@ -299,7 +300,7 @@ TEST(NodeCoreStateLag, AFollowerTakesNoEntriesAndGoesOnLater) {
     EXPECT_EQ(last, before + 1);
 }
 
-// A state that comes from another in chunks of one row.
+// A snapshot from another node, in chunks of one row.
 struct Installing {
     Installing() {
         node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});

@@ -9,7 +9,7 @@
 namespace mortise::core::test {
 namespace {
 
-// After `base`, one entry of each of these terms.
+// After `base`, one entry with each of these terms.
 Log log_of(LogId base, std::initializer_list<std::uint64_t> terms) {
     Log log{base, {}};
     for (const auto term : terms)
@@ -24,7 +24,7 @@ TEST(Log, StartsEmptyAfterItsBase) {
     EXPECT_EQ(log.bytes(), 0U);
 }
 
-// C8: purged and not there yet are no term at all, so nothing matches them by accident.
+// C8: an entry that is purged or does not exist yet has no term, so nothing matches it by accident.
 TEST(Log, KnowsTheTermOnlyOfWhatItKeeps) {
     const auto log = log_of(log_id(2, 5), {2, 3});
     EXPECT_EQ(log.term_at(LogIndex{4}), std::nullopt);
@@ -35,7 +35,7 @@ TEST(Log, KnowsTheTermOnlyOfWhatItKeeps) {
     EXPECT_EQ(log_of({}, {}).term_at(LogIndex{}), Term{});
 }
 
-// C11: only committed entries are purged, so a purged one matches whatever it is called.
+// C11: only committed entries are purged, so a purged one always matches.
 TEST(Log, HasWhatIsPurged) {
     const auto log = log_of(log_id(2, 5), {3});
     EXPECT_TRUE(log.has(log_id(1, 4)));
@@ -118,7 +118,7 @@ TEST(Log, FindsTheNewestEntryNotAboveALimit) {
     EXPECT_EQ(purged.newest_not_above(log_id(3, 9)), log_id(2, 5));
 }
 
-// A4: the same as a plain vector with everything in it.
+// A4: compared with a plain vector that keeps everything.
 TEST(Log, BehavesAsAPlainVector) {
     Prng prng{6};
     Log log{{}, {}};

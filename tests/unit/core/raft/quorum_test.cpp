@@ -8,7 +8,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Members whose bit is set, so that every subset is one number.
+// The members whose bit is set, so that every subset is one number.
 std::vector<Member> members_of(unsigned bits) {
     std::vector<Member> list;
     for (unsigned id = 1; bits >> (id - 1) != 0; ++id) {
@@ -29,12 +29,12 @@ int ones(unsigned bits) {
     return __builtin_popcount(bits);
 }
 
-// More than half, said the other way round.
+// More than half, expressed in another way.
 bool carries(unsigned members, unsigned agreeing) {
     return ones(members & agreeing) > ones(members & ~agreeing);
 }
 
-// The greatest value for which a quorum is at least there, by trying them all.
+// The greatest value that a quorum has reached, found by trying all values.
 std::uint64_t by_trying(const Configuration& configuration,
                         const std::vector<std::uint64_t>& reached) {
     std::uint64_t best = 0;
@@ -45,7 +45,7 @@ std::uint64_t by_trying(const Configuration& configuration,
     return best;
 }
 
-// C2, for one to nine voters and each set of those who agree.
+// C2, for one to nine voters and each set of agreeing ones.
 TEST(Quorum, IsMoreThanHalf) {
     for (unsigned size = 1; size <= 9; ++size) {
         const auto all = (1U << size) - 1;

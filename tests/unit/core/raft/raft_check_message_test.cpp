@@ -1,4 +1,5 @@
-// What no peer in order would say has no effect, whoever says it, and breaks nothing here.
+// A message that no correct peer sends has no effect, whichever node sends it, and violates no
+// invariant.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ HandDriven follower_with(HardState hard_state, const std::vector<std::uint64_t>&
     return {options_of(n1), disk_with(voters({1, 2, 3}), hard_state, terms)};
 }
 
-// It was refused for that reason, and its sender is not trusted any more.
+// The message was refused for that reason, and its sender is distrusted.
 testing::AssertionResult is_refused(HandDriven& node, NodeId from, RaftMessage message,
                                     const std::string& message_name, const std::string& why) {
     const auto term = node->term();
@@ -80,7 +81,7 @@ TEST(RaftCheckMessage, WhatIsCommittedIsNotContradicted) {
     auto& node = led.cluster[n2];
     const auto last = node->log().last();
     ASSERT_EQ(node->commit_index(), last.index);
-    // An entry of another term in the place of one that is committed, and one before it.
+    // An entry of another term in the place of a committed one, and of one before it.
     const auto other = commands({Term{3}, last.index});
     EXPECT_TRUE(is_refused(node, n3, append(3, node->log().at(last.index.previous()).id, {other}),
                            append_request, contradicts));
@@ -90,7 +91,7 @@ TEST(RaftCheckMessage, WhatIsCommittedIsNotContradicted) {
                            "SnapshotChunk", contradicts));
 }
 
-// Nor where the log begins.
+// The same for the beginning of the log.
 TEST(RaftCheckMessage, WhatIsPurgedIsNotContradicted) {
     Led led;
     auto& node = led.cluster[n2];
@@ -102,18 +103,18 @@ TEST(RaftCheckMessage, WhatIsPurgedIsNotContradicted) {
         append_request, contradicts));
 }
 
-// One leader's log does not change: what it was checked against stays.
+// A leader's log does not change: what was checked against it stays.
 TEST(RaftCheckMessage, ALeaderDoesNotContradictItself) {
     auto node = follower_with({Term{1}, {}}, {});
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}));
     node.complete_writes();
     EXPECT_TRUE(is_refused(node, n2, append(1, log_id(0, 2)), append_request, contradicts));
-    // The next leader may have others.
+    // The next leader may have other entries.
     node.receive(n3, append(2, log_id(1, 1), {commands(log_id(2, 2))}));
     EXPECT_EQ(node->log().last(), log_id(2, 2));
 }
 
-// Everybody has agreed to it, also before it is on disk here.
+// All voters have agreed to it, also before it is on disk here.
 TEST(RaftCheckMessage, TheFoundingEntryStays) {
     HandDriven node{options_of(n1), RaftState{}};
     node.adopt_formation(founding_entry(voters({1, 2, 3})));
@@ -164,7 +165,8 @@ TEST(RaftCheckMessage, NobodyHasWhatWasNotSent) {
     EXPECT_EQ(led.leader->progress_of(n2)->match, LogIndex{sent});
 }
 
-// Somebody said in its name that it has everything. It says itself what it lacks, and gets it.
+// A false acknowledgement in its name says that it has everything. It reports itself what it lacks,
+// and receives it.
 TEST(RaftCheckMessage, AFalseAcknowledgementDoesNotKeepAMemberOut) {
     Led led;
     led.cluster.cut(n3);

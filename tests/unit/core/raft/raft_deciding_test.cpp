@@ -1,4 +1,5 @@
-// What is committed leaves in pieces, so that no step has to apply more than one of them (P10).
+// Committed entries are handed out in pieces, so that no step has to apply more than one piece
+// (P10).
 #include <gtest/gtest.h>
 
 #include "core/base/check.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t last = 21;
 
-// Node 1 follows node 2, has the whole log, and three entries of it are a piece.
+// Node 1 follows node 2, has the whole log, and a piece has three entries.
 struct Deciding {
     Deciding() { EXPECT_EQ(weight(commands(log_id(1, 2))), weight(commands(log_id(1, 3)))); }
     static RaftOptions options() {
@@ -74,7 +75,7 @@ TEST(RaftDeciding, WhatItOwesToOthersWaitsForNoPiece) {
     EXPECT_TRUE(it.node->has_decided());
 }
 
-// Every replica still needs it to apply it.
+// This replica still needs it to apply it.
 TEST(RaftDeciding, KeepsWhatWasNotHandedOut) {
     Deciding it;
     it.commit(last);
@@ -82,7 +83,7 @@ TEST(RaftDeciding, KeepsWhatWasNotHandedOut) {
     EXPECT_THROW(it.node.purge_to(last), InvariantBroken);
 }
 
-// S2: what is applied behind the last piece of a state would go onto the wrong one.
+// S2: entries applied after the last chunk of a snapshot would change the wrong state.
 TEST(RaftDeciding, HandsOutNothingMoreWhileAStateTakesTheirPlace) {
     Deciding it;
     it.commit(last);

@@ -16,7 +16,7 @@ VoteRequest campaigns(std::uint64_t term, LogId last, bool transfer = false) {
     return {Term{term}, 1, last, transfer};
 }
 
-// Node 1 of three (or of another configuration), founded in term 1.
+// Node 1 of three (or of another configuration), formed in term 1.
 HandDriven one_of(const Configuration& configuration, HardState hard_state = {Term{1}, {}},
                   const std::vector<std::uint64_t>& terms = {}) {
     return {options_of(n1), disk_with(configuration, hard_state, terms)};
@@ -25,7 +25,7 @@ HandDriven one_of_three() {
     return one_of(voters({1, 2, 3}));
 }
 
-// Asks, and has the answers of node 2: a candidate whose own vote is being written.
+// The node asks, and gets the answers of node 2: a candidate whose own vote is being written.
 void become_candidate(HandDriven& node) {
     node.timer_when_due();
     const auto request = node.newest<PreVoteRequest>(n2);
@@ -42,7 +42,7 @@ void become_leader(HandDriven& node) {
     ASSERT_TRUE(node->is_leader());
     node.sent.clear();
 }
-// Hears node 2 lead in term 1.
+// The node receives that node 2 leads in term 1.
 void follow_two(HandDriven& node) {
     node.receive(n2, append(1, node->log().last()));
     ASSERT_EQ(node->leader(), n2);
@@ -66,7 +66,7 @@ struct Remembered {
     friend bool operator==(const Remembered&, const Remembered&) = default;
 };
 
-// --- asking first (thesis 9.6)
+// --- pre-votes (thesis 9.6)
 
 TEST(RaftElection, WaitsBetweenOneAndTwoTimeouts) {
     std::set<Instant> seen;
@@ -77,7 +77,7 @@ TEST(RaftElection, WaitsBetweenOneAndTwoTimeouts) {
         EXPECT_LE(raft.deadline(), start + 2 * election_timeout);
         seen.insert(raft.deadline());
     }
-    EXPECT_GT(seen.size(), 45U);  // or equal nodes would always collide
+    EXPECT_GT(seen.size(), 45U);  // otherwise equal nodes would always collide
 }
 
 TEST(RaftElection, DoesNothingBeforeItsTime) {
@@ -155,7 +155,7 @@ TEST(RaftElection, CountsEachVoterOnce) {
     EXPECT_TRUE(node->is_leader());
 }
 
-// V6: or a node that hears nobody and asks for ever would keep everybody else from electing.
+// V6: otherwise a node that receives nothing and asks for ever would prevent all elections.
 TEST(RaftElection, APreVoteRequestChangesNothing) {
     auto node = one_of_three();
     const Remembered before{node};
@@ -198,7 +198,7 @@ TEST(RaftElection, ALeaderDeniesPreVotes) {
     EXPECT_TRUE(node->is_leader());
 }
 
-// V1, V8: the log is compared by term, then by length, in the question as in the vote.
+// V1, V8: logs are compared by term, then by length, for pre-votes and for votes.
 TEST(RaftElection, FavoursNobodyWithAnOlderLog) {
     struct Case {
         LogId theirs;
@@ -217,7 +217,7 @@ TEST(RaftElection, FavoursNobodyWithAnOlderLog) {
     }
 }
 
-// V7: without this, one at a higher term and a cluster at a lower one would never meet.
+// V7: without this, a node with a higher term and a cluster with a lower one would never agree.
 TEST(RaftElection, TellsItsTermToAnAskerWhoIsBehind) {
     auto node = one_of(voters({1, 2, 3}), {Term{5}, {}});
     node.receive(n2, asks(3, log_id(3, 9)));
@@ -237,7 +237,7 @@ TEST(RaftElection, AdoptsAHigherTermFoundInAPreVoteReply) {
     EXPECT_EQ(node.disk().hard_state, (HardState{Term{6}, {}}));
 }
 
-// V3: what was granted in a later term was not granted for the term this node would lead.
+// V3: what was granted in a later term was not granted for the term that this node would lead.
 TEST(RaftElection, AGrantOfAHigherTermIsNews) {
     auto node = one_of_three();
     node.timer_when_due();
@@ -263,7 +263,7 @@ TEST(RaftElection, AsksForVotesOnlyOnceItsOwnIsDurable) {
     EXPECT_EQ(node.sent_count<VoteRequest>(n3), 1U);
 }
 
-// D18: entries on their way to the disk are no argument yet.
+// D18: entries that are still being written do not count.
 TEST(RaftElection, BoastsOnlyOfALogThatIsDurable) {
     auto node = one_of_three();
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}));
@@ -310,7 +310,7 @@ TEST(RaftElection, FourVotersNeedThree) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// C3: both lists, from the first message on.
+// C3: both lists count, from the first message on.
 TEST(RaftElection, WhileJointNeedsBothMajorities) {
     const Configuration joint{{7, 9}, members({1, 2, 3}), members({1, 4, 5}), {}};
     auto node = one_of(joint);
@@ -428,7 +428,7 @@ TEST(RaftElection, VotesOnceInATermAndRepeatsItOnRequest) {
     EXPECT_FALSE(node.newest<VoteReply>(n3).granted);
 }
 
-// D13: one vote in a term, whatever happens in between.
+// D13: one vote per term, whatever happens in between.
 TEST(RaftElection, RemembersItsVoteAcrossACrash) {
     auto node = one_of_three();
     node.receive(n2, campaigns(2, log_id(1, 1)));
@@ -472,7 +472,7 @@ TEST(RaftElection, DoesNotVoteForAnotherWhileItCampaigns) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// V5: who has just voted lets its candidate win.
+// V5: a node that has just voted lets its candidate win.
 TEST(RaftElection, VotingResetsTheTimerAndRefusingDoesNot) {
     auto node = one_of(voters({1, 2, 3}), {Term{2}, {}}, {2});
     const auto deadline = node->deadline();
@@ -484,7 +484,7 @@ TEST(RaftElection, VotingResetsTheTimerAndRefusingDoesNot) {
     EXPECT_GE(node->deadline(), node.now + election_timeout);
 }
 
-// Thesis 4.2.3: not even the term is taken over.
+// Thesis 4.2.3: not even the term is adopted.
 TEST(RaftElection, AVoteRequestAgainstALiveLeaderChangesNothing) {
     auto follower = one_of_three();
     follow_two(follower);
@@ -527,7 +527,7 @@ TEST(RaftElection, FollowsTheLeaderOfItsTermWhileItCampaigns) {
     EXPECT_EQ(node.sent_count<VoteRequest>(n2), 0U);
 }
 
-// V17: no role without a deadline.
+// V17: every role has a deadline.
 TEST(RaftElection, ACandidateThatIsNotElectedAsksAgain) {
     auto node = one_of_three();
     become_candidate(node);
@@ -538,7 +538,7 @@ TEST(RaftElection, ACandidateThatIsNotElectedAsksAgain) {
     EXPECT_EQ(node->term(), Term{2});
 }
 
-// The first term and the first index that are none, wherever they are said.
+// The first invalid term and the first invalid index, in every message.
 TEST(RaftElection, RefusesWhatIsOutOfBounds) {
     auto node = one_of_three();
     const Remembered before{node};
@@ -554,7 +554,7 @@ TEST(RaftElection, RefusesWhatIsOutOfBounds) {
     EXPECT_EQ(node.distrusted, std::vector<NodeId>(6, n2));
 }
 
-// However far it is from the own one: a bound that goes along with the own term parts members for
+// However far it is from the own one: a limit relative to the own term would separate members for
 // ever.
 TEST(RaftElection, TakesTheHighestTermThereIs) {
     auto node = one_of_three();
@@ -564,7 +564,7 @@ TEST(RaftElection, TakesTheHighestTermThereIs) {
     EXPECT_FALSE(node.noted(Note::Kind::refused_message));
     node.complete_writes();
     node.timer_when_due();
-    EXPECT_EQ(node->role(), Role::follower);  // there is no term to be elected in
+    EXPECT_EQ(node->role(), Role::follower);  // no term is left in which it could be elected
     EXPECT_EQ(node->deadline(), Instant::never());
     node.crash_and_restart();
     EXPECT_EQ(node->deadline(), Instant::never());
@@ -582,7 +582,7 @@ TEST(RaftElection, MembersWhoseTermsAreFarApartMeetAgain) {
     EXPECT_EQ(cluster[other]->term(), leader->term());
 }
 
-// --- who takes part
+// --- participants
 
 // V19
 TEST(RaftElection, ALearnerNeverCampaigns) {
@@ -619,7 +619,7 @@ TEST(RaftElection, OnlyVotersAreAsked) {
     EXPECT_EQ(node.sent_count<VoteRequest>(n3), 1U);
 }
 
-// M10: unless its log is ahead, and then it may be a voter in what we do not have.
+// M10: unless its log is ahead, since it may be a voter in entries that we do not have.
 TEST(RaftElection, WhoIsNoVoterGetsNoVoteAndNoAttention) {
     auto configuration = voters({1, 2, 3});
     configuration.learners = members({4});
@@ -644,7 +644,7 @@ TEST(RaftElection, VotesOfLearnersDoNotCount) {
     EXPECT_EQ(node->role(), Role::pre_candidate);
 }
 
-// M4: the newest in the log counts, committed or not.
+// M4: the newest configuration in the log counts, committed or not.
 TEST(RaftElection, CampaignsWithTheConfigurationOfItsLog) {
     auto node = one_of_three();
     node.receive(n2, append(1, log_id(1, 1), {configures(log_id(1, 2), voters({1, 4, 5}))}));
@@ -690,7 +690,7 @@ TEST(RaftElection, ALostConnectionIsForgottenWhenTheLeaderSpeaksAgain) {
     EXPECT_FALSE(node.newest<PreVoteReply>(n3).granted);
 }
 
-// --- alone
+// --- a single voter
 
 TEST(RaftElection, ASingleVoterLeadsAtOnceButOnlyAfterItsWrite) {
     auto node = one_of(voters({1}));
@@ -714,7 +714,7 @@ TEST(RaftElection, ASingleVoterCommitsOnlyWhatIsDurable) {
     EXPECT_EQ(node->commit_index(), *index);
 }
 
-// D1: a crash between submission and completion takes back only what nobody was told.
+// D1: a crash between submission and completion only takes back what no node was told.
 TEST(RaftElection, ASingleVoterLosesNothingItCommitted) {
     auto node = one_of(voters({1}));
     node.timer();
@@ -733,7 +733,7 @@ TEST(RaftElection, ASingleVoterLosesNothingItCommitted) {
     EXPECT_TRUE(std::ranges::equal(committed, node.committed | std::views::take(committed.size())));
 }
 
-// D5: an idle cluster commits its leader's first entry, of whose write nobody is told otherwise.
+// D5: an idle cluster commits its leader's first entry, for which no later write reports.
 TEST(RaftElection, ANewLeaderCommitsAnEntryOfItsOwn) {
     RaftCluster cluster{1, 2, 3};
     auto& leader = cluster.elect(n2);
@@ -764,7 +764,7 @@ TEST(RaftElection, OneThatWasCutOffDoesNotDisturbOnItsReturn) {
     EXPECT_EQ(cluster[n3]->leader(), n1);
 }
 
-// V7: one that is really ahead brings its term to the others, which elect again and go on.
+// V7: a node with a higher term brings its term to the others, which elect again and continue.
 TEST(RaftElection, OneAtAHigherTermGetsTheOthersToFollow) {
     RaftCluster cluster{
         voters({1, 2, 3}), options_of(n1), {{n3, disk_with(voters({1, 2, 3}), {Term{9}, n3}, {})}}};

@@ -5,12 +5,12 @@
 namespace mortise::core::test {
 namespace {
 
-// Node 1 leads these and all are quiet.
+// Node 1 leads these nodes, and all are quiet.
 struct Led {
     explicit Led(std::initializer_list<std::uint64_t> ids)
         : cluster{ids}, leader{cluster.elect(n1)} {}
 
-    // Passes time in heartbeats, so that nobody takes it for a pause.
+    // Passes time in heartbeats, so that no node takes it for a pause.
     void run_for(Nanoseconds time) {
         for (Nanoseconds passed{0}; passed < time; passed += heartbeat)
             cluster.beat(n1);
@@ -64,7 +64,7 @@ TEST(RaftLeadership, ASingleVoterKeepsIt) {
     EXPECT_TRUE(leader->is_leader());
 }
 
-// P7: after a pause the answers that waited in its sockets are no contact.
+// P7: after a pause, the answers that waited in its sockets are not contact.
 TEST(RaftLeadership, APausedLeaderStepsDownBeforeItLooksAtWhatWaits) {
     for (const bool with_timer : {true, false}) {
         Led led{1, 2, 3};
@@ -91,7 +91,7 @@ TEST(RaftLeadership, APausedLeaderTakesNoProposalsAndReads) {
     EXPECT_FALSE(led.leader.transfer_to(n2));
 }
 
-// V16, P10: heartbeats alone would keep a leader that can write nothing.
+// V16, P10: otherwise heartbeats would keep a leader in office that can write nothing.
 TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {
     Led led{1, 2, 3};
     led.cluster.stall_disk(n1);
@@ -104,7 +104,7 @@ TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {
     EXPECT_FALSE(led.leader.noted(Note::Kind::lost_quorum));
 }
 
-// Each write has its own time: a busy disk is no stalled disk.
+// Each write has its own time: a busy disk is not a stalled one.
 TEST(RaftLeadership, LastsWhileWritesComplete) {
     Led led{1, 2, 3};
     led.cluster.stall_disk(n1);
@@ -117,7 +117,7 @@ TEST(RaftLeadership, LastsWhileWritesComplete) {
     EXPECT_EQ(led.leader->writes_in_flight(), 5U);
 }
 
-// --- how long it has been in contact without a gap (S4)
+// --- uninterrupted contact (S4)
 
 TEST(RaftLeadership, CountsItsContactFromTheElection) {
     Led led{1, 2, 3};
@@ -138,7 +138,7 @@ TEST(RaftLeadership, AGapInItsOwnLoopStartsTheCountAgain) {
     EXPECT_EQ(leader->contact_since(), leader.now);
 }
 
-// --- handing over (thesis 3.10)
+// --- leadership transfer (thesis 3.10)
 
 TEST(RaftTransfer, HandsLeadershipToTheTarget) {
     Led led{1, 2, 3};
@@ -164,7 +164,7 @@ TEST(RaftTransfer, IsRefusedByWhoDoesNotLeadAndToWhoCannot) {
     EXPECT_FALSE(leader->is_transferring());
 }
 
-// V13: asked only once it has everything, on disk.
+// V13: it is asked only when it has everything on disk.
 TEST(RaftTransfer, WaitsUntilTheTargetHasEverything) {
     Led led{1, 2, 3};
     led.leader.propose();
@@ -187,7 +187,7 @@ TEST(RaftTransfer, TakesNoProposalsMeanwhile) {
     EXPECT_EQ(led.leader->log().last(), log_id(2, 2));
 }
 
-// V12: and if nothing comes of it, everything is as before.
+// V12: if it fails, everything is as before.
 TEST(RaftTransfer, FailsByItsDeadline) {
     Led led{1, 2, 3};
     led.cluster.cut(n3);
@@ -213,7 +213,7 @@ TEST(RaftTransfer, MayBeTriedAgainAfterItFailed) {
     EXPECT_TRUE(led.cluster[n3]->is_leader());
 }
 
-// V12: no flag survives a change of role.
+// V12: nothing of a transfer survives a change of role.
 TEST(RaftTransfer, EndsWithTheLeadership) {
     Led led{1, 2, 3};
     led.leader.propose();
@@ -260,7 +260,7 @@ TEST(RaftTransfer, ATargetWhoseLogIsNotDurableDoesNotCampaign) {
     EXPECT_EQ(target->role(), Role::candidate);
 }
 
-// V10: a leader that is told to campaign does not, and a candidate does not twice.
+// V10: a leader that is asked to campaign does not, and a candidate does not campaign twice.
 TEST(RaftTransfer, ARequestToWhoDoesNotFollowChangesNothing) {
     Led led{1, 2, 3};
     led.leader.receive(n2, TimeoutNow{Term{2}, log_id(2, 2)});

@@ -17,7 +17,7 @@ bool accepted(const ChangeResult& result) {
     return std::holds_alternative<LogIndex>(result);
 }
 
-// Node 1 leads three; node 4 is a learner whose disk is empty.
+// Node 1 leads three voters; node 4 is a learner whose disk is empty.
 struct Three {
     static Configuration with_four() {
         auto four = voters({1, 2, 3});
@@ -33,7 +33,7 @@ struct Changing {
     HandDriven& leader{cluster.elect(n1)};
 };
 
-// What three founded and then changed.
+// The configuration that three voters bootstrapped and then changed.
 Configuration changed_to(std::initializer_list<std::uint64_t> ids) {
     auto changed = voters(ids);
     changed.founders = members({1, 2, 3});
@@ -48,7 +48,7 @@ TEST(RaftMembership, OnlyALeaderChangesIt) {
     EXPECT_TRUE(refused(it.cluster[n2].remove(n3), MembershipRefusal::not_leader));
 }
 
-// M1: what an earlier leader began may be committed already.
+// M1: a change that an earlier leader began may be committed already.
 TEST(RaftMembership, ANewLeaderChangesNothingBeforeItsFirstCommit) {
     Changing it;
     it.cluster.stall_disk(n1);
@@ -67,7 +67,7 @@ TEST(RaftMembership, ANewLeaderChangesNothingBeforeItsFirstCommit) {
     EXPECT_TRUE(refused(next.add_learner(newcomer), MembershipRefusal::leader_not_ready));
 }
 
-// M2, M3: of whatever kind.
+// M2, M3: for every kind of change.
 TEST(RaftMembership, OneChangeAtATime) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.add_learner(newcomer)));
@@ -79,7 +79,8 @@ TEST(RaftMembership, OneChangeAtATime) {
     EXPECT_TRUE(refused(it.leader.add_learner(member(5)), MembershipRefusal::change_in_progress));
 }
 
-// A founder that was never told is told by what the cluster began with, however long ago (S47).
+// A configured voter that never received the outcome learns it from the first entry, however long
+// ago the bootstrap was (S47).
 TEST(RaftMembership, WhoFoundedIsNotForgotten) {
     Changing it;
     const auto founding = voters({1, 2, 3});
@@ -130,13 +131,13 @@ TEST(RaftMembership, ALearnerThatIsBehindIsNotPromoted) {
     EXPECT_TRUE(accepted(it.leader.promote(n4)));
 }
 
-// S47: who is not told by its own log that there is a cluster takes part in no election. However
-// short the log is.
+// S47: a node whose own log does not show that there is a cluster takes part in no election,
+// however short the log is.
 TEST(RaftMembership, ALearnerThatHasNothingIsNotPromoted) {
     RaftCluster cluster{Three::with_four(), options_of(n1), {{n4, RaftState{}}}};
     cluster.cut(n4);
     auto& leader = cluster.elect(n1);
-    // It has the entries, and its disk stands still.
+    // It has the entries, and its disk does not progress.
     leader.receive(n4, accepts(leader->term().raw(), 0));
     ASSERT_EQ(leader->progress_of(n4)->state, Progress::State::replicate);
     EXPECT_TRUE(refused(leader.promote(n4), MembershipRefusal::not_caught_up));
@@ -178,7 +179,7 @@ TEST(RaftMembership, ANewLeaderLeavesTheJointConfiguration) {
     EXPECT_EQ(it.cluster[n2]->configuration(), changed_to({1, 2, 3, 4}));
 }
 
-// M11: a half that can talk is no majority of both.
+// M11: a half that can communicate is not a majority of both.
 TEST(RaftMembership, WhileJointTheOldMajorityAloneCommitsNothing) {
     RaftCluster cluster{1, 2, 3, 4, 5};
     auto& leader = cluster.elect(n1);
@@ -204,9 +205,9 @@ TEST(RaftMembership, AConfigurationThatIsTruncatedIsNoneAnyMore) {
     EXPECT_EQ(node->configuration(), voters({1, 2, 3}));
 }
 
-// --- going
+// --- removal
 
-// M9: it leads without counting itself, and hands over when that is committed.
+// M9: it leads without counting itself, and transfers leadership when the removal is committed.
 TEST(RaftMembership, ALeaderThatIsRemovedHandsOver) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n1)));
@@ -225,7 +226,7 @@ TEST(RaftMembership, ALeaderThatIsRemovedDoesNotCountItself) {
     ASSERT_TRUE(accepted(it.leader.remove(n1)));
     it.cluster.stall_disk(n3);
     it.cluster.settle();
-    // Both that stay are needed.
+    // Both remaining voters are needed.
     EXPECT_TRUE(it.leader->configuration().is_joint());
     EXPECT_FALSE(it.leader->is_configuration_committed());
     EXPECT_TRUE(it.leader->is_leader());
@@ -253,7 +254,7 @@ TEST(RaftMembership, OneThatDoesNotAnswerIsLetGoAll) {
     EXPECT_EQ(it.leader->progress_of(n3), nullptr);
 }
 
-// Nobody tells it again: that the entry is committed is on its own disk, or was told before.
+// No node informs it again: that the entry is committed is on its own disk, or was reported before.
 TEST(RaftMembership, WhoWasRemovedKnowsItInALaterStart) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n3)));
@@ -272,7 +273,7 @@ TEST(RaftMembership, WhoWasRemovedKnowsItInALaterStart) {
     EXPECT_FALSE(unsure->is_removed());
 }
 
-// It is being added, and what it has is older.
+// It is being added, and its entries are older.
 TEST(RaftMembership, WhoWasNeverAMemberWasNotRemoved) {
     auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
     HandDriven learner{options_of(n4), disk};
@@ -281,15 +282,15 @@ TEST(RaftMembership, WhoWasNeverAMemberWasNotRemoved) {
     EXPECT_FALSE(learner->is_removed());
 }
 
-// M10: it cannot know. One who does tells it, and it asks for no more votes.
+// M10: it cannot know that by itself. A node that knows informs it, and it stops asking for votes.
 TEST(RaftMembership, WhoIsToldToBeNoMemberCampaignsNoMore) {
     HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.receive(n1, NotAMember{Term{1}, log_id(1, 1)});
-    EXPECT_FALSE(node.noted(Note::Kind::removed));  // our own is as new
+    EXPECT_FALSE(node.noted(Note::Kind::removed));  // our own configuration is as new
     node.receive(n1, NotAMember{Term{1}, log_id(1, 5)});
     EXPECT_TRUE(node.noted(Note::Kind::removed));
     EXPECT_EQ(node->deadline(), Instant::never());
-    // It was added again: who leads knows.
+    // It was added again, and the leader knows that.
     node.receive(n1, append(1, log_id(1, 1)));
     EXPECT_NE(node->deadline(), Instant::never());
 }
@@ -302,7 +303,7 @@ TEST(RaftMembership, WhoIsAheadGetsAVoteOfWhoDoesNotKnowItYet) {
     EXPECT_TRUE(node.newest<PreVoteReply>(n4).granted);
 }
 
-// --- another directory under the same id (M12)
+// --- another directory with the same id (M12)
 
 Member reborn(std::uint64_t id) {
     auto again = member(id);
@@ -336,7 +337,7 @@ TEST(RaftMembership, ANewIncarnationTakesThePlaceOfTheOldOne) {
     const auto joint = with_promoted(present, n3);
     EXPECT_TRUE(joint.is_voter(n3));
     const auto three = [](NodeId id) { return id == n1 || id == n3; };
-    EXPECT_FALSE(has_quorum(joint, three));  // of the outgoing ones only node 1 agrees
+    EXPECT_FALSE(has_quorum(joint, three));  // among the outgoing voters only node 1 agrees
     EXPECT_TRUE(has_quorum(without_outgoing(joint), three));
     EXPECT_EQ(without_outgoing(joint).find(n3)->incarnation, reborn(3).incarnation);
 }

@@ -1,5 +1,5 @@
-// Links that carry one way only, or join some and not others: who can lead does, and the rest keep
-// quiet (P7). The cuts of RaftCluster are those of a node; these are those of a link.
+// Links that work in one direction only, or between some nodes and not others: a node that can lead
+// does, and the others stay quiet (P7). RaftCluster cuts off nodes; here single links are cut.
 #include <set>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Time passes in small steps, and whoever is due is called. Writes take none of it.
+// Time passes in small steps, and due timers fire. Writes take no time.
 class PartlyCut {
 public:
     explicit PartlyCut(std::initializer_list<std::uint64_t> ids) : cluster{ids} {
@@ -61,8 +61,8 @@ private:
     std::set<std::pair<NodeId, NodeId>> cut_;
 };
 
-// V9: its heartbeats keep the others from electing for as long as it leads, so it must not lead on
-// when it hears no answers.
+// V9: its heartbeats prevent an election as long as it leads, so it must stop leading when it
+// receives no answers.
 TEST(RaftPartialCut, ALeaderThatIsHeardAndHearsNobodyMakesRoom) {
     PartlyCut links{1, 2, 3};
     links.cut(n2, n1);
@@ -71,7 +71,7 @@ TEST(RaftPartialCut, ALeaderThatIsHeardAndHearsNobodyMakesRoom) {
     EXPECT_FALSE(links.cluster[n1]->is_leader());
     const auto leader = links.leader();
     ASSERT_TRUE(leader == n2 || leader == n3);
-    // Nor does it disturb them from then on, although it asks for votes all the time.
+    // It does not disturb the others from then on either, although it asks for votes all the time.
     const auto term = links.cluster[leader]->term();
     links.cluster[leader].propose();
     links.run_for(20 * election_timeout);
@@ -80,7 +80,7 @@ TEST(RaftPartialCut, ALeaderThatIsHeardAndHearsNobodyMakesRoom) {
     EXPECT_EQ(links.cluster[leader]->commit_index(), links.cluster[leader]->log().last().index);
 }
 
-// V6: the one that is not heard by its leader is in nobody's way.
+// V6: a follower from which its leader receives nothing disturbs no other node.
 TEST(RaftPartialCut, AFollowerThatDoesNotHearItsLeaderChangesNothing) {
     PartlyCut links{1, 2, 3};
     links.cut(n1, n3);
@@ -90,8 +90,8 @@ TEST(RaftPartialCut, AFollowerThatDoesNotHearItsLeaderChangesNothing) {
     EXPECT_EQ(links.cluster[n3]->role(), Role::pre_candidate);
 }
 
-// The switch of 2020 that made an outage of six hours: two that do not see each other, and one that
-// sees both.
+// The outage of six hours in 2020, caused by a network switch: two nodes without a connection, and
+// one that is connected with both.
 TEST(RaftPartialCut, TwoThatDoNotSeeEachOtherHaveTheThirdInCommon) {
     PartlyCut links{1, 2, 3};
     links.cut(n1, n2);
@@ -104,7 +104,7 @@ TEST(RaftPartialCut, TwoThatDoNotSeeEachOtherHaveTheThirdInCommon) {
     EXPECT_EQ(links.cluster[n3]->commit_index(), links.cluster[n1]->log().last().index);
 }
 
-// One member joins all; the leader is none of those that reach a majority.
+// One member is connected with all; the leader is not among those that reach a majority.
 TEST(RaftPartialCut, WhoAloneReachesAMajorityComesToLead) {
     PartlyCut links{1, 2, 3, 4, 5};
     for (const auto one : {n1, n2, n4, n5}) {
@@ -122,7 +122,7 @@ TEST(RaftPartialCut, WhoAloneReachesAMajorityComesToLead) {
         EXPECT_EQ(node->commit_index(), links.cluster[n3]->log().last().index) << id.raw();
 }
 
-// V18: a pause is one elapsed time, not a number of ticks to be made up for.
+// V18: a pause counts as one elapsed time, not as a number of ticks to be repeated.
 TEST(RaftPause, OfAnyLengthIsOneTimeout) {
     HandDriven node{options_of(n1), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.timer_in(1h);

@@ -6,7 +6,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Node 1 leads five entries that all have, and five more that node 3 does not.
+// Node 1 leads with five entries that all nodes have, and five more that node 3 does not have.
 struct Behind {
     Behind() {
         propose_five();
@@ -55,7 +55,7 @@ TEST(RaftPurge, WhoNeedsWhatIsGoneIsCutOffAndSoItIsSaid) {
     EXPECT_EQ(std::ranges::count(behind.leader.notes, Note::Kind::peer_cut_off, &Note::kind), 1);
 }
 
-// S7: or it would campaign, again and again.
+// S7: otherwise it would campaign repeatedly.
 TEST(RaftPurge, HeartbeatsGoOnToWhoIsCutOff) {
     Behind behind;
     behind.leader.purge_to(10);
@@ -68,7 +68,7 @@ TEST(RaftPurge, HeartbeatsGoOnToWhoIsCutOff) {
     EXPECT_TRUE(behind.leader->is_leader());
 }
 
-// It still belongs to the cluster: its answers count for what they say.
+// It still belongs to the cluster, so its answers count.
 TEST(RaftPurge, WhoIsCutOffStillConfirmsReadsAndContact) {
     Behind behind;
     behind.leader.purge_to(10);
@@ -104,11 +104,12 @@ TEST(RaftPurge, AnotherLeaderThatKeptMoreBringsItBack) {
     EXPECT_EQ(behind.cluster[n3]->log().last(), log_id(3, 13));
 }
 
-// S7: cut off is no end. The entries were under way when they were purged here.
+// S7: a follower may recover from being cut off. Its entries were in flight when they were purged
+// here.
 TEST(RaftPurge, WhoHasEverythingAfterAllIsNotCutOffAnyLonger) {
     Behind behind;
     behind.cluster.heal(n3);
-    // It says where it is, and is sent the rest.
+    // It reports its position, and receives the rest.
     behind.leader.timer_in(heartbeat);
     behind.cluster.deliver();
     behind.cluster.deliver();
@@ -122,15 +123,15 @@ TEST(RaftPurge, WhoHasEverythingAfterAllIsNotCutOffAnyLonger) {
     EXPECT_EQ(behind.cluster[n3]->commit_index(), LogIndex{17});
 }
 
-// C10: accepted, but with less on disk than is kept here. A new leader asks where it is; its log
-// is complete, only its disk is slow.
+// C10: it accepted, but has less on disk than is kept here. A new leader asks for its position; its
+// log is complete, only its disk is slow.
 TEST(RaftPurge, AnAnswerFromBelowTheKeptLogIsNoMistakeOfOurs) {
     RaftCluster cluster{1, 2, 3};
     cluster.stall_disk(n3);
     cluster[n3].complete_writes();
     auto& slow = cluster[n3];
     auto& leader = cluster[n1];
-    // Node 2 led: its entries are in the logs of all, and on the disks of two.
+    // Node 2 led: its entries are in the logs of all nodes, and on the disks of two.
     slow.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}, 1));
     leader.receive(n2,
                    append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}, 3));
@@ -161,7 +162,7 @@ TEST(RaftPurge, AFollowerForgetsWhatItsLeaderSaysAllHave) {
     EXPECT_EQ(follower->commit_index(), LogIndex{17});
 }
 
-// The configuration in force stays known when its entry is gone.
+// The configuration in force stays known when its entry is purged.
 TEST(RaftPurge, KeepsTheConfigurationInForce) {
     RaftCluster cluster{1, 2, 3};
     auto& leader = cluster.elect(n1);
@@ -229,14 +230,14 @@ TEST(RaftPurge, ANodeStartsFromAPurgedLog) {
     EXPECT_EQ(node.committed.front().id, log_id(4, 11));
 }
 
-// D20, D24: a disk whose log ends before what its state says it applied.
+// D20, D24: a disk whose log ends before the applied index of its state.
 TEST(RaftPurge, ANodeRefusesALogThatEndsBeforeItsState) {
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {1});
     state.applied = LogIndex{3};
     EXPECT_THROW((HandDriven{options_of(n1), state}), InvariantBroken);
 }
 
-// Alone, everything it has on disk and committed is everywhere.
+// A single voter has everything everywhere that it has on disk and committed.
 TEST(RaftPurge, ASingleVoterKeepsNothingForOthers) {
     RaftCluster cluster{1};
     auto& leader = cluster.elect(n1);

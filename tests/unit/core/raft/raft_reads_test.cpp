@@ -5,7 +5,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Node 1 leads these and all are quiet.
+// Node 1 leads these nodes, and all are quiet.
 struct Led {
     explicit Led(std::initializer_list<std::uint64_t> ids)
         : cluster{ids}, leader{cluster.elect(n1)} {}
@@ -19,7 +19,8 @@ TEST(RaftReads, ALeaderAnswersOnceAMajorityConfirmsIt) {
     Led led{1, 2, 3};
     EXPECT_TRUE(led.leader.read(7));
     EXPECT_TRUE(led.leader.reads.empty());
-    const auto request = led.leader.newest<AppendRequest>(n2);  // at once, not with a heartbeat
+    // at once, without waiting for a heartbeat
+    const auto request = led.leader.newest<AppendRequest>(n2);
     EXPECT_TRUE(request.entries.empty());
     led.leader.receive(n2, accepts(2, 2, request.read_round));
     ASSERT_EQ(led.leader.reads.size(), 1U);
@@ -27,7 +28,7 @@ TEST(RaftReads, ALeaderAnswersOnceAMajorityConfirmsIt) {
     EXPECT_EQ(led.leader.reads[0].index, LogIndex{2});
 }
 
-// The index is that of the question: what commits while it waits need not be waited for.
+// The index is that of the question: later commits need not be waited for.
 TEST(RaftReads, AnswersWithTheCommitIndexOfTheQuestion) {
     Led led{1, 2, 3};
     led.leader.propose();
@@ -41,7 +42,7 @@ TEST(RaftReads, AnswersWithTheCommitIndexOfTheQuestion) {
     EXPECT_EQ(led.leader.reads[0].index, LogIndex{2});
 }
 
-// R1: an answer under way since before the question confirms nothing.
+// R1: an answer that was in transit before the question confirms nothing.
 TEST(RaftReads, AnEarlierConfirmationDoesNotCount) {
     Led led{1, 2, 3};
     led.leader.read(7);
@@ -68,7 +69,7 @@ TEST(RaftReads, ALaterConfirmationAnswersTheEarlierQuestions) {
     EXPECT_EQ(led.leader.reads.size(), 2U);
 }
 
-// However many are asked at once (P10): each is looked at when it is asked, and when it is
+// However many reads are asked at once (P10): each is processed when it is asked, and when it is
 // answered.
 TEST(RaftReads, OfOneStepShareARound) {
     Led led{1, 2, 3};
@@ -83,7 +84,7 @@ TEST(RaftReads, OfOneStepShareARound) {
     EXPECT_EQ(led.leader.reads.size(), 60'001U);
 }
 
-// P11: those that nobody confirms, asked again and again.
+// P11: reads that are not confirmed, and are asked repeatedly.
 TEST(RaftReads, AreBounded) {
     Led led{1, 2, 3};
     led.leader.read_many(0, 300'000);
@@ -103,7 +104,7 @@ TEST(RaftReads, TheSameConfirmationTwiceIsNoMajorityOfFive) {
     EXPECT_EQ(led.leader.reads.size(), 1U);
 }
 
-// A log that does not match yet still belongs to a follower of this leader.
+// A follower whose log does not match yet still follows this leader.
 TEST(RaftReads, ARejectionConfirmsToo) {
     Led led{1, 2, 3};
     led.leader.read(7);
@@ -205,7 +206,7 @@ TEST(RaftReads, ASingleVoterAnswersNothingBeforeItsFirstCommit) {
     EXPECT_EQ(leader.reads.size(), 1U);
 }
 
-// The old leader still believes in itself while the others commit without it.
+// The old leader does not know that it was deposed while the others commit without it.
 TEST(RaftReads, AnOldLeaderInAMinorityAnswersNothing) {
     Led led{1, 2, 3};
     led.leader.read(1);
@@ -227,7 +228,7 @@ TEST(RaftReads, AnOldLeaderInAMinorityAnswersNothing) {
     EXPECT_EQ(led.leader.sent_count<ReadReply>(n3), 0U);
 }
 
-// R3: answers come from a leader or not at all.
+// R3: answers come from a leader, or not at all.
 TEST(RaftReads, EndWithTheLeadership) {
     Led led{1, 2, 3};
     led.leader.read(7);
@@ -239,7 +240,7 @@ TEST(RaftReads, EndWithTheLeadership) {
     EXPECT_TRUE(led.leader.reads.empty());
 }
 
-// Rounds are counted anew in each term: one of an earlier term confirms nothing.
+// Rounds are counted anew in each term: a round of an earlier term confirms nothing.
 TEST(RaftReads, RoundsOfAnotherTermDoNotCount) {
     Led led{1, 2, 3};
     led.leader.read(1);
@@ -254,7 +255,7 @@ TEST(RaftReads, RoundsOfAnotherTermDoNotCount) {
     EXPECT_EQ(successor.reads.size(), 1U);
 }
 
-// A follower shows the round of the leader it follows now, not of one before.
+// A follower reports the round of its present leader, not of a former one.
 TEST(RaftReads, AFollowerForgetsRoundsWithTheirLeader) {
     Led led{1, 2, 3};
     auto& follower = led.cluster[n3];

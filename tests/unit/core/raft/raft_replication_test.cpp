@@ -30,7 +30,8 @@ std::vector<LogId> log_of(const Raft& raft) {
     return ids_of(raft.log().slice(raft.log().first_index(), 1U << 30U, 1U << 30U));
 }
 
-// Node 1 leads these and all are quiet; messages and writes are left to the test from here on.
+// Node 1 leads these nodes, and all are quiet; from here on the test delivers messages and
+// completes writes.
 struct Led {
     explicit Led(std::initializer_list<std::uint64_t> ids) : Led{ids, options_of(n1)} {}
     Led(std::initializer_list<std::uint64_t> ids, RaftOptions options)
@@ -54,7 +55,7 @@ TEST(RaftReplication, AFollowerAnswersOnceTheEntriesAreDurable) {
     EXPECT_TRUE(node.sent.empty());
 }
 
-// D3: what must be true together is one write.
+// D3: changes that belong together are one write.
 TEST(RaftReplication, TermTruncationAndEntriesAreOneWrite) {
     auto node = follower_with({Term{2}, {}}, {2, 2});
     node.receive(n3, append(3, log_id(1, 1), {commands(log_id(3, 2))}));
@@ -65,7 +66,7 @@ TEST(RaftReplication, TermTruncationAndEntriesAreOneWrite) {
     EXPECT_THAT(ids_of(write.append), ElementsAre(log_id(3, 2)));
 }
 
-// C1, C9: an old tail is durable, but this leader has not seen it.
+// C1, C9: an old tail is durable, but this leader has not checked it.
 TEST(RaftReplication, AFollowerClaimsOnlyWhatItsLeaderChecked) {
     auto node = follower_with({Term{1}, {}}, {1, 1, 1});
     node.receive(n2, append(3, log_id(1, 2), {}, 4));
@@ -99,7 +100,7 @@ TEST(RaftReplication, AFollowerSaysWhereItsLogMayAgree) {
     EXPECT_EQ(reply.hint, log_id(2, 4));
 }
 
-// D7: truncated on a real conflict, and from there only.
+// D7: the log is truncated only after a real conflict, and only from there on.
 TEST(RaftReplication, TruncatesFromTheConflictOn) {
     auto node = follower_with({Term{2}, {}}, {1, 2, 2});
     node.receive(n3, append(3, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(3, 3))}));
@@ -144,7 +145,7 @@ TEST(RaftReplication, ReorderedAppendsEndAsIfInOrder) {
     EXPECT_EQ(node->commit_index(), LogIndex{3});
 }
 
-// D10, D11: the first write's completion says nothing of what replaced its entries.
+// D10, D11: the first write's completion says nothing about the entries that replaced its own.
 TEST(RaftReplication, ACompletionDoesNotCountWhatReplacedItsEntries) {
     auto node = follower();
     node.receive(n2,
@@ -161,7 +162,8 @@ TEST(RaftReplication, ACompletionDoesNotCountWhatReplacedItsEntries) {
     EXPECT_EQ(node.sent_count<AppendReply>(n2), 0U);
 }
 
-// Those of an idle cluster are small: a message of them would have more than a receiver takes.
+// Entries of an idle cluster are small: without the limit a message would have more than a receiver
+// accepts.
 TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
     Led led{1, 2, 3};
     const auto first = led.leader.propose("");
@@ -174,7 +176,7 @@ TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
     EXPECT_EQ(sent.front().entries.size(), append_entries_max);
 }
 
-// D10: durable before, and not any more from the moment the truncation is submitted.
+// D10: it was durable, and is not from the moment the truncation is submitted.
 TEST(RaftReplication, ATruncatedTailIsClaimedNoLonger) {
     auto node = follower_with({Term{1}, {}}, {1, 1, 1});
     node.receive(n3, append(2, log_id(1, 2), {commands(log_id(2, 3))}));
@@ -195,7 +197,7 @@ TEST(RaftReplication, WhileAWriteIsUnderWayAFollowerClaimsWhatIsDurable) {
     EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
 }
 
-// C12, C14: each committed entry leaves once and in order.
+// C12, C14: each committed entry is handed out once and in order.
 TEST(RaftReplication, CommittedEntriesLeaveOnceAndInOrder) {
     auto node = follower();
     std::vector<Entry> entries;
@@ -210,7 +212,7 @@ TEST(RaftReplication, CommittedEntriesLeaveOnceAndInOrder) {
                 ElementsAre(log_id(1, 2), log_id(1, 3), log_id(1, 4), log_id(1, 5), log_id(1, 6)));
 }
 
-// C16: the term is looked at first, whatever the message.
+// C16: the term is examined first, in every message.
 TEST(RaftReplication, MessagesOfAnEarlierTermChangeNothing) {
     auto node = follower_with({Term{5}, {}}, {2, 2});
     const auto deadline = node->deadline();
@@ -227,7 +229,7 @@ TEST(RaftReplication, MessagesOfAnEarlierTermChangeNothing) {
     EXPECT_TRUE(node.writes.empty());
 }
 
-// C16: the entries that it speaks of may be replaced by now, on both sides.
+// C16: its entries may have been replaced by now, on both sides.
 TEST(RaftReplication, AnAnswerToAnEarlierTermOfThisLeaderCountsForNothing) {
     RaftCluster cluster{1, 2, 3};
     const auto earlier = cluster.elect(n1)->term();
@@ -268,7 +270,7 @@ TEST(RaftReplication, AnAcceptedAppendResetsTheElectionTimer) {
     }
 }
 
-// C8, C11: what is purged was committed, so it matches.
+// C8, C11: a purged entry was committed, so it matches.
 TEST(RaftReplication, AnAppendThatBeginsInThePurgedPartMatches) {
     auto node = follower_with({Term{1}, {}}, {1, 1, 1, 1});
     node.receive(n2, append(1, log_id(1, 5), {}, 5));
@@ -285,7 +287,7 @@ TEST(RaftReplication, AnAppendThatBeginsInThePurgedPartMatches) {
     EXPECT_FALSE(node.newest<AppendReply>(n2).rejected);
 }
 
-// C8: nothing there is no term, and none matches it.
+// C8: an entry that does not exist has no term, and matches none.
 TEST(RaftReplication, AnAppendBeyondTheLogDoesNotMatch) {
     auto node = follower();
     node.receive(n2, append(1, {Term{}, LogIndex{7}}));
@@ -309,7 +311,7 @@ TEST(RaftReplication, AConfigurationIsFoundAgainAfterARestart) {
     EXPECT_EQ(node->configuration(), voters({1, 2, 4}));
 }
 
-// --- what is refused at the door
+// --- refused messages
 
 void expect_refused(AppendRequest request) {
     auto node = follower();
@@ -383,7 +385,7 @@ TEST(RaftReplication, CommitsWhatAMajorityHasOnDisk) {
     EXPECT_EQ(led.leader.committed.back().id, log_id(2, 3));
 }
 
-// D1: the leader's own disk is one vote like any other.
+// D1: the leader's own disk counts like any other.
 TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {
     Led led{1, 2, 3};
     led.leader.propose();
@@ -398,7 +400,7 @@ TEST(RaftReplication, TwoFollowersCommitWithoutASlowLeaderDisk) {
     Led led{1, 2, 3};
     led.cluster.stall_disk(n1);
     led.leader.propose();
-    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n2), 1U);  // not after the own write
+    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n2), 1U);  // its own write sends no further one
     led.cluster.settle();
     EXPECT_EQ(led.leader->durable_index(), LogIndex{2});
     EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
@@ -416,7 +418,7 @@ TEST(RaftReplication, HalfIsNoMajority) {
     EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
 }
 
-// F1, F2: what is counted is what there is, whatever became of it.
+// F1, F2: the count follows the entries, whatever happens to them.
 TEST(RaftReplication, KnowsHowMuchIsNotCommitted) {
     Led led{1, 2, 3};
     EXPECT_EQ(led.leader->uncommitted_bytes(), 0U);
@@ -448,7 +450,7 @@ TEST(RaftReplication, RepeatedAnswersCountOnce) {
     EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
 }
 
-// C3: while joint, a majority of each list.
+// C3: while joint, a majority of each list is needed.
 TEST(RaftReplication, WhileJointCommitsWithBothMajorities) {
     Led led{1, 2, 3, 4, 5};
     led.leader.configure({{7, 9}, members({1, 2, 3}), members({1, 4, 5}), {}});
@@ -493,7 +495,7 @@ TEST(RaftReplication, OldAnswersMoveNothingBack) {
     EXPECT_TRUE(led.leader.sent.empty());
 }
 
-// C7: an answer that rejects attests nothing.
+// C7: a rejection acknowledges nothing.
 TEST(RaftReplication, ARejectionCommitsNothing) {
     Led led{1, 2, 3};
     led.leader.propose();
@@ -504,7 +506,7 @@ TEST(RaftReplication, ARejectionCommitsNothing) {
     EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
 }
 
-// C6: it attests entries of the leadership it answers, at the same indexes.
+// C6: it acknowledges entries of the term that it answers, with the same indexes.
 TEST(RaftReplication, AnAnswerToAnEarlierTermDoesNotCount) {
     Led led{1, 2, 3};
     led.leader.receive(n2, append(3, log_id(2, 2)));
@@ -528,7 +530,7 @@ TEST(RaftReplication, AnIdleClusterLearnsOfACommitAtOnce) {
     led.leader.sent.clear();
     led.leader.receive(n2, accepts(2, 3));
     EXPECT_EQ(led.leader.newest<AppendRequest>(n2).commit, LogIndex{3});
-    // It has nothing to commit yet, and would only be told twice.
+    // It has nothing to commit yet, and would be informed twice.
     EXPECT_EQ(led.leader.sent_count<AppendRequest>(n3), 0U);
     led.leader.receive(n3, accepts(2, 3));
     EXPECT_EQ(led.leader.newest<AppendRequest>(n3).commit, LogIndex{3});
@@ -566,7 +568,7 @@ TEST(RaftReplication, HeartbeatsGoToEverybodyInTime) {
     EXPECT_EQ(led.leader->deadline(), due + heartbeat);
 }
 
-// Thesis 10.2.1: entries go ahead of their acknowledgements, as many messages as the window has.
+// Thesis 10.2.1: entries are sent without waiting for acknowledgements, up to the window.
 TEST(RaftReplication, SendsAheadUpToItsWindow) {
     auto options = options_of(n1);
     options.appends_in_flight_max = 3;
@@ -579,14 +581,14 @@ TEST(RaftReplication, SendsAheadUpToItsWindow) {
         EXPECT_EQ(request.previous, log_id(2, index));
         EXPECT_THAT(ids_of(request.entries), ElementsAre(log_id(2, ++index)));
     }
-    // What waited meanwhile travels together.
+    // The entries that waited are sent together.
     led.leader.receive(n2, accepts(2, 3));
     EXPECT_THAT(ids_of(led.leader.newest<AppendRequest>(n2).entries),
                 ElementsAre(log_id(2, 6), log_id(2, 7)));
     EXPECT_EQ(led.leader->progress_of(n2)->in_flight.size(), 3U);
 }
 
-// F1: one answer stands for everything before it.
+// F1: one answer acknowledges everything before it.
 TEST(RaftReplication, OneAnswerFreesTheWholeWindow) {
     Led led{1, 2, 3};
     for (int i = 0; i < 9; ++i)
@@ -611,7 +613,7 @@ TEST(RaftReplication, SplitsWhatIsTooMuchForOneMessage) {
     EXPECT_EQ(led.leader.newest<AppendRequest>(n2).entries.size(), 2U);
 }
 
-// Not knowing where the logs agree, one message is enough to find out.
+// While it is unknown where the logs agree, one message is enough to find out.
 TEST(RaftReplication, ProbesWithOneMessageAtATime) {
     RaftCluster cluster{1, 2, 3};
     cluster.cut(n3);
@@ -637,7 +639,7 @@ TEST(RaftReplication, ALostProbeIsMadeUpForByAHeartbeat) {
     EXPECT_EQ(cluster[n3]->commit_index(), LogIndex{3});
 }
 
-// F3: nothing is resent on a timer of its own; the heartbeat finds the gap.
+// F3: nothing is resent by a timer of its own; the heartbeat detects the gap.
 TEST(RaftReplication, LostEntriesAreMadeUpForByAHeartbeat) {
     Led led{1, 2, 3};
     led.cluster.cut(n3);
@@ -699,15 +701,16 @@ TEST(RaftReplication, WhoJoinsTheConfigurationIsSentToAtOnce) {
     EXPECT_NE(led.leader->progress_of(n4), nullptr);
     EXPECT_EQ(led.leader.sent_count<AppendRequest>(n4), 1U);
     led.leader.configure(voters({1, 2, 3}));
-    EXPECT_TRUE(led.leader->progress_of(n4)->leaves_at);  // it is still told so
+    EXPECT_TRUE(led.leader->progress_of(n4)->leaves_at);  // it still receives its removal
 }
 
 // --- logs that diverged
 
-// Thesis 3.6.2, figure 8 of the paper, by its letters. Indexes are one higher: 1 is the founding.
+// Thesis 3.6.2, figure 8 of the paper, with its letters. Indexes are one higher: 1 is the first
+// entry.
 TEST(RaftReplication, EntriesOfAnEarlierTermAreNotCommittedByCounting) {
     const auto five = voters({1, 2, 3, 4, 5});
-    // (a) S1 led term 2 and brought its entry to S2. (b) S5 led term 3 and wrote its own.
+    // (a) S1 led term 2 and sent its entry to S2. (b) S5 led term 3 and wrote its own.
     RaftCluster cluster{five,
                         options_of(n1),
                         {{n1, disk_with(five, {Term{3}, {}}, {2})},
@@ -715,7 +718,7 @@ TEST(RaftReplication, EntriesOfAnEarlierTermAreNotCommittedByCounting) {
                          {n3, disk_with(five, {Term{3}, {}}, {})},
                          {n4, disk_with(five, {Term{3}, {}}, {})},
                          {n5, disk_with(five, {Term{3}, n5}, {3})}}};
-    // (c) S1 leads term 4 and brings the entry of term 2 to S3: it is on a majority now.
+    // (c) S1 leads term 4 and sends the entry of term 2 to S3: it is on a majority now.
     cluster.cut(n4);
     cluster.cut(n5);
     auto& s1 = cluster[n1];
@@ -737,7 +740,7 @@ TEST(RaftReplication, EntriesOfAnEarlierTermAreNotCommittedByCounting) {
     EXPECT_EQ(s1->commit_index(), LogIndex{3});
 }
 
-// The other end of figure 8, (d): what was not committed is replaced.
+// The other outcome of figure 8, (d): what was not committed is replaced.
 TEST(RaftReplication, AnUncommittedEntryOnAMajorityMayBeReplaced) {
     const auto five = voters({1, 2, 3, 4, 5});
     RaftCluster cluster{five,
@@ -749,7 +752,7 @@ TEST(RaftReplication, AnUncommittedEntryOnAMajorityMayBeReplaced) {
                          {n5, disk_with(five, {Term{3}, n5}, {3})}}};
     cluster.cut(n1);
     auto& s5 = cluster[n5];
-    // Its term is behind: the others tell it, and it asks again.
+    // Its term is behind: the others inform it, and it asks again.
     s5.timer_when_due();
     cluster.settle();
     EXPECT_EQ(s5->term(), Term{4});
@@ -762,7 +765,7 @@ TEST(RaftReplication, AnUncommittedEntryOnAMajorityMayBeReplaced) {
     }
 }
 
-// Figure 7 of the paper: everything a follower can have more or less of.
+// Figure 7 of the paper: every way in which a follower can have fewer or more entries.
 TEST(RaftReplication, BringsEveryKindOfLogToTheLeaders) {
     const std::vector<std::uint64_t> leads{1, 1, 4, 4, 5, 5, 6, 6, 6};
     const std::vector<std::vector<std::uint64_t>> followers{{1, 1, 4, 4, 5, 5, 6, 6},
@@ -796,7 +799,7 @@ RaftState long_log(Configuration configuration, std::uint64_t first_term, std::u
     return state;
 }
 
-// C15: terms 2, 4, 6, ... here and 3, 5, 7, ... there, 500 entries each, and nothing in common.
+// C15: terms 2, 4, 6, ... here and 3, 5, 7, ... there, 500 entries each, and none in common.
 TEST(RaftReplication, ALongDivergentTailIsSkippedTermByTerm) {
     const auto three = voters({1, 2, 3});
     RaftCluster cluster{three,
@@ -819,7 +822,7 @@ TEST(RaftReplication, ALongDivergentTailIsSkippedTermByTerm) {
     EXPECT_EQ(log_of(cluster[n3].raft()), log_of(leader.raft()));
 }
 
-// Three nodes and a bad network: one step is one thing that happens to somebody.
+// Three nodes and a bad network: each step is one random event.
 class Disorder {
 public:
     explicit Disorder(std::uint64_t seed) : prng_{seed} {}
@@ -842,7 +845,7 @@ public:
             default: deliver_any();
         }
     }
-    // What is under way stays lost, and everybody catches up.
+    // Messages in transit are lost, and all nodes catch up.
     HandDriven& calm_down() {
         for (auto& [id, node] : cluster)
             node.sent.clear();
@@ -859,7 +862,7 @@ private:
         node.crash_and_restart();
         node.committed.clear();
     }
-    // Out of order; now and then not at all, or not for the last time.
+    // Out of order; sometimes not at all, sometimes repeatedly.
     void deliver_any() {
         for (auto& [id, node] : cluster) {
             for (auto& envelope : std::exchange(node.sent, {}))
@@ -876,8 +879,8 @@ private:
     std::vector<std::pair<NodeId, RaftEnvelope>> mail_;
 };
 
-// C10, D6 and the rest at once: whatever is lost, repeated, late or slow, nobody commits anything
-// else than the others, and in the end all agree.
+// C10, D6 and the others at once: whatever is lost, repeated, late or slow, all nodes commit the
+// same entries, and agree at the end.
 TEST(RaftReplication, AgreesUnderDisorder) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -1,4 +1,4 @@
-// A follower that has no room for entries (P11).
+// A follower that has no capacity for entries (P11).
 #include <gtest/gtest.h>
 
 #include "tests/support/raft_fixture.hpp"
@@ -6,7 +6,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Node 1 leads; node 3 has no room.
+// Node 1 leads; node 3 has no capacity.
 struct Full {
     Full() { cluster[n3].set_room(false); }
     void propose(int count) {
@@ -31,7 +31,7 @@ TEST(RaftRoom, WithoutItNothingIsTakenAndNothingCommitted) {
     EXPECT_EQ(it.leader->commit_index(), it.leader->log().last().index);
 }
 
-// Who has no room is no reason for an election, and counts for what it hears.
+// A follower without capacity does not cause an election, and its confirmations count.
 TEST(RaftRoom, WithoutItAFollowerFollowsAndConfirms) {
     Full it;
     it.propose(1);
@@ -61,7 +61,7 @@ TEST(RaftRoom, WithRoomAgainItGetsWhatItMissedWithTheNextHeartbeat) {
     EXPECT_EQ(it.cluster[n3]->commit_index(), it.leader->commit_index());
 }
 
-// Nobody knows yet how far it is.
+// The new leader does not know yet how far the follower is.
 TEST(RaftRoom, ANewLeaderFindsOutAsWell) {
     Full it;
     it.propose(3);
@@ -75,7 +75,7 @@ TEST(RaftRoom, ANewLeaderFindsOutAsWell) {
     EXPECT_EQ(it.cluster[n3]->log().last(), it.cluster[n2]->log().last());
 }
 
-// Node 3 has three entries of the leader's, of which it does not know that they are committed.
+// Node 3 has three entries of the leader, and does not know that they are committed.
 struct FullOfNews : Full {
     FullOfNews() {
         cluster[n3].set_room(true);
@@ -87,7 +87,7 @@ struct FullOfNews : Full {
         cluster[n3].set_room(false);
         propose(2);
     }
-    // What the leader appended, from what node 3 had.
+    // The entries that the leader appended after those of node 3.
     std::vector<Entry> news(std::size_t count) {
         return leader->log().slice(had.index.next(), 1'000'000, count);
     }
@@ -115,7 +115,7 @@ TEST(RaftRoom, WithoutItAFollowerLeavesOutWhatItDoesNotHave) {
     EXPECT_TRUE(follower.writes.empty());
 }
 
-// What does not agree with the leader's is not its own to keep, but to be left alone for now.
+// Entries that conflict with the leader's are left alone for now.
 TEST(RaftRoom, WithoutItAFollowerTruncatesNothing) {
     FullOfNews it;
     auto& follower = it.cluster[n3];
@@ -129,7 +129,7 @@ TEST(RaftRoom, WithoutItAFollowerTruncatesNothing) {
     EXPECT_EQ(follower.newest<AppendReply>(n1).match.raw(), it.has.raw() - 1);
 }
 
-// Or a heartbeat would be a stream of what nobody takes.
+// Otherwise each heartbeat would be followed by a stream of entries that are not accepted.
 TEST(RaftRoom, WithoutItNothingIsSentAgainBetweenHeartbeats) {
     Full it;
     it.propose(10);
@@ -147,7 +147,7 @@ TEST(RaftRoom, WithoutItNothingIsSentAgainBetweenHeartbeats) {
     }
 }
 
-// Whoever leads without it keeps all the others waiting: those who have it come first.
+// A leader without capacity would delay all others, so nodes with capacity come first.
 TEST(RaftRoom, WithoutItAFollowerAsksLaterForVotes) {
     Full it;
     it.cluster.beat(n1);
@@ -159,7 +159,8 @@ TEST(RaftRoom, WithoutItAFollowerAsksLaterForVotes) {
     EXPECT_GT(it.cluster[n3]->deadline(), heard + 3 * election_timeout);
 }
 
-// Where nobody has it somebody leads all the same: when one disk moves again there is a leader.
+// If no node has capacity, one of them leads nevertheless: when one disk progresses again, there is
+// a leader.
 TEST(RaftRoom, WhereNobodyHasItOneIsElected) {
     RaftCluster cluster{1, 2, 3};
     for (const auto id : {n1, n2, n3})

@@ -1,5 +1,5 @@
-// The transfer of a state when something is wrong with it, or with one of the two: it begins anew,
-// in time and not at once, and nothing is kept open for who does not answer.
+// The transfer of a snapshot when something is wrong with it, or with one of the two nodes: it
+// starts again after a while, and nothing stays open for a node that does not answer.
 #include <gtest/gtest.h>
 
 #include "core/raft/snapshot_sum.hpp"
@@ -8,7 +8,7 @@
 namespace mortise::core::test {
 namespace {
 
-// Node 1 leads; node 3 lacks what is purged, has just been heard, and is being sent a state.
+// Node 1 leads; node 3 needs purged entries, has just answered, and is being sent a snapshot.
 struct Trouble {
     Trouble() {
         cluster.cut(n3);
@@ -22,7 +22,7 @@ struct Trouble {
     void give(const Configuration& configuration, bool done) {
         leader.give_rows(at, configuration, {Row{"key" + std::to_string(++given), "value"}}, done);
     }
-    // Heartbeats that node 2 answers, and node 3, when it talks, as one that is cut off.
+    // Heartbeats that node 2 answers, and node 3 as a cut-off follower if it answers.
     void beats(int count, bool third_answers) {
         const auto term = leader->term().raw();
         for (int i = 0; i < count; ++i) {
@@ -53,7 +53,7 @@ TEST(RaftSnapshotFaults, ARefusedStateIsReadAnewAfterAWhile) {
     EXPECT_EQ(it.leader.reads_asked[0].after, std::nullopt);
 }
 
-// S7: its own state was behind its log; it will not be for ever.
+// S7: its own state was behind its log, which is temporary.
 TEST(RaftSnapshotFaults, AStateThatHelpedNobodyIsReadAgainAfterAWhile) {
     Trouble it;
     it.leader.give_rows(log_id(2, 9), it.leader->configuration(), {Row{"key", "value"}}, true);
@@ -63,7 +63,7 @@ TEST(RaftSnapshotFaults, AStateThatHelpedNobodyIsReadAgainAfterAWhile) {
     EXPECT_EQ(it.leader.sent_count<SnapshotChunk>(n3), 0U);
 }
 
-// S5: a view holds back the disk's cleaning.
+// S5: a view delays the disk's compaction.
 TEST(RaftSnapshotFaults, NoViewStaysOpenForWhoIsSilent) {
     Trouble it;
     it.give(it.leader->configuration(), false);
@@ -78,7 +78,7 @@ TEST(RaftSnapshotFaults, NoViewStaysOpenForWhoIsSilent) {
     EXPECT_EQ(it.leader.reads_asked.size(), 1U);
 }
 
-// Whoever reads the state may be slow: an answer to the attempt before comes after this one began.
+// The reader of the state may be slow: rows of the previous attempt come after this one began.
 TEST(RaftSnapshotFaults, RowsOfAnEarlierAttemptAreOfNoUse) {
     Trouble it;
     it.beats(6 * beats_per_timeout, false);
@@ -94,7 +94,7 @@ TEST(RaftSnapshotFaults, RowsOfAnEarlierAttemptAreOfNoUse) {
     EXPECT_EQ(it.leader.newest<SnapshotChunk>(n3).position, 1U);
 }
 
-// M6: the one in force where the state ends, not the newest.
+// M6: the configuration in force where the state ends, not the newest one.
 TEST(RaftSnapshotFaults, AStateIsSentWithTheConfigurationOfItsOwnPlace) {
     Trouble it;
     const Configuration joint{{7, 9}, members({1, 2, 4}), members({1, 2, 3}), {}};
@@ -124,7 +124,7 @@ TEST(RaftSnapshotFaults, NoOtherStateIsBegunWhileOneIsInstalled) {
     EXPECT_EQ(node->commit_index(), LogIndex{20});
 }
 
-// C16, S9: what cannot be a state is not begun with.
+// C16, S9: an invalid chunk does not begin an install.
 TEST(RaftSnapshotFaults, NonsenseIsRefusedAtTheDoor) {
     const SnapshotChunk sound{
         Term{2}, log_id(2, 20), voters({1, 2, 3}), 0, {Row{"key", "value"}}, true, 0};

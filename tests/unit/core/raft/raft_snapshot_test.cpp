@@ -12,7 +12,7 @@ Row row(const std::string& key) {
 
 // --- the leader
 
-// Node 1 leads; node 3 lacks what is purged, and has just been heard.
+// Node 1 leads; node 3 needs purged entries, and has just answered.
 struct Sending {
     Sending() {
         cluster.cut(n3);
@@ -24,7 +24,7 @@ struct Sending {
         cluster.beat(n1);
     }
     [[nodiscard]] const Configuration& configuration() { return leader->configuration(); }
-    // What node 3 would say.
+    // The replies of node 3.
     void answer(std::uint64_t next, bool installed = false) {
         leader.receive(n3, SnapshotReply{leader->term(), at, next, installed, false});
     }
@@ -57,7 +57,7 @@ TEST(RaftSendSnapshot, BringsAStateChunkByChunk) {
     EXPECT_EQ(it.leader->progress_of(n3)->state, Progress::State::replicate);
     EXPECT_EQ(it.leader->progress_of(n3)->match, LogIndex{11});
     EXPECT_EQ(it.leader.closed, std::vector{n3});
-    // What the state does not have follows.
+    // The entries after the snapshot follow.
     EXPECT_EQ(it.leader.newest<AppendRequest>(n3).previous, it.at);
 }
 
@@ -90,7 +90,7 @@ TEST(RaftSendSnapshot, OldAnswersMoveNothing) {
     EXPECT_EQ(it.leader.reads_asked.size(), 1U);
 }
 
-// It restarted: what it had is gone.
+// It restarted, and its chunks are gone.
 TEST(RaftSendSnapshot, BeginsAnewWithAFollowerThatHasLostWhatItHad) {
     Sending it;
     it.give({row("a")}, false);
@@ -106,7 +106,7 @@ TEST(RaftSendSnapshot, BeginsAnewWithAFollowerThatHasLostWhatItHad) {
     EXPECT_EQ(it.leader.reads_asked[0].after, std::nullopt);
 }
 
-// What an earlier attempt has brought there is not sent again.
+// Chunks that an earlier attempt has delivered are not sent again.
 TEST(RaftSendSnapshot, GoesOnWhereTheFollowerIs) {
     Sending it;
     it.give({row("a")}, false);
@@ -127,7 +127,7 @@ TEST(RaftSendSnapshot, TheViewIsClosedWhenItLeadsNoMore) {
     EXPECT_EQ(it.leader->oldest_state_sent(), std::nullopt);
 }
 
-// S12: who is sent a state will go on from there.
+// S12: a follower that receives a snapshot continues from its end.
 TEST(RaftSendSnapshot, TellsWhatIsStillNeeded) {
     Sending it;
     EXPECT_EQ(it.leader->oldest_state_sent(), std::nullopt);
@@ -151,7 +151,7 @@ Row long_row(const std::string& key, std::size_t bytes) {
     return row;
 }
 
-// S7: what fits into no message could never be sent.
+// S7: a row that does not fit in a message could never be sent.
 TEST(RaftSendSnapshot, CutsARowThatIsLongerThanAChunk) {
     Sending it;
     const auto row = long_row("a", 2 * chunk_bytes + 1);
@@ -242,7 +242,7 @@ TEST(RaftReceiveSnapshot, WithoutRoomItAsksForNoMore) {
     Receiving it;
     it.node.set_room_for_state(false);
     it.node.receive(n1, it.first);
-    it.node.receive(n1, it.first);  // as one that is not answered is sent again
+    it.node.receive(n1, it.first);  // repeated, as a chunk without an answer
     EXPECT_EQ(it.node.sent_count<SnapshotReply>(n1), 0U);
     EXPECT_EQ(it.node.install.size(), 1U);
     it.node.set_room_for_state(true);
@@ -357,14 +357,15 @@ TEST(RaftReceiveSnapshot, WhileItInstallsItNeitherAppendsNorCampaigns) {
     ASSERT_TRUE(it.node->is_installing());
     it.node.receive(n1, append(2, log_id(1, 3), {commands(log_id(2, 4))}));
     EXPECT_EQ(it.node->log().last(), log_id(1, 3));
-    EXPECT_TRUE(it.node.newest<AppendReply>(n1).rejected);  // it is heard all the same
+    // its messages are answered nevertheless
+    EXPECT_TRUE(it.node.newest<AppendReply>(n1).rejected);
     it.node.timer_in(5 * election_timeout);
     EXPECT_EQ(it.node->role(), Role::follower);
     it.node.receive(n1, TimeoutNow{Term{2}, log_id(1, 3)});
     EXPECT_EQ(it.node->role(), Role::follower);
 }
 
-// D19, A3: state and log change together, and it says so when both are on disk.
+// D19, A3: state and log change together, and it reports that when both are on disk.
 TEST(RaftReceiveSnapshot, TheLogBeginsWhereTheStateEnds) {
     Receiving it;
     for (const auto& chunk : {it.first, it.second, it.third})
@@ -406,7 +407,7 @@ TEST(RaftReceiveSnapshot, SurvivesACrashOnEitherSideOfTheSwitch) {
     EXPECT_EQ(it.node->log().last(), log_id(1, 3));
     it.node.receive(n1, it.second);
     it.node.complete_writes();
-    EXPECT_EQ(it.reply().next, 0U);  // it has nothing of it any more
+    EXPECT_EQ(it.reply().next, 0U);  // it has no chunk any more
     for (const auto& chunk : {it.first, it.second, it.third})
         it.node.receive(n1, chunk);
     it.node.state_installed(it.last);

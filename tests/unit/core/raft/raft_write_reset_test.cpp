@@ -1,5 +1,5 @@
-// What counts as durable around a reset: the log begins anew where a received state ends, while
-// writes of the former log, or of a former state, may be under way (D14).
+// What counts as durable around a reset: the log begins anew where a received snapshot ends, while
+// writes of the former log, or of a former snapshot, may be in progress (D14).
 #include <gtest/gtest.h>
 
 #include "core/raft/snapshot_sum.hpp"
@@ -54,7 +54,7 @@ TEST(RaftWriteReset, OfTwoOnlyTheLastCounts) {
     EXPECT_EQ(tracker.durable(), LogIndex{40});
 }
 
-// --- the same, seen by the leader
+// --- the same, as the leader sees it
 
 SnapshotChunk whole_state(LogId last) {
     SnapshotChunk chunk{Term{2}, last, voters({1, 2, 3}), 0, {Row{"key", "value"}}, true, 0};
@@ -62,7 +62,7 @@ SnapshotChunk whole_state(LogId last) {
     return chunk;
 }
 
-// Node 3 has so many entries of term 1 and follows node 1, who leads term 2.
+// Node 3 has so many entries of term 1 and follows node 1, which leads term 2.
 HandDriven follower_with(std::size_t entries) {
     HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{2}, {}},
                                               std::vector<std::uint64_t>(entries, 1))};
@@ -91,7 +91,7 @@ TEST(RaftWriteReset, NothingIsClaimedOfASecondStateWhenTheFirstIsDurable) {
     EXPECT_EQ(node->durable_index(), LogIndex{40});
 }
 
-// S1: entries above the state's last that follow another one belong to a log that lost.
+// S1: entries after the snapshot's end that follow another entry belong to a log that lost.
 TEST(RaftWriteReset, AConflictingTailAboveTheStateGoesWithTheLog) {
     auto node = follower_with(30);
     ASSERT_GT(node->log().last().index, LogIndex{20});

@@ -8,13 +8,13 @@
 namespace mortise::core::test {
 namespace {
 
-// A tracker with a log beside it, of which only the last index matters.
+// A tracker and a log, of which only the last index matters.
 class Tracked {
 public:
     explicit Tracked(std::uint64_t durable)
         : tracker{{Term{1}, {}}, LogIndex{durable}}, last_{durable} {}
 
-    // Entries up to `last` follow what is there, or what a truncation from `from` left.
+    // Entries up to `last` follow the existing ones, or those that a truncation from `from` left.
     WriteId append_to(std::uint64_t last, std::optional<std::uint64_t> from = {}) {
         Write write;
         if (from) {
@@ -60,7 +60,7 @@ TEST(WriteTracker, NumbersWritesInOrder) {
     EXPECT_EQ(disk.append_to(2), first.next());
 }
 
-// D6: every order but that of submission is refused, and changes nothing.
+// D6: any order other than that of submission is refused, and changes nothing.
 TEST(WriteTracker, RefusesPermutedCompletions) {
     std::vector<int> order{0, 1, 2, 3};
     do {
@@ -90,7 +90,7 @@ TEST(WriteTracker, RefusesACompletionTwiceOrOfNothing) {
     EXPECT_THROW(disk.tracker.complete(write), InvariantBroken);
 }
 
-// D10: the mark falls when the truncation is submitted, not when it completes.
+// D10: the durable index falls when the truncation is submitted, not when it completes.
 TEST(WriteTracker, ATruncationLowersTheMarkAtOnce) {
     Tracked disk{10};
     const auto write = disk.append_to(8, 7);
@@ -100,7 +100,7 @@ TEST(WriteTracker, ATruncationLowersTheMarkAtOnce) {
 }
 
 // D10, D11: W1 appends 5-10, W2 truncates at 7 and appends 7'-8'. W1's completion, which comes
-// after W2's submission, says nothing of 7' and 8', and nothing of 9 and 10.
+// after W2's submission, says nothing about 7' and 8', nor about 9 and 10.
 TEST(WriteTracker, AnEarlierCompletionDoesNotRaiseTheMarkOverATruncation) {
     Tracked disk{4};
     const auto w1 = disk.append_to(10);
