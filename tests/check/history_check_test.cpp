@@ -93,7 +93,7 @@ TEST(Tokens, OrderCallsThatOverlap) {
     expect_explained(story);
 }
 
-TEST(Tokens, OfReadersAreSharedOnlyWhileOneHolds) {
+TEST(Tokens, AreSharedByReadersOnlyWhileOneHolds) {
     Story story;
     story.granted("a", 0, 10, 5, shared);
     story.released("a", 20, 30, 5);
@@ -101,7 +101,7 @@ TEST(Tokens, OfReadersAreSharedOnlyWhileOneHolds) {
     expect_wrong(story, "token 5 was granted twice");
 }
 
-TEST(Tokens, OfReadersMayBeSharedWithOneUnseen) {
+TEST(Tokens, MayBeSharedWithAnUnseenReader) {
     Story story;
     story.granted("a", 0, 10, 5, shared);
     story.asked("c", 5, std::nullopt, Outcome::unknown, shared);
@@ -110,7 +110,7 @@ TEST(Tokens, OfReadersMayBeSharedWithOneUnseen) {
     expect_explained(story);
 }
 
-TEST(Tokens, OfAWriterAreNotSharedByAReader) {
+TEST(Tokens, AreNotSharedByAWriterAndAReader) {
     Story story;
     story.granted("a", 0, 10, 5);
     story.released("a", 20, 30, 5);
@@ -257,7 +257,7 @@ TEST(Release, RefusedOfAHoldThatIsValid) {
     expect_wrong(story, "its release was refused");
 }
 
-TEST(Release, OfUnknownOutcomeMayTakeEffectLateOrNever) {
+TEST(Release, WithAnUnknownOutcomeMayTakeEffectLateOrNever) {
     Story story;
     story.granted("a", 0, 10, 1);
     story.released("a", 20, std::nullopt, 1, Outcome::unknown);
@@ -267,7 +267,7 @@ TEST(Release, OfUnknownOutcomeMayTakeEffectLateOrNever) {
     expect_explained(story);
 }
 
-TEST(Release, OfUnknownOutcomeTakesNoEffectBeforeItIsCalled) {
+TEST(Release, WithAnUnknownOutcomeTakesNoEffectBeforeItsCall) {
     Story story;
     story.granted("a", 0, 10, 1).valid_until = 100;
     story.granted("b", 11, 19, 2);
@@ -354,7 +354,7 @@ TEST(Lease, ThatLapsedNeedNotHaveEnded) {
     expect_explained(story);
 }
 
-TEST(Lease, OfADeadProcessRunsToWhatItTrusted) {
+TEST(Lease, ThatADeadProcessTrustedRunsToItsEnd) {
     Story story;
     story.granted("a", 0, 10, 1).valid_until = 80;
     story.died("a", 20);
@@ -495,7 +495,7 @@ TEST(Window, IsTheTwoCallsThatCannotBothBe) {
     EXPECT_EQ(verdict.window[1].token, 52U);
 }
 
-TEST(Window, OfATokenThatGoesBack) {
+TEST(Window, HasTheTokenThatGoesBack) {
     Story story;
     for (std::uint64_t token = 1; token <= 20; ++token) {
         const auto time = static_cast<Time>(token) * 100;

@@ -29,13 +29,13 @@ TEST(ExitCode, AConfigurationThatIsWrongAndOneThatIsNotThereDiffer) {
     EXPECT_EQ(exit_code_of(ConfigError{missing, {"f", 0, ""}, "no"}), ExitCode::no_input);
 }
 
-TEST(ExitCode, OfCalls) {
+TEST(ExitCode, ForCalls) {
     EXPECT_EQ(exit_code_of(LockError{Errc::no_quorum}), ExitCode::unavailable);
     EXPECT_EQ(exit_code_of(LockError{Errc::not_ready}), ExitCode::taken);
     EXPECT_EQ(exit_code_of(LockError{Errc::invalid_argument}), ExitCode::usage);
 }
 
-TEST(ExitCode, OfTheDataDirectory) {
+TEST(ExitCode, ForTheDataDirectory) {
     EXPECT_EQ(code_of(storage::Errc::locked), ExitCode::taken);
     EXPECT_EQ(code_of(storage::Errc::io), ExitCode::io_error);
     EXPECT_EQ(code_of(storage::Errc::no_space), ExitCode::io_error);
@@ -44,7 +44,7 @@ TEST(ExitCode, OfTheDataDirectory) {
     EXPECT_EQ(code_of(storage::Errc::wrong_node), ExitCode::data_error);
 }
 
-TEST(ExitCode, OfCertificates) {
+TEST(ExitCode, ForCertificates) {
     const auto of = [](std::errc code) {
         return exit_code_of(CertificateError{std::make_error_code(code), "what"});
     };
@@ -55,7 +55,7 @@ TEST(ExitCode, OfCertificates) {
     EXPECT_EQ(of(std::errc::permission_denied), ExitCode::io_error);
 }
 
-TEST(ExitCode, OfTheSystem) {
+TEST(ExitCode, ForErrorsOfTheSystem) {
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_in_use)), ExitCode::taken);
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_not_available)), ExitCode::config);
     EXPECT_EQ(code_of(std::make_error_code(std::errc::no_space_on_device)), ExitCode::io_error);

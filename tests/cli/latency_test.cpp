@@ -7,12 +7,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-TEST(Latency, OfNothingIsZero) {
+TEST(Latency, WithoutSamplesIsZero) {
     EXPECT_EQ(Latency{}.quantiles().count, 0U);
     EXPECT_EQ(Latency{}.quantiles().max, nanoseconds{0});
 }
 
-TEST(Latency, OfOneSampleIsThatSample) {
+TEST(Latency, WithOneSampleIsThatSample) {
     Latency latency;
     latency.add(nanoseconds{7});
     const auto quantiles = latency.quantiles();

@@ -250,7 +250,7 @@ TEST_F(ClosedDescriptors, ANodeThatLosesAllStopsAndLeavesTheProgramsFilesAlone) 
     EXPECT_TRUE(is_ready(again)) << again.status().why_not_ready;
 }
 
-TEST_F(ClosedDescriptors, WhoClosesTheNodeRightAfterItWaitsForNothing) {
+TEST_F(ClosedDescriptors, ClosingTheNodeRightAfterItDoesNotWait) {
     EXPECT_EQ(in_child([&](Findings& findings) {
                   auto node = std::make_unique<Node>(config());
                   findings.expect(is_ready(*node), "ready");

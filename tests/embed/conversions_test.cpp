@@ -210,7 +210,7 @@ TEST_F(Conversions, AClosedNodeEndsAnUpgradeThatWaits) {
     EXPECT_THROW(std::ignore = hold.try_upgrade(), LockError);
 }
 
-TEST_F(Conversions, OfNothingAreRefused) {
+TEST_F(Conversions, WithoutAHoldAreRefused) {
     Hold hold;
     hold.downgrade(LockMode::shared, ec_);
     EXPECT_EQ(ec_, Errc::not_held);
@@ -343,7 +343,7 @@ TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
 }
 
 // Readers and a holder that upgrades, on two nodes: an exclusive holder is alone.
-TEST(ConversionsOfACluster, WhoeverIsExclusiveIsAlone) {
+TEST(ConversionsOfACluster, AnExclusiveHolderIsAlone) {
     testing::LocalCluster cluster{3, testing::quick_timing()};
     std::atomic<int> readers = 0;
     std::atomic<int> mistakes = 0;

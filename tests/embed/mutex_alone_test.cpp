@@ -270,7 +270,7 @@ TEST_F(MutexAlone, ALossInOneObjectDoesNotKeepAnotherFromLocking) {
     again.unlock();
 }
 
-TEST_F(MutexAlone, WhoLostItDoesNotUnlockWhoLockedItAfterwards) {
+TEST_F(MutexAlone, AThreadThatLostItDoesNotUnlockTheNextOwner) {
     mutex_.lock();
     lose(0);
     std::promise<void> locked;

@@ -149,7 +149,7 @@ TEST_F(MutexOnANode, AForeignUnlockIsReported) {
 }
 
 // S22: the next owner has it through the same object.
-TEST_F(MutexOnANode, WhoLostItFreesNothing) {
+TEST_F(MutexOnANode, AThreadThatLostItReleasesNothing) {
     mutex_.lock();
     node_.break_lock("m", mutex_.hold().token(), "stuck");
     ASSERT_TRUE(is_lost(mutex_.hold()));

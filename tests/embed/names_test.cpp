@@ -72,7 +72,7 @@ private:
     bool ready_ = false;
 };
 
-TEST_F(Names, OfAnyBytesAreTakenByEverybody) {
+TEST_F(Names, WithAnyBytesAreAcceptedByEveryCall) {
     using namespace std::string_literals;
     for (const auto& name : {"x"s, std::string(longest, 'x'), "\0"s, "a\0b"s, "\xff\xfe"s, "\n"s,
                              "../../etc"s, "\xed\xa0\x80"s}) {
@@ -89,7 +89,7 @@ TEST_F(Names, OfAnyBytesAreTakenByEverybody) {
     }
 }
 
-TEST_F(Names, ThatAreEmptyOrTooLongAreTakenByNobody) {
+TEST_F(Names, ThatAreEmptyOrTooLongAreRefusedByEveryCall) {
     for (const auto& name : {std::string{}, std::string(longest + 1, 'x')}) {
         for (const auto verdict : verdicts(name))
             EXPECT_EQ(verdict, Errc::invalid_argument);

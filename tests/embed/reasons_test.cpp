@@ -39,7 +39,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 using Reasons = OneNode;
 
-TEST_F(Reasons, OfARefusedAcquireNameTheOption) {
+TEST_F(Reasons, ForARefusedAcquireNameTheOption) {
     const auto refusal = [&](const AcquireOptions& options) {
         return words_of([&] { std::ignore = node_.acquire("x", options); });
     };
@@ -59,7 +59,7 @@ TEST_F(Reasons, AreGivenByEveryCallThatTakesAName) {
     EXPECT_SAYS(words_of([&] { mutex.lock(); }), words);
 }
 
-TEST_F(Reasons, OfAMutexAndOfAnAttemptNameTheOption) {
+TEST_F(Reasons, ForAMutexAndForAnAttemptNameTheOption) {
     const AcquireOptions limited{.wait_max = 1s};
     EXPECT_SAYS(words_of([&] { std::ignore = node_.try_acquire("x", limited); }), "acquire_for");
     EXPECT_SAYS(words_of([&] {

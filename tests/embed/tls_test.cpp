@@ -263,7 +263,7 @@ TEST_F(TlsCluster, ServesRemotesWithACertificateAlone) {
     EXPECT_THAT(nobody.status().front().problem, HasSubstr("TLS"));
 }
 
-TEST_F(TlsCluster, WhoWasRemovedIsOut) {
+TEST_F(TlsCluster, ARemovedMemberIsRefused) {
     const auto leader = cluster_.leader().value_or(0);
     const auto removed = (leader + 1) % 3;
     cluster_.node(leader).remove_member(removed + 1);

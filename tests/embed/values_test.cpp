@@ -28,7 +28,7 @@ TEST_F(Values, AreWrittenUnderAHoldAndReadByAnybody) {  // S36
     EXPECT_EQ(node_.acquire("config").value(), (std::string{"\0two\xff", 5}));
 }
 
-TEST_F(Values, OfAHoldThatIsNoneAreRefused) {  // S36
+TEST_F(Values, WithoutAHoldAreRefused) {  // S36
     std::error_code ec;
     Hold empty;
     empty.set_value("x", ec);

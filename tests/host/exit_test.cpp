@@ -137,7 +137,7 @@ private:
     testing::TempDirectory directory_{"exit"};
 };
 
-TEST_P(Exit, OfTheMainThreadTakesTheNodeAlong) {
+TEST_P(Exit, OnTheMainThreadTakesTheNodeAlong) {
     for (int i = 0; i < 10; ++i) {
         EXPECT_EQ(status_of([&] {
                       busy(node(), threads());

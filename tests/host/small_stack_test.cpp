@@ -60,7 +60,7 @@ void do_everything(const std::filesystem::path& path) {
     node.close();
 }
 
-TEST(Stack, OfAThreadMayBeSmall) {
+TEST(Stack, MayBeSmallOnAThread) {
     const testing::TempDirectory directory{"stack"};
     EXPECT_EQ(status_of([&] {
                   std::function<void()> body = [&] { do_everything(directory.path()); };
@@ -69,7 +69,7 @@ TEST(Stack, OfAThreadMayBeSmall) {
               0);
 }
 
-TEST(Stack, OfTheHandshakesOfTlsMayBeSmall) {
+TEST(Stack, MayBeSmallForTlsHandshakes) {
     EXPECT_EQ(status_of([&] {
                   std::function<void()> body = [] {
                       testing::LocalCluster cluster{3, testing::quick_timing(), testing::Wire::tls};
@@ -98,7 +98,7 @@ TEST(Stack, MayBelongToNoThread) {
               0);
 }
 
-TEST(Stack, OfAThousandThreadsMayBeSmall) {
+TEST(Stack, MayBeSmallOnAThousandThreads) {
     EXPECT_EQ(status_of([&] {
                   Node node{Config::in_memory()};
                   std::atomic<int> done{0};

@@ -81,19 +81,19 @@ TEST(Unload, TakesAPlugInAwayThatOpenedNoNode) {
               0);
 }
 
-TEST(Unload, OfAPlugInThatClosedItsNodeDoesNoHarm) {
+TEST(Unload, AfterItClosedItsNodeDoesNoHarm) {
     EXPECT_EQ(status_of([] { use_and_unload(close_it); }), 0);
 }
 
-TEST(Unload, OfAPlugInThatLeftItsNodeOpenDoesNoHarm) {
+TEST(Unload, WithItsNodeOpenDoesNoHarm) {
     EXPECT_EQ(status_of([] { use_and_unload(leave_it_open); }), 0);
 }
 
-TEST(Unload, OfAPlugInWhoseNodeRunsOnDoesNoHarm) {
+TEST(Unload, WhileItsNodeRunsOnDoesNoHarm) {
     EXPECT_EQ(status_of([] { use_and_unload(forget_it); }), 0);
 }
 
-TEST(Unload, OfAPlugInLeavesItToBeLoadedAgain) {
+TEST(Unload, LeavesAPlugInLoadableAgain) {
     EXPECT_EQ(
         status_of([] {
             for (const auto& part : {Parting{close_it}, Parting{forget_it}, Parting{close_it}})

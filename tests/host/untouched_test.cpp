@@ -242,7 +242,7 @@ TEST(Threads, GoThroughAStormOfSignals) {
     }
 }
 
-TEST(Threads, OfALookFromOutsideGoThroughAStormOfSignals) {
+TEST(Threads, OfARemoteWithstandAStormOfSignals) {
     EXPECT_EQ(status_of([] {
                   testing::LocalCluster cluster{1};
                   const Storm storm{0};

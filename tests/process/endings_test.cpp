@@ -123,7 +123,7 @@ TEST_F(Endings, GoOnUnderTheNextLeader) {
     expect_value("whole", "clean");
 }
 
-TEST_F(Endings, OfAHolderThatIsStoppedForAMomentAreNone) {
+TEST_F(Endings, DoNotFollowAShortStop) {
     hold("watched", "watch");
     hold("trusted");
     holder().pause();

@@ -121,7 +121,7 @@ TEST_F(Members, WhoMissedAMemberMakesAMajorityWithIt) {
 }
 
 // Its holds expire, its calls end, and it can be closed as usual.
-TEST_F(Members, WhoIsRemovedWaitsForNobody) {
+TEST_F(Members, ARemovedMemberWaitsForNobody) {
     auto config = this->learner();
     config.timing.call_timeout = 1s;
     Node learner{config};

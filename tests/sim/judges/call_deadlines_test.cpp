@@ -58,7 +58,7 @@ TEST_F(CallDeadlinesTest, EndWithTheNode) {
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(CallDeadlinesTest, WhoWaitsForALockMayWaitForEver) {
+TEST_F(CallDeadlinesTest, AWaitForALockMayLastForEver) {
     acquire(core::Instant::never());
     deadlines.after_step(a, now, core::Instant::never());
     EXPECT_EQ(found(), "");

@@ -253,7 +253,7 @@ TEST_F(CheckerTest, SeesAnOfferOfWhatIsNotOnDisk) {
 }
 
 // Its state is on disk, and the log behind it is not yet.
-TEST_F(CheckerTest, WhoHasTheStateOfAnotherKnowsWhoFounded) {
+TEST_F(CheckerTest, ANodeWithASnapshotKnowsTheFirstVoters) {
     platter(a).configuration_there =
         core::decode_configuration(founding(7).payload).value_or(core::Configuration{});
     checker.sent(a, b, core::FormationOffer{founding(7)});

@@ -43,7 +43,7 @@ TEST_F(ContentionsTest, NobodyWaitsForAHolderWhoWasNotTold) {
     EXPECT_VIOLATION("keeps somebody waiting, and was not told");
 }
 
-TEST_F(ContentionsTest, WhoIsAskedForHearsOfIt) {
+TEST_F(ContentionsTest, AHolderIsNotifiedOfARequestToRelease) {
     ask("please");
     after_step();
     EXPECT_VIOLATION("was asked for, and did not hear of it");
@@ -59,13 +59,13 @@ TEST_F(ContentionsTest, NobodyIsToldThatNobodyWaits) {
     EXPECT_VIOLATION("is told that nobody waits for it");
 }
 
-TEST_F(ContentionsTest, WhoLostItIsNotTold) {
+TEST_F(ContentionsTest, AFormerHolderIsNotNotified) {
     contentions.lost(its);
     tell(1);
     EXPECT_VIOLATION("is told that others want what it does not have");
 }
 
-TEST_F(ContentionsTest, WhoLetGoOfItOrDiedOwesNothing) {
+TEST_F(ContentionsTest, AReleasedOrDeadHolderNeedsNoNotification) {
     another_waits();
     contentions.released(its);
     tell(1);

@@ -74,7 +74,7 @@ TEST_F(FairnessTest, InAFifoNobodyIsPassed) {
     EXPECT_VIOLATION("S31: overtaken in a queue");
 }
 
-TEST_F(FairnessTest, WhoConflictsWithNobodyPassesNobody) {
+TEST_F(FairnessTest, ARequestWithoutConflictsOvertakesNone) {
     waits(1, shared);
     begins(core::QueuePolicy::fifo);
     enters(2, intent_shared);
@@ -109,7 +109,7 @@ TEST_F(FairnessTest, ABarrierIsNotPassed) {
     EXPECT_VIOLATION("S32: a barrier was passed");
 }
 
-TEST_F(FairnessTest, WhoLeftIsNotPassed) {
+TEST_F(FairnessTest, ARequestThatLeftIsNotOvertaken) {
     waits(1, exclusive);
     waits(2, exclusive);
     waits(4, exclusive);

@@ -32,7 +32,7 @@ TEST_F(LaterLivesTest, AreKnownToWhoHeardOfThem) {
     EXPECT_FALSE(knows_better(a, hello(6, 60)));
 }
 
-TEST_F(LaterLivesTest, OfTheSameStartAreOthersButNotTheSame) {
+TEST_F(LaterLivesTest, IncludeOtherRunsOfTheSameStart) {
     lives.heard(a, hello(5, 50));
     EXPECT_FALSE(knows_better(a, hello(5, 50)));
     EXPECT_TRUE(knows_better(a, hello(5, 51)));

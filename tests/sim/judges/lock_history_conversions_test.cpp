@@ -52,7 +52,7 @@ TEST_F(LockConversionsTest, AreContentWithAnHonestHistory) {
     EXPECT_EQ(tally.probes().at("upgrade waited and was granted"), 1U);
 }
 
-TEST_F(LockConversionsTest, WhoUpgradedKeepsReadersOut) {
+TEST_F(LockConversionsTest, AnUpgradedHoldKeepsReadersOut) {
     hold(a, of_a, update);
     hold(b, of_b, shared);
     end_in_the_cluster(of_b);
@@ -63,7 +63,7 @@ TEST_F(LockConversionsTest, WhoUpgradedKeepsReadersOut) {
     EXPECT_VIOLATION("local validity");
 }
 
-TEST_F(LockConversionsTest, WhoDowngradesLetsReadersInBeforeItIsTold) {
+TEST_F(LockConversionsTest, ADowngradeAdmitsReadersBeforeItIsReported) {
     hold(a, of_a, exclusive);
     downgrade(a, of_a, shared);
     apply({downgrading(of_a, shared)});

@@ -175,7 +175,7 @@ TEST_F(TwoBelieve, SeesALeaseThatIsProlongedTooLate) {
     EXPECT_VIOLATION("local validity");
 }
 
-TEST_F(TwoBelieve, WhoWasToldOfTheLossBelievesNothing) {
+TEST_F(TwoBelieve, ANotifiedHolderDoesNotCount) {
     let_a_hold_beyond_its_session();
     history.lost({operation(of_a, 1), {}});
     acquire_and_tell(b, of_b, 1);

@@ -94,7 +94,7 @@ TEST_F(LockWritingTest, SeesWhoBelievesInWhatAQuorumHasOpened) {
     EXPECT_VIOLATION("local validity: node 2 and node 1 both believe to hold name");
 }
 
-TEST_F(LockWritingTest, WhoWasNotWaitedForMayBelieve) {
+TEST_F(LockWritingTest, AnImpatientBreakAllowsTwoHolders) {
     acquire_and_tell(a, of_a, 1);
     apply({breaking(1, true)});
     acquire_and_tell(b, of_b, 2);
@@ -102,7 +102,7 @@ TEST_F(LockWritingTest, WhoWasNotWaitedForMayBelieve) {
 }
 
 // The name was broken with patience first, and then without.
-TEST_F(LockWritingTest, WhoIsNotWaitedForAnyMoreMayBelieve) {
+TEST_F(LockWritingTest, ASecondImpatientBreakAllowsTwoHolders) {
     acquire_and_tell(a, of_a, 1);
     auto again = breaking(2, true);
     apply({breaking(1, false)});
@@ -112,7 +112,7 @@ TEST_F(LockWritingTest, WhoIsNotWaitedForAnyMoreMayBelieve) {
 }
 
 // The node receives the grant after the break is in the log.
-TEST_F(LockWritingTest, WhoWasNotWaitedForMayBeginToBelieve) {
+TEST_F(LockWritingTest, AHoldMayBeReportedAfterAnImpatientBreak) {
     ask(a, 1);
     apply({acquire(of_a, 1)});
     const auto token = token_of(operation(of_a, 1));

@@ -55,7 +55,7 @@ TEST_F(OutsideHistoryTest, TwoAtOnce) {
     EXPECT_FALSE(is_explained());
 }
 
-TEST_F(OutsideHistoryTest, OfTwoReadersOnOneNodeEachIsItsOwn) {
+TEST_F(OutsideHistoryTest, TwoReadersOnOneNodeAreDistinct) {
     granted(a, {session_of_a, core::Seq{1}}, 1, core::LockMode::shared);
     granted(a, {session_of_a, core::Seq{2}}, 1, core::LockMode::shared);
     history.releasing(a, {}, {session_of_a, core::Seq{1}});
@@ -63,14 +63,14 @@ TEST_F(OutsideHistoryTest, OfTwoReadersOnOneNodeEachIsItsOwn) {
     EXPECT_FALSE(is_explained());
 }
 
-TEST_F(OutsideHistoryTest, WhoDiedIsTrustedAsLongAsItsLease) {
+TEST_F(OutsideHistoryTest, ADeadHolderCountsUntilItsLeaseEnds) {
     granted(a, session_of_a, 1);
     history.node_lost(a);
     granted(b, session_of_b, 2);
     EXPECT_FALSE(is_explained());
 }
 
-TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
+TEST_F(OutsideHistoryTest, AHolderWhoseLeaseEndedIsInNobodysWay) {
     granted(a, session_of_a, 1);
     history.node_lost(a);
     heap.run_until(11 * sim_second);
@@ -79,20 +79,20 @@ TEST_F(OutsideHistoryTest, WhoseLeaseIsOverIsInNobodysWay) {
 }
 
 // The machine stays suspended, so it never reports the loss of the hold.
-TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedNoLongerThanItsLease) {
+TEST_F(OutsideHistoryTest, ASuspendedHolderCountsNoLongerThanItsLease) {
     granted_to_b_after(11 * sim_second);
     history.end();
     EXPECT_TRUE(is_explained());
 }
 
-TEST_F(OutsideHistoryTest, WhoSleepsIsTrustedUntilTheEndOfItsLease) {
+TEST_F(OutsideHistoryTest, ASuspendedHolderCountsUntilItsLeaseEnds) {
     granted_to_b_after(9 * sim_second);
     heap.run_until(11 * sim_second);
     history.end();
     EXPECT_FALSE(is_explained());
 }
 
-TEST_F(OutsideHistoryTest, WhoWakesUpLateLosesWhatItHadLongBefore) {
+TEST_F(OutsideHistoryTest, AHolderThatResumesLateLostItsHoldLongBefore) {
     granted_to_b_after(11 * sim_second);
     history.lost({{session_of_a, core::Seq{1}}, core::HoldLost::Reason::expired});
     history.end();

@@ -33,7 +33,7 @@ TEST_F(TellingsTest, TheOwnerComesFirst) {
     EXPECT_FALSE(violations.first()) << found();
 }
 
-TEST_F(TellingsTest, NotTheCluster) {
+TEST_F(TellingsTest, TheClusterDoesNotComeFirst) {
     tellings.applied(history.book());
     EXPECT_FALSE(violations.first()) << found();
     steady = steady + 99ms;

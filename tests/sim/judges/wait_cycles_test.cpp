@@ -139,7 +139,7 @@ TEST_F(DeadlocksTest, SeeAnotherCircleAtAnotherNode) {
     EXPECT_VIOLATION("other outcomes at index 3");
 }
 
-TEST_F(DeadlocksTest, SeeATaleThatTheLogDoesNotHave) {
+TEST_F(DeadlocksTest, SeeAReportThatTheLogDoesNotHave) {
     ask(b, 1);
     auto applied = close_the_circle();
     history.applied(a, applied);
@@ -148,7 +148,7 @@ TEST_F(DeadlocksTest, SeeATaleThatTheLogDoesNotHave) {
     EXPECT_VIOLATION("a circle of waits that the log does not have");
 }
 
-TEST_F(DeadlocksTest, SeeATaleFromBeforeItWasAsked) {
+TEST_F(DeadlocksTest, SeeAReportFromBeforeTheRequest) {
     auto applied = close_the_circle();
     history.applied(a, applied);
     inspect(a, 8);
@@ -158,7 +158,7 @@ TEST_F(DeadlocksTest, SeeATaleFromBeforeItWasAsked) {
     EXPECT_VIOLATION("a circle of waits that the log does not have");
 }
 
-TEST_F(DeadlocksTest, SeeATaleForAnotherNode) {
+TEST_F(DeadlocksTest, SeeAReportForAnotherNode) {
     ask(a, 1);
     auto applied = close_the_circle();
     history.applied(a, applied);

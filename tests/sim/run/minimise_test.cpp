@@ -37,7 +37,7 @@ TEST(Minimise, ShortensTheRun) {
     EXPECT_LT(smallest->options.steps, 800U);
 }
 
-TEST(Minimise, HasNothingToSayOfARunThatIsWell) {
+TEST(Minimise, ReturnsNothingForARunWithoutAFailure) {
     EXPECT_FALSE(minimise({.seed = 3, .steps = 600}, fails_with_two_faults));
 }
 

@@ -29,7 +29,7 @@ TEST(Simulation, TellsTheSameStoryTwice) {
     }
 }
 
-TEST(Simulation, TellsAnotherStoryForAnotherSeed) {
+TEST(Simulation, GivesAnotherRunForAnotherSeed) {
     EXPECT_NE(run_seed({.seed = 1, .steps = 500}).trace, run_seed({.seed = 2, .steps = 500}).trace);
 }
 

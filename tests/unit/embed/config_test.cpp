@@ -49,7 +49,7 @@ TEST(Config, HasTheDocumentedDefaults) {
     EXPECT_FALSE(config.tls.is_set());
 }
 
-TEST(Config, OfASingleNodeNeedsADirectoryOnly) {
+TEST(Config, ForASingleNodeNeedsOnlyADirectory) {
     const auto config = Config::single_node("data");
     EXPECT_NO_THROW(config.validate());
     EXPECT_EQ(config.own_id(), 1U);
@@ -64,7 +64,7 @@ TEST(Config, InMemoryNeedsNothing) {
     EXPECT_EQ(config.own_id(), 1U);
 }
 
-TEST(Config, OfANodeAloneMayLeaveItsIdOut) {
+TEST(Config, ForASingleNodeMayOmitTheId) {
     Config config;
     config.data_dir = "data";
     EXPECT_NO_THROW(config.validate());
@@ -175,7 +175,7 @@ TEST(Config, RefusesPeersThatDoNotFit) {
     EXPECT_EQ(complaint(with_peers(8)), "peer: at most 7 voters, not 8");
 }
 
-TEST(Config, OfALearnerNamesTheMembersThereAre) {
+TEST(Config, ForALearnerListsThePresentMembers) {
     const auto of_learner = [](Config& c) {
         c.role = Role::learner;
         c.node_id = 4;

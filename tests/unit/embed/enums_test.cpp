@@ -34,7 +34,7 @@ TEST(Enums, HaveNames) {
     expect_names<LogLevel>({"debug", "info", "warn", "error", "off"});
 }
 
-TEST(Enums, OfEventsHaveNames) {
+TEST(Enums, ForEventsHaveNames) {
     expect_names<NodeEvent::Kind>({"ready", "not_ready", "became_leader", "lost_leadership",
                                    "leader_changed", "peer_up", "peer_down", "session_opened",
                                    "session_expired", "hold_lost", "not_held", "loop_overrun",

@@ -210,7 +210,7 @@ TEST_F(HoldTableTest, WhatWasGivenBackIsNotLost) {
     EXPECT_FALSE(hold.lost().stop_requested());
 }
 
-TEST_F(HoldTableTest, WhoeverLetsGoAfterTooLongASilenceHasLostIt) {  // S8, S23
+TEST_F(HoldTableTest, AReleaseAfterItsProgressTimeoutIsALoss) {  // S8, S23
     lease_until(boot_now() + 1h);
     auto hold = granted(false, 1ms);
     ASSERT_LT(table_.idle_at(), boot_now() + 1s);

@@ -126,7 +126,7 @@ TEST(NodeLog, WritesToStderrWithTheTimeInUtc) {
                              "info mortise node 3: good morning\n"));
 }
 
-TEST(NodeLog, OfTwoNodesDoNotMeet) {
+TEST(NodeLog, IsSeparateForEachNode) {
     Lines first;
     Lines second;
     NodeLog one{into(first, LogLevel::error), 1};

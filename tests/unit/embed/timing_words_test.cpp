@@ -16,7 +16,7 @@ TEST(TimingWords, NameWhatDiffersAndNothingElse) {
               "heartbeat 1500us (here 100ms), session_ttl 20s (here 10s)");
 }
 
-TEST(TimingWords, WhoSaysNothingDiffersInNothing) {
+TEST(TimingWords, AreEmptyForANodeThatSendsNoTimes) {
     EXPECT_EQ(timing_differences({}, ours), "");
     EXPECT_EQ(timing_differences(ours, {}), "");
 }

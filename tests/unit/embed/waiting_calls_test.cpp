@@ -21,7 +21,7 @@ public:
     std::optional<std::error_code> error;
 };
 
-TEST(PendingCalls, OfTheseNobodyKnowsWhatBecameOfThem) {  // P6
+TEST(PendingCalls, SomeHaveAnUnknownOutcomeWithoutAnAnswer) {  // P6
     EXPECT_TRUE(is_unknown_unanswered(core::ReleaseCall{}));
     EXPECT_TRUE(is_unknown_unanswered(core::WriteCall{}));
     EXPECT_TRUE(is_unknown_unanswered(core::ChangeCall{}));
@@ -75,7 +75,7 @@ TEST_F(WaitingCallsTest, WhatIsCancelledIsOver) {
     EXPECT_EQ(waiting_.take_all().size(), 1U);
 }
 
-TEST_F(WaitingCallsTest, OfAReleaseNobodyKnows) {
+TEST_F(WaitingCallsTest, AReleaseHasAnUnknownOutcome) {
     const auto release = add(core::ReleaseCall{core::CallTag{1}, {}});
     waiting_.give_up(start + patience);
     EXPECT_EQ(release->error, Errc::outcome_unknown);

@@ -201,7 +201,7 @@ TEST_F(DataDirectory, MayBeInADirectoryThatIsALink) {
     EXPECT_TRUE(node) << node.error().what;
 }
 
-TEST_F(DataDirectory, MintsAnIncarnationOfItsOwn) {
+TEST_F(DataDirectory, HasAnIncarnationOfItsOwn) {
     const auto first = open()->generation.incarnation;
     EXPECT_EQ(open({n1, true, {1, 2}})->generation.incarnation, first);
     fs::remove_all(path_);

@@ -35,7 +35,7 @@ std::optional<int> free_port(const CallersPorts& ports, asio::io_context& io) {
 
 // TCP can connect a caller with itself if nothing listens on the port: the connection would occupy
 // the port, and the node that should listen on it could not start.
-TEST(Dial, NobodyMeetsThemselves) {
+TEST(Dial, DoesNotConnectWithItself) {
     asio::io_context io;
     const CallersPorts ports;
     ASSERT_GT(ports.last, ports.first);

@@ -142,7 +142,7 @@ TEST_F(LinkMachineTest, GivesUpOnAHelloThatIsNotAnsweredInFiveSeconds) {
     EXPECT_EQ(link.state(), State::backing_off);
 }
 
-TEST_F(LinkMachineTest, PassesOverEventsOfAnAttemptThatIsOver) {
+TEST_F(LinkMachineTest, IgnoresEventsOfAnEndedAttempt) {
     feed(link_event::Start{});
     feed(link_event::ConnectFailed{Attempt{1}});
     fire_at_deadline();

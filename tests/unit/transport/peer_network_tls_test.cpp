@@ -172,7 +172,7 @@ TEST_F(PeerNetworkTlsTest, ACrowdThatOnlyBeginsHandshakesDoesNotKeepAPeerOut) {
     EXPECT_GT(first->network->counters().strangers_refused, 0U);
 }
 
-TEST_F(PeerNetworkTlsTest, WhoSaysNothingDuringTheHandshakeIsClosedInTime) {
+TEST_F(PeerNetworkTlsTest, ASilentHandshakeIsClosedInTime) {
     auto first =
         std::make_unique<Node>(io_, 1, addresses_, [&](NetworkOptions& options, core::Hello&) {
             options.cluster = "orders";
@@ -235,7 +235,7 @@ TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMe
     EXPECT_FALSE(connect(authority_.node(7)));
 }
 
-TEST_F(PeerNetworkTlsClientTest, OfAnotherClusterIsRefused) {
+TEST_F(PeerNetworkTlsClientTest, FromAnotherClusterIsRefused) {
     Authority billing{"billing"};
     const auto client = billing.user("bob", core::AccessRole::admin, {&authority_, &billing});
     ASSERT_TRUE(client) << billing.problem();

@@ -144,7 +144,7 @@ TEST_F(RpcGuardTest, AnswersAreToQuestionsThatWereWritten) {
     refused(many);
 }
 
-TEST_F(RpcGuardTest, WhoIsAskedIsNotAskedBack) {
+TEST_F(RpcGuardTest, ASideThatOnlyAsksIsNotAskedBack) {
     guard_.set_rules({});
     refused(bootstrap(0));
     refused(hello(0));

@@ -24,7 +24,7 @@ TEST(Denial, SaysWhichRolesThereAre) {
               R"(user bob may not acquire "a": its certificate has the role observer only)");
 }
 
-TEST(Denial, OfManyRulesIsShort) {
+TEST(Denial, IsShortForManyRules) {
     Access access{{AccessRole::voter}, {}};
     for (const auto* prefix : {"a", "b", "c", "d", "e", "f"})
         access.rules.push_back({Right::observe, prefix});

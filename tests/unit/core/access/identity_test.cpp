@@ -100,7 +100,7 @@ TEST(Identity, ComesBackAsItWasWritten) {
     EXPECT_EQ(*read, identity);
 }
 
-TEST(Access, OfARoleIsOnEveryName) {
+TEST(Access, ByARoleCoversEveryName) {
     EXPECT_TRUE(access_of(AccessRole::voter).may(Right::acquire, "x"));
     EXPECT_TRUE(access_of(AccessRole::client).may(Right::acquire, "x"));
     EXPECT_FALSE(access_of(AccessRole::client).may(Right::break_lock, "x"));

@@ -24,7 +24,7 @@ bool gives_back(const AgentOutput& output, Seq target) {
 }
 
 // S3: however often the session was requested, and however late the answer is.
-TEST(AgentLease, OfANewSessionBeginsWhenItWasFirstAskedFor) {
+TEST(AgentLease, BeginsWhenTheSessionWasFirstRequested) {
     const auto options = Agent::options();
     const Now asked{Instant{1'000'000'000}, Instant{5'000'000'000}};
     SessionAgent agent{options, Prng{1}, asked};

@@ -70,7 +70,7 @@ TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6
 }
 
 // Its worker was silent for too long, which the program itself detects.
-TEST_F(AgentLosses, OfTheProgramItselfWaitAsWell) {  // S8
+TEST_F(AgentLosses, DetectedByTheProgramWaitAsWell) {  // S8
     agent.agent.on_release({{}, hold, true}, agent.now);
     EXPECT_TRUE(released().empty());
     tell();
@@ -95,7 +95,7 @@ TEST_F(AgentLosses, EndWithTheSession) {
     EXPECT_EQ(agent.agent.released_untold(), 0U);
 }
 
-TEST_F(AgentLosses, OfAnotherSessionAreNotMeant) {
+TEST_F(AgentLosses, IgnoreNotificationsForAnotherSession) {
     lapse();
     agent.agent.on_told({SessionId{6}, hold.seq});
     EXPECT_TRUE(released().empty());
@@ -122,7 +122,7 @@ TEST_F(AgentLosses, GoBeforeWhatIsAskedOfTheirNames) {  // S20
 }
 
 // A call that is freed by one name goes before later calls that wait for another name.
-TEST_F(AgentLosses, WhoMayGoOnStaysBeforeWhoCameLater) {  // S20
+TEST_F(AgentLosses, AFreedCallGoesBeforeLaterCalls) {  // S20
     acquire(11, {"a", "b"});
     agent.send_all();
     const Answer granted{
@@ -157,7 +157,7 @@ TEST_F(AgentLosses, ManyMayGoOnAtOnce) {  // P10
     EXPECT_EQ(sent, 2'048U);
 }
 
-TEST_F(AgentLosses, OfSeveralNamesGoBackAsOne) {  // S23, S32
+TEST_F(AgentLosses, AreReleasedTogetherForSeveralNames) {  // S23, S32
     acquire(11, {"a", "b"});
     agent.send_all();
     const Answer granted{

@@ -59,7 +59,7 @@ TEST_F(AgentSeveralNames, AreOneOperationAndOneRelease) {
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
-TEST_F(AgentSeveralNames, OfAnyItHasTheOneThatItGot) {
+TEST_F(AgentSeveralNames, ARequestForAnyHoldsTheGrantedName) {
     of.agent.on_acquire(several(any, {{"b", LockMode::update}, {"a"}}), of.now);
     of.sent();
     of.queued(Seq{1});

@@ -103,7 +103,7 @@ TEST_F(AgentSuspending, ASuspendedHoldIsConfirmedWhenItIsHeldAgain) {  // S6
     EXPECT_EQ(of.answers_to(confirming), done);
 }
 
-TEST_F(AgentSuspending, WhoWantsToKnowIsAnsweredInTime) {  // P6
+TEST_F(AgentSuspending, AConfirmIsAnsweredInTime) {  // P6
     confirm();
     of.pass(5s);
     EXPECT_EQ(of.answers_to(confirming), error(CallError::no_quorum));
@@ -119,7 +119,7 @@ TEST_F(AgentSuspending, WhatIsLostInTheSameStepIsNotConfirmed) {  // S6, S24
     EXPECT_EQ(of.answers_to(confirming), error(CallError::lock_lost));
 }
 
-TEST_F(AgentSuspending, WhoAsksOfWhatIsBrokenIsAnsweredAtOnce) {  // P6, S24
+TEST_F(AgentSuspending, AConfirmOfABrokenHoldIsAnsweredAtOnce) {  // P6, S24
     confirm();
     of.agent.on_outcome(
         LockBroken{{SessionId{9}, Seq{1}}, "name", FencingToken{5}, {hold}, {}, false},

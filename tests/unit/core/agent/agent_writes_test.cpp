@@ -89,7 +89,7 @@ TEST_F(AgentWrites, ARenewalThatTellsOfItIsEnough) {  // S24
     EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
 }
 
-TEST_F(AgentWrites, SoIsAStateThatTookThePlaceOfAll) {  // S24
+TEST_F(AgentWrites, ASnapshotThatTellsOfItIsEnough) {  // S24
     auto own = Agent::own_session(Seq{1});
     own.broken.insert(Seq{1});
     agent.state_replaced(std::move(own));
@@ -122,7 +122,7 @@ TEST_F(AgentWrites, WhatWasGrantedInTheSameStepWasNeverHad) {  // S24
 }
 
 // One of them was broken: the confirmation releases the others as lost.
-TEST_F(AgentWrites, OfSeveralNamesAllAreGivenUp) {  // S24, S32
+TEST_F(AgentWrites, ABrokenNameEndsAllNamesOfItsHold) {  // S24, S32
     const auto both = hold_both();
     broken(both.seq, "a");
     const auto told = agent.agent.collect(agent.now);
@@ -166,7 +166,7 @@ TEST_F(AgentWrites, NobodyKnowsWhatBecameOfOneThatWasNotAnswered) {  // P6
     EXPECT_EQ(answers, std::vector{std::optional{CallError::outcome_unknown}});
 }
 
-TEST_F(AgentWrites, OfWhatIsNotHeldAreRefusedHere) {  // S19
+TEST_F(AgentWrites, WithoutAHoldAreRefusedHere) {  // S19
     write(80, SetValue{Seq{9}, "name", "value"}, {session, Seq{9}});
     EXPECT_EQ(agent.answers_to(CallTag{80}), std::vector{std::optional{CallError::lock_lost}});
     EXPECT_TRUE(sent().empty());

@@ -76,7 +76,7 @@ TEST_F(CountdownsTest, ARenewalStartsItAgainAndTakesBackThatItRanOut) {
     EXPECT_THAT(run_out_by(at(20s + patience)), ElementsAre(RenewedLease{one, second}));
 }
 
-TEST_F(CountdownsTest, OfOneSessionOnlyOneLeaseIsCounted) {
+TEST_F(CountdownsTest, CountOneLeasePerSession) {
     start(one, first, at(0s));
     EXPECT_THROW(start(one, second, at(1s)), InvariantBroken);
     EXPECT_EQ((countdowns_.elapsed({one, first}, at(3s))), 3s);

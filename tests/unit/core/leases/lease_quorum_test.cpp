@@ -78,7 +78,7 @@ TEST_F(LeaseQuorumTest, EachRenewalIsExpiredOnce) {
     EXPECT_THAT(decide({run_out()}), IsEmpty());
 }
 
-TEST_F(LeaseQuorumTest, WhoHasNoVoteDoesNotCount) {
+TEST_F(LeaseQuorumTest, ANodeWithoutAVoteDoesNotCount) {
     configuration_.voters = {member(1), member(2), member(3), member(4), member(5)};
     configuration_.learners = {member(6)};
     report(2);

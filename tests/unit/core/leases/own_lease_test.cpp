@@ -69,7 +69,7 @@ TEST_F(OwnLeaseTest, WhatWasOvertakenOrIsUnknownExtendsNothing) {
     EXPECT_EQ(lease_.valid_until(), at(4s + trust));
 }
 
-TEST_F(OwnLeaseTest, OfTooManyUnansweredTheOldestIsForgotten) {
+TEST_F(OwnLeaseTest, ForgetsTheOldestOfTooManyRequests) {
     const auto oldest = lease_.next_request(at(1s));
     std::uint64_t newest = 0;
     for (int i = 0; i < 256; ++i)

@@ -167,7 +167,7 @@ TEST(NodeCoreBacklog, NothingIsAppliedOrHandedOverBehindAWholeState) {
 
 // P10: if entries are small, a piece has a few hundred, because each of them is work besides its
 // bytes.
-TEST(NodeCoreBacklog, OfManySmallEntriesAPieceIsAFewHundred) {
+TEST(NodeCoreBacklog, APieceHasAFewHundredSmallEntries) {
     constexpr std::uint64_t many = 5'000;
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(many, 1));
     for (auto& entry : state.entries) {
@@ -229,7 +229,7 @@ TEST(NodeCoreBacklog, CountdownsOfWhatIsToBeAppliedAgainAreKept) {
 }
 
 // P12: an earlier leader may have proposed in a newer format just before this one leads.
-TEST(NodeCoreBacklog, WhoIsAddedMustReadWhatIsYetToBeApplied) {
+TEST(NodeCoreBacklog, ANewMemberMustReadTheEntriesToBeApplied) {
     auto begun = disk();
     begun.entries.resize(2);
     auto rest = disk().entries;

@@ -38,7 +38,7 @@ TEST_F(NodeCoreContention, ItsNodeIsToldWhenSomebodyBeginsToWait) {
     EXPECT_THAT(asker.contended, IsEmpty());
 }
 
-TEST_F(NodeCoreContention, WhoIsGrantedWhileOthersWaitIsToldAsSoonAsItWantsToKnow) {
+TEST_F(NodeCoreContention, ANewHolderIsNotifiedOfEarlierWaiters) {
     asker.acquire(2, "a");
     cluster[n1].acquire(3, "a");
     cluster.run_for(1s);
@@ -80,13 +80,13 @@ TEST_F(NodeCoreContention, AHoldThatBecomesStrongerKeepsOthersWaiting) {
     EXPECT_THAT(holder.contended, ElementsAre(Contended{strong, LockMode::intent_shared, 1, {}}));
 }
 
-TEST_F(NodeCoreContention, WhoAsksIsHeard) {
+TEST_F(NodeCoreContention, ARequestToReleaseIsPassedOn) {
     ask_release();
     EXPECT_TRUE(asker.was_answered<Written>(9));
     EXPECT_THAT(holder.contended, ElementsAre(Contended{hold, LockMode::exclusive, 0, "please"}));
 }
 
-TEST_F(NodeCoreContention, WhoAsksForWhatNobodyHoldsIsToldSo) {
+TEST_F(NodeCoreContention, ARequestToReleaseWithoutAHolderIsAnswered) {
     holder.call(ReleaseCall{CallTag{5}, hold});
     cluster.run_for(1s);
     ask_release();

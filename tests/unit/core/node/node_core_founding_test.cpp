@@ -71,7 +71,7 @@ TEST_F(NodeCoreBroughtIn, WhoPutsAStateInForceFoundsNothing) {
     EXPECT_EQ(node.hello().cluster, former.hello().cluster);
 }
 
-TEST_F(NodeCoreBroughtIn, WhoPutsAStateInForceAgreesToNoFounding) {
+TEST_F(NodeCoreBroughtIn, ANodeThatInstallsASnapshotAgreesToNoBootstrap) {
     HandDrivenNode node{2, {1, 2, 3}};
     receive_state(node);
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
@@ -82,7 +82,7 @@ TEST_F(NodeCoreBroughtIn, WhoPutsAStateInForceAgreesToNoFounding) {
 }
 
 // Its caller would be woken repeatedly for a question that has become irrelevant.
-TEST(NodeCoreFounding, WhoJoinsWhileItAsksAsksNobodyAnyMore) {
+TEST(NodeCoreFounding, ANodeThatJoinsStopsAsking) {
     HandDrivenNode node{1, {1, 2, 3}};
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
     node.step(PeerUp{empty_hello(3, {1, 2, 3})});

@@ -134,7 +134,7 @@ TEST_F(NodeCoreLives, OfTwoLivesOfOneStartTheFirstCounts) {
 
 // However it was detected: the message to it may be lost, and it stays excluded until it receives
 // one.
-TEST_F(NodeCoreLives, WhoMissedThatItIsOutlivedIsToldAgain) {
+TEST_F(NodeCoreLives, AnOutlivedNodeIsInformedAgain) {
     for (const std::uint64_t epoch : {1, 2}) {
         cluster.roll_back(n2, image, epoch, 99);
         cluster.connect(n1, n2);
@@ -229,7 +229,7 @@ TEST_F(NodeCoreDoubts, OfOneMemberGiveNothingUp) {
     EXPECT_EQ(node.raft().commit_index(), committed());
 }
 
-TEST_F(NodeCoreDoubts, OfTwoMembersAreEnough) {
+TEST_F(NodeCoreDoubts, FromTwoMembersAreEnough) {
     say(n3);
     EXPECT_FALSE(node.superseded);
     say(n1);
@@ -248,7 +248,7 @@ TEST_F(NodeCoreDoubts, AreHeardInRefusedHellos) {
 }
 
 // A person has to decide which of the two is right.
-TEST_F(NodeCoreDoubts, OfACopyStopTheNode) {
+TEST_F(NodeCoreDoubts, AboutACopyStopTheNode) {
     node.step(LifeRefused{n3, true});
     EXPECT_FALSE(node.copied);
     node.step(LifeRefused{n1, false});

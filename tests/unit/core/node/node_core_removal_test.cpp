@@ -114,7 +114,7 @@ TEST_F(NodeCoreRemoval, IsNotWhatAMemberHearsFromWhoIsBehind) {
 }
 
 // The session may outlive the removal: abandoned requests hold nothing then either.
-TEST_F(NodeCoreRemoval, OfOneThatIsAddedAgainLeavesNothingBehind) {
+TEST_F(NodeCoreRemoval, LeavesNothingBehindWhenTheNodeIsAddedAgain) {
     wait_at(n4);
     change({Kind::gone, n4, {}});
     ASSERT_TRUE(was_given_up(n4));

@@ -283,7 +283,7 @@ protected:
     NodeCluster cluster_{1, 2, 3};
 };
 
-TEST_F(NodeCoreMemberRights, WhoHasALearnersCertificateIsAddedAndNotPromoted) {
+TEST_F(NodeCoreMemberRights, ANodeWithALearnersCertificateIsAddedAndNotPromoted) {
     EXPECT_EQ(ask(n2, {Kind::learner, n4, "host4:1"}), std::nullopt);
     EXPECT_TRUE(members().is_learner(n4));
     EXPECT_EQ(ask(n2, {Kind::voter, n4, {}}), MembershipRefusal::not_a_voters_certificate);

@@ -134,7 +134,7 @@ TEST(PeerMemory, AFollowerHasWhatItAcknowledged) {
 }
 
 // Restored from before it learned of its cluster, and started more often than before.
-TEST(PeerMemory, WhoAcknowledgedAnythingIsEmptyNoMore) {
+TEST(PeerMemory, APeerThatAcknowledgedAnythingIsNotEmpty) {
     PeerMemory memory;
     memory.hear(empty_hello(1, 1), {});
     memory.acknowledged(directory, log_id(1, 1));
@@ -156,7 +156,7 @@ TEST(PeerMemory, WithinALifeNothingIsEvidence) {
     EXPECT_TRUE(memory.believe(directory, VoteRequest{Term{9}, 1, log_id(3, 9), false}));
 }
 
-TEST(PeerMemory, WhoHasForgottenIsNeverBelievedAgain) {
+TEST(PeerMemory, ADirectoryThatHasForgottenNeverCountsAgain) {
     PeerMemory memory;
     memory.acknowledged(directory, log_id(3, 10));
     memory.hear(hello(1, 1), {});

@@ -346,7 +346,7 @@ struct Installing {
     std::uint64_t before = 0;
 };
 
-TEST(StateLag, OfAnInstallMakesTheSenderWait) {
+TEST(StateLag, DuringAnInstallMakesTheSenderWait) {
     Installing it;
     for (it.bring(); it.replies() != 0; it.bring())
         ASSERT_LT(it.position, 6U);

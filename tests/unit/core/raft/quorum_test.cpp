@@ -106,7 +106,7 @@ TEST(QuorumValue, IsWhatTryingEveryValueFinds) {
     }
 }
 
-TEST(QuorumValue, OfOneIsItsOwn) {
+TEST(QuorumValue, WithOneVoterIsItsValue) {
     EXPECT_EQ(quorum_value(voters({3}), [](NodeId id) { return id.raw() * 10; }), 30U);
 }
 

@@ -264,7 +264,7 @@ TEST(RaftElection, AsksForVotesOnlyOnceItsOwnIsDurable) {
 }
 
 // D18: entries that are still being written do not count.
-TEST(RaftElection, BoastsOnlyOfALogThatIsDurable) {
+TEST(RaftElection, ClaimsOnlyADurableLog) {
     auto node = one_of_three();
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}));
     ASSERT_EQ(node.writes.size(), 1U);
@@ -620,7 +620,7 @@ TEST(RaftElection, OnlyVotersAreAsked) {
 }
 
 // M10: unless its log is ahead, since it may be a voter in entries that we do not have.
-TEST(RaftElection, WhoIsNoVoterGetsNoVoteAndNoAttention) {
+TEST(RaftElection, ANodeThatIsNoVoterGetsNoVote) {
     auto configuration = voters({1, 2, 3});
     configuration.learners = members({4});
     auto node = one_of(configuration);

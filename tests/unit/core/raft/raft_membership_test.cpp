@@ -81,7 +81,7 @@ TEST(RaftMembership, OneChangeAtATime) {
 
 // A configured voter that never received the outcome learns it from the first entry, however long
 // ago the bootstrap was (S47).
-TEST(RaftMembership, WhoFoundedIsNotForgotten) {
+TEST(RaftMembership, TheFirstVotersAreNotForgotten) {
     Changing it;
     const auto founding = voters({1, 2, 3});
     ASSERT_TRUE(accepted(it.leader.add_learner(newcomer)));
@@ -232,7 +232,7 @@ TEST(RaftMembership, ALeaderThatIsRemovedDoesNotCountItself) {
     EXPECT_TRUE(it.leader->is_leader());
 }
 
-TEST(RaftMembership, WhoIsRemovedIsToldAndIsQuiet) {
+TEST(RaftMembership, ARemovedNodeIsInformedAndIsQuiet) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n3)));
     it.cluster.settle();
@@ -255,7 +255,7 @@ TEST(RaftMembership, OneThatDoesNotAnswerIsLetGoAll) {
 }
 
 // No node informs it again: that the entry is committed is on its own disk, or was reported before.
-TEST(RaftMembership, WhoWasRemovedKnowsItInALaterStart) {
+TEST(RaftMembership, ARemovedNodeKnowsItInALaterStart) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n3)));
     it.cluster.settle();
@@ -274,7 +274,7 @@ TEST(RaftMembership, WhoWasRemovedKnowsItInALaterStart) {
 }
 
 // It is being added, and its entries are older.
-TEST(RaftMembership, WhoWasNeverAMemberWasNotRemoved) {
+TEST(RaftMembership, ANodeThatWasNeverAMemberWasNotRemoved) {
     auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
     HandDriven learner{options_of(n4), disk};
     learner.timer();
@@ -283,7 +283,7 @@ TEST(RaftMembership, WhoWasNeverAMemberWasNotRemoved) {
 }
 
 // M10: it cannot know that by itself. A node that knows informs it, and it stops asking for votes.
-TEST(RaftMembership, WhoIsToldToBeNoMemberCampaignsNoMore) {
+TEST(RaftMembership, ADismissedNodeStopsCampaigning) {
     HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.receive(n1, NotAMember{Term{1}, log_id(1, 1)});
     EXPECT_FALSE(node.noted(Note::Kind::removed));  // our own configuration is as new
@@ -295,7 +295,7 @@ TEST(RaftMembership, WhoIsToldToBeNoMemberCampaignsNoMore) {
     EXPECT_NE(node->deadline(), Instant::never());
 }
 
-TEST(RaftMembership, WhoIsAheadGetsAVoteOfWhoDoesNotKnowItYet) {
+TEST(RaftMembership, ACandidateWithALongerLogMayBeAVoter) {
     HandDriven node{options_of(n1), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.receive(n4, PreVoteRequest{Term{1}, 1, log_id(1, 1)});
     EXPECT_FALSE(node.newest<PreVoteReply>(n4).granted);

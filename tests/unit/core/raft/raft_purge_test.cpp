@@ -40,7 +40,7 @@ TEST(RaftPurge, GoesUnnoticedByThoseWhoHaveEverything) {
     EXPECT_EQ(behind.cluster[n3]->commit_index(), LogIndex{12});
 }
 
-TEST(RaftPurge, WhoNeedsWhatIsGoneIsCutOffAndSoItIsSaid) {
+TEST(RaftPurge, AFollowerThatNeedsPurgedEntriesIsCutOffWithANote) {
     Behind behind;
     behind.leader.purge_to(10);
     behind.cluster.heal(n3);
@@ -69,7 +69,7 @@ TEST(RaftPurge, HeartbeatsGoOnToWhoIsCutOff) {
 }
 
 // It still belongs to the cluster, so its answers count.
-TEST(RaftPurge, WhoIsCutOffStillConfirmsReadsAndContact) {
+TEST(RaftPurge, ACutOffFollowerStillConfirmsReadsAndContact) {
     Behind behind;
     behind.leader.purge_to(10);
     behind.cluster.heal(n3);
@@ -106,7 +106,7 @@ TEST(RaftPurge, AnotherLeaderThatKeptMoreBringsItBack) {
 
 // S7: a follower may recover from being cut off. Its entries were in flight when they were purged
 // here.
-TEST(RaftPurge, WhoHasEverythingAfterAllIsNotCutOffAnyLonger) {
+TEST(RaftPurge, AFollowerThatHasEverythingIsNotCutOffAnyLonger) {
     Behind behind;
     behind.cluster.heal(n3);
     // It reports its position, and receives the rest.

@@ -692,7 +692,7 @@ TEST(RaftReplication, ANewMemberGetsTheWholeLog) {
     EXPECT_EQ(cluster[n4]->commit_index(), LogIndex{3});
 }
 
-TEST(RaftReplication, WhoJoinsTheConfigurationIsSentToAtOnce) {
+TEST(RaftReplication, ANewMemberIsSentEntriesAtOnce) {
     Led led{1, 2, 3};
     auto grown = voters({1, 2, 3});
     grown.learners = members({4});
