@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
     mortise::Hold hold = node.acquire("orders/42");  // waits; throws mortise::LockError
     std::printf("orders/42 is ours, token %s\n", to_string(hold.token()).c_str());
 
-    // ... work, as long as hold.valid(); the destructor gives it back
+    // ... work, as long as hold.valid(); the destructor releases it
 }

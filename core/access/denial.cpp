@@ -7,7 +7,7 @@ namespace mortise::core {
 
 namespace {
 
-constexpr std::size_t prefixes_told_max = 4;
+constexpr std::size_t prefixes_shown_max = 4;
 
 std::string in_quotes(std::string_view name) {
     return "\"" + std::string{name} + "\"";
@@ -42,7 +42,7 @@ std::string rules_of(const Access& access, Right right) {
         return "its certificate has rules, and none of them allows " +
                std::string{to_string(right)};
     std::string text = allows + " on ";
-    const auto told = std::min(prefixes.size(), prefixes_told_max);
+    const auto told = std::min(prefixes.size(), prefixes_shown_max);
     for (std::size_t i = 0; i < told; ++i)
         text += (i == 0 ? "" : ", ") + in_quotes(prefixes[i]);
     if (told < prefixes.size()) text += " and " + std::to_string(prefixes.size() - told) + " more";

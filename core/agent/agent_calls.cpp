@@ -19,7 +19,7 @@ constexpr std::size_t given_up_per_step_max = 1'024;
 
 // --- calls of the program -----------------------------------------------------------------------
 
-bool SessionAgent::has_room_for(std::size_t names) const {
+bool SessionAgent::has_capacity_for(std::size_t names) const {
     return calls_.names() + ending_names_ + names <= operations_max;
 }
 
@@ -28,7 +28,7 @@ bool SessionAgent::has_room_for(std::size_t names) const {
 void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
     MORTISE_CHECK(tag.is_set() && !calls_.contains(tag));
     if (stage_ != Stage::open) return refuse(tag, CallError::node_stopped);
-    if (!has_room_for(call.names) || holds_.names() >= holds_max)
+    if (!has_capacity_for(call.names) || holds_.names() >= holds_max)
         return refuse(tag, CallError::resource_exhausted);
     if (auto* held = holds_.find(call.hold)) held->upgrade = tag;
     watch(tag, call, std::min(call.deadline, now.steady + options_.call_timeout));
@@ -79,7 +79,8 @@ void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     // A pending upgrade was requested for the hold in its present mode.
     if (held->names.size() > 1 || (held->upgrade.is_set() && !call.undoes))
         return refuse(call.tag, CallError::invalid_argument);
-    if (!call.undoes && !has_room_for(1)) return refuse(call.tag, CallError::resource_exhausted);
+    if (!call.undoes && !has_capacity_for(1))
+        return refuse(call.tag, CallError::resource_exhausted);
     if (covers(held->wanted, call.mode)) held->wanted = call.mode;
     ++held->downgrades;
     expect_end(call.tag, false, now);
@@ -101,7 +102,7 @@ void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
 
 void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     if (find_hold(call.hold) == nullptr) {
-        on_told(call.hold);  // a caller that releases a hold no longer relies on it
+        on_notified(call.hold);  // a caller that releases a hold no longer relies on it
         if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
@@ -109,7 +110,7 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
     drop_upgrade(held, CallError::cancelled);
     if (call.tag.is_set()) expect_end(call.tag, true, now);
     end_confirms(CallError::not_held);
-    if (call.lost) return end_when_told(call.hold.seq, call.tag, std::move(held.names));
+    if (call.lost) return end_when_notified(call.hold.seq, call.tag, std::move(held.names));
     end({Release{call.hold.seq, false}, call.tag, {}, held.names.size()});
 }
 

@@ -29,23 +29,23 @@ Held* SessionAgent::find_hold(OperationId hold) {
 void SessionAgent::lose(Seq operation, HoldLost::Reason why, Held held) {
     drop_upgrade(held, CallError::lock_lost);
     out_.lost.push_back({{*session_.id(), operation}, why});
-    end_when_told(operation, {}, std::move(held.names));
+    end_when_notified(operation, {}, std::move(held.names));
 }
 
-void SessionAgent::end_when_told(Seq operation, CallTag tag, Names names) {
+void SessionAgent::end_when_notified(Seq operation, CallTag tag, Names names) {
     ++endings_open_;
     ending_names_ += names.size();
     parked_.shut(names);
-    untold_.add(operation, {tag, std::move(names), now_.steady + telling_max});
+    pending_losses_.add(operation, {tag, std::move(names), now_.steady + telling_max});
 }
 
-void SessionAgent::on_told(OperationId hold) {
-    if (session_.id() == hold.session) end_untold(hold.seq);
+void SessionAgent::on_notified(OperationId hold) {
+    if (session_.id() == hold.session) end_pending_loss(hold.seq);
 }
 
 // Does nothing if it was done before.
-void SessionAgent::end_untold(Seq operation) {
-    auto loss = untold_.take(operation);
+void SessionAgent::end_pending_loss(Seq operation) {
+    auto loss = pending_losses_.take(operation);
     if (!loss) return;
     endings_.push_back({Release{operation, true}, loss->tag, {}, loss->names.size()});
     std::vector<CallTag> freed;
@@ -53,19 +53,19 @@ void SessionAgent::end_untold(Seq operation) {
     go_on_with(freed);
 }
 
-void SessionAgent::end_overdue_untold() {
-    for (auto hold = untold_.overdue(now_.steady); hold.is_set();
-         hold = untold_.overdue(now_.steady)) {
-        ++released_untold_;
-        end_untold(hold);
+void SessionAgent::end_overdue_losses() {
+    for (auto hold = pending_losses_.overdue(now_.steady); hold.is_set();
+         hold = pending_losses_.overdue(now_.steady)) {
+        ++released_unnotified_;
+        end_pending_loss(hold);
     }
 }
 
 // The session has ended, and the losses with it.
-void SessionAgent::forget_untold() {
+void SessionAgent::forget_pending_losses() {
     std::vector<CallTag> freed;
-    for (const auto hold : untold_.all())
-        parked_.reopen(untold_.take(hold)->names, freed);
+    for (const auto hold : pending_losses_.all())
+        parked_.reopen(pending_losses_.take(hold)->names, freed);
     go_on_with(freed);
 }
 

@@ -32,7 +32,7 @@ bool OwnSession::on_opened(const SessionOpened& opened, Now now) {
     lease_.sent(0, opening_sent_.value_or(now.boot));
     lease_.applied(0);
     renew_at_ = now.steady + std::chrono::milliseconds{options_.ttl_ms} / 3;
-    tell_lease(now);
+    report_lease(now);
     if (lapsed_) renew(now);  // opening took so long that the lease has ended already
     return true;
 }
@@ -56,12 +56,12 @@ void OwnSession::on_renewed(std::uint64_t number, Now now) {
     const auto trusted_for = lease_.valid_until() - now.boot;
     const auto due = trusted_for - holder_trust(options_.ttl_ms, options_.rho_ppm) + period;
     renew_at_ = due > Nanoseconds{} ? now.steady + due : std::min(renew_at_, now.steady + period);
-    tell_lease(now);
+    report_lease(now);
 }
 
 // Even if the lease was extended, holds that were lost stay lost: only later grants may rely on the
 // lease.
-void OwnSession::tell_lease(Now now) {
+void OwnSession::report_lease(Now now) {
     lapsed_ = !lease_.is_valid(now.boot);
     changed_ = LeaseChanged{*id_, lease_.valid_until()};
 }

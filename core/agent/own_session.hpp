@@ -44,7 +44,7 @@ public:
     void open(Now now);
     // From now on, the sessions that the earlier process had on this directory would be this node's
     // own.
-    void former_life_is_this_one() { options_.former_life_ended = false; }
+    void former_run_is_this_one() { options_.former_life_ended = false; }
     // False if this node did not request that session.
     bool on_opened(const SessionOpened& opened, Now now);
     void on_refused(const OpenRefused& refused, Now now);
@@ -85,7 +85,7 @@ public:
     [[nodiscard]] Instant deadline(Now now) const;
 
 private:
-    void tell_lease(Now now);
+    void report_lease(Now now);
 
     AgentOptions options_;
     Prng prng_;

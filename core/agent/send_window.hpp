@@ -32,7 +32,7 @@ public:
     // Capacity for one more request that holds or queues something, and for one that ends
     // something. The latter have a part of the window to themselves, so that no number of acquires
     // delays a release (S21).
-    [[nodiscard]] bool has_room_for_calls() const { return sent_.size() < calls_max_; }
+    [[nodiscard]] bool has_capacity_for_calls() const { return sent_.size() < calls_max_; }
     [[nodiscard]] bool has_room() const { return sent_.size() < 2 * calls_max_; }
 
     // Gives the request its sequence number. Requires capacity.

@@ -25,7 +25,7 @@ SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
 
 void SessionAgent::begin(Now now) {
     now_ = now;
-    end_overdue_untold();
+    end_overdue_losses();
     end_holds_that_are_over();
     // When the lease ends locally, every hold is lost before anything else is done, whatever the
     // state of the network (S6).
@@ -55,10 +55,10 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
     answer_enders(how);
     window_.clear();
     endings_.clear();
-    forget_untold();
+    forget_pending_losses();
     endings_open_ = 0;
     ending_names_ = 0;
-    session_.former_life_is_this_one();
+    session_.former_run_is_this_one();
     session_.open(now);
     if (stage_ != Stage::closing) return;
     stage_ = Stage::closed;
@@ -185,7 +185,7 @@ void SessionAgent::number_endings(Now now) {
 // Releases and cancels got their sequence numbers before: an unlock() goes ahead of a try_lock()
 // (S20, S21). If the window had no capacity for them, it has none for calls either.
 bool SessionAgent::may_number_calls() const {
-    return stage_ == Stage::open && window_.has_room_for_calls();
+    return stage_ == Stage::open && window_.has_capacity_for_calls();
 }
 
 void SessionAgent::number_calls(Now now) {
@@ -239,7 +239,7 @@ void SessionAgent::go_on_with(const std::vector<CallTag>& freed) {
 // uncleanly (S23), so the cluster is informed of losses first.
 void SessionAgent::number_close(Now now) {
     const bool is_next = stage_ == Stage::closing && !close_is_numbered_ && endings_.empty() &&
-                         untold_.empty() && window_.has_room();
+                         pending_losses_.empty() && window_.has_room();
     if (!is_next) return;
     window_.add({CloseSession{}, {}, {}}, now);
     close_is_numbered_ = true;
@@ -292,8 +292,8 @@ AgentOutput SessionAgent::collect(Now now) {
 Instant SessionAgent::deadline() const {
     if (stage_ == Stage::closed) return Instant::never();
     if (has_more_to_send()) return now_.steady;
-    auto next = std::min(
-        {session_.deadline(now_), window_.deadline(), deadlines_.next(), untold_.deadline()});
+    auto next = std::min({session_.deadline(now_), window_.deadline(), deadlines_.next(),
+                          pending_losses_.deadline()});
     const auto end = holds_.next_end();
     return end == Instant::never() ? next : std::min(next, now_.steady + (end - now_.boot));
 }
@@ -332,7 +332,7 @@ Seq target_of(const RequestBody& body) {
 
 std::vector<Seq> SessionAgent::accounted_for() const {
     auto operations = holds_.all();
-    std::ranges::copy(untold_.all(), std::back_inserter(operations));
+    std::ranges::copy(pending_losses_.all(), std::back_inserter(operations));
     for (std::size_t at = 0; at < endings_.size(); ++at)
         operations.push_back(target_of(endings_[at].body));
     window_.each([&](Seq seq, const Outgoing& sent) {
@@ -348,8 +348,8 @@ std::vector<Seq> SessionAgent::accounted_for() const {
 
 void SessionAgent::check_invariants() const {
     parked_.check_invariants();
-    std::size_t open = endings_.size() + untold_.size();
-    std::size_t names = untold_.names();
+    std::size_t open = endings_.size() + pending_losses_.size();
+    std::size_t names = pending_losses_.names();
     for (std::size_t at = 0; at < endings_.size(); ++at)
         names += endings_[at].names;
     window_.each([&](Seq seq, const Outgoing& sent) {

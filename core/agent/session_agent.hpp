@@ -7,7 +7,7 @@
 // live session belongs to a hold, or to such a request.
 //
 // Each subject is a class with its own state: OwnSession, SendWindow, OpenCalls, ParkedCalls,
-// HeldLocks, UntoldLosses, Confirmations. This class connects them: session_agent.cpp for the
+// HeldLocks, PendingLosses, Confirmations. This class connects them: session_agent.cpp for the
 // session and for sending, agent_calls.cpp for calls and their ends, agent_answers.cpp for answers,
 // agent_losses.cpp for lost holds.
 #pragma once
@@ -24,8 +24,8 @@
 #include "core/agent/open_calls.hpp"
 #include "core/agent/own_session.hpp"
 #include "core/agent/parked_calls.hpp"
+#include "core/agent/pending_losses.hpp"
 #include "core/agent/send_window.hpp"
-#include "core/agent/untold_losses.hpp"
 #include "core/base/id_table.hpp"
 #include "core/base/prng.hpp"
 #include "core/base/ring.hpp"
@@ -60,7 +60,7 @@ public:
     // The owner of a hold in AgentOutput::lost, or of a hold that the program gave up as lost, was
     // notified. The cluster learns of the loss after this, or when the notification took too long
     // (S6).
-    void on_told(OperationId hold);
+    void on_notified(OperationId hold);
     void on_close(const CloseCall& call, Now now);
     // Ends a call with `busy` that was decided by a read (S20).
     void answer_busy(CallTag tag, LockView seen);
@@ -108,7 +108,7 @@ public:
     // Calls without an answer, and endings that are not confirmed.
     [[nodiscard]] std::size_t outstanding() const { return calls_.size() + endings_open_; }
     // How many holds were released before their owner had been notified, since the start.
-    [[nodiscard]] std::uint64_t released_untold() const { return released_untold_; }
+    [[nodiscard]] std::uint64_t released_unnotified() const { return released_unnotified_; }
 
 private:
     // The stage of the node: sessions may be replaced while it is open.
@@ -138,7 +138,7 @@ private:
     [[nodiscard]] bool has_more_to_send() const;
 
     // --- calls and their ends
-    [[nodiscard]] bool has_room_for(std::size_t names) const;
+    [[nodiscard]] bool has_capacity_for(std::size_t names) const;
     void take_call(CallTag tag, OpenCall call, Now now);
     void watch(CallTag tag, OpenCall& call, Instant gives_up);
     void refuse(CallTag tag, CallError error) { out_.answers.push_back({tag, error}); }
@@ -173,10 +173,10 @@ private:
     [[nodiscard]] Held* find_hold(OperationId hold);
     void drop_upgrade(const Held& held, CallError error);
     void lose(Seq operation, HoldLost::Reason why, Held held);
-    void end_when_told(Seq operation, CallTag tag, Names names);
-    void end_untold(Seq operation);
-    void end_overdue_untold();
-    void forget_untold();
+    void end_when_notified(Seq operation, CallTag tag, Names names);
+    void end_pending_loss(Seq operation);
+    void end_overdue_losses();
+    void forget_pending_losses();
     void end_holds_that_are_over();
     void lose_broken(Seq operation);
     void give_up_broken(Seq operation);
@@ -193,7 +193,7 @@ private:
     OpenCalls calls_;
     ParkedCalls parked_;
     HeldLocks holds_;
-    UntoldLosses untold_;
+    PendingLosses pending_losses_;
     Confirmations confirmations_;
     IdTable<CallTag, Ender> enders_;
     CallDeadlines deadlines_;  // of calls, confirmations and enders
@@ -201,7 +201,7 @@ private:
     // names.
     std::size_t endings_open_ = 0;
     std::size_t ending_names_ = 0;
-    std::uint64_t released_untold_ = 0;
+    std::uint64_t released_unnotified_ = 0;
     // When an entry was last applied here.
     Instant heard_at_{std::numeric_limits<std::int64_t>::min()};
     CallTag close_tag_;

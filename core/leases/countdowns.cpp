@@ -10,7 +10,7 @@ namespace mortise::core {
 
 namespace {
 
-constexpr Nanoseconds closure_save_min = std::chrono::milliseconds{250};
+constexpr Nanoseconds timer_save_min = std::chrono::milliseconds{250};
 
 }  // namespace
 
@@ -21,7 +21,7 @@ CountdownTimes lease_times(const OpenSession& opened) {
 
 CountdownTimes closure_times(std::uint32_t time_ms, std::uint32_t rho_ppm) {
     const auto patience = cluster_patience(time_ms, rho_ppm);
-    return {patience, std::max(patience / 8, closure_save_min)};
+    return {patience, std::max(patience / 8, timer_save_min)};
 }
 
 template <typename Timer>

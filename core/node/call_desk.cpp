@@ -28,7 +28,7 @@ void CallDesk::take(Call& call, Now now) {
                           [&](UpgradeCall& one) { agent_.on_upgrade(one, now); },
                           [&](WriteCall& one) { agent_.on_write(std::move(one), now); },
                           [&](ConfirmCall& one) { agent_.on_confirm(one, now); },
-                          [&](ToldCall& one) { agent_.on_told(one.hold); },
+                          [&](ToldCall& one) { agent_.on_notified(one.hold); },
                           [&](auto& one) { on(one, now); }},
                call);
 }

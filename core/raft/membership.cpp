@@ -210,9 +210,9 @@ void Raft::on_unknown_to(NodeId voter) {
     note(Note::Kind::removed);
 }
 
-void Raft::tell_membership() {
-    if (configurations_.back().index != told_configuration_) {
-        told_configuration_ = configurations_.back().index;
+void Raft::note_membership() {
+    if (configurations_.back().index != noted_configuration_) {
+        noted_configuration_ = configurations_.back().index;
         note(Note::Kind::configuration_changed);
     }
     if (is_member()) {

@@ -16,7 +16,7 @@ namespace mortise::core {
 namespace {
 
 // Enough for a node with capacity to be elected first, with a second attempt.
-constexpr int timeouts_without_room = 3;
+constexpr int timeouts_without_capacity = 3;
 
 LogIndex last_index_of(const RaftState& state) {
     return state.entries.empty() ? state.base.index : state.entries.back().id.index;
@@ -42,8 +42,8 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     was_member_ = std::ranges::any_of(configurations_, [&](const auto& one) {
         return one.configuration.has(options_.self, options_.incarnation);
     });
-    told_configuration_ = configurations_.back().index;
-    tell_membership();
+    noted_configuration_ = configurations_.back().index;
+    note_membership();
     pending_ = {};  // what was read from disk need not be written again
     become_follower(std::nullopt, now);
     const bool alone = can_campaign() && configuration().voters.size() == 1;
@@ -91,7 +91,7 @@ Instant Raft::draw_election_deadline(Instant now) {
 // A leader without capacity delays everybody. But if no node has any, one of them leads all the
 // same.
 Nanoseconds Raft::lets_others_ask() const {
-    return has_room_ ? Nanoseconds{0} : options_.election_timeout * timeouts_without_room;
+    return has_capacity_ ? Nanoseconds{0} : options_.election_timeout * timeouts_without_capacity;
 }
 
 void Raft::begin_event(Instant now) {
@@ -289,7 +289,7 @@ RaftOutput Raft::collect(Instant now) {
         resign_if_removed();
     }
     close_views();
-    tell_membership();
+    note_membership();
     return std::exchange(out_, {});
 }
 

@@ -113,12 +113,12 @@ public:
     // Without capacity it accepts no new entries from a leader, but still follows and reports what
     // it has. It asks for votes later than nodes with capacity. A leader continues; its proposer
     // limits the work.
-    void set_room(bool has_room) { has_room_ = has_room; }
+    void set_room(bool has_room) { has_capacity_ = has_room; }
     // How often it sends while it leads.
     void set_pace(Nanoseconds pace);
     // Without capacity it delays the acknowledgement of the last chunk of a snapshot, so that no
     // more chunks come.
-    void set_room_for_state(bool has_room) { has_room_for_state_ = has_room; }
+    void set_room_for_state(bool has_room) { has_capacity_for_state_ = has_room; }
 
     // Makes the first entry of the cluster this node's log (S47). The log must never have been
     // written.
@@ -295,7 +295,7 @@ private:
     LogIndex change_to(Configuration next);
     void finish_change();
     void resign_if_removed();
-    void tell_membership();
+    void note_membership();
     void on(NodeId from, const NotAMember& message, Instant now);
 
     // send_snapshot.cpp
@@ -347,11 +347,11 @@ private:
     bool dismissed_ = false;       // a peer said that this node was removed; see on_dismissed
     bool is_doubted_ = false;
     bool was_removed_ = false;  // its log shows its removal, and that it was not added again since
-    std::set<NodeId> unknown_to_;  // voters that do not know it, since it last heard a leader
-    bool was_member_ = false;      // at the last tell_membership()
-    LogIndex told_configuration_;  // the same
-    bool has_room_ = true;
-    bool has_room_for_state_ = true;
+    std::set<NodeId> unknown_to_;   // voters that do not know it, since it last heard a leader
+    bool was_member_ = false;       // at the last note_membership()
+    LogIndex noted_configuration_;  // the same
+    bool has_capacity_ = true;
+    bool has_capacity_for_state_ = true;
 
     Write pending_;  // what the next collect() will write
     std::vector<ReadGrant> granted_reads_;

@@ -100,7 +100,7 @@ void Raft::send_owed_snapshot_reply() {
     if (!follower.snapshot_reply) return;
     auto& reply = *follower.snapshot_reply;
     // P11: otherwise a whole state would be in memory while the disk does not keep up.
-    if (!has_room_for_state_ && !reply.refused) return;
+    if (!has_capacity_for_state_ && !reply.refused) return;
     reply.installed = reply.last.index <= commit_;
     if (reply.installed && reply.last.index > writes_.durable()) return;  // soon
     send(*follower.leader, reply);

@@ -37,7 +37,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     auto& follower = follow(from, now);
     follower.read_round = std::max(follower.read_round, request.read_round);
 
-    if (is_installing() || (!has_room_ && !log_.has(request.previous))) {
+    if (is_installing() || (!has_capacity_ && !log_.has(request.previous))) {
         // An append would change a state that is about to be replaced, or there is no capacity for
         // the missing entries. So the rejection makes no statement about them; the next heartbeat
         // clarifies it.
@@ -57,7 +57,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         rejection.hint = log_.newest_not_above(limit);
         return;
     }
-    if (!has_room_) leave_out_what_is_new(request);
+    if (!has_capacity_) leave_out_what_is_new(request);
     take_entries(request);
 }
 

@@ -64,17 +64,17 @@ void Waits::remove() noexcept {
     waits_.erase(std::this_thread::get_id());
 }
 
-[[noreturn]] void fail_for_a_circle() {
+[[noreturn]] void fail_with_wait_cycle() {
     throw std::system_error{make_error_code(Errc::deadlock),
                             "a FenceGate's effect would wait for itself"};
 }
 
 void admit_to(GateEntry& entry) {
     const auto self = std::this_thread::get_id();
-    if (entry.admitted.load() == self) fail_for_a_circle();
+    if (entry.admitted.load() == self) fail_with_wait_cycle();
     if (!entry.admitting.try_lock()) {
         auto& waits = Waits::of_this_process();
-        if (!waits.add(entry)) fail_for_a_circle();
+        if (!waits.add(entry)) fail_with_wait_cycle();
         entry.admitting.lock();
         waits.remove();  // before it is recorded as admitted: no thread waits for itself
     }

@@ -139,11 +139,11 @@ std::error_code HoldRecord::failure() const {
 void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes) {
     record->watcher_ = std::make_shared<HoldWatcher>(std::move(wishes));
     if (record->watcher_->wants_trouble()) {
-        record->lease_->add_wary(record);
+        record->lease_->add_risk_watcher(record);
         // The lease thread may have taken its list just before, so this hold checks the lease
         // itself.
         if (record->state() != HoldState::held)
-            record->gate_->notifier().post([record] { record->tell_trouble(); });
+            record->gate_->notifier().post([record] { record->notify_trouble(); });
     }
     if (!record->watcher_->wants_contentions()) return;
     record->lease_->add_listener(record->operation(), record);
@@ -153,21 +153,21 @@ void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wis
 
 void HoldRecord::forget_watcher() {
     if (!watcher_) return;
-    lease_->remove_wary(this);
+    lease_->remove_risk_watcher(this);
     lease_->remove_listener(operation(), this);
 }
 
-void HoldRecord::tell_trouble() {
+void HoldRecord::notify_trouble() {
     const auto until = lease_->valid_until();
     const auto state = this->state();
-    if (state == HoldState::at_risk) watcher_->tell_at_risk(until, boot_now());
-    if (state == HoldState::suspended) watcher_->tell_suspended(until);
+    if (state == HoldState::at_risk) watcher_->notify_at_risk(until, boot_now());
+    if (state == HoldState::suspended) watcher_->notify_suspended(until);
 }
 
 void HoldRecord::contended(const std::shared_ptr<HoldRecord>& record, Contention contention) {
     if (!record->watcher_->add(std::move(contention))) return;
     record->gate_->notifier().post([record] {
-        if (record->end() == End::none) record->watcher_->tell_contentions();
+        if (record->end() == End::none) record->watcher_->notify_contentions();
     });
 }
 

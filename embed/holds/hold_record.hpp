@@ -102,7 +102,7 @@ public:
     void forget_watcher();
     // Notifies the owner that the hold is at risk or suspended, once. Runs on the notifier's
     // threads only.
-    void tell_trouble();
+    void notify_trouble();
     // Another request conflicts with the hold: the owner is notified on those threads, unless the
     // hold is not watched or has ended.
     static void contended(const std::shared_ptr<HoldRecord>& record, Contention contention);

@@ -54,8 +54,8 @@ void HoldTable::suspended(core::OperationId hold) {
     const auto& lease = *found->second.record->lease();
     const auto until = lease.valid_until();
     if (!lease.is_suspended(boot_now()) || std::exchange(ran_out_at_, until) == until) return;
-    for (const auto& owned : lease.wary_holds())
-        parts_.losses.post([owned] { owned->tell_trouble(); });
+    for (const auto& owned : lease.risk_watchers())
+        parts_.losses.post([owned] { owned->notify_trouble(); });
 }
 
 // Notifies the owners that asked for it; of a locker's grant, all of these.

@@ -12,31 +12,31 @@ constexpr std::size_t contentions_max = 16;
 
 }  // namespace
 
-void HoldWatcher::tell_at_risk(core::Instant until, core::Instant boot) {
-    if (!wishes_.on_at_risk || risk_told_.exchange(until.ns) == until.ns) return;
+void HoldWatcher::notify_at_risk(core::Instant until, core::Instant boot) {
+    if (!wishes_.on_at_risk || risk_notified_.exchange(until.ns) == until.ns) return;
     wishes_.on_at_risk(std::max(until - boot, core::Nanoseconds{0}));
 }
 
-void HoldWatcher::tell_suspended(core::Instant until) {
-    if (!wishes_.on_suspended || suspension_told_.exchange(until.ns) == until.ns) return;
+void HoldWatcher::notify_suspended(core::Instant until) {
+    if (!wishes_.on_suspended || suspension_notified_.exchange(until.ns) == until.ns) return;
     wishes_.on_suspended();
 }
 
 bool HoldWatcher::add(Contention contention) {
-    return untold_.with([&](Untold& untold) {
-        auto& waiting = untold.contentions;
+    return pending_.with([&](Pending& pending) {
+        auto& waiting = pending.contentions;
         std::erase_if(waiting, [&](const auto& one) { return one.reason == contention.reason; });
         if (waiting.size() == contentions_max) waiting.erase(waiting.begin());
         waiting.push_back(std::move(contention));
-        return !std::exchange(untold.is_being_told, true);
+        return !std::exchange(pending.is_notifying, true);
     });
 }
 
-void HoldWatcher::tell_contentions() {
+void HoldWatcher::notify_contentions() {
     while (true) {
-        const auto told = untold_.with([](Untold& untold) {
-            untold.is_being_told = !untold.contentions.empty();
-            return std::exchange(untold.contentions, {});
+        const auto told = pending_.with([](Pending& pending) {
+            pending.is_notifying = !pending.contentions.empty();
+            return std::exchange(pending.contentions, {});
         });
         if (told.empty()) return;
         for (const auto& one : told)

@@ -43,26 +43,26 @@ public:
     [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
 
     // At most once for each end of a lease: `until` is the end.
-    void tell_at_risk(core::Instant until, core::Instant boot);
-    void tell_suspended(core::Instant until);
+    void notify_at_risk(core::Instant until, core::Instant boot);
+    void notify_suspended(core::Instant until);
     // A slow owner gets one notification at a time: the newest waiter and the last request. False
     // if a notification is running or about to run.
     [[nodiscard]] bool add(Contention contention);
-    void tell_contentions();
+    void notify_contentions();
     void run() override {}
 
 private:
-    struct Untold {
+    struct Pending {
         std::vector<Contention> contentions;
-        bool is_being_told = false;
+        bool is_notifying = false;
     };
 
     void tell(const Contention& one) const noexcept;
 
     const HoldWishes wishes_;
-    std::atomic<std::int64_t> risk_told_{0};
-    std::atomic<std::int64_t> suspension_told_{0};
-    Guarded<Untold> untold_;
+    std::atomic<std::int64_t> risk_notified_{0};
+    std::atomic<std::int64_t> suspension_notified_{0};
+    Guarded<Pending> pending_;
 };
 
 }  // namespace mortise::detail

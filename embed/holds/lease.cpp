@@ -66,16 +66,16 @@ std::vector<std::shared_ptr<HoldRecord>> Lease::take_holds() {
     });
 }
 
-void Lease::add_wary(const std::shared_ptr<HoldRecord>& hold) {
-    wary_.with([&](auto& holds) { holds.emplace(hold.get(), hold); });
+void Lease::add_risk_watcher(const std::shared_ptr<HoldRecord>& hold) {
+    risk_watchers_.with([&](auto& holds) { holds.emplace(hold.get(), hold); });
 }
 
-void Lease::remove_wary(const HoldRecord* hold) {
-    wary_.with([&](auto& holds) { holds.erase(hold); });
+void Lease::remove_risk_watcher(const HoldRecord* hold) {
+    risk_watchers_.with([&](auto& holds) { holds.erase(hold); });
 }
 
-std::vector<std::shared_ptr<HoldRecord>> Lease::wary_holds() const {
-    return wary_.with([](const auto& holds) { return living(holds); });
+std::vector<std::shared_ptr<HoldRecord>> Lease::risk_watchers() const {
+    return risk_watchers_.with([](const auto& holds) { return living(holds); });
 }
 
 void Lease::add_listener(core::OperationId grant, const std::shared_ptr<HoldRecord>& hold) {

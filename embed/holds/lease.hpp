@@ -67,9 +67,9 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> take_holds();
 
     // The holds whose owners asked to be notified when it is at risk or suspended.
-    void add_wary(const std::shared_ptr<HoldRecord>& hold);
-    void remove_wary(const HoldRecord* hold);
-    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> wary_holds() const;
+    void add_risk_watcher(const std::shared_ptr<HoldRecord>& hold);
+    void remove_risk_watcher(const HoldRecord* hold);
+    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> risk_watchers() const;
 
     // The holds of that grant whose owners asked to be notified of contention.
     void add_listener(core::OperationId grant, const std::shared_ptr<HoldRecord>& hold);
@@ -88,7 +88,7 @@ private:
     bool lasts_ = false;
     std::atomic<std::int64_t> valid_until_;
     Guarded<Holds> holds_;
-    Guarded<Holds> wary_;
+    Guarded<Holds> risk_watchers_;
     Guarded<std::map<core::OperationId, Holds>> listeners_;
 };
 

@@ -138,7 +138,7 @@ void TlsWatch::run() {
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, look_every, [this] { return stopped_ || renewed_; });
         if (stopped_) return;
-        if (std::exchange(renewed_, false)) told_certificate_ = told_authority_ = Expiry::far;
+        if (std::exchange(renewed_, false)) warned_certificate_ = warned_authority_ = Expiry::far;
     }
 }
 
@@ -172,8 +172,8 @@ void TlsWatch::reload_if_changed() {
 
 void TlsWatch::warn_of_expiry() {
     const auto now = credentials();
-    warn("this node's certificate", told_certificate_, now->certificate_expires());
-    warn("an authority in tls.ca", told_authority_, now->authority_expires());
+    warn("this node's certificate", warned_certificate_, now->certificate_expires());
+    warn("an authority in tls.ca", warned_authority_, now->authority_expires());
 }
 
 void TlsWatch::warn(const std::string& what, Expiry& told, SystemTime expires) {

@@ -99,8 +99,8 @@ private:
     Stamps seen_;           // guarded by reloading_: the stamps of the files in use
     std::string refused_;   // used by the thread: why the present files cannot be used
     // Used by the thread only.
-    Expiry told_certificate_ = Expiry::far;
-    Expiry told_authority_ = Expiry::far;
+    Expiry warned_certificate_ = Expiry::far;
+    Expiry warned_authority_ = Expiry::far;
     std::thread thread_;
 };
 

@@ -62,8 +62,8 @@ std::string in_mebibytes(std::uint64_t bytes) {
 }
 
 void warn_holds_of(const Lease& lease, Notifier& notifier) {
-    for (const auto& hold : lease.wary_holds())
-        notifier.post([hold] { hold->tell_trouble(); });
+    for (const auto& hold : lease.risk_watchers())
+        notifier.post([hold] { hold->notify_trouble(); });
 }
 
 // A renewal is overdue.
@@ -76,7 +76,7 @@ LeaseThread::Told warn_holds(Notifier& notifier) {
 
 // The lease thread ended the lease. Each hold is a job of its own, since its callbacks may take
 // long.
-LeaseThread::Told tell_holds(Notifier& losses) {
+LeaseThread::Told notify_holds(Notifier& losses) {
     return [&losses](const std::shared_ptr<Lease>& lease) {
         for (const auto& hold : lease->take_holds()) {
             hold->mark_lost(LossReason::expired);
@@ -88,7 +88,7 @@ LeaseThread::Told tell_holds(Notifier& losses) {
 
 }  // namespace
 
-std::uint64_t true_chance() {
+std::uint64_t random_number() {
     std::uint64_t chance = 0;
     if (::getrandom(&chance, sizeof chance, 0) != sizeof chance)
         throw std::system_error{errno, std::generic_category(), "getrandom"};
@@ -100,7 +100,7 @@ core::Result<storage::Opened> open_directory(const Config& config, core::Incarna
     storage::OpenOptions options;
     options.create = missing == Missing::is_made;
     options.self = core::NodeId{config.own_id()};
-    options.random = {true_chance(), true_chance()};
+    options.random = {random_number(), random_number()};
     options.rejoins = !config.peers.empty();
     options.superseded = superseded;
     options.reserve_bytes = reserve_bytes;
@@ -120,7 +120,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
                                        config_.limits.calls)},
       tls_{open_tls()},
-      leases_{warn_holds(*notifier_), tell_holds(losses_), [this] {
+      leases_{warn_holds(*notifier_), notify_holds(losses_), [this] {
                   if (is_watching_) std::ignore = has_descriptors();
               }} {
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
@@ -195,8 +195,8 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
     options.access = tls_ ? tls_->credentials()->identity().access : access_;
     options.generation = opened.generation;
     options.former_life_ended = opened.former_life_ended;
-    options.seed = true_chance();
-    options.generation.life = true_chance();
+    options.seed = random_number();
+    options.generation.life = random_number();
     LoopParts parts{io_,
                     config_,
                     gate_,
@@ -210,7 +210,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
                     [this] { begin_anew(); },
                     descriptors_};
     auto loop =
-        std::make_unique<CoreLoop>(std::move(parts), std::move(options), true_chance(), estate);
+        std::make_unique<CoreLoop>(std::move(parts), std::move(options), random_number(), estate);
     loop->listen();
     ++life_;
     log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());

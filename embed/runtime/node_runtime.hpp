@@ -47,7 +47,7 @@ enum class Missing : bool { is_error, is_made };
 [[nodiscard]] core::Result<storage::Opened> open_directory(const Config& config,
                                                            core::Incarnation superseded,
                                                            Missing missing);
-[[nodiscard]] std::uint64_t true_chance();
+[[nodiscard]] std::uint64_t random_number();
 
 // Thread-safe. In the child of a fork most members must not be called, and the object is never
 // destroyed there: see is_forked().

@@ -161,7 +161,7 @@ Metrics CoreLoop::counters() const {
     metrics.holds_lost += holds_.holds_lost();
     metrics.sessions_expired += holds_.sessions_expired();
     metrics.messages_refused += driver_->core().refused_messages();
-    metrics.lost_untold += driver_->core().agent().released_untold();
+    metrics.lost_untold += driver_->core().agent().released_unnotified();
     if (!network_) return metrics;
     const auto network = network_->counters();
     metrics.handshakes_failed += network.handshakes_failed;

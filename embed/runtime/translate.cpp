@@ -132,7 +132,7 @@ ClosedBy closed_by(core::Closure::Kind kind) {
     return ClosedBy::broken;
 }
 
-void tell_closures(const core::LockView& view, LockInfo& info) {
+void add_closures_of(const core::LockView& view, LockInfo& info) {
     info.is_closed = view.is_closed;
     info.closed_under = from_core(view.closed_under);
     for (const auto& closing : view.closings) {
@@ -141,7 +141,7 @@ void tell_closures(const core::LockView& view, LockInfo& info) {
     }
 }
 
-void tell_totals(const core::LockView& view, LockInfo& info) {
+void add_totals(const core::LockView& view, LockInfo& info) {
     info.holders_total = view.holders_total;
     info.waiters_total = view.waiters_total;
     info.closures_total = view.closings_total;
@@ -167,8 +167,8 @@ LockInfo from_core(const core::LockView& view) {
                                 from_core(waiter.mode), waiter.since.raw(),
                                 waiter.upgrades.is_set(), waiter.priority});
     }
-    tell_closures(view, info);
-    tell_totals(view, info);
+    add_closures_of(view, info);
+    add_totals(view, info);
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
     return info;

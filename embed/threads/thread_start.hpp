@@ -38,7 +38,7 @@ std::thread start_thread_named(const std::string& name, Body body) {
 // Retried, because memory may be available a moment later, and a node without this report would
 // hang.
 template <class Fail>
-void tell_failure(Fail& fail, const char* why) noexcept {
+void report_failure(Fail& fail, const char* why) noexcept {
     constexpr int tries_max = 20;
     for (int tries = 0; tries < tries_max; ++tries) {
         try {
@@ -56,9 +56,9 @@ void run_or_fail(Body body, Fail fail) noexcept {
     try {
         body();
     } catch (const std::exception& error) {
-        tell_failure(fail, error.what());
+        report_failure(fail, error.what());
     } catch (...) {
-        tell_failure(fail, "an unknown exception");
+        report_failure(fail, "an unknown exception");
     }
 }
 

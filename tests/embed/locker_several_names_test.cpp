@@ -27,7 +27,7 @@ protected:
     }
     // The error of a wait for it.
     template <class Wait>
-    void expect_circle_of_one(const Wait& wait, const char* name) {
+    void expect_cycle_of_one(const Wait& wait, const char* name) {
         try {
             wait();
             FAIL() << "it was granted";
@@ -91,16 +91,16 @@ TEST_F(LockerOfSeveralNames, CountsNoneThatIsGone) {
 TEST_F(LockerOfSeveralNames, SharesNoneOfThem) {
     const auto holds = node_.acquire_all(a_and_b_, by_locker());
     EXPECT_FALSE(node_.try_acquire("a", by_locker()));
-    expect_circle_of_one([&] { std::ignore = node_.acquire("a", by_locker()); }, "a");
+    expect_cycle_of_one([&] { std::ignore = node_.acquire("a", by_locker()); }, "a");
     EXPECT_EQ(locker_.hold_count(), 1U);
 }
 
 TEST_F(LockerOfSeveralNames, AreInItsOwnWay) {
     const auto one = node_.acquire("b", by_locker());
-    expect_circle_of_one([&] { std::ignore = node_.acquire_all(a_and_b_, by_locker()); }, "b");
+    expect_cycle_of_one([&] { std::ignore = node_.acquire_all(a_and_b_, by_locker()); }, "b");
     EXPECT_EQ(node_.acquire_any(a_and_b_, by_locker()).name(), "a");
     const auto other = node_.acquire("a", by_locker());
-    expect_circle_of_one([&] { std::ignore = node_.acquire_any(a_and_b_, by_locker()); }, "a");
+    expect_cycle_of_one([&] { std::ignore = node_.acquire_any(a_and_b_, by_locker()); }, "a");
 }
 
 TEST_F(LockerOfSeveralNames, BelongsToItsNode) {

@@ -104,7 +104,7 @@ private:
     void act() {
         switch (choices_.below(16)) {
             case 0: return say(bootstrap(question()));
-            case 1: return say(hello_of_somebody());
+            case 1: return say(hello_of_anybody());
             case 2: return say(finish(question()));
             case 3: return say(client_hello());
             case 4: return say(choices_.piece());
@@ -143,7 +143,7 @@ private:
     }
     // Each choice is on a line of its own, because the compiler may evaluate arguments in any
     // order.
-    std::string hello_of_somebody() {
+    std::string hello_of_anybody() {
         auto who = greeting();
         const auto number = question();
         const auto of = question();

@@ -191,7 +191,7 @@ std::string ProcessCluster::name_of(std::size_t index) const {
     return "node" + std::to_string(index + 1) + "." + std::to_string(life_[index]);
 }
 
-void ProcessCluster::tell_of_death(std::size_t index) {
+void ProcessCluster::report_death(std::size_t index) {
     JsonLine line;
     lives_.put(line.add("process", name_of(index)).add("killed", boot_nanoseconds()));
 }
@@ -244,7 +244,7 @@ void ProcessCluster::start(std::size_t index) {
 }
 
 void ProcessCluster::kill_hard(std::size_t index) {
-    tell_of_death(index);
+    report_death(index);
     processes_[index]->kill_hard();
     processes_[index].reset();
 }
@@ -252,7 +252,7 @@ void ProcessCluster::kill_hard(std::size_t index) {
 void ProcessCluster::kill_all_at_once() {
     for (std::size_t i = 0; i < size(); ++i) {
         if (!is_running(i)) continue;
-        tell_of_death(i);
+        report_death(i);
         kill(processes_[i]->pid(), SIGKILL);
     }
     for (auto& process : processes_)

@@ -85,7 +85,7 @@ private:
     void make_certificates();
     std::string write_config(std::size_t index);
     [[nodiscard]] std::string name_of(std::size_t index) const;
-    void tell_of_death(std::size_t index);
+    void report_death(std::size_t index);
 
     testing::TempDirectory directory_{"mortise-process"};
     testing::LinkMatrix links_{3};

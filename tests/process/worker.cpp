@@ -43,7 +43,7 @@ AcquireOptions options_of(const Words& words) {
 }
 
 // "at-risk NAME", "suspended NAME", "contended NAME MODE WAITERS REASON".
-void say_what_it_is_told(const std::string& name, AcquireOptions& options) {
+void print_notifications(const std::string& name, AcquireOptions& options) {
     options.on_at_risk = [name](Duration) { say("at-risk " + name); };
     options.on_contended = [name](LockMode mode, std::size_t waiters, std::string_view reason) {
         say("contended " + name + " " + std::string{to_string(mode)} + " " +
@@ -101,7 +101,7 @@ private:
     void acquire(const Words& words) {
         const auto& name = words.at(1);
         auto options = options_of(words);
-        if (words.size() > 2) say_what_it_is_told(name, options);
+        if (words.size() > 2) print_notifications(name, options);
         in_background([this, name, options] {
             std::error_code ec;
             auto got = calls_.acquire(name, options, ec);

@@ -31,7 +31,7 @@ bool is_settled(Node& node) {
 }
 
 // Behind a proxy this is intended; otherwise it is a mistake that is hard to find.
-void tell_of_two_addresses(const Config& config) {
+void warn_about_two_addresses(const Config& config) {
     for (const auto& peer : config.peers) {
         if (peer.id == config.own_id() && peer.address != config.listen)
             std::cerr << "mortise: listening on " << escaped(config.listen) << ", peers are told "
@@ -143,7 +143,7 @@ ExitCode run(const NodeCommand& command) {
     const Files files{command.config};
     NodeSignals signals;
     Node node{config};
-    tell_of_two_addresses(config);
+    warn_about_two_addresses(config);
     Waiting waiting;
     bool announced = false;
     for (auto asked = signals.wait_for(glance); asked != NodeSignals::Asked::end;

@@ -54,7 +54,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
         if (const auto known = find(known_, peer); known != known_.end()) {
             if (*known == peer) continue;
             *known = peer;
-            change_ways(peer);
+            change_addresses(peer);
             continue;
         }
         const auto first_new = links_.size();
@@ -65,10 +65,10 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
 }
 
 // An existing connection leads to that node, whatever its address is now.
-void PeerNetwork::Impl::change_ways(const PeerAddress& peer) {
+void PeerNetwork::Impl::change_addresses(const PeerAddress& peer) {
     for (const auto& link : links_) {
         if (link->peer() != peer.id) continue;
-        link->set_ways(peer);
+        link->set_addresses(peer);
         link->peer_seen();
     }
 }

@@ -21,7 +21,7 @@ FrameLimits client_limits() {
 // still gets a place: that of the client which has been idle for longest among those of the address
 // with the most clients. A client that waits for an answer is not idle; few can wait, because
 // changes and listings are limited.
-Visitor* PeerNetwork::Impl::client_in_the_way() const {
+Visitor* PeerNetwork::Impl::client_to_close() const {
     std::map<asio::ip::address, std::size_t> places;
     for (const auto& [visitor, owned] : visitors_)
         if (visitor->is_client()) ++places[visitor->from()];
@@ -43,7 +43,7 @@ Visitor* PeerNetwork::Impl::client_in_the_way() const {
 Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
     if (clients_ == nullptr) return refuse(Refusal::no_service);
     if (counters().clients >= options_.limits.clients_max) {
-        auto* const quietest = client_in_the_way();
+        auto* const quietest = client_to_close();
         if (quietest == nullptr) return refuse(Refusal::busy);
         ++counters_.strangers_refused;
         left(*quietest);

@@ -57,7 +57,7 @@ private:
 
     // network_changes.cpp
     void change_peers(const std::vector<PeerAddress>& peers);
-    void change_ways(const PeerAddress& peer);
+    void change_addresses(const PeerAddress& peer);
     void add_peer(const PeerAddress& peer);
     void drop_peer(core::NodeId peer);
 
@@ -79,18 +79,18 @@ private:
 
     // inbound connections
     void accept(Socket socket, const asio::ip::address& from);
-    [[nodiscard]] Visitor* stranger_in_the_way_of(const asio::ip::address& from) const;
+    [[nodiscard]] Visitor* stranger_to_close_for(const asio::ip::address& from) const;
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);
-    void tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal);
+    void report_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal);
     void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
     void malformed(Visitor& visitor) override;
     void left(Visitor& visitor) override;
     void close(Visitor& visitor);
 
     // network_clients.cpp
-    [[nodiscard]] Visitor* client_in_the_way() const;
+    [[nodiscard]] Visitor* client_to_close() const;
     Admittance admit_client(Visitor& visitor);
     void make_room() override;
     [[nodiscard]] Visitor* slowest_client() const;

@@ -49,7 +49,7 @@ void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
 // The new connection may be that of a peer, and a peer says hello at once. So when there are too
 // many unauthenticated connections, the oldest is closed. On the loopback network all have one
 // address, so the limit per address does not apply.
-Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from) const {
+Visitor* PeerNetwork::Impl::stranger_to_close_for(const asio::ip::address& from) const {
     std::size_t all = 0;
     std::size_t here = 0;
     Visitor* oldest = nullptr;
@@ -74,7 +74,7 @@ Visitor* PeerNetwork::Impl::stranger_in_the_way_of(const asio::ip::address& from
 void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
     if (stopped_) return;
     loop_.run([&] {
-        if (auto* const stranger = stranger_in_the_way_of(from)) {
+        if (auto* const stranger = stranger_to_close_for(from)) {
             ++counters_.strangers_refused;
             left(*stranger);
         }
@@ -87,7 +87,8 @@ void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
 }
 
 // These are errors in a configuration, which continue until a person reads about them.
-void PeerNetwork::Impl::tell_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal) {
+void PeerNetwork::Impl::report_refused(Visitor& visitor, const core::Hello& caller,
+                                       Refusal refusal) {
     const auto from = visitor.from().to_string();
     const auto node = "node " + std::to_string(caller.node.raw());
     std::string text;
@@ -123,7 +124,7 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
         if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
         const bool is_peer =
             std::ranges::find(known, caller->hello.node) != known.end() && lane_of(caller->purpose);
-        if (is_peer) tell_refused(visitor, caller->hello, *refusal);
+        if (is_peer) report_refused(visitor, caller->hello, *refusal);
         return refuse(*refusal);
     }
     const auto lane = lane_of(caller->purpose);
@@ -138,7 +139,7 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
 Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
     if (!admission.id) {
-        tell_refused(visitor, caller.hello, admission.refusal);
+        report_refused(visitor, caller.hello, admission.refusal);
         return refuse(admission.refusal);
     }
     visitor.become_peer(caller.hello.node, *admission.id, peer_limits(lane));

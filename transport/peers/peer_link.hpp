@@ -74,7 +74,7 @@ public:
     void lose();
 
     // Applies to the next attempt. The id must be the same.
-    void set_ways(const PeerAddress& peer) {
+    void set_addresses(const PeerAddress& peer) {
         options_.peer = peer;
         reported_.clear();
     }

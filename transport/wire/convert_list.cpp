@@ -119,7 +119,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
 }
 
 // An upper bound of the bytes that describe a lock.
-std::size_t told_bytes(const core::LockView& view) {
+std::size_t lock_bytes(const core::LockView& view) {
     constexpr std::size_t party_bytes = 11 * word_bytes;
     constexpr std::size_t closing_bytes = 3 * word_bytes;
     std::size_t bytes = view.name.size() + 2 * party_bytes;
@@ -139,7 +139,7 @@ std::size_t locks_that_fit(const std::vector<core::LockView>& locks) {
     std::size_t fitting = 0;
     std::size_t bytes = 0;
     for (; fitting < std::min(locks.size(), list_locks_max); ++fitting) {
-        bytes += told_bytes(locks[fitting]);
+        bytes += lock_bytes(locks[fitting]);
         if (fitting > 0 && bytes > send_bytes_max) break;
     }
     return fitting;
@@ -187,10 +187,11 @@ core::Result<ListRequest> read(wire::ListRequest::Reader from) {
 }
 
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to) {
-    std::visit(core::Overloaded{
-                   [&](const ListReply& reply) { put(reply, to); },
-                   [&](core::CallError error) { to.setFailed(failure_of(error)); },
-                   [&](const core::Denied& denied) { to.setDenied(data_of(told_of(denied))); }},
+    std::visit(core::Overloaded{[&](const ListReply& reply) { put(reply, to); },
+                                [&](core::CallError error) { to.setFailed(failure_of(error)); },
+                                [&](const core::Denied& denied) {
+                                    to.setDenied(data_of(text_of_denial(denied)));
+                                }},
                answer);
 }
 

@@ -103,7 +103,7 @@ void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to) {
                    [&](const core::CallError& error) { to.setFailed(failure_of(error)); },
                    [&](const core::Denied& denied) {
                        to.setDenied();
-                       to.setDeniedWhy(data_of(told_of(denied)));
+                       to.setDeniedWhy(data_of(text_of_denial(denied)));
                    },
                },
                answer);

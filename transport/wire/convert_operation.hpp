@@ -40,7 +40,7 @@ inline core::CallError get_failure(CheckedReading& reading, wire::Failure failur
 // A longer text is cut. The longest text of the library has the names of four rules.
 constexpr std::size_t denied_bytes_max = 4'096;
 
-inline std::string_view told_of(const core::Denied& denied) {
+inline std::string_view text_of_denial(const core::Denied& denied) {
     return std::string_view{denied.why}.substr(0, denied_bytes_max);
 }
 

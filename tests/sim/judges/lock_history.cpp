@@ -100,12 +100,12 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
         report(node,
                "witness: the specification differs at index " + in_words(applied.entry.id.index));
     }
-    if (book_.has_lockers()) check_circles(node, applied.entry.id.index);
+    if (book_.has_lockers()) check_wait_cycles(node, applied.entry.id.index);
 }
 
-void LockHistory::check_circles(core::NodeId node, core::LogIndex index) {
+void LockHistory::check_wait_cycles(core::NodeId node, core::LogIndex index) {
     const auto locks = spec_.list({}, {}, SIZE_MAX);
-    const auto circle = standing_circle(
+    const auto circle = standing_cycle(
         locks, [this](core::OperationId operation) { return book_.takes_any(operation); });
     if (!circle.empty()) report(node, "circle: at index " + in_words(index) + " " + circle);
 }

@@ -81,7 +81,7 @@ private:
     void on(core::NodeId node, const Asked& asked, core::CallError error);
     void on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked);
     void on(core::NodeId node, const Asked& asked, core::Written);
-    void check_circles(core::NodeId node, core::LogIndex index);
+    void check_wait_cycles(core::NodeId node, core::LogIndex index);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);
     void report(core::NodeId node, std::string what) { violations_.report(node, std::move(what)); }

@@ -29,13 +29,13 @@ void add_waits(const core::LockView& lock, const core::LockView::Waiting& waitin
 }
 
 // Follows the waits until a locker occurs twice.
-std::optional<Locker> find_circle(const Locker& at, const WaitsFor& waits, std::set<Locker>& path,
-                                  std::set<Locker>& done) {
+std::optional<Locker> find_cycle(const Locker& at, const WaitsFor& waits, std::set<Locker>& path,
+                                 std::set<Locker>& done) {
     const auto found = waits.find(at);
     if (found == waits.end() || done.contains(at)) return std::nullopt;
     if (!path.insert(at).second) return at;
     for (const auto& next : found->second) {
-        if (auto circle = find_circle(next, waits, path, done)) return circle;
+        if (auto circle = find_cycle(next, waits, path, done)) return circle;
     }
     path.erase(at);
     done.insert(at);
@@ -44,7 +44,7 @@ std::optional<Locker> find_circle(const Locker& at, const WaitsFor& waits, std::
 
 }  // namespace
 
-std::string standing_circle(const std::vector<core::LockView>& locks, const TakesAny& takes_any) {
+std::string standing_cycle(const std::vector<core::LockView>& locks, const TakesAny& takes_any) {
     WaitsFor waits;
     for (const auto& lock : locks) {
         for (const auto& waiting : lock.waiters) {
@@ -55,7 +55,7 @@ std::string standing_circle(const std::vector<core::LockView>& locks, const Take
     std::set<Locker> done;
     for (const auto& [locker, others] : waits) {
         std::set<Locker> path;
-        const auto circle = find_circle(locker, waits, path, done);
+        const auto circle = find_cycle(locker, waits, path, done);
         if (!circle) continue;
         return "locker " + std::to_string(circle->second) + " of session " +
                in_words(circle->first) + " waits for itself";

@@ -15,7 +15,7 @@ using TakesAny = std::function<bool(core::OperationId)>;
 
 // A cycle in what is held and waited for, in words: each locker in it waits for what the next one
 // holds. Empty if there is none.
-[[nodiscard]] std::string standing_circle(const std::vector<core::LockView>& locks,
-                                          const TakesAny& takes_any);
+[[nodiscard]] std::string standing_cycle(const std::vector<core::LockView>& locks,
+                                         const TakesAny& takes_any);
 
 }  // namespace mortise::sim

@@ -37,7 +37,7 @@ struct StandingCircle : testing::Test {
         lock("y", of_b, 1).waiters = {waiting(of_a, 2)};
     }
     [[nodiscard]] std::string found() const {
-        return standing_circle(locks, [this](core::OperationId one) { return any.contains(one); });
+        return standing_cycle(locks, [this](core::OperationId one) { return any.contains(one); });
     }
 
     std::vector<core::LockView> locks;
@@ -97,7 +97,7 @@ struct DeadlocksTest : LockHistoryTest {
         return request;
     }
     core::Answer& refused(core::Applied& applied) { return granted(applied).answer; }
-    core::Applied close_the_circle() {
+    core::Applied complete_the_cycle() {
         apply({take(of_a, 1, "x"), take(of_b, 1, "y"), take(of_a, 2, "y")});
         return entry({take(of_b, 2, "x")});
     }
@@ -108,7 +108,7 @@ struct DeadlocksTest : LockHistoryTest {
 
 TEST_F(DeadlocksTest, AreContentWithAnHonestHistory) {
     ask(b, 1);
-    auto applied = close_the_circle();
+    auto applied = complete_the_cycle();
     ASSERT_EQ(refused(applied).circle.size(), 2U);
     history.applied(a, applied);
     tell(b, refused(applied).circle);
@@ -125,14 +125,14 @@ TEST_F(DeadlocksTest, SeeACircleThatIsNone) {
 }
 
 TEST_F(DeadlocksTest, SeeACircleThatNobodyIsRefusedFor) {
-    auto applied = close_the_circle();
+    auto applied = complete_the_cycle();
     applied.outcomes = {core::Queued{operation(of_b, 2)}};
     history.applied(a, applied);
     EXPECT_VIOLATION("the specification differs at index 3");
 }
 
 TEST_F(DeadlocksTest, SeeAnotherCircleAtAnotherNode) {
-    auto applied = close_the_circle();
+    auto applied = complete_the_cycle();
     history.applied(a, applied);
     refused(applied).circle.pop_back();
     history.applied(b, applied);
@@ -141,7 +141,7 @@ TEST_F(DeadlocksTest, SeeAnotherCircleAtAnotherNode) {
 
 TEST_F(DeadlocksTest, SeeAReportThatTheLogDoesNotHave) {
     ask(b, 1);
-    auto applied = close_the_circle();
+    auto applied = complete_the_cycle();
     history.applied(a, applied);
     refused(applied).circle.pop_back();
     tell(b, refused(applied).circle);
@@ -149,7 +149,7 @@ TEST_F(DeadlocksTest, SeeAReportThatTheLogDoesNotHave) {
 }
 
 TEST_F(DeadlocksTest, SeeAReportFromBeforeTheRequest) {
-    auto applied = close_the_circle();
+    auto applied = complete_the_cycle();
     history.applied(a, applied);
     inspect(a, 8);
     history.answered(a, {core::CallTag{8}, core::Viewed{}}, last);
@@ -160,7 +160,7 @@ TEST_F(DeadlocksTest, SeeAReportFromBeforeTheRequest) {
 
 TEST_F(DeadlocksTest, SeeAReportForAnotherNode) {
     ask(a, 1);
-    auto applied = close_the_circle();
+    auto applied = complete_the_cycle();
     history.applied(a, applied);
     tell(a, refused(applied).circle);
     EXPECT_VIOLATION("a circle of waits that the log does not have");

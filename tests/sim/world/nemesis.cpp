@@ -257,7 +257,7 @@ void Nemesis::wipe(Fault kind) {
     const bool in_use = founded && cluster_.at(node).disk().platter().knows_cluster();
     const bool known = in_use && (kind == Fault::disk_damaged || would_found);
     if (founded && would_found && !known) return;
-    if (founded && !known && !is_known_to_another_founder(node)) return;
+    if (founded && !known && !is_known_to_another_first_voter(node)) return;
     world_.tally.fault(kind);
     const auto former = known ? world_.checker.configuration().cluster : core::ClusterId{};
     cluster_.crash(node);
@@ -266,7 +266,7 @@ void Nemesis::wipe(Fault kind) {
 
 // If none of them knows the cluster, they bootstrap another one when they are not members any more:
 // their disks do not show the first one (S47).
-bool Nemesis::is_known_to_another_founder(core::NodeId than) const {
+bool Nemesis::is_known_to_another_first_voter(core::NodeId than) const {
     const auto founders = cluster_.founders();
     return std::ranges::any_of(founders, [&](core::NodeId founder) {
         const auto& platter = cluster_.at(founder).disk().platter();

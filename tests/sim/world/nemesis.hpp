@@ -40,7 +40,7 @@ private:
     void roll_back();
     void flip_bit();
     [[nodiscard]] bool can_be_missed(core::NodeId node) const;
-    [[nodiscard]] bool is_known_to_another_founder(core::NodeId than) const;
+    [[nodiscard]] bool is_known_to_another_first_voter(core::NodeId than) const;
     void change_members(Fault kind);
     // links
     void split();

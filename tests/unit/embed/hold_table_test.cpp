@@ -238,9 +238,9 @@ TEST_F(HoldTableTest, NobodyWatchesWhatWasLostAndLetGo) {  // P11
     const auto record = HoldRecord::of(hold);
     HoldRecord::watch(record, {[](Duration) {}, {}, {}});
     table_.lost({operation, core::HoldLost::Reason::broken});
-    EXPECT_EQ(record->lease()->wary_holds().size(), 1U);
+    EXPECT_EQ(record->lease()->risk_watchers().size(), 1U);
     hold.unlock();
-    EXPECT_TRUE(record->lease()->wary_holds().empty());
+    EXPECT_TRUE(record->lease()->risk_watchers().empty());
 }
 
 TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {

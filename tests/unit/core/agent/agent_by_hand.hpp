@@ -109,9 +109,9 @@ struct Agent {
         return {session, Seq{1}};
     }
     // The owners of its first holds were notified of their losses.
-    void owners_told(std::uint64_t count) {
+    void owners_notified(std::uint64_t count) {
         for (std::uint64_t seq = 1; seq <= count; ++seq)
-            agent.on_told({session, Seq{seq}});
+            agent.on_notified({session, Seq{seq}});
     }
     void close() { agent.on_close(CloseCall{closing}, now); }
     // A state in which its session lives, and has applied that many requests.

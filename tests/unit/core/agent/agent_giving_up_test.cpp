@@ -183,7 +183,7 @@ TEST_F(AgentGivingUp, WhatALossComesAfterIsSentUntilTheEnd) {  // S23
     downgrade(held);
     lose();
     of.agent.on_release({{}, held, true}, of.now);
-    of.agent.on_told(held);
+    of.agent.on_notified(held);
     lose();
     of.agent.on_close({CallTag{1'000'000}}, of.now);
     for (int i = 0; i < 3; ++i) {

@@ -48,7 +48,7 @@ TEST_F(AgentHolds, AreLostWhenTheirTimeIsOver) {  // S8
     ASSERT_EQ(output.lost.size(), 1U);
     EXPECT_EQ(output.lost.front().hold, acquired.hold);
     EXPECT_EQ(output.lost.front().reason, HoldLost::Reason::over);
-    agent.agent.on_told(acquired.hold);
+    agent.agent.on_notified(acquired.hold);
     const auto requests = agent.sent();
     ASSERT_EQ(requests.size(), 1U);
     EXPECT_EQ(requests.front().body, (RequestBody{Release{Seq{1}, true}}));

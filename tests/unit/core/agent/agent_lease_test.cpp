@@ -95,7 +95,7 @@ TEST(AgentLease, WhatIsLostWithItIsGivenBack) {
     const auto output = of.agent.collect(of.now);
     ASSERT_EQ(output.lost.size(), 1U);
     EXPECT_EQ(output.lost.front().hold, held);
-    of.agent.on_told(held);
+    of.agent.on_notified(held);
     EXPECT_TRUE(gives_back(of.agent.collect(of.now), held.seq));
 }
 

@@ -20,7 +20,7 @@ protected:
         agent.pass(11s);
         EXPECT_TRUE(released().empty());
     }
-    void tell() { agent.agent.on_told(hold); }
+    void tell() { agent.agent.on_notified(hold); }
     void acquire(std::uint64_t tag, std::vector<std::string> names) {
         AcquireCall call;
         call.request.which = Acquire::Which::all;
@@ -51,7 +51,7 @@ TEST_F(AgentLosses, GoBackWhenTheirOwnerWasTold) {  // S6
     EXPECT_EQ(released(), it_goes_back);
     tell();
     EXPECT_TRUE(released().empty());
-    EXPECT_EQ(agent.agent.released_untold(), 0U);
+    EXPECT_EQ(agent.agent.released_unnotified(), 0U);
 }
 
 // The name becomes free, whatever the program does meanwhile.
@@ -64,7 +64,7 @@ TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6
     EXPECT_LE(agent.agent.deadline(), lost + 100ms);
     agent.pass(1ms);
     EXPECT_EQ(released(), it_goes_back);
-    EXPECT_EQ(agent.agent.released_untold(), 1U);
+    EXPECT_EQ(agent.agent.released_unnotified(), 1U);
     tell();
     EXPECT_TRUE(released().empty());
 }
@@ -92,12 +92,12 @@ TEST_F(AgentLosses, EndWithTheSession) {
     tell();
     agent.pass(1s);
     EXPECT_TRUE(released().empty());
-    EXPECT_EQ(agent.agent.released_untold(), 0U);
+    EXPECT_EQ(agent.agent.released_unnotified(), 0U);
 }
 
 TEST_F(AgentLosses, IgnoreNotificationsForAnotherSession) {
     lapse();
-    agent.agent.on_told({SessionId{6}, hold.seq});
+    agent.agent.on_notified({SessionId{6}, hold.seq});
     EXPECT_TRUE(released().empty());
 }
 
@@ -132,12 +132,12 @@ TEST_F(AgentLosses, AFreedCallGoesBeforeLaterCalls) {  // S20
     lapse();  // the holds of "name", and of "a" and "b"
     acquire(12, {"name"});
     acquire(13, {"name", "a"});
-    agent.agent.on_told({session, Seq{1}});
+    agent.agent.on_notified({session, Seq{1}});
     const auto sent = agent.sent();
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(sent[0].body, (RequestBody{Release{Seq{1}, true}}));
     EXPECT_EQ(std::get<Acquire>(sent[1].body).names.size(), 1U);
-    agent.agent.on_told({session, Seq{2}});
+    agent.agent.on_notified({session, Seq{2}});
     EXPECT_EQ(agent.sent().size(), 2U);
 }
 

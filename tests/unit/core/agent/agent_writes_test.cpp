@@ -64,7 +64,7 @@ TEST_F(AgentWrites, ABrokenHoldIsLostAndThenConfirmed) {  // S24
     EXPECT_TRUE(told.forwards.empty());
     agent.agent.begin(agent.now);
     EXPECT_TRUE(sent().empty());
-    agent.agent.on_told(hold);
+    agent.agent.on_notified(hold);
     const auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
     const bool lost = true;  // the other names are lost as well
@@ -77,7 +77,7 @@ TEST_F(AgentWrites, IsToldOnceHoweverOftenItIsSaid) {  // S24
     EXPECT_EQ(agent.agent.collect(agent.now).lost.size(), 1U);
     renewed({Seq{1}});
     EXPECT_TRUE(agent.agent.collect(agent.now).lost.empty());
-    agent.agent.on_told(hold);
+    agent.agent.on_notified(hold);
     EXPECT_EQ(sent().size(), 1U);
 }
 
@@ -129,7 +129,7 @@ TEST_F(AgentWrites, ABrokenNameEndsAllNamesOfItsHold) {  // S24, S32
     ASSERT_EQ(told.lost.size(), 1U);
     EXPECT_EQ(told.lost.front().hold, both);
     EXPECT_EQ(told.lost.front().reason, HoldLost::Reason::broken);
-    agent.agent.on_told(both);
+    agent.agent.on_notified(both);
     const auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
     EXPECT_EQ(requests.front().body, (RequestBody{Release{both.seq, true}}));

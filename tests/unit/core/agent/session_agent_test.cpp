@@ -34,7 +34,7 @@ TEST(SessionAgent, HoldsMoreThanItHasUnderWay) {
     EXPECT_EQ(of.agent.outstanding(), 0U);
     of.pass(20s);  // the lease has ended
     EXPECT_EQ(of.agent.outstanding(), held);
-    of.owners_told(held);
+    of.owners_notified(held);
     EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
     for (std::uint64_t seq = held + 1; seq <= 2 * held; ++seq) {
         of.answered(Seq{seq}, AnswerKind::released);

@@ -15,7 +15,7 @@
 
 namespace mortise::core {
 
-class UntoldLosses {
+class PendingLosses {
 public:
     struct Loss {
         CallTag tag;  // the caller that released it all the same, and waits

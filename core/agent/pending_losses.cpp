@@ -1,14 +1,14 @@
-#include "core/agent/untold_losses.hpp"
+#include "core/agent/pending_losses.hpp"
 
 namespace mortise::core {
 
-void UntoldLosses::add(Seq hold, Loss loss) {
+void PendingLosses::add(Seq hold, Loss loss) {
     by_time_.emplace(loss.until, hold);
     names_ += loss.names.size();
     losses_.emplace(hold, std::move(loss));
 }
 
-std::optional<UntoldLosses::Loss> UntoldLosses::take(Seq hold) {
+std::optional<PendingLosses::Loss> PendingLosses::take(Seq hold) {
     auto found = losses_.extract(hold);
     if (found.empty()) return std::nullopt;
     auto& loss = found.mapped();
@@ -17,7 +17,7 @@ std::optional<UntoldLosses::Loss> UntoldLosses::take(Seq hold) {
     return std::move(loss);
 }
 
-std::vector<Seq> UntoldLosses::all() const {
+std::vector<Seq> PendingLosses::all() const {
     std::vector<Seq> holds;
     holds.reserve(losses_.size());
     for (const auto& [hold, loss] : losses_)
