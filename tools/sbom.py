@@ -34,7 +34,7 @@ def sha256(path):
 
 
 def shared_libraries(program):
-    """The files that the loader would take, as ldd names them."""
+    """The files that the loader would use, as listed by ldd."""
     found = re.findall(r"(?:=> |^\s+)(/\S+) \(0x", output("ldd", program), re.MULTILINE)
     if missing := re.findall(r"(\S+) => not found", output("ldd", program)):
         sys.exit(f"sbom: these libraries are missing: {', '.join(missing)}")
@@ -42,7 +42,7 @@ def shared_libraries(program):
 
 
 def system_headers(build):
-    """The headers from outside the tree that went into objects of the program."""
+    """The headers from outside the tree that were compiled into the program."""
     headers = set()
     ours = False
     for line in output("ninja", "-C", build, "-t", "deps").splitlines():
@@ -56,13 +56,13 @@ def system_headers(build):
 
 
 def spellings(path):
-    """/lib is a link to /usr/lib, and packages were made before and after that."""
+    """/lib is a link to /usr/lib, and packages were made before and after that change."""
     real = os.path.realpath(path)
     return {path, real, real.removeprefix("/usr"), "/usr" + path}
 
 
 def owners(paths):
-    """{path: package} as dpkg knows it; every file has to have one."""
+    """{path: package} according to dpkg; every file must have one."""
     wanted = {spelling: path for path in paths for spelling in spellings(path)}
     names = sorted(wanted)
     found = {}

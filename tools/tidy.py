@@ -92,7 +92,7 @@ def folder_of(name):
 
 
 def includes(folder, line):
-    """Complaints about one include line, seen from a folder of the table."""
+    """Complaints about one include line of a file in a folder of the table."""
     include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
     if not include:
         return
@@ -113,7 +113,7 @@ def includes(folder, line):
 
 
 def subfolder_of(path):
-    """The folder of SUBFOLDERS that a file is in, and its subfolder there, or None."""
+    """The folder of SUBFOLDERS that contains a file, and its subfolder there, or None."""
     for folder, names in SUBFOLDERS.items():
         if not path.startswith(folder + "/"):
             continue
@@ -123,7 +123,7 @@ def subfolder_of(path):
 
 
 def is_in_no_subfolder(name):
-    """A new subfolder has to be put into the table; what lies in the folder itself needs none."""
+    """A new subfolder must be added to the table; files of the folder itself need no entry."""
     folder, inner = subfolder_of(name)
     own = (f"{folder}/include/", f"{folder}/testing/")  # these have their own rows in USES
     return bool(folder and inner is None and os.path.dirname(name) != folder
@@ -142,7 +142,7 @@ def subfolder_order(name, line):
 
 
 def is_test(name):
-    """Tests lie beside what they test, and may use everything."""
+    """Unit tests are beside what they test, and may use everything."""
     return name.endswith("_test.cpp")
 
 
@@ -192,7 +192,8 @@ def links(root, name, number, line):
 
 
 def example(root, lines, number, path):
-    """The fenced block that follows a marker on line `number` is the file it names."""
+    """The fenced block that follows a marker on line `number` equals the file that the marker
+    names."""
     rest = iter(lines[number:])
     opening = next((line for line in rest if line.strip()), "")
     if not opening.startswith("```"):
@@ -229,7 +230,7 @@ def rules(root):
 
 
 def tests(root):
-    """The names of all tests, if a page or the table of mutants speaks of them."""
+    """The names of all tests, if a page or the table of mutants mentions them."""
     if not any((root / page).exists() for page in {*EVIDENCE, MUTANTS}):
         return set()
     sources = [root / name for name in tree(root) if re.match(r"tests/.*\.cpp$", name)]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plants each violation tidy.py knows, and looks whether it is found; and its like that is none."""
+"""Plants each violation that tidy.py detects, and checks that it is reported; and that a similar
+valid line is not."""
 
 import subprocess
 import tempfile

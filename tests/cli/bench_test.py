@@ -1,4 +1,4 @@
-"""The benchmark: that it measures, not what."""
+"""Tests that the benchmark measures, not what it measures."""
 
 import json
 import tempfile

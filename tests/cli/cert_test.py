@@ -190,7 +190,7 @@ class Cert(unittest.TestCase):
         self.assertEqual(read[0]["state"], "expires_soon")
 
     def expired(self, name):
-        """A certificate that ended in 2020, by openssl."""
+        """A certificate that expired in 2020, made by openssl."""
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
                 "/CN=old", "-keyout", self.at(name + ".key"), "-out", self.at(name + ".csr"))
         (self.at("index.txt")).write_text("")

@@ -1,4 +1,4 @@
-"""mortise dump: what the directory of a node that does not run says, whole and damaged."""
+"""mortise dump: the directory of a node that is not running, undamaged and damaged."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from program import (DATA_ERROR, HOLDER, IO_ERROR, OK, TAKEN, USAGE, Cluster, ru
 
 
 def everything(directory):
-    """The bytes, owners, modes and times of all that is in there; times of reading apart."""
+    """The bytes, owners, modes and times of everything in it, except the times of access."""
     found = {}
     for folder, folders, names in os.walk(directory):
         for name in [".", *folders, *names]:
@@ -24,7 +24,7 @@ def everything(directory):
 
 
 class Dump(unittest.TestCase):
-    """Three nodes, the third of which holds orders/42 and waits for it; all were killed."""
+    """Three killed nodes, the third of which held orders/42 and had a second request for it."""
 
     @classmethod
     def setUpClass(cls):
@@ -59,7 +59,7 @@ class Dump(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.copy)
 
     def dump(self, *words, directory=None, code=OK):
-        """As JSON; nothing there is changed by it."""
+        """As JSON; the directory is not changed."""
         directory = directory or self.data / "node-1"
         before = everything(directory)
         result = run("dump", directory, "--json", *words)
@@ -184,7 +184,7 @@ class Dump(unittest.TestCase):
         self.assertEqual(found["locks"][0], self.lock)
 
     def test_any_file_that_is_gone_or_spoilt_ends_nothing(self):
-        """Whatever a part of it says, the program ends in order."""
+        """Whatever a part of it contains, the program ends normally."""
         names = [path.relative_to(self.copy) for path in self.copy.rglob("*")
                  if path.is_file() and path.name != "reserve"]
         for name in names:

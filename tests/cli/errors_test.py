@@ -1,4 +1,4 @@
-"""Each way to fail: its exit code, and one line about it."""
+"""Each way to fail: the exit code, and one line on stderr."""
 
 import os
 import resource
@@ -186,7 +186,7 @@ class Errors(unittest.TestCase):
             self.expect(run("node", "--config", config), TAKEN, str(port))
 
     def test_a_node_outlives_a_limit_of_the_size_of_files(self):
-        """Its standard error is a file, too, and it has something to say."""
+        """Its standard error is a file, too, and it has a line to write."""
         with open(self.directory / "errors", "w", encoding="utf-8") as errors:
             node = subprocess.Popen([PROGRAM, "node", "--config", self.config(self.alone())],
                                     stdout=subprocess.PIPE, stderr=errors, text=True)

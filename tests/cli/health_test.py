@@ -32,7 +32,7 @@ class Health(unittest.TestCase):
         self.assertEqual(result.returncode, OK, result.stderr)
 
     def newcomer(self, number):
-        """Starts a learner with an empty directory; gives its port."""
+        """Starts a learner with an empty directory; returns its port."""
         port, = free_ports(1)
         directory = self.cluster.directory.name
         lines = [f"node_id = {number}", f'data_dir = "{directory}/node-{number}"',
@@ -116,7 +116,7 @@ class Health(unittest.TestCase):
 
 
 def serve(server, answer):
-    """One connection: says that and goes, or says nothing until the caller goes."""
+    """Accepts one connection: sends that and closes, or sends nothing until the caller closes."""
     connection, _ = server.accept()
     with connection:
         if answer is None:

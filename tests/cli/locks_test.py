@@ -1,4 +1,4 @@
-"""What `mortise locks` and `mortise inspect` tell of names that are out of the ordinary."""
+"""The output of `mortise locks` and `mortise inspect` for unusual names."""
 
 import json
 import os

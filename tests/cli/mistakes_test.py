@@ -1,4 +1,4 @@
-"""Members that are configured wrongly, or come back elsewhere: what works, and who says what."""
+"""Members that are configured wrongly, or return at another address: the effects and messages."""
 
 import json
 import subprocess

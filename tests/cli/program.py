@@ -56,7 +56,7 @@ def free_ports(count):
 
 
 def certificates(node, directory):
-    """The lines of [tls] for a node, whose certificate is made if it is not there."""
+    """The lines of [tls] for a node, whose certificate is made if it is missing."""
     if not WITH_TLS:
         return []
     directory = Path(directory)

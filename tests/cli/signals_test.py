@@ -1,4 +1,4 @@
-"""What signals do to `mortise node`."""
+"""The effects of signals on `mortise node`."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ class Signals(unittest.TestCase):
         self.config.write_text(config_text(1, [self.port], self.directory), encoding="utf-8")
 
     def start(self, before=None, stdout=subprocess.PIPE, **more):
-        """A node alone, ready; what it says on stderr goes to a file."""
+        """A single node that is ready; its stderr goes to a file."""
         self.errors = self.directory / "errors"
         with open(self.errors, "wb") as errors:
             node = subprocess.Popen([PROGRAM, "node", "--config", self.config], env=environment(),
@@ -110,7 +110,7 @@ class Signals(unittest.TestCase):
         self.end(node)
 
     def test_impatience_changes_nothing(self):
-        """Not even in the moment between the end of main() and that of the process."""
+        """Not even between the end of main() and the end of the process."""
         for _ in range(3):
             node = self.start()
             end = time.monotonic() + 60
@@ -157,7 +157,7 @@ class Signals(unittest.TestCase):
     # --- with a terminal
 
     def start_in_a_terminal(self):
-        """As its controlling terminal. The other side of it is returned."""
+        """A terminal as its controlling terminal. Returns the other side of it."""
         self.errors = self.directory / "errors"
         errors = os.open(self.errors, os.O_WRONLY | os.O_CREAT, 0o600)
         pid, terminal = pty.fork()
@@ -199,7 +199,7 @@ class Signals(unittest.TestCase):
         os.close(terminal)
 
     def test_a_shell_hands_the_hang_up_on(self):
-        """The shell leads the session; the node is its job in the background."""
+        """The shell leads the session; the node is its background job."""
         self.errors = self.directory / "errors"
         command = f"""set -m; {PROGRAM} node --config {self.config} 2> {self.errors} &
                   trap 'kill -HUP $!; wait $!; echo $? > {self.directory}/code; exit' HUP

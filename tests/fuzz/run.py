@@ -62,7 +62,7 @@ def environment():
 
 
 def start(words, patience, scratch):
-    """The exit code and all that was said; None when it did not end."""
+    """The exit code and the whole output; None if it did not end."""
     try:
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env={**environment(), "TMPDIR": str(scratch)}, timeout=patience,
@@ -144,8 +144,8 @@ def features(build, target, corpus, scratch):
 
 
 def choose(reached):
-    """Inputs that reach most together, within the limits of a committed corpus; edges first. What
-    ended a target once, found-NAME, stays."""
+    """Inputs that reach most together, within the limits of a committed corpus; edges first. An
+    input that once ended a target, found-NAME, stays."""
     chosen = [name for name in reached if Path(name).name.startswith("found-")]
     known = set().union(*(reached.pop(name) for name in chosen))
     room = CORPUS_BYTES_MAX
@@ -185,7 +185,7 @@ def show(verdicts):
 
 
 def explain(build, verdict):
-    """The last of what a target said, and how to see it again."""
+    """The end of a target's output, and the command to repeat it."""
     print(f"\n{verdict.target} {verdict.problem}:")
     print("\n".join(verdict.log.splitlines()[-60:]))
     for path in verdict.inputs:

@@ -60,14 +60,14 @@ class Mutant:
 
 @dataclasses.dataclass
 class Place:
-    """A change, found: what is from `begin` to `end` of the source is to be replaced."""
+    """A located change: the source from `begin` to `end` is to be replaced."""
     change: Change
     begin: int
     end: int
 
 
 class TableError(Exception):
-    """What is wrong with the table, a line each."""
+    """What is wrong with the table, one line each."""
 
 
 def tokens(text):
@@ -102,7 +102,8 @@ def mutant_of(name, entry):
 
 
 def read_table(folder):
-    """All mutants of all files of the folder, by name; a TableError names everything wrong."""
+    """All mutants of all files of the folder, by name; a TableError lists everything that is
+    wrong."""
     mutants, errors = {}, []
     for path in sorted(Path(folder).glob("*.toml")):
         try:
@@ -123,7 +124,7 @@ def read_table(folder):
 
 
 def split_marks(right):
-    """What is before the marks, between them and after them."""
+    """The parts before the marks, between them and after them."""
     if "«" not in right and "»" not in right:
         return "", right, ""
     parts = re.fullmatch(r"([^«»]*)«([^«»]*)»([^«»]*)", right, re.DOTALL)
@@ -133,7 +134,7 @@ def split_marks(right):
 
 
 def places_of(words, fragment):
-    """At which tokens the fragment begins."""
+    """The tokens at which the fragment begins."""
     first, count = fragment[0], len(fragment)
     return [at for at, word in enumerate(words)
             if word == first and words[at:at + count] == fragment]
@@ -162,7 +163,8 @@ def find(change, source):
 
 
 def find_all(mutants, root):
-    """The places by file, and the texts of the files; a TableError names all that is wrong."""
+    """The places by file, and the texts of the files; a TableError lists everything that is
+    wrong."""
     places, texts, words, errors = {}, {}, {}, []
     for change in (change for mutant in mutants.values() for change in mutant.changes):
         try:

@@ -69,7 +69,7 @@ class Verdict:
 
 
 def suites_for(mutant):
-    """Those near the mutant first; without one, all."""
+    """Suites near the mutant first; without a mutant, all."""
     if mutant is None:
         near = sum(SUITES_OF.values(), [])
     else:
@@ -105,7 +105,7 @@ def failing_test(build, suite, mutant, choice=(), patience=SUITE_PATIENCE):
 
 
 def failing_named(build, killed_by, mutant):
-    """What the table names, when it fails."""
+    """The test that the table names, if it fails."""
     suite, _, test = killed_by.partition(": ")
     if not suite:
         return ""
@@ -135,7 +135,7 @@ def simulated(build, mutant, first, seeds):
 
 
 def failing_without(build, mutants, asked):
-    """What fails although no mutant is at work."""
+    """The suites that fail without an active mutant."""
     if not asked.quick:
         return failing_suite(build, None)
     named = sorted({mutant.killed_by for mutant in mutants.values()})
@@ -166,7 +166,7 @@ def table(verdicts):
 
 
 def judge_all(build, mutants, asked):
-    """A verdict on each, in the order of the table."""
+    """A verdict for each mutant, in the order of the table."""
     verdicts = {}
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
         under_way = [pool.submit(judge, build, mutant, asked) for mutant in mutants.values()]
@@ -179,7 +179,7 @@ def judge_all(build, mutants, asked):
 
 
 def report(verdicts):
-    """Prints what the table has to say; whether that is what it should be."""
+    """Prints the result for the table; returns whether it is as it should be."""
     alive = [verdict.name for verdict in verdicts if not verdict.killed]
     others = [verdict for verdict in verdicts if verdict.killed and not verdict.as_named]
     for verdict in others:

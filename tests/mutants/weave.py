@@ -28,7 +28,7 @@ def is_statements(text):
 
 
 def woven_change(change, right):
-    """`right`, which may have other mutants woven into it, and what is wrong, in one."""
+    """`right`, into which other mutants may be woven, and `wrong`, in one expression."""
     at_work = f'::mortise::mutants::at_work("{change.name}")'
     if change.woven is not None:
         return change.woven
@@ -48,8 +48,8 @@ def woven_change(change, right):
 
 
 def woven_text(text, begin, end, places):
-    """What is from begin to end of the text, with the places in it woven. Places may be within one
-    another, and the same; the outermost come first."""
+    """The text from begin to end, with the places in it woven. Places may be nested or equal;
+    the outermost come first."""
     result, at, rest = [], begin, places
     while rest:
         outer, rest = rest[0], rest[1:]

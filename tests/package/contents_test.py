@@ -36,7 +36,8 @@ def is_binary(path):
 
 
 def content(path):
-    """Its bytes; in a Debug build without what is for debuggers, who are to find the sources."""
+    """Its bytes; in a Debug build without debug information, which contains the paths of the
+    sources."""
     if OPTIMIZED or not is_binary(path):
         return path.read_bytes()
     with tempfile.NamedTemporaryFile() as stripped:

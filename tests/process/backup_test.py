@@ -80,7 +80,7 @@ class BackupTest(unittest.TestCase):
         self.work(node)
 
     def work(self, node):
-        """A lock there and back: its token is greater than every one before."""
+        """Acquires and releases a lock: its token is greater than every earlier one."""
         member = self.members[node]
         member.tell("acquire x")
         wait_until(lambda: member.said("held x"))
@@ -113,7 +113,7 @@ class BackupTest(unittest.TestCase):
         copy(image, self.data(node))
 
     def refused(self, node, *texts, **changed):
-        """What `mortise node` says to it, and with which code it ends."""
+        """The message of `mortise node` for it, and its exit code."""
         result = run("node", "--config", self.config(node, **changed))
         for text in texts:
             self.assertIn(text, result.stderr)
@@ -122,7 +122,7 @@ class BackupTest(unittest.TestCase):
     # --- correct use
 
     def test_a_directory_that_was_stopped_moves(self):
-        """By cp -a, by tar, without owners, modes and times, by mv: it is the same one."""
+        """By cp -a, by tar, without owners, modes and times, by mv: it is the same directory."""
         def by(*words):
             def move(source, target):
                 subprocess.run([word.format(source=source, target=target) for word in words],
@@ -248,8 +248,8 @@ class BackupTest(unittest.TestCase):
         return self.dumped(image)
 
     def put_back_images_of_different_times(self):
-        """Each of its node before a life in which all worked. The one of node 3 is the newest, and
-        knows for certain of entries that the others do not have."""
+        """Images of all nodes before a run in which all worked. The image of node 3 is the
+        newest, and shows commits that the others do not have."""
         for node in (1, 2):
             self.stopped_and_copied(node)
             self.back(node)
@@ -281,7 +281,8 @@ class BackupTest(unittest.TestCase):
         self.back(1)
 
     def test_images_of_different_times_go_on_from_what_a_majority_has(self):
-        """What the third knows to be committed is gone: it stays out, until it is emptied."""
+        """The entries that the third node knows to be committed are gone: it stays out until its
+        directory is emptied."""
         self.put_back_images_of_different_times()
         for node in (1, 2):
             self.start(node)
@@ -324,7 +325,7 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(self.refused(2, "is a symbolic link", data=link), IO_ERROR)
 
     def start_copy(self):
-        """Of node 2, beside it, at another port."""
+        """A copy of node 2, beside it, on another port."""
         second = Member(self.config(2, data=self.place / "copy", port=self.ports[4]))
         self.addCleanup(lambda: second.process.poll() is None and second.kill())
         return second
@@ -341,8 +342,8 @@ class BackupTest(unittest.TestCase):
         self.work(1)
 
     def test_a_copy_of_a_running_directory_beside_its_original_takes_no_part(self):
-        """It has a later start than its original: the others refuse it while that is connected,
-        and it disturbs nobody."""
+        """It has a later start than its original: the others refuse it while the original is
+        connected, and it disturbs no node."""
         copy(self.data(2), self.place / "copy")
         self.assertEqual(self.refused(2, data=self.place / "copy"), TAKEN)  # its port
         second = self.start_copy()
@@ -359,7 +360,7 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(self.set_aside(2), [])
 
     def test_a_directory_that_is_moved_away_while_its_node_runs(self):
-        """It goes on, or stops; when the directory is back, so is the node."""
+        """The node continues, or stops; when the directory is back, the node works again."""
         self.data(2).rename(self.place / "away")
         self.work(1)
         self.members[2].tell("load name")

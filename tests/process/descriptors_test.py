@@ -1,4 +1,4 @@
-"""Real processes that may have few descriptors, and what strangers can do to them by connecting."""
+"""Real processes with few descriptors, and the effect of unauthenticated connections on them."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from program import (IO_ERROR, OK, PATIENCE, PROGRAM, config_text, environment, 
 
 
 class Few:
-    """Three nodes, each of which may have so many descriptors."""
+    """Three nodes with this limit of descriptors each."""
 
     def __init__(self, limit):
         self.limit = limit
@@ -58,7 +58,7 @@ class Few:
         self.directory.cleanup()
 
     def reports(self):
-        """What each says of itself; those that do not answer are left out."""
+        """The status of each node; those that do not answer are left out."""
         peers = [word for port in self.ports for word in ("--peer", f"127.0.0.1:{port}")]
         answer = run("status", "--json", *peers)
         found = json.loads(answer.stdout) if answer.stdout else []

@@ -54,7 +54,7 @@ class Member(member_process.Member):
         return 0
 
     def sockets(self):
-        """Not all descriptors: the database opens and closes files."""
+        """Not all descriptors, because the database opens and closes files."""
         count = 0
         for each in Path(f"/proc/{self.process.pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile

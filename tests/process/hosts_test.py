@@ -30,7 +30,7 @@ ETH_P_ALL = 3
 
 
 class Capture:
-    """All that passes a device: the bytes of every packet."""
+    """All traffic of a device: the bytes of every packet."""
 
     def __init__(self, device):
         self.seen = bytearray()
@@ -56,7 +56,7 @@ class Capture:
 
 
 class Host:
-    """A worker process (worker.cpp) on a host, and what it has said so far."""
+    """A worker process (worker.cpp) on a host, and its output so far."""
 
     def __init__(self, words):
         self.lines = []
@@ -163,7 +163,7 @@ class HostsTest(unittest.TestCase):
         self.assertIn("INSECURE", status.stdout, status.stderr)
 
     def refused(self, node, tls, reason):
-        """A fourth host poses as a node of the cluster, which is down."""
+        """A fourth host impersonates a node of the cluster, which is down."""
         self.start_all(lambda each: self.tls(f"node-{each}"))
         self.hosts[node].end()
         del self.hosts[node]

@@ -19,7 +19,7 @@ import history  # noqa: E402
 
 
 def read_lives(folder):
-    """process -> what is known of it, in the order of their beginnings."""
+    """process -> what is known about it, in the order of their starts."""
     lives = {}
     for line in (folder / "lives.jsonl").read_text(encoding="utf-8").splitlines():
         part = json.loads(line)
@@ -38,7 +38,7 @@ def read_calls(folder, lives):
 
 
 def following(lives):
-    """process -> when the next one began on its directory."""
+    """process -> when the next one started on its directory."""
     found = {}
     newest = {}
     for process, life in lives.items():

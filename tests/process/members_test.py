@@ -1,4 +1,4 @@
-"""Members that come and go while real processes work: add, promote, remove, hand over, rejoin."""
+"""Changes of the members while real processes work: add, promote, remove, transfer, rejoin."""
 
 import collections
 import json
@@ -17,7 +17,7 @@ from program import (HOLDER as WORKER, OK, TAKEN, USAGE, config_text,  # noqa: E
 
 
 class Member:
-    """A worker process (worker.cpp), and what it has said so far."""
+    """A worker process (worker.cpp), and its output so far."""
 
     def __init__(self, config):
         self.config = config
@@ -54,7 +54,7 @@ class Member:
 
 
 class MembersTest(unittest.TestCase):
-    """Nodes 1 to 3 found the cluster; the others wait to be added."""
+    """Nodes 1 to 3 bootstrap the cluster; the others wait to be added."""
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(prefix="mortise-members-")
@@ -110,7 +110,7 @@ class MembersTest(unittest.TestCase):
         return leading[0]
 
     def assert_tokens_rise(self):
-        """Of each name, in the order in which one process was granted it."""
+        """The tokens of each name, in the order in which one process got them."""
         for node, member in self.members.items():
             newest = collections.defaultdict(int)
             for _, name, token in member.said("grant "):

@@ -57,7 +57,7 @@ class Cluster:
 
 
 def measured(ttl, calls):
-    """One row, from a cluster of its own."""
+    """One row, measured with a cluster of its own."""
     with Cluster(ttl) as cluster:
         cluster.ask(f"keep kept{{node}}/ {KEPT}", "kept")
         cluster.ask(f"load load{{node}}/ {calls // len(NODES)}", "loading")

@@ -31,7 +31,7 @@ def is_closed(one):
 
 
 def keep_open(port, count, seconds, word):
-    """So many connections all the time; each says a byte more now and then."""
+    """So many connections all the time; each sends one more byte at intervals."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     count = min(count, most - 100)
@@ -65,7 +65,7 @@ def slow(port, count, seconds):
 
 
 def resets(port, count, seconds):
-    """Connections that are reset in the middle of a frame, as fast as that goes."""
+    """Connections that are reset in the middle of a frame, as fast as possible."""
     end = time.monotonic() + seconds
     done = 0
     while time.monotonic() < end:

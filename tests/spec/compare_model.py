@@ -72,7 +72,7 @@ class Tokens:
                 [self.renamed(line, 2) for line in names])
 
     def renamed(self, line, first):
-        """But for its first words, which are no tokens."""
+        """Except for its first words, which are not tokens."""
         words = line.split(" ")
         parts = [":".join([*word.split(":")[:-1], self.words.get(token, token)])
                  for word in words[first:] for token in [word.split(":")[-1]]]
@@ -83,7 +83,7 @@ class Tokens:
 
 
 class Model:
-    """The model, told the same and answering in the same words."""
+    """The model, with the same input and output format."""
 
     def __init__(self, policy):
         self.table = lm.Table(policy)
@@ -193,7 +193,7 @@ def has_or_wants(table, locker, name):
 
 
 def script(seed):
-    """Lines that mostly meet something; the model is followed along to know what."""
+    """Lines that mostly have an effect; the model is run along to know which do."""
     rng = random.Random(seed)
     policy = rng.choice(("phase_fair", "phase_fair", "phase_fair", "fifo"))
     names = "abc"[:rng.randint(1, 3)]
@@ -245,7 +245,7 @@ def script(seed):
 
 
 def restrictions(names, sessions, seed):
-    """Of every fourth history, before anything else: who may acquire what (S50)."""
+    """In every fourth history, before anything else: which names sessions may acquire (S50)."""
     rng = random.Random(~seed)            # a separate stream, so that the other draws stay the same
     if seed % 4 or len(names) == 1:
         return []
@@ -254,7 +254,8 @@ def restrictions(names, sessions, seed):
 
 
 def some_of(names, verb, rng):
-    """Two or more: all in rising order, any in every order, and now and then one of them twice."""
+    """Two or more names: all in ascending order, any in every order, and sometimes one of them
+    twice."""
     some = rng.sample(names, rng.randint(2, len(names)))
     if rng.random() < 0.02:
         some.append(some[0])
@@ -262,7 +263,7 @@ def some_of(names, verb, rng):
 
 
 def asks(lines, number):
-    """Is that a line of which something may be held or wait?"""
+    """Whether the line's operation may be held or may wait."""
     return 1 <= number <= len(lines) and lines[number - 1].startswith(
         ("acquire", "all", "any", "upgrade"))
 
@@ -273,7 +274,7 @@ def session_of(lines, number):
 
 
 def ends_before(lines, line):
-    """Is this about an operation of a session that ended? Ours says nothing then."""
+    """Whether this is about an operation of an ended session: ours reports nothing then."""
     verb, target = line.split()[:2]
     if verb in ("acquire", "all", "any", "end", "restrict"):
         return False
@@ -281,7 +282,7 @@ def ends_before(lines, line):
 
 
 def allowed(model, tokens, line):
-    """What may be seen, and in which order of names; first what the model itself does."""
+    """What is visible, and in which order of names; first what the model itself does."""
     ends = line.startswith("end")
     before = copy.deepcopy((model, tokens)) if ends else None
     yield None, tokens.by_name(model.apply(line), ends)

@@ -68,7 +68,7 @@ class Release:
 
 @dataclass(frozen=True)
 class ReleaseAll:
-    """What one acquire_all got goes back in one command."""
+    """All names of an acquire_all are released in one command."""
     grants: tuple
 
 
@@ -417,7 +417,7 @@ class Table:
             self.settle(self.drop_op(victim))
 
     def reached(self, op: int, bad: set) -> set:
-        """Whom of the stuck it waits for, and whom those wait for."""
+        """The stuck requests that it waits for, and those that these wait for."""
         found, todo = set(), [op]
         while todo:
             op = todo.pop()
@@ -428,8 +428,8 @@ class Table:
         return found
 
     def is_in_last_circle(self, op: int, bad: set) -> bool:
-        """Whoever it waits for waits for it.  Decided: where circles have requests in common none
-        is better than another, so whether fewer would have to go is not asked."""
+        """Every request that it waits for also waits for it. Decided: if cycles have requests in
+        common, none is preferred, so it is not examined whether fewer refusals would be enough."""
         return all(op in self.reached(other, bad) for other in self.reached(op, bad))
 
     # ---------------------------------------------------------------------------------- conversions
@@ -593,7 +593,7 @@ def _restrict(t: Table, c: Restrict) -> None:
 
 
 def _end_session(t: Table, c: EndSession) -> None:
-    """S11: one entry; grants are free and queue entries gone before anybody is woken."""
+    """S11: one entry; grants are free and queue entries removed before any waiter is granted."""
     touched = set()
     for op in [o.id for o in t.ops.values() if o.session == c.session]:
         t.events.append(Event("ended", op))

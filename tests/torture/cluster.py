@@ -1,4 +1,4 @@
-"""The processes of a run: what they were started with, what they said, how they ended."""
+"""The processes of a run: how they were started, their output, and how they ended."""
 
 import contextlib
 import fcntl
@@ -29,7 +29,7 @@ def now():
 
 
 class Drain:
-    """Reads a pipe into a file, on a thread, until nobody writes to it; pauses when told to."""
+    """Reads a pipe into a file on a thread until no process writes to it; pauses when requested."""
 
     SIZE = 4096  # of the pipe, so that it fills up soon
 
@@ -106,7 +106,7 @@ class Life:
         return self.ended is not None
 
     def kill(self, patience):
-        """True when it is gone; a frozen one cannot die yet."""
+        """True when it has ended; a frozen process cannot die yet."""
         if not self.is_over():
             self.killed = self.killed or now()
             self.process.kill()
@@ -202,7 +202,7 @@ class Cluster:
                 f'ca = "{self.pki}/ca.pem"']
 
     def credentials(self):
-        """What the command line says who it is with."""
+        """The members that the command line connects to."""
         if not self.pki.exists():
             return []
         return ["--cert", str(self.pki / "user-torturer.pem"),
@@ -223,13 +223,13 @@ class Cluster:
                 raise RuntimeError(f"node{node.number} is not ready: see {node.folder}/output.log")
 
     def leader(self):
-        """As most of those who are running say; none when nobody knows."""
+        """The leader according to most running nodes; none if they do not know one."""
         said = [n.life.leader for n in self.nodes.values() if not n.life.is_over()]
         known = [leader for leader in said if leader in self.nodes]
         return max(set(known), key=known.count) if known else None
 
     def ask(self, *words):
-        """What the command line answers that can reach somebody who knows; none if nobody is."""
+        """The answer of the command line, if it reaches a node that has one; otherwise none."""
         for node in self.numbers:
             peers = ["--peer", self.network.address(node), *self.credentials()]
             done = subprocess.run([*self.network.enter(node), str(self.program), *words, *peers],
@@ -247,7 +247,7 @@ class Cluster:
                 if member["role"] == "voter" and member["id"] != victim]
 
     def take_back(self):
-        """Once everybody runs and hears everybody."""
+        """Waits until all nodes run and are connected."""
         end = time.monotonic() + START_PATIENCE
         while self.removed and time.monotonic() < end:
             node = min(self.removed)
@@ -258,7 +258,7 @@ class Cluster:
             self.complain(f"not taken back: {sorted(self.removed)}")
 
     def look_for_deaths(self):
-        """Complains about whoever ended or stopped by itself without an excuse."""
+        """Complains about nodes that ended or stopped by themselves without an excuse."""
         for node in self.nodes.values():
             life = node.life
             if life.is_over() and life.killed is None and not life.end_is_known:
@@ -287,7 +287,7 @@ class Cluster:
                 node.start()
 
     def stop(self):
-        """In order; whoever does not come to an end is complained about and killed."""
+        """Ends all in an orderly way; a process that does not end is reported and killed."""
         for node in self.nodes.values():
             node.life.tell("quit")
         for node in self.nodes.values():

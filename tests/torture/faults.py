@@ -42,12 +42,12 @@ class Fault:
         raise NotImplementedError
 
     def can_be_missed(self):
-        """All the others vote, with the directories that they always had."""
+        """All the others vote, with their original directories."""
         return (not self.cluster.lost - {self.victim}
                 and self.cluster.voters_besides(self.victim) == self.others())
 
     def end(self):
-        """Everything is as before, but for who is dead: the cluster restarts those."""
+        """Everything is as before, except that dead nodes stay dead: the cluster restarts them."""
 
 
 class Kill(Fault):
@@ -68,7 +68,8 @@ class KillAll(Fault):
 
 
 class Wiped(Fault):
-    """Its directory is gone; it comes back as a learner. One at a time: the others have to vote."""
+    """Its directory is lost; it returns as a learner. One node at a time, because the others
+    have to vote."""
 
     needs = ("mortise",)
 
@@ -103,14 +104,15 @@ class RolledBack(Fault):
         shutil.rmtree(image)
 
     def live(self):
-        """True when there was a life in which it had a session."""
+        """True if there was a run in which it had a session."""
         self.node.start()
         ready = self.node.life.ready.wait(self.patience)
         return self.node.life.kill(1) and ready
 
 
 class Slowing(Fault):
-    """Calls of the node's program may take longer meanwhile, through no fault of the library."""
+    """Calls of the node's program may take longer meanwhile, which is not an error of the
+    library."""
 
     def begin(self):
         self.began = now()
@@ -152,8 +154,8 @@ class Starve(Slowing):
 
 
 class Membership(Slowing):
-    """Taken out of the cluster while it runs; the cluster takes it back as a learner, and promotes
-    it."""
+    """The node is removed from the cluster while it runs; the cluster adds it again as a
+    learner, and promotes it."""
 
     needs = ("mortise",)
 
@@ -166,7 +168,7 @@ class Membership(Slowing):
             self.count = 1
 
     def undo(self):
-        """When everybody is back: see Cluster.take_back()."""
+        """When all nodes are back: see Cluster.take_back()."""
 
 
 class NetworkFault(Fault):
@@ -181,7 +183,7 @@ class NetworkFault(Fault):
 
 
 class Partition(NetworkFault):
-    """In two parts, which hear nothing of each other."""
+    """Two parts without a connection."""
 
     def cut(self, network):
         others = self.others()
@@ -195,7 +197,7 @@ class Partition(NetworkFault):
 
 
 class OneWay(NetworkFault):
-    """The victim is not heard, or hears nobody."""
+    """The messages of the victim are lost, or those to it."""
 
     def cut(self, network):
         if self.chance.random() < 0.5:
@@ -206,7 +208,7 @@ class OneWay(NetworkFault):
 
 
 class Bridge(NetworkFault):
-    """Two cannot reach each other; everybody else reaches both."""
+    """Two nodes cannot reach each other; all others reach both."""
 
     def cut(self, network):
         other = self.chance.choice(self.others())
@@ -230,7 +232,7 @@ class SlowLink(NetworkFault):
 
 
 class Reset(Fault):
-    """Its connections are ended, again and again."""
+    """Its connections are ended repeatedly."""
 
     needs = ("nft",)
 
@@ -269,7 +271,7 @@ class FullDisk(Fault):
 
 
 class SyncFault(Slowing):
-    """strace answers the node's system calls, or keeps them waiting."""
+    """strace answers the node's system calls, or delays them."""
 
     needs = ("strace",)
 
@@ -313,7 +315,7 @@ class SyncStall(SyncFault):
 
 
 class Limited(Fault):
-    """A limit of the running process is lowered to less than it has."""
+    """A limit of the running process is lowered below its present use."""
 
     def begin(self):
         self.count = 0
@@ -338,7 +340,7 @@ class Limited(Fault):
 
 
 class Descriptors(Limited):
-    """None is left, or few are."""
+    """No descriptor is left, or few are."""
 
     resource = resource.RLIMIT_NOFILE
 
@@ -348,7 +350,7 @@ class Descriptors(Limited):
 
 
 class FileSize(Limited):
-    """No file may grow beyond the size, or nearly, that one of the directory's files has."""
+    """No file may grow much beyond the size that one of the directory's files has."""
 
     resource = resource.RLIMIT_FSIZE
 
@@ -360,7 +362,7 @@ class FileSize(Limited):
 
 
 class Undrained(Fault):
-    """Nobody reads its standard error, which is a pipe, and full."""
+    """Its standard error is a pipe that is full and has no reader."""
 
     def begin(self):
         self.count = 0
@@ -389,7 +391,7 @@ class Undrained(Fault):
 
 
 class Elsewhere(Fault):
-    """Its program goes to another directory, which is removed then."""
+    """Its program changes to another directory, which is removed then."""
 
     def begin(self):
         place = tempfile.mkdtemp(prefix="elsewhere", dir=self.node.folder)
@@ -399,7 +401,7 @@ class Elsewhere(Fault):
 
 
 class TidiedUp(Fault):
-    """Somebody takes the files named LOCK for left behind, and removes them."""
+    """A clean-up removes the files named LOCK."""
 
     def begin(self):
         data = self.node.disk / "data"

@@ -53,7 +53,7 @@ def hold_of(call):
 
 
 class Hold:
-    """What is known of one hold: from when to when it was certainly valid."""
+    """What is known about one hold: during which time it was certainly valid."""
 
     def __init__(self, grant):
         self.grant = grant
@@ -121,8 +121,8 @@ def describe(grant):
 
 
 def tokens(calls):
-    """P1: of two grants, the one that was asked for after the other's answer has no smaller token,
-    and a greater one if they conflict."""
+    """P1: of two grants, the one that was requested after the other's answer has no smaller
+    token, and a greater one if they conflict."""
     for name, grants in by_name(filter(is_grant, calls), lambda call: call["name"]).items():
         answered = []  # (return, place), still to come
         newest = {}  # mode: the grant with the greatest token among those answered by now
@@ -140,7 +140,7 @@ def tokens(calls):
 
 
 def store(calls):
-    """Under lock and token no write is lost, and no older token comes after a newer one."""
+    """With lock and token no write is lost, and no older token comes after a newer one."""
     writes = [call for call in calls if call["operation"] == "write"
               and call.get("outcome") in (None, "accepted")]
     for name, found in by_name(writes, lambda call: call["name"]).items():
@@ -164,8 +164,8 @@ def store(calls):
 
 
 def values(calls):
-    """P2, S36: a holder reads what was written last under the tokens before its own, or what
-    somebody wrote since who does not know. Every write is of its own token."""
+    """P2, S36: a holder reads what was last written with the tokens before its own, or what a
+    writer with an unknown outcome wrote since. Every write has its own token."""
     for name, found in by_name(calls, lambda call: call["name"]).items():
         writes = [(int(call["token"]), call.get("outcome")) for call in found
                   if call["operation"] == "write_value" and call.get("outcome") != "refused"]
@@ -182,7 +182,7 @@ def values(calls):
 
 
 def terms(calls):
-    """S8, S9: nobody holds for longer, and nobody is granted earlier, than was asked for."""
+    """S8, S9: no hold lasts longer, and no name is granted earlier, than was requested."""
     for name, found in by_name(calls, lambda call: call["name"]).items():
         grants = sorted(filter(is_grant, found), key=lambda call: int(call["token"]))
         holders = {}
@@ -211,15 +211,15 @@ def terms(calls):
 
 
 def unanswered(calls, deaths):
-    """P6: calls that never came back, of processes that were not killed."""
+    """P6: calls that never returned, of processes that were not killed."""
     for call in calls:
         if "return" not in call and call["process"] not in deaths:
             yield f"{call['process']}: {call['operation']} of {call['name']} never came back"
 
 
 def late(calls, slowed):
-    """P6, P10: calls that took longer than they may. slowed: (node, from, to) of faults that make a
-    program slow whatever it calls."""
+    """P6, P10: calls that took too long. slowed: (node, from, to) of faults that make a program
+    slow whatever it calls."""
     for call in calls:
         if "bound" not in call or "return" not in call:
             continue
@@ -246,8 +246,8 @@ def longest_gap(times, begin, end):
 
 
 def orphaned(calls, deaths):
-    """P8, seen from outside: how long each lock of a dead process stayed taken, for those that
-    somebody was granted later."""
+    """P8, seen from outside: how long each lock of a dead process stayed taken, if it was
+    granted later."""
     grants = by_name(filter(is_grant, calls), lambda call: call["name"])
     for hold in holds_of(calls, {}):
         died = deaths.get(hold.grant["process"])

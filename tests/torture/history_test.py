@@ -1,4 +1,4 @@
-"""Are bad histories seen, and good ones let pass?"""
+"""Tests that bad histories are detected, and good ones accepted."""
 
 import json
 import unittest

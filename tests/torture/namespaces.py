@@ -16,7 +16,7 @@ def run(*words):
 
 
 class Network:
-    """Made in the network and mount namespaces of the run, and gone with them."""
+    """Created in the network and mount namespaces of the run, and removed with them."""
 
     isolated = True
 
@@ -45,14 +45,14 @@ class Network:
         return f"{self.ip(node)}:{PORT}"
 
     def enter(self, node):
-        """What a command begins with to run there; it becomes the command, with the same pid."""
+        """The prefix of a command that runs there; it becomes the command, with the same pid."""
         return ["nsenter", f"--net=/run/netns/node{node}", "--"]
 
     def at(self, node, *words):
         return run(*self.enter(node), *words)
 
     def drop(self, node, rule):
-        """Packets that come to the node and match; what it returns undoes it."""
+        """Applies to packets to the node that match; the returned function undoes it."""
         self.chains += 1
         chain = f"fault{self.chains}"
         self.at(node, "nft", "add", "table", "inet", "torture")
@@ -79,7 +79,7 @@ class Network:
         return lambda: self.at(node, "tc", "qdisc", "del", "dev", DEVICE, "root")
 
     def reset(self, node):
-        """Ends every connection of the node with its peers, and tells how many there were."""
+        """Ends every connection of the node with its peers, and returns their number."""
         words = [*self.enter(node), "ss", "-K", "-H", "-t", "state", "established",
                  "dst", "10.77.0.0/24"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
@@ -87,7 +87,7 @@ class Network:
 
 
 class Loopback:
-    """Where there are no namespaces: all nodes on this machine's loopback."""
+    """Without namespaces: all nodes use this machine's loopback."""
 
     isolated = False
 

@@ -1,4 +1,4 @@
-"""Who was granted what lately, read from the histories while they grow."""
+"""Recent grants, read from the histories while they grow."""
 
 import json
 import time
@@ -36,15 +36,15 @@ class Progress:
                     self.names[name] = self.nodes[node] = part["return"]
 
     def behind(self, names, since):
-        """The names nobody was granted since then, and the nodes that were granted nothing."""
+        """The names that were not granted since then, and the nodes that were granted nothing."""
         self.read()
         late = [name for name in names if self.names.get(name, 0) <= since]
         return late + [f"node{number}" for number in self.cluster.numbers
                        if self.nodes.get(number, 0) <= since]
 
     def wait(self, names, patience):
-        """The seconds until everything was granted to everybody again, and what is still behind
-        when the patience is over."""
+        """The seconds until every name was granted at every node again, and what is missing when
+        the time is over."""
         since = now()
         while True:
             late = self.behind(names, since)

@@ -37,7 +37,7 @@ PATIENCE = 60  # seconds until the cluster must work again
 
 
 class Episode:
-    """Two faults at a time, and how long it took to get over them."""
+    """Two faults at a time, and the time of the recovery."""
 
     def __init__(self, pair, begin):
         self.faults = pair
@@ -58,7 +58,7 @@ class Torture:
         self.episodes = []
 
     def draw(self):
-        """Two kinds; every kind comes before one comes again."""
+        """Two kinds; every kind comes before any is repeated."""
         pair = []
         while len(pair) < min(2, len(self.kinds)):
             if not self.deck:
@@ -153,7 +153,8 @@ def torture(options, folder):
 
 
 def end_for_good(run):
-    """A fault that had only half begun cannot be ended; whoever it holds is killed from outside."""
+    """A fault that began only in part cannot be ended; the process that it holds is killed from
+    outside."""
     try:
         run.end_faults()
     except Exception as problem:

@@ -29,7 +29,8 @@ def works(*words):
 
 
 def namespaces():
-    """The words that put a program into namespaces of its own, or none if that is not allowed."""
+    """The command prefix that puts a program into namespaces of its own; none if that is not
+    allowed."""
     for words in (UNSHARE, [UNSHARE[0], "--user", "--map-root-user", *UNSHARE[1:]]):
         if works(*words, "true"):
             return words
@@ -37,7 +38,8 @@ def namespaces():
 
 
 def lead(script, arguments):
-    """Runs the script inside, tells it to end when we are told to, and cleans up behind it."""
+    """Runs the script inside, ends it when this process is told to end, and cleans up
+    afterwards."""
     cgroups.remove_left_behind()
     child = subprocess.Popen([*namespaces(), sys.executable, "-B", script, "--inside",
                               str(os.getpid()), *arguments],
@@ -61,7 +63,7 @@ def lead(script, arguments):
 
 
 def led_by_the_dead(pid):
-    """Has the only child of that process died, without being gone?"""
+    """Whether the only child of that process has died and was not reaped."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return bool(children) and not Path(f"/proc/{children[0]}/cmdline").read_bytes()
@@ -70,7 +72,8 @@ def led_by_the_dead(pid):
 
 
 def end_with_the_leader():
-    """Inside: an end of our standard input means that we are to end, or that the leader died."""
+    """Inside: the end of standard input means that this process has to end, or that its parent
+    died."""
 
     def watch():
         os.read(0, 1)
@@ -85,7 +88,7 @@ def end_with_the_leader():
 
 
 def missing(owner):
-    """What cannot be done here, each with the reason."""
+    """What is not possible here, each with the reason."""
     gone = {}
     isolated = os.getpid() == 1
     if not isolated:

@@ -1,4 +1,4 @@
-"""What a run comes to: its histories put together, judged and counted."""
+"""The result of a run: its histories joined, judged and counted."""
 
 import collections
 import json
@@ -70,7 +70,7 @@ def report(episodes, calls, deaths):
 
 
 def save(cluster):
-    """The disks are in memory, and go with our mounts."""
+    """The disks are in memory, and removed with the mounts."""
     for node in cluster.nodes.values():
         shutil.copytree(node.disk, node.folder / "kept", dirs_exist_ok=True)
     lines = [f"seed {cluster.seed}, {len(cluster.nodes)} nodes", *cluster.violations, ""]
