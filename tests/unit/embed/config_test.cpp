@@ -80,8 +80,8 @@ TEST(Config, RefusesANumberedNodeWithoutPeers) {
     EXPECT_NO_THROW(config.validate());
     config.node_id = 3;
     EXPECT_EQ(complaint([&](Config& c) { c = config; }),
-              "peer: missing: node_id 3 says that there are others; for a cluster of one name this "
-              "node alone");
+              "peer: missing: node_id 3 requires a list of peers; a cluster of one node lists only "
+              "this node");
     config.peers = {{3, "127.0.0.1:7403"}};
     config.listen = "127.0.0.1:7403";
     EXPECT_NO_THROW(config.validate());

@@ -354,13 +354,13 @@ TEST_F(PeerNetworkHostileClient, DoesNotBuildAChainOfCalls) {
                                                     target.setQuestionId(1);
                                                     target.initTransform(9);
                                                 }),
-                   "what no answer has");
+                   "that no answer has");
 }
 
 TEST_F(PeerNetworkHostileClient, SendsNoOtherMessages) {
     start();
     const auto hello = client_hello();
-    expect_refused(hello + finish(7), "question that is over");
+    expect_refused(hello + finish(7), "question that is not open");
     expect_refused(hello + member_call(1, status), "still open");
     const auto other = "a kind of message";
     expect_refused(hello + frame([](auto m) { m.initResolve().initCap().setSenderHosted(1); }),
@@ -371,7 +371,7 @@ TEST_F(PeerNetworkHostileClient, SendsNoOtherMessages) {
     expect_refused(hello + frame([](auto m) { m.initJoin(); }), other);
     expect_refused(hello + frame([](auto m) { m.initUnimplemented(); }), other);
     expect_refused(hello + frame([](auto m) { m.initReturn().setAnswerId(0); }),
-                   "nobody asked for");
+                   "answer to no question");
 }
 
 TEST_F(PeerNetworkHostileClient, AsksNothingBeforeHello) {
@@ -402,7 +402,7 @@ TEST_F(PeerNetworkHostileClient, IsToldNothingOfTheInside) {
 TEST_F(PeerNetworkHostileClient, IsNamedInTheLogOnceForEachCause) {
     start();
     for (int i = 0; i < 5; ++i)
-        expect_refused(client_hello() + finish(7), "question that is over");
+        expect_refused(client_hello() + finish(7), "question that is not open");
     EXPECT_EQ(on_node([&] { return lines_.size(); }), 1U);
 }
 
