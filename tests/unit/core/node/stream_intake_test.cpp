@@ -1,0 +1,172 @@
+// What a leader takes of what the nodes forward, without a node.
+#include "core/node/stream_intake.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/node_around_part.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+NodeOptions options_of_intake() {
+    auto options = node_options(1, {1, 2, 3});
+    options.state_lag_bytes_max = 4'000;
+    return options;
+}
+
+Forward forward_of_commands(const std::vector<Command>& commands) {
+    BatchBuilder batch;
+    for (const auto& command : commands)
+        batch.add(command);
+    return forward_of(batch.take());
+}
+
+// Node 1 leads; node 2 has a session.
+struct StreamIntakeTest : testing::Test {
+    StreamIntakeTest() {
+        for (const auto peer : {n2, n3})
+            node.meet(node.member_hello(peer));
+        session = node.open(n2);
+        node.elect();
+    }
+    [[nodiscard]] Command request(std::uint64_t seq, RequestBody body = Release{Seq{1}}) const {
+        return Request{session, Seq{seq}, std::move(body)};
+    }
+    void take(const std::vector<Command>& commands, NodeId from = n2) {
+        intake.take(from, forward_of_commands(commands));
+    }
+    // What would be the next entry.
+    [[nodiscard]] std::vector<Command> taken() {
+        if (!intake.proposer().has_commands()) return {};
+        return decode_batch(intake.proposer().take_batch()).value();
+    }
+    // The state on disk is that many bytes behind.
+    void lag(std::size_t bytes) {
+        node.saver.applied(commands(log_id(1, 1), std::string(bytes, 'x')));
+    }
+
+    NodeAroundPart node{options_of_intake()};
+    SessionId session;
+    StreamIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
+};
+
+TEST_F(StreamIntakeTest, TakesAStreamInItsOrderAndEachRequestOnce) {
+    take({request(1), request(2)});
+    take({request(2), request(3)});
+    const auto all = taken();
+    ASSERT_EQ(all.size(), 3U);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        EXPECT_EQ(std::get<Request>(all[i]).seq, Seq{i + 1});
+}
+
+TEST_F(StreamIntakeTest, TellsTheSenderOfAGapOnce) {
+    take({request(3)});
+    take({request(4)});
+    EXPECT_TRUE(taken().empty());
+    const auto gaps = intake.collect().gaps;
+    ASSERT_EQ(gaps.size(), 1U);
+    EXPECT_EQ(gaps.front().to, n2);
+    EXPECT_EQ(gaps.front().gap.session, session);
+    EXPECT_EQ(gaps.front().gap.next, Seq{1});
+}
+
+TEST_F(StreamIntakeTest, TakesNothingForTheSessionOfAnotherNode) {
+    take({request(1)}, n3);
+    EXPECT_TRUE(taken().empty());
+    const auto out = intake.collect();
+    EXPECT_EQ(out.refused, 1U);
+    ASSERT_EQ(out.notes.size(), 1U);
+    EXPECT_EQ(out.notes.front().peer, n3);
+}
+
+TEST_F(StreamIntakeTest, AnOpeningMayNameOnlyTheDirectoryOfItsSender) {
+    auto opening = opening_of(n3, 10'000);
+    take({opening}, n2);
+    auto later = opening;
+    later.generation.boot_epoch = later.generation.boot_epoch.next();
+    take({later}, n3);
+    take({opening, opening}, n3);
+    EXPECT_EQ(intake.collect().refused, 3U);
+    EXPECT_TRUE(taken().empty());
+    take({opening}, n3);
+    EXPECT_EQ(taken().size(), 1U);
+}
+
+// S50: what the opener says about its own rights does not count.
+TEST_F(StreamIntakeTest, AnOpeningGetsTheAccessOfTheCertificate) {
+    auto hello = node.member_hello(n3);
+    hello.access = {{AccessRole::client}, {}};
+    node.meet(hello);
+    take({opening_of(n3, 10'000)}, n3);
+    const auto all = taken();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(std::get<OpenSession>(all.front()).access, hello.access);
+}
+
+TEST_F(StreamIntakeTest, KeepsWhatComesBeforeTheEntryThatOpensItsSession) {
+    const SessionId next{session.raw() + 1};
+    const auto comes_early = [&] { take({Request{next, Seq{1}, Release{Seq{1}}}}, n3); };
+    comes_early();
+    intake.take_early_forwards();
+    EXPECT_TRUE(taken().empty());
+    ASSERT_EQ(node.open(n3), next);
+    intake.take_early_forwards();
+    EXPECT_EQ(taken().size(), 1U);
+    intake.take_early_forwards();
+    EXPECT_TRUE(taken().empty());
+}
+
+TEST_F(StreamIntakeTest, ForgetsWhatAPeerSentEarlyWhenItIsGone) {
+    take({Request{SessionId{session.raw() + 1}, Seq{1}, Release{Seq{1}}}}, n3);
+    intake.gone(n3);
+    node.open(n3);
+    intake.take_early_forwards();
+    EXPECT_TRUE(taken().empty());
+}
+
+// P11: a disk that lags stops acquires first, and endings only when there is more than an entry.
+TEST_F(StreamIntakeTest, DeclinesAcquiresWhileTheDiskLags) {
+    lag(4'200);
+    Acquire acquire;
+    acquire.names.push_back({"a"});
+    take({request(1, acquire), request(2)});
+    const auto all = taken();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<Declined>(std::get<Request>(all[0]).body));
+    EXPECT_TRUE(std::holds_alternative<Release>(std::get<Request>(all[1]).body));
+}
+
+TEST_F(StreamIntakeTest, AsksForWhatItHadNoCapacityForWhenThereIsSome) {
+    lag(5'200);
+    BatchBuilder full;
+    for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq)
+        full.add(request(seq));
+    intake.take(n2, forward_of(full.take()));
+    take({request(entry_commands_max + 1)});
+    intake.ask_for_held_up();
+    EXPECT_TRUE(intake.collect().gaps.empty());
+    node.saver.replaced(LogIndex{1});  // the disk has caught up
+    intake.ask_for_held_up();
+    const auto gaps = intake.collect().gaps;
+    ASSERT_EQ(gaps.size(), 1U);
+    EXPECT_EQ(gaps.front().gap.next, Seq{entry_commands_max + 1});
+}
+
+TEST_F(StreamIntakeTest, BeginsAgainAfterTheStateWhenLeadershipHasChanged) {
+    take({request(1)});
+    intake.clear();
+    EXPECT_TRUE(taken().empty());
+    take({request(1)});
+    EXPECT_EQ(taken().size(), 1U);
+}
+
+TEST(StreamIntake, TakesNothingWhileItsNodeDoesNotLead) {
+    NodeAroundPart node;
+    node.meet(node.member_hello(n2));
+    StreamIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
+    intake.take(n2, forward_of_commands({opening_of(n2, 10'000)}));
+    EXPECT_FALSE(intake.proposer().has_commands());
+}
+
+}  // namespace
+}  // namespace mortise::core::test
