@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/checksum.hpp"
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 
 namespace mortise::storage {
 

@@ -4,7 +4,7 @@
 
 #include <rocksdb/write_batch.h>
 
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "storage/rocks_state_view.hpp"
 #include "storage/sealed_row.hpp"
 

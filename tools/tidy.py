@@ -29,7 +29,7 @@ USES = {
 # itself. core/locks has subfolders of its own.
 SUBFOLDERS = {
     "core": (
-        "base", "access", "locks", "locks/table", "locks/deadlock", "locks/machine", "locks/rows",
+        "base", "access", "locks", "locks/table", "locks/deadlock", "locks/rows", "locks/machine",
         "codec", "raft", "leases", "agent", "node"),
     "transport": (
         "wire", "tls", "sockets", "rpc", "peers", "clients", "network"),

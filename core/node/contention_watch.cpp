@@ -66,7 +66,7 @@ std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
         asked[name].insert(one.hold);
     std::map<std::pair<std::string, OperationId>, std::size_t> waiters;
     for (const auto& [name, holds] : asked) {
-        for (const auto& [hold, found] : machine.contentions(name, holds))
+        for (const auto& [hold, found] : machine.views().contentions(name, holds))
             waiters[{name, hold}] = found.waiters;
     }
     std::vector<Contended> told;
@@ -76,7 +76,7 @@ std::vector<Contended> ContentionWatch::take(const LockMachine& machine) {
         told.push_back(std::move(one));
     }
     for (const auto& [name, holds] : std::exchange(marked_, {})) {
-        for (const auto& [hold, found] : machine.contentions(name, holds))
+        for (const auto& [hold, found] : machine.views().contentions(name, holds))
             told.push_back({hold, found.mode, found.waiters, {}});
     }
     return told;

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/state_lag.hpp"
 

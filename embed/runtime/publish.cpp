@@ -113,7 +113,7 @@ void CoreLoop::applied(const core::Applied& applied) {
 
 // The line is for operators who investigate the break later (S24).
 void CoreLoop::lock_broken(const core::LockBroken& broken) {
-    const auto by = driver_->core().machine().node_of(broken.by.session).raw();
+    const auto by = driver_->core().machine().views().node_of(broken.by.session).raw();
     const auto token = static_cast<std::int64_t>(broken.token.raw());
     const auto who =
         broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";

@@ -6,7 +6,7 @@
 #include "core/codec/configuration_codec.hpp"
 #include "core/codec/state_sum_codec.hpp"
 #include "core/locks/machine/lock_machine.hpp"
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace mortise::fuzz {

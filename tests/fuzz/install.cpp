@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "core/raft/snapshot_sum.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/node_fixture.hpp"

@@ -11,7 +11,7 @@
 #include <capnp/serialize.h>
 #include <openssl/pem.h>
 
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "storage/countdown_file.hpp"
 #include "storage/log_rows.hpp"
 #include "storage/meta_file.hpp"

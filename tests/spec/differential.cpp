@@ -150,12 +150,12 @@ private:
             if (session == nullptr || session->renewed_at != spec_.renewed_at(id) ||
                 session->renewal_number != spec_.renewal_number(id) ||
                 session->applied != spec_.applied(id) ||
-                machine_.node_of(id) != spec_.node_of(id)) {
+                machine_.views().node_of(id) != spec_.node_of(id)) {
                 return "session " + std::to_string(id.raw()) + " differs";
             }
         }
         for (const auto id : sessions_) {
-            if (machine_.node_of(id) != spec_.node_of(id)) {
+            if (machine_.views().node_of(id) != spec_.node_of(id)) {
                 return "node of session " + std::to_string(id.raw()) + " differs";
             }
         }

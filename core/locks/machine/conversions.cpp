@@ -120,13 +120,13 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
     switch (table_.upgrade(name, {ticket, id, upgrade.operation}, upgrade.wait)) {
         case at_once: {
             const auto* grant = table_.find(name)->find({session.id, upgrade.operation});
-            let_in_.push_back({session.id, locker});
+            deadlocks_.let_in({session.id, locker});
             return answer(session, seq, {AnswerKind::converted, grant->token, {}});
         }
         case queued:
             take_place(session, seq, LockTable::Result::queued,
                        {{name}, ticket, false, upgrade.operation, locker});
-            asked_ = id;
+            deadlocks_.queued(id);
             return;
         case busy: return answer(session, seq, {AnswerKind::busy, {}, {}});
         case deadlock: return answer(session, seq, {AnswerKind::deadlock, {}, {}});

@@ -1,7 +1,6 @@
 // The time limits of holds (S8, S9), which a quorum counts, and for which a hold stays in the way
 // after it has ended: the effect on the table, and the outcomes for a session.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -158,47 +157,6 @@ bool LockTable::stays_on(const std::string& name, const Grant& grant, Predecesso
 }
 
 // --- for a session ------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::uint64_t parts = 1'000'000;  // of which rho is so many
-
-std::uint32_t to_term(std::uint64_t ms) {
-    return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(ms, std::numeric_limits<std::uint32_t>::max()));
-}
-
-// No clock that is right within rho measures less.
-std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
-    return (ms * (parts + rho_ppm) + parts - 1) / parts;
-}
-
-}  // namespace
-
-// The holder ends a hold after its max_hold by its own clock, which may be slow. By then no
-// majority may have counted to the end.
-HoldTerms LockMachine::counted(const HoldTerms& terms, std::uint32_t rho_ppm) {
-    const auto longest = at_least(terms.max_hold_ms, rho_ppm) * parts;
-    const auto slow = parts - rho_ppm;
-    return {to_term((longest + slow - 1) / slow), to_term(at_least(terms.min_hold_ms, rho_ppm)),
-            to_term(at_least(terms.lock_delay_ms, rho_ppm))};
-}
-
-// The session's node learned of the grant at or before `known`, and has been counting since then.
-void LockMachine::count_max_holds(const Session& session, LogIndex known) {
-    const auto found = uncounted_.find(session.id);
-    if (found == uncounted_.end()) return;
-    std::erase_if(found->second, [&](Seq seq) {
-        const auto operation = session.operations.find(seq);
-        if (operation == session.operations.end() || !operation->second.held) return true;
-        const OperationId hold{session.id, seq};
-        return std::ranges::all_of(operation->second.names, [&](const std::string& name) {
-            return table_.count_max_hold(name, hold, known);
-        });
-    });
-    if (found->second.empty()) uncounted_.erase(found);
-    publish({});
-}
 
 // The node should have ended the hold by its own clock. It is told in case it has not.
 void LockMachine::end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants) {

@@ -18,7 +18,7 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
         end_command();
         ++place_;
     }
-    table_.begin(index, endings_, nullptr);
+    table_.begin(index, ended_.endings(), nullptr);
     how_ended_ = nullptr;
     outcomes_ = nullptr;
 }
@@ -37,7 +37,7 @@ void LockMachine::publish(LockTable::Grants grants) {
         outcomes_->push_back(ClosureEnded{closure});
     for (const auto& [name, operations] : table_.take_gone()) {
         for (const auto gone : operations)
-            forget(gone, name);
+            ended_.forget(gone, name);
     }
     for (auto& grant : grants) {
         auto* session = sessions_.change(grant.operation.session);
@@ -46,14 +46,14 @@ void LockMachine::publish(LockTable::Grants grants) {
         auto& operation = session->operations.at(seq);
         MORTISE_CHECK(!operation.held);
         const LockerId locker{session->id, operation.locker};
-        if (locker.number != 0) let_in_.push_back(locker);
+        if (locker.number != 0) deadlocks_.let_in(locker);
         if (operation.upgrades.is_set()) {
             end_operation(*session, seq);
             answer(*session, seq, std::move(grant.answer));
             continue;
         }
         operation.held = true;
-        if (operation.is_bounded) uncounted_[session->id].insert(seq);
+        if (operation.is_bounded) uncounted_.add(session->id, seq);
         lockers_.grant(locker, seq);
         const auto& got = grant.answer.names;
         if (!got.empty()) {  // of any names, one
@@ -131,17 +131,10 @@ void LockMachine::on(const Expire& command) {
 void LockMachine::end_session(SessionId id, SessionEnd how) {
     auto session = sessions_.remove(id);
     lockers_.forget(id);
-    uncounted_.erase(id);
-    ++endings_;
-    waited_cursor_.clear();
-    waited_done_ = false;
+    uncounted_.forget(id);
     const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
     if (lockers_.is_anybody_tied()) note_turns(session.operations);
-    if (!session.operations.empty()) {
-        ended_[id] = {left, std::move(session.operations)};
-        changed_ended_.insert(id);
-    }
-    end_sweep();
+    ended_.add(id, left, std::move(session.operations));
     tell_who_ended();  // a refusal may bring the rest of this command to its names (S33)
     outcomes_->push_back(SessionEnded{id, how});
 }
@@ -149,7 +142,10 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
 void LockMachine::on(const Acknowledge& command) {
     const auto* found = sessions_.find(command.session);
     if (found == nullptr) return;
-    count_max_holds(*found, command.received);
+    if (uncounted_.has(found->id)) {
+        uncounted_.begin_counting(*found, command.received, table_);
+        publish({});
+    }
     if (found->answers.empty() || command.received < found->answers.oldest()) return;
     sessions_.change(command.session)->answers.acknowledge(command.received);
 }

@@ -23,27 +23,14 @@ std::size_t names_of(const std::map<Seq, Operation>& operations) {
 
 const Operation* LockMachine::operation_of(OperationId id) const {
     const auto* session = sessions_.find(id.session);
-    const auto ended = ended_.find(id.session);
-    if (session == nullptr && ended == ended_.end()) return nullptr;
-    const auto& operations = session != nullptr ? session->operations : ended->second.operations;
-    const auto found = operations.find(id.seq);
-    return found == operations.end() ? nullptr : &found->second;
-}
-
-LockTable::Views LockMachine::unfinished() const {
-    LockTable::Views names;
-    for (const auto& [id, ended] : ended_) {
-        for (const auto& [seq, operation] : ended.operations)
-            names.insert(operation.names.begin(), operation.names.end());
-    }
-    return names;
+    if (session == nullptr) return ended_.find(id);
+    const auto found = session->operations.find(id.seq);
+    return found == session->operations.end() ? nullptr : &found->second;
 }
 
 void LockMachine::check_invariants() const {
-    for (const auto& [id, ended] : ended_)
-        MORTISE_CHECK(!ended.operations.empty() && sessions_.find(id) == nullptr);
-    MORTISE_CHECK(!ended_.empty() || (waited_done_ && waited_cursor_.empty()));
-    table_.check_invariants(unfinished());
+    ended_.check_invariants(sessions_);
+    table_.check_invariants(ended_.names());
     check_operations();
 }
 
@@ -76,7 +63,7 @@ void LockMachine::check_operations() const {
         operations -= names_of(session.operations);
         MORTISE_CHECK(session.names == names_of(session.operations));
     }
-    for (const auto& [id, ended] : ended_)
+    for (const auto& [id, ended] : ended_.all())
         operations -= names_of(ended.operations);
     MORTISE_CHECK(operations == 0);
 }

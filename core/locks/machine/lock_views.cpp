@@ -1,20 +1,20 @@
-// What readers learn about the lock machine. Nothing here changes it.
+#include "core/locks/machine/lock_views.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <string>
 #include <utility>
-
-#include "core/locks/machine/lock_machine.hpp"
 
 namespace mortise::core {
 
-bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority priority) const {
+bool LockViews::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = table_.find(name);
     if (record == nullptr) return table_.would_grant(name, mode, priority);
     const auto* queue = table_.queue_of(name);
     // A barrier at the head of the queue may be let in by the sweep of its other names.
-    const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.empty();
-    const bool cleared = record->swept_at == endings_ || ended_.empty();
+    const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.is_empty();
+    const bool cleared = record->swept_at == ended_.endings() || ended_.is_empty();
     if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
@@ -26,7 +26,11 @@ bool LockMachine::would_grant(std::string_view name, LockMode mode, Priority pri
     return barrier || queue == nullptr || !is_hindered(*record, *queue, mode, priority);
 }
 
-bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) const {
+bool LockViews::is_live(OperationId operation) const {
+    return sessions_.find(operation.session) != nullptr;
+}
+
+bool LockViews::is_clear(const LockRecord& record, const WaitQueue* queue) const {
     const auto lives = [&](const Grant& holder) {
         return holder.left || is_live(holder.operation);
     };
@@ -39,18 +43,18 @@ bool LockMachine::is_clear(const LockRecord& record, const WaitQueue* queue) con
 }
 
 // True for a former holder, also if the traces of its session will be removed.
-bool LockMachine::is_in_the_way(std::string_view name, const Grant& holder) const {
+bool LockViews::is_in_the_way(std::string_view name, const Grant& holder) const {
     if (holder.left || is_live(holder.operation)) return true;
     if (holder.broken || !holder.terms.is_set()) return false;
-    const auto how = ended_.at(holder.operation.session).how;
+    const auto how = ended_.how(holder.operation.session);
     const bool delays = how == Predecessor::expired && holder.terms.lock_delay_ms != 0;
     return delays || table_.is_kept(std::string{name}, holder.operation);
 }
 
 // By a live waiter that goes before, and is not a writer that a batch may overtake. A waiter for
 // any of several names may be let in by the sweep of another name, and leave.
-bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
-                              Priority priority) const {
+bool LockViews::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
+                            Priority priority) const {
     if (queue.conversion() && is_live(queue.conversion()->operation)) return true;
     const auto rank = queue.rank_of_newcomer(mode, priority);
     const bool may_lead =
@@ -62,14 +66,27 @@ bool LockMachine::is_hindered(const LockRecord& record, const WaitQueue& queue, 
     });
 }
 
-std::optional<LockMachine::Contention> LockMachine::contention(std::string_view name,
-                                                               OperationId hold) const {
+namespace {
+
+std::optional<Contention> contention_of(const Grant& held, const WaitQueue& queue) {
+    const auto& upgrade = queue.conversion();
+    const auto waiters = queue.size() + (upgrade ? 1 : 0);
+    if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != held.operation)
+        return Contention{LockMode::exclusive, waiters};
+    const auto* first = queue.oldest([&](LockMode mode) { return conflict(held.mode, mode); });
+    if (first == nullptr) return std::nullopt;
+    return Contention{first->mode, waiters};
+}
+
+}  // namespace
+
+std::optional<Contention> LockViews::contention(std::string_view name, OperationId hold) const {
     const auto found = contentions(name, {hold});
     return found.empty() ? std::nullopt : std::optional{found.front().second};
 }
 
-LockMachine::Contentions LockMachine::contentions(std::string_view name,
-                                                  const std::set<OperationId>& holds) const {
+Contentions LockViews::contentions(std::string_view name,
+                                   const std::set<OperationId>& holds) const {
     Contentions found;
     const auto* record = table_.find(name);
     const auto* queue = table_.queue_of(name);
@@ -81,17 +98,6 @@ LockMachine::Contentions LockMachine::contentions(std::string_view name,
     return found;
 }
 
-std::optional<LockMachine::Contention> LockMachine::contention_of(const Grant& held,
-                                                                  const WaitQueue& queue) {
-    const auto& upgrade = queue.conversion();
-    const auto waiters = queue.size() + (upgrade ? 1 : 0);
-    if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != held.operation)
-        return Contention{LockMode::exclusive, waiters};
-    const auto* first = queue.oldest([&](LockMode mode) { return conflict(held.mode, mode); });
-    if (first == nullptr) return std::nullopt;
-    return Contention{first->mode, waiters};
-}
-
 namespace {
 
 bool is_nothing(const LockView& view) {
@@ -100,13 +106,13 @@ bool is_nothing(const LockView& view) {
 
 }  // namespace
 
-LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) const {
+LockView LockViews::inspect(std::string_view name, std::size_t parties_max) const {
     LockView view;
     view.name = name;
     const auto* record = table_.find(name);
     if (record == nullptr) return view;
-    view_holders(*record, parties_max, view);
-    view_waiters(*record, parties_max, view);
+    add_holders(*record, parties_max, view);
+    add_waiters(*record, parties_max, view);
     if (const auto* extras = table_.extras_of(name)) view.value = extras->value;
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = node_of(holder.operation.session);
@@ -117,10 +123,10 @@ LockView LockMachine::inspect(std::string_view name, std::size_t parties_max) co
     return view;
 }
 
-void LockMachine::view_holders(const LockRecord& record, std::size_t max, LockView& view) const {
+void LockViews::add_holders(const LockRecord& record, std::size_t max, LockView& view) const {
     std::vector<const Grant*> closed;
     for (const auto& holder : record.holders()) {
-        const bool lives = ended_.empty() || is_live(holder.operation);
+        const bool lives = ended_.is_empty() || is_live(holder.operation);
         if (holder.is_held() && lives) {
             ++view.holders_total;
             if (view.holders.size() < max) view.holders.push_back(holder);
@@ -130,10 +136,10 @@ void LockMachine::view_holders(const LockRecord& record, std::size_t max, LockVi
             view.closed_under = std::max(view.closed_under, holder.token);
         }
     }
-    if (view.is_closed) view_closings(closed, view);
+    if (view.is_closed) add_closings(closed, view);
 }
 
-void LockMachine::view_waiters(const LockRecord& record, std::size_t max, LockView& view) const {
+void LockViews::add_waiters(const LockRecord& record, std::size_t max, LockView& view) const {
     const auto* queue = table_.queue_of(view.name);
     if (queue == nullptr) return;
     const auto add = [&](auto make) {
@@ -150,7 +156,7 @@ void LockMachine::view_waiters(const LockRecord& record, std::size_t max, LockVi
         });
     }
     for (const auto* waiter : queue->in_order()) {
-        if (!ended_.empty() && !is_live(waiter->operation)) continue;
+        if (!ended_.is_empty() && !is_live(waiter->operation)) continue;
         add([&] {
             return LockView::Waiting{waiter->operation, waiter->mode,     waiter->ticket.index,
                                      waiter->label,     waiter->priority, {},
@@ -159,7 +165,7 @@ void LockMachine::view_waiters(const LockRecord& record, std::size_t max, LockVi
     }
 }
 
-void LockMachine::view_closings(const std::vector<const Grant*>& closed, LockView& view) const {
+void LockViews::add_closings(const std::vector<const Grant*>& closed, LockView& view) const {
     std::map<std::pair<FencingToken, Closure::Kind>, LockView::Closing> all;
     const auto add = [&](const Grant& holder, Closure::Kind kind) -> LockView::Closing& {
         return all.try_emplace({holder.token, kind}, LockView::Closing{kind, holder.token})
@@ -186,14 +192,14 @@ void LockMachine::view_closings(const std::vector<const Grant*>& closed, LockVie
 }
 
 // True from the removal of its session's traces on.
-bool LockMachine::will_be_delayed(const Grant& holder) const {
+bool LockViews::will_be_delayed(const Grant& holder) const {
     const bool has_ended = !holder.left && !is_live(holder.operation);
     return has_ended && holder.terms.lock_delay_ms != 0 &&
-           ended_.at(holder.operation.session).how == Predecessor::expired;
+           ended_.how(holder.operation.session) == Predecessor::expired;
 }
 
-std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_view after,
-                                        std::size_t limit, std::size_t parties_max) const {
+std::vector<LockView> LockViews::list(std::string_view prefix, std::string_view after,
+                                      std::size_t limit, std::size_t parties_max) const {
     std::vector<LockView> views;
     std::size_t parties = 0;
     const auto& records = table_.records();
@@ -209,7 +215,7 @@ std::vector<LockView> LockMachine::list(std::string_view prefix, std::string_vie
     return views;
 }
 
-NodeId LockMachine::node_of(SessionId session) const {
+NodeId LockViews::node_of(SessionId session) const {
     const auto* found = sessions_.find(session);
     return found == nullptr ? NodeId{} : found->opened.node;
 }

@@ -12,6 +12,18 @@
 
 namespace mortise::core {
 
+namespace {
+
+// A request that takes up something. It is answered, so that those that end something go on.
+bool is_too_much(const Session& session, const RequestBody& body) {
+    const bool has_too_much = session.answers.size() >= session_acquires_max ||
+                              session.names >= session_operations_max ||
+                              session.broken.size() >= session_acquires_max;
+    return std::holds_alternative<Acquire>(body) && has_too_much;
+}
+
+}  // namespace
+
 // The requests of a session are applied in the order of their numbers, each once and none left out.
 // So the answers that are given when a request is applied come in that order as well, in the log
 // and in Session::answers. Whoever has to wait is answered later, and a repeat is told again.
@@ -45,14 +57,6 @@ void LockMachine::tell_again(const Session& session, Seq seq) {
     }
 }
 
-// A request that takes up something. It is answered, so that those that end something go on.
-bool LockMachine::is_too_much(const Session& session, const RequestBody& body) {
-    const bool has_too_much = session.answers.size() >= session_acquires_max ||
-                              session.names >= session_operations_max ||
-                              session.broken.size() >= session_acquires_max;
-    return std::holds_alternative<Acquire>(body) && has_too_much;
-}
-
 namespace {
 
 bool is_sound(const Acquire& request) {
@@ -82,7 +86,7 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& request) {
     auto waiter = waiter_of(request);
     waiter.ticket = {index_, place_};
     waiter.operation = {session.id, seq};
-    waiter.terms = counted(request.terms, session.opened.rho_ppm);
+    waiter.terms = counted_terms(request.terms, session.opened.rho_ppm);
     LockTable::LastHolders last;
     for (const auto& one : request.names)
         last.push_back(touch(one.name));
@@ -112,7 +116,7 @@ void LockMachine::take_place(Session& session, Seq seq, LockTable::Result result
 void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     switch (result) {
         case LockTable::Result::granted: break;
-        case LockTable::Result::queued: asked_ = {session.id, seq}; break;
+        case LockTable::Result::queued: deadlocks_.queued({session.id, seq}); break;
         case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
         case LockTable::Result::kind_mismatch:
             answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});

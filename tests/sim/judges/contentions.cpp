@@ -52,7 +52,7 @@ void Contentions::after_step(core::NodeId node, const core::LockMachine& machine
         if (!watched.to_hear.empty()) report(node, hold, "was asked for, and did not hear of it");
         if (watched.was_told) continue;
         const bool is_wanted = std::ranges::any_of(watched.names, [&](const auto& name) {
-            return machine.contention(name, hold).has_value();
+            return machine.views().contention(name, hold).has_value();
         });
         if (is_wanted) report(node, hold, "keeps somebody waiting, and was not told");
     }

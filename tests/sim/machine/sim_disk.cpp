@@ -5,7 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/codec/configuration_codec.hpp"
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 
 namespace mortise::sim {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <variant>
 
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {

@@ -1,5 +1,5 @@
 // What the access of a session does not allow, apply refuses (S50).
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {

@@ -109,8 +109,8 @@ TEST_F(LockMachineSessions, AnEndIsToldOnceAndEndsAllAtOnce) {  // S11
     EXPECT_EQ(put(close(1)), "");
     EXPECT_EQ(shown(), "| 2:X");
     EXPECT_TRUE(machine_.needs_sweep());
-    EXPECT_FALSE(machine_.node_of(SessionId{1}).is_set());
-    EXPECT_EQ(machine_.node_of(SessionId{2}), NodeId{2});
+    EXPECT_FALSE(machine_.views().node_of(SessionId{1}).is_set());
+    EXPECT_EQ(machine_.views().node_of(SessionId{2}), NodeId{2});
 }
 
 TEST_F(LockMachineSessions, WhoeverTouchesANameSweepsItFirst) {  // S11

@@ -36,9 +36,9 @@ TEST_F(LockViews, HoldersAndWaitersAreToldWithSinceWhen) {
                   {{SessionId{1}, Seq{1}}, exclusive, FencingToken{1}, LogIndex{4}, "first"}}));
     EXPECT_EQ(view.waiters, (std::vector<LockView::Waiting>{
                                 {{SessionId{2}, Seq{1}}, shared, LogIndex{5}, "second", 0, {}}}));
-    EXPECT_EQ(view.nodes,
-              (std::map<SessionId, NodeId>{{SessionId{1}, machine_.node_of(SessionId{1})},
-                                           {SessionId{2}, machine_.node_of(SessionId{2})}}));
+    EXPECT_EQ(view.nodes, (std::map<SessionId, NodeId>{
+                              {SessionId{1}, machine_.views().node_of(SessionId{1})},
+                              {SessionId{2}, machine_.views().node_of(SessionId{2})}}));
     put(release(1, 2, 1));
     view = machine_.inspect("a");
     ASSERT_EQ(view.holders.size(), 1U);

@@ -1,5 +1,5 @@
 // The lock machine as rows, and back.
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 
 #include <iterator>
 #include <map>

@@ -6,7 +6,7 @@
 
 #include "core/base/check.hpp"
 #include "core/codec/state_sum_codec.hpp"
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {

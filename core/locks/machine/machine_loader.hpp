@@ -1,4 +1,4 @@
-// Makes a lock machine from rows; LockMachine::take_changed_rows() makes the rows. The new machine
+// Makes a lock machine from rows; RowWriter makes the rows. The new machine
 // behaves from then on like the saved one.
 #pragma once
 
@@ -11,22 +11,9 @@
 
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/row.hpp"
+#include "core/locks/rows/totals_row.hpp"
 
 namespace mortise::core {
-
-// Everything that is not about one session or name; and the number of rows, so that a lost row is
-// detected.
-struct StateTotals {
-    FencingToken newest_token;
-    SessionId newest_session;
-    std::uint64_t endings = 0;
-    std::uint64_t sessions = 0;
-    std::uint64_t names = 0;
-    std::uint64_t incarnations = 0;
-    std::string waited_cursor;
-    bool waited_done = true;
-    ClosureId newest_closure;
-};
 
 // Trusts no byte: rows may come damaged from a disk, or from another node. It checks each row on
 // arrival, so that the last one costs no more than any other.

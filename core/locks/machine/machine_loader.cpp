@@ -1,4 +1,4 @@
-#include "core/locks/rows/machine_rows.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,99 +12,6 @@
 
 namespace mortise::core {
 
-namespace {
-
-std::string encode_totals(const StateTotals& totals) {
-    auto out = begin_row();
-    out.varint(totals.newest_token.raw());
-    out.varint(totals.newest_session.raw());
-    out.varint(totals.endings);
-    out.varint(totals.sessions);
-    out.varint(totals.names);
-    out.varint(totals.incarnations);
-    put_flag(out, totals.waited_done);
-    out.text(totals.waited_cursor);
-    out.varint(totals.newest_closure.raw());
-    return out.take();
-}
-
-std::optional<StateTotals> decode_totals(std::string_view value) {
-    auto in = open_row(value);
-    StateTotals totals;
-    totals.newest_token = FencingToken{in.varint()};
-    totals.newest_session = SessionId{in.varint()};
-    totals.endings = in.varint();
-    totals.sessions = in.varint();
-    totals.names = in.varint();
-    totals.incarnations = in.varint();
-    totals.waited_done = get_flag(in);
-    totals.waited_cursor = in.text(name_bytes_max);
-    totals.newest_closure = ClosureId{in.varint()};
-    if (!in.done()) return std::nullopt;
-    return totals;
-}
-
-}  // namespace
-
-// --- to rows ------------------------------------------------------------------------------------
-
-std::string LockMachine::totals() const {
-    StateTotals totals;
-    totals.newest_token = table_.newest_token();
-    totals.newest_session = sessions_.newest();
-    totals.endings = endings_;
-    totals.sessions = sessions_.all().size();
-    totals.names = table_.records().size();
-    totals.incarnations = sessions_.newest_epochs().size();
-    totals.waited_cursor = waited_cursor_;
-    totals.waited_done = waited_done_;
-    totals.newest_closure = table_.newest_closure();
-    return encode_totals(totals);
-}
-
-std::size_t LockMachine::changed_rows() const {
-    return 1 + changed_ended_.size() + table_.changes().size() +
-           sessions_.changes().sessions.size() + sessions_.changes().incarnations.size();
-}
-
-// The kinds in the order of their first bytes, each in its own order: ascending by key.
-std::vector<Row> LockMachine::take_changed_rows() {
-    std::vector<Row> rows;
-    rows.reserve(changed_rows());
-    for (const auto id : changed_ended_) {
-        rows.push_back({row_key(RowKind::ended_session, id.raw()), {}});
-        const auto ended = ended_.find(id);
-        if (ended != ended_.end()) rows.back().value = encode_ended(ended->second.how);
-    }
-    if (auto now = totals(); now != told_totals_) {
-        rows.push_back({row_key(RowKind::totals), now});
-        told_totals_ = std::move(now);
-    }
-    for (const auto id : sessions_.changes().incarnations) {
-        rows.push_back({row_key(RowKind::incarnation, id.raw()),
-                        encode_epoch(sessions_.newest_start(id).boot_epoch)});
-    }
-    for (const auto& name : table_.changes()) {
-        rows.push_back({row_key(RowKind::name, name), {}});
-        const auto* record = table_.find(name);
-        if (record == nullptr) continue;
-        rows.back().value = encode_name(*record, table_.queue_of(name), table_.extras_of(name));
-    }
-    for (const auto id : sessions_.changes().sessions) {
-        rows.push_back({row_key(RowKind::session, id.raw()), {}});
-        const auto* session = sessions_.find(id);
-        if (session != nullptr) rows.back().value = encode_session(*session);
-    }
-    changed_ended_.clear();
-    table_.forget_changes();
-    sessions_.forget_changes();
-    for (const auto& row : rows)
-        rows_sum_.put(row.key, row.value);
-    return rows;
-}
-
-// --- from rows ----------------------------------------------------------------------------------
-
 // The kinds come in the order of their letters: sessions that ended, the totals, incarnations,
 // names, and at last the sessions, each of which finds its operations waiting.
 bool MachineLoader::add(std::string_view key, std::string_view value) {
@@ -112,7 +19,7 @@ bool MachineLoader::add(std::string_view key, std::string_view value) {
     is_empty_ = false;
     if (!ok_) return false;
     last_key_ = key;
-    machine_.rows_sum_.put(key, value);
+    machine_.rows_.add_read(key, value);
     return true;
 }
 
@@ -135,17 +42,12 @@ bool MachineLoader::add_totals(std::string_view value) {
     if (!totals_) return false;
     machine_.sessions_.restore_newest(totals_->newest_session);
     machine_.table_.restore_newest(totals_->newest_token, totals_->newest_closure);
-    machine_.endings_ = totals_->endings;
-    machine_.waited_cursor_ = totals_->waited_cursor;
-    machine_.waited_done_ = totals_->waited_done;
-    const auto& ended = machine_.ended_;
-    if (ended.empty()) return totals_->waited_done && totals_->waited_cursor.empty();
-    return totals_->endings != 0 && ended.rbegin()->first <= totals_->newest_session;
+    return machine_.ended_.restore(totals_->endings, totals_->sweep, totals_->newest_session);
 }
 
 bool MachineLoader::add_ended(SessionId id, std::string_view value) {
     const auto how = decode_ended(value);
-    return how && machine_.ended_.emplace(id, LockMachine::Ended{*how, {}}).second;
+    return how && machine_.ended_.restore(id, *how);
 }
 
 bool MachineLoader::add_name(std::string_view name, std::string_view value) {
@@ -198,11 +100,11 @@ bool MachineLoader::put_operations_back(const std::string& name) {
 }
 
 bool MachineLoader::put_back(OperationId id, Operation operation) {
-    const auto ended = machine_.ended_.find(id.session);
-    if (ended == machine_.ended_.end()) return add_to(owed_[id.session], id.seq, operation);
+    auto* ended = machine_.ended_.operations_to_restore(id.session);
+    if (ended == nullptr) return add_to(owed_[id.session], id.seq, operation);
     is_unfinished_ = true;
-    ended_found_ += ended->second.operations.empty() ? 1 : 0;
-    return add_to(ended->second.operations, id.seq, operation);
+    ended_found_ += ended->empty() ? 1 : 0;
+    return add_to(*ended, id.seq, operation);
 }
 
 // Of several names each has its row, in rising order: of one that waits for them, or one that holds
@@ -225,14 +127,14 @@ bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operat
 
 bool MachineLoader::add_session(SessionId id, std::string_view value) {
     auto session = decode_session(id, value);
-    if (!session || id > totals_->newest_session || machine_.ended_.contains(id)) return false;
+    if (!session || id > totals_->newest_session || machine_.ended_.how(id)) return false;
     if (auto owed = owed_.extract(id); !owed.empty()) session->operations.swap(owed.mapped());
     for (const auto& [seq, operation] : session->operations) {
         const LockerId locker{id, operation.locker};
         session->names += operation.names.size();
         machine_.lockers_.begin(locker, seq);
         if (operation.held) machine_.lockers_.grant(locker, seq);
-        if (operation.held && operation.is_bounded) machine_.uncounted_[id].insert(seq);
+        if (operation.held && operation.is_bounded) machine_.uncounted_.add(id, seq);
     }
     return is_sound(*session) && machine_.sessions_.restore(std::move(*session));
 }
@@ -253,12 +155,12 @@ std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
     if (is_empty_ && !applied.is_set()) return LockMachine{};
     if (!ok_ || !is_complete() || newest_index_ > applied) return std::nullopt;
     try {
-        machine_.check_groups();
+        machine_.table_.check_groups(machine_.ended_.names());
     } catch (const InvariantBroken&) {
         return std::nullopt;
     }
     machine_.index_ = applied;
-    machine_.told_totals_ = machine_.totals();
+    machine_.rows_.all_read({machine_.sessions_, machine_.table_, machine_.ended_});
     return std::move(machine_);
 }
 
@@ -266,7 +168,7 @@ bool MachineLoader::is_complete() const {
     return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
            totals_->names == machine_.table_.records().size() &&
            totals_->incarnations == machine_.sessions_.newest_epochs().size() && owed_.empty() &&
-           ended_found_ == machine_.ended_.size();
+           ended_found_ == machine_.ended_.all().size();
 }
 
 }  // namespace mortise::core

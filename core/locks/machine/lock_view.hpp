@@ -1,0 +1,65 @@
+// What a reader learns about a name: plain values.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/instant.hpp"
+#include "core/locks/name_extras.hpp"
+#include "core/locks/table/lock_record.hpp"
+
+namespace mortise::core {
+
+// Ended sessions are left out, swept or not.
+struct LockView {
+    struct Waiting {
+        OperationId operation;
+        LockMode mode = LockMode::exclusive;
+        LogIndex since;
+        std::string label;
+        Priority priority = 0;
+        Seq upgrades{};  // for an upgrade, the hold of the same session; otherwise not set
+        LockerTag locker{};
+        friend bool operator==(const Waiting&, const Waiting&) = default;
+    };
+    // What keeps the name closed: former holders, once for each token and kind.
+    struct Closing {
+        Closure::Kind kind = Closure::Kind::broken;
+        FencingToken token;
+        std::vector<ClosureId> closures{};
+        // The rest of the time, at most. The node that counts it down fills it in; it is not
+        // replicated state.
+        std::optional<Nanoseconds> left{};
+        friend bool operator==(const Closing& a, const Closing& b) {
+            return a.kind == b.kind && a.token == b.token;
+        }
+    };
+    std::string name;
+    QueuePolicy policy = QueuePolicy::phase_fair;
+    std::vector<Grant> holders;         // oldest first
+    std::vector<Waiting> waiters;       // an upgrade first (S28), the others in log order
+    std::size_t holders_total = 0;      // including those that are left out of `holders`
+    std::size_t waiters_total = 0;      // the same for `waiters`
+    std::map<SessionId, NodeId> nodes;  // the nodes of the sessions that are named here
+    std::optional<LockValue> value{};   // without its bytes in listings
+    bool is_closed = false;             // a former holder keeps it closed (S8, S9, S24)
+    FencingToken closed_under{};        // if closed: the newest token among those, which reopens it
+    std::vector<Closing> closings{};    // if closed: the newest token first
+    std::size_t closings_total = 0;     // including those that are left out of `closings`
+    friend bool operator==(const LockView&, const LockView&) = default;
+};
+
+// The waiters for what an operation holds of a name: the mode of the first waiter that conflicts
+// with it, and the number of waiters there.
+struct Contention {
+    LockMode mode = LockMode::exclusive;
+    std::size_t waiters = 0;
+};
+// For those holds of a name that keep somebody waiting.
+using Contentions = std::vector<std::pair<OperationId, Contention>>;
+
+}  // namespace mortise::core

@@ -1,0 +1,60 @@
+// What readers learn about the lock machine. It reads the state and changes nothing, and it is
+// valid until the machine moves.
+//
+// A session that has ended does not count, although its holders and waiters may still be on a name:
+// whoever comes next removes them first (S11).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "core/locks/machine/lock_view.hpp"
+#include "core/locks/table/ended_sessions.hpp"
+#include "core/locks/table/lock_table.hpp"
+#include "core/locks/table/session_table.hpp"
+
+namespace mortise::core {
+
+class LockViews {
+public:
+    LockViews(const LockTable& table, const SessionTable& sessions, const EndedSessions& ended)
+        : table_{table}, sessions_{sessions}, ended_{ended} {}
+
+    // Whether an acquire would be granted at once. Also true if it may be granted after the removal
+    // of ended sessions from the name.
+    [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
+    // The view of an unknown name is empty. Further holders and waiters are left out, but counted.
+    [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max) const;
+    // Names with this prefix that are greater than `after`, in byte order, at most `limit`. Ends
+    // with the name that raises the number of holders and waiters to `parties_max`.
+    [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
+                                             std::size_t limit, std::size_t parties_max) const;
+    // Those of these holds that keep somebody waiting.
+    [[nodiscard]] Contentions contentions(std::string_view name,
+                                          const std::set<OperationId>& holds) const;
+    [[nodiscard]] std::optional<Contention> contention(std::string_view name,
+                                                       OperationId hold) const;
+    // The node of a session; not set if the session has ended.
+    [[nodiscard]] NodeId node_of(SessionId session) const;
+
+private:
+    [[nodiscard]] bool is_live(OperationId operation) const;
+    [[nodiscard]] bool is_clear(const LockRecord& record, const WaitQueue* queue) const;
+    [[nodiscard]] bool is_in_the_way(std::string_view name, const Grant& holder) const;
+    [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
+                                   Priority priority) const;
+    [[nodiscard]] bool will_be_delayed(const Grant& holder) const;
+    void add_holders(const LockRecord& record, std::size_t max, LockView& view) const;
+    void add_waiters(const LockRecord& record, std::size_t max, LockView& view) const;
+    void add_closings(const std::vector<const Grant*>& closed, LockView& view) const;
+
+    const LockTable& table_;
+    const SessionTable& sessions_;
+    const EndedSessions& ended_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,45 @@
+// The state as rows: which of them differ from those that were taken before, and the sum over all
+// of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/locks/row.hpp"
+#include "core/locks/row_sum.hpp"
+#include "core/locks/table/ended_sessions.hpp"
+#include "core/locks/table/lock_table.hpp"
+#include "core/locks/table/session_table.hpp"
+
+namespace mortise::core {
+
+class RowWriter {
+public:
+    struct State {
+        SessionTable& sessions;
+        LockTable& table;
+        EndedSessions& ended;
+    };
+    // What changed since the last call, ascending by key, each key once: what the parts of the
+    // state remember as changed, which they forget. A key that was created and removed in between
+    // may be reported as removed.
+    [[nodiscard]] std::vector<Row> take(State state);
+    // A checksum over all rows, as of the last take(): equal for equal states.
+    [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
+    // An upper bound of the number of changed rows.
+    [[nodiscard]] static std::size_t changed(const SessionTable& sessions, const LockTable& table,
+                                             const EndedSessions& ended);
+
+    // For loading: a row that was read; and, when all were, the state that they make.
+    void add_read(std::string_view key, std::string_view value) { sum_.put(key, value); }
+    void all_read(State state);
+
+private:
+    std::string told_totals_;  // that row, at the last take()
+    RowSum sum_;
+};
+
+}  // namespace mortise::core

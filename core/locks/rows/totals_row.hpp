@@ -1,0 +1,29 @@
+// The row of everything that is not about one session or name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.hpp"
+#include "core/locks/table/ended_sessions.hpp"
+
+namespace mortise::core {
+
+// With the number of rows, so that a lost row is detected.
+struct StateTotals {
+    FencingToken newest_token;
+    SessionId newest_session;
+    std::uint64_t endings = 0;
+    std::uint64_t sessions = 0;
+    std::uint64_t names = 0;
+    std::uint64_t incarnations = 0;
+    EndedSessions::Progress sweep;
+    ClosureId newest_closure;
+};
+
+[[nodiscard]] std::string encode_totals(const StateTotals& totals);
+[[nodiscard]] std::optional<StateTotals> decode_totals(std::string_view value);
+
+}  // namespace mortise::core

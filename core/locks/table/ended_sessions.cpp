@@ -1,0 +1,101 @@
+#include "core/locks/table/ended_sessions.hpp"
+
+#include <utility>
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+
+void EndedSessions::add(SessionId id, Predecessor how, std::map<Seq, Operation> operations) {
+    ++endings_;
+    progress_ = {{}, false};
+    if (!operations.empty()) {
+        all_[id] = {how, std::move(operations)};
+        changes_.insert(id);
+    }
+    end_sweep();
+}
+
+void EndedSessions::forget(OperationId gone, const std::string& name) {
+    const auto ended = all_.find(gone.session);
+    MORTISE_CHECK(ended != all_.end());
+    auto& operations = ended->second.operations;
+    const auto operation = operations.find(gone.seq);
+    MORTISE_CHECK(operation != operations.end());
+    const auto erased = operation->second.names.remove(name);
+    MORTISE_CHECK(erased == 1);
+    if (operation->second.names.empty()) operations.erase(operation);
+    if (!operations.empty()) return;
+    all_.erase(ended);
+    changes_.insert(gone.session);
+    end_sweep();
+}
+
+// A sweep is over when nothing is left to remove anywhere.
+void EndedSessions::end_sweep() {
+    if (all_.empty()) progress_ = {};
+}
+
+std::optional<Predecessor> EndedSessions::how(SessionId id) const {
+    const auto ended = all_.find(id);
+    return ended == all_.end() ? std::nullopt : std::optional{ended->second.how};
+}
+
+const Operation* EndedSessions::find(OperationId id) const {
+    const auto ended = all_.find(id.session);
+    if (ended == all_.end()) return nullptr;
+    const auto found = ended->second.operations.find(id.seq);
+    return found == ended->second.operations.end() ? nullptr : &found->second;
+}
+
+EndedSessions::Names EndedSessions::names() const {
+    Names names;
+    for (const auto& [id, ended] : all_) {
+        for (const auto& [seq, operation] : ended.operations)
+            names.insert(operation.names.begin(), operation.names.end());
+    }
+    return names;
+}
+
+// --- sweeping -----------------------------------------------------------------------------------
+
+std::optional<std::string> EndedSessions::next_to_sweep(const LockTable& table) {
+    if (!progress_.waited_done) {
+        const auto* next = table.next_waited(progress_.waited_cursor);
+        if (next != nullptr) return *next;
+        progress_.waited_done = true;
+    }
+    if (all_.empty()) return std::nullopt;
+    return all_.begin()->second.operations.begin()->second.names.front();
+}
+
+void EndedSessions::swept(const std::string& name) {
+    if (!progress_.waited_done) progress_.waited_cursor = name;
+}
+
+// --- loading ------------------------------------------------------------------------------------
+
+bool EndedSessions::restore(SessionId id, Predecessor how) {
+    return all_.emplace(id, Ended{how, {}}).second;
+}
+
+bool EndedSessions::restore(std::uint64_t endings, Progress progress, SessionId newest) {
+    endings_ = endings;
+    progress_ = std::move(progress);
+    if (all_.empty()) return progress_.waited_done && progress_.waited_cursor.empty();
+    return endings_ != 0 && all_.rbegin()->first <= newest;
+}
+
+std::map<Seq, Operation>* EndedSessions::operations_to_restore(SessionId id) {
+    const auto ended = all_.find(id);
+    return ended == all_.end() ? nullptr : &ended->second.operations;
+}
+
+void EndedSessions::check_invariants(const SessionTable& live) const {
+    for (const auto& [id, ended] : all_)
+        MORTISE_CHECK(!ended.operations.empty() && live.find(id) == nullptr);
+    const bool is_over = progress_.waited_done && progress_.waited_cursor.empty();
+    MORTISE_CHECK(!all_.empty() || is_over);
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,79 @@
+// The sessions that have ended, as long as names have traces of them: holders and waiters that a
+// request for the name removes, or a Sweep (S11). It knows what is left, and decides which name a
+// Sweep goes to next.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/locks/outcome.hpp"
+#include "core/locks/table/lock_table.hpp"
+#include "core/locks/table/session_table.hpp"
+
+namespace mortise::core {
+
+class EndedSessions {
+public:
+    // What a session had when it ended, and was not removed since.
+    struct Ended {
+        Predecessor how = Predecessor::clean;
+        std::map<Seq, Operation> operations;
+    };
+
+    // Counts the end of a session. A new sweep begins, unless nothing is left of any session.
+    void add(SessionId id, Predecessor how, std::map<Seq, Operation> operations);
+    // This operation, which must be known, was removed from the name.
+    void forget(OperationId gone, const std::string& name);
+
+    // No name has traces.
+    [[nodiscard]] bool is_empty() const { return all_.empty(); }
+    // How many sessions ever ended.
+    [[nodiscard]] std::uint64_t endings() const { return endings_; }
+    // Empty for a session that is alive, and for one of which nothing is left.
+    [[nodiscard]] std::optional<Predecessor> how(SessionId id) const;
+    [[nodiscard]] const Operation* find(OperationId id) const;
+    // The names that have traces.
+    using Names = std::set<std::string_view>;
+    [[nodiscard]] Names names() const;
+    using All = std::map<SessionId, Ended>;
+    [[nodiscard]] const All& all() const { return all_; }
+
+    // The name that the sweep goes to now: those that have waiters come first, in byte order. Empty
+    // if the sweep is over.
+    [[nodiscard]] std::optional<std::string> next_to_sweep(const LockTable& table);
+    // All traces were removed from that name, which was the next.
+    void swept(const std::string& name);
+
+    // What is saved of the sweep.
+    struct Progress {
+        std::string waited_cursor;  // names with waiters up to here are done
+        bool waited_done = true;
+    };
+    [[nodiscard]] const Progress& progress() const { return progress_; }
+    // Sessions that appeared here, or disappeared, since the last reset.
+    [[nodiscard]] const std::set<SessionId>& changes() const { return changes_; }
+    void forget_changes() { changes_.clear(); }
+
+    // For loading: first the sessions, then the rest, which is false if it contradicts them; the
+    // operations come with their names.
+    bool restore(SessionId id, Predecessor how);
+    bool restore(std::uint64_t endings, Progress progress, SessionId newest);
+    // Null if the session has not ended.
+    [[nodiscard]] std::map<Seq, Operation>* operations_to_restore(SessionId id);
+
+    void check_invariants(const SessionTable& live) const;
+
+private:
+    void end_sweep();
+
+    All all_;  // of which something is left
+    std::uint64_t endings_ = 0;
+    Progress progress_;
+    std::set<SessionId> changes_;
+};
+
+}  // namespace mortise::core
