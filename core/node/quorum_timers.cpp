@@ -41,8 +41,8 @@ void QuorumTimers::restart_closures(const SavedCountdowns& saved, Instant now) {
     for (const auto& one : saved.closures)
         known[one.timer] = one.elapsed;
     closures_ = {};
-    for (const auto& [name, extras] : machine_.table().extras()) {
-        for (const auto& closure : extras.closures) {
+    for (const auto& [name, closures] : machine_.table().closures().all()) {
+        for (const auto& closure : closures) {
             const auto found = known.find(closure.id);
             const auto elapsed = found != known.end()
                                      ? found->second
@@ -160,7 +160,7 @@ std::vector<Command> QuorumTimers::take_over(const Proposer& proposer, Instant n
              {raft_.configuration(), options_.self, leases_.run_out()}, is_newest, may_end))
         ends.emplace_back(Expire{lease.session, lease.renewed_at});
     const auto is_there = [&](ClosureId id) {
-        return machine_.table().find_closure(id).has_value();
+        return machine_.table().closures().find(id).has_value();
     };
     for (const auto closure : closure_quorum_.decide(
              {raft_.configuration(), options_.self, closures_.run_out()}, is_there))

@@ -79,8 +79,8 @@ private:
             }
             Entry entry{core::Sweep{}};
             // Ends all quorum timers.
-            for (const auto& [name, extras] : machine_.table().extras()) {
-                for (const auto& closure : extras.closures)
+            for (const auto& [name, closures] : machine_.table().closures().all()) {
+                for (const auto& closure : closures)
                     entry.push_back(core::EndClosure{closure.id});
             }
             std::map<core::SessionId, core::Seq> newest;

@@ -24,26 +24,29 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
 
 void LockTable::close(const std::string& name, OperationId hold, LogIndex since,
                       const OpenSession& session) {
-    auto& record = records_.at(name);
-    if (holds_alone(name, hold)) value_is_dirty(name);
-    record.mark_broken(hold);
-    newest_closure_ = newest_closure_.next();
-    begin_closure(name, {newest_closure_, Closure::Kind::broken, hold, since, session.ttl_ms,
-                         session.rho_ppm});
-    end_closures_of(name, hold);  // of its time limits
-    note_turn(name);
+    holds_.mark_broken(name, names_.record(name), hold, since, session);
+    names_.changed(name);
+    names_.note_turn(name);
 }
 
 void LockTable::take_off(const std::string& name, const std::vector<OperationId>& holds,
                          Predecessor how, Grants& grants) {
-    auto& record = records_.at(name);
+    auto& record = names_.record(name);
     for (const auto hold : holds) {
-        const bool removed = record.remove(hold, how, keeps_on(name));
+        const bool removed = holds_.release(name, record, hold, how);
         MORTISE_CHECK(removed);
     }
-    end_closures(name);
-    note_turn(name);
+    holds_.closures().end_over(name, &record);
+    names_.note_turn(name);
     settle({name}, grants);
+}
+
+bool LockTable::open(const std::string& name, FencingToken token) {
+    const auto slot = names_.slot_of(name);
+    if (!names_.is_known(slot)) return false;
+    if (!holds_.remove_left(name, slot.record->second, token)) return false;
+    names_.note_turn(name);
+    return true;
 }
 
 // --- for a session ------------------------------------------------------------------------------
@@ -120,8 +123,8 @@ void LockMachine::lose_name(OperationId hold, const std::string& name) {
 // The time has ended. Whether the node knows that its hold is gone is a separate question: it is
 // told with every renewal until it has confirmed.
 void LockMachine::on(const EndClosure& command) {
-    if (const auto known = table_.find_closure(command.closure)) touch(known->name);
-    const auto over = table_.find_closure(command.closure);
+    if (const auto known = table_.closures().find(command.closure)) touch(known->name);
+    const auto over = table_.closures().find(command.closure);
     if (!over) return;  // it may have ended with its session
     LockTable::Grants grants;
     switch (over->closure.kind) {

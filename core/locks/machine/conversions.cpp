@@ -11,7 +11,7 @@ namespace mortise::core {
 
 std::optional<FencingToken> LockTable::downgrade(const std::string& name, OperationId hold,
                                                  LockMode mode, Grants& grants) {
-    auto slot = slot_of(name);
+    auto slot = names_.slot_of(name);
     auto& record = slot.record->second;
     const auto* held = record.find(hold);
     MORTISE_CHECK(held != nullptr);
@@ -22,66 +22,46 @@ std::optional<FencingToken> LockTable::downgrade(const std::string& name, Operat
     return token;
 }
 
-// A conversion does not turn the phase: readers that are alone and upgrade, one after the other,
-// would each let a batch in before a waiting writer, without end (P9).
-FencingToken LockTable::convert(LockRecord& record, OperationId hold) {
-    const auto token = record.take_token(LockMode::exclusive, newest_token_);
-    record.convert(hold, LockMode::exclusive, token);
-    return token;
-}
-
 LockTable::Upgraded LockTable::upgrade(const std::string& name, const Conversion& conversion,
                                        bool wait) {
-    auto slot = slot_of(name);
+    auto slot = names_.slot_of(name);
     auto& record = slot.record->second;
     const OperationId hold{conversion.operation.session, conversion.hold};
     const auto mode = record.find(hold)->mode;
     const bool legal = mode == LockMode::shared || mode == LockMode::update;
     if (!legal || waiting_upgrade(slot, hold) != nullptr) return Upgraded::invalid;
-    changes_.insert(name);
+    names_.changed(name);
     if (record.holders().size() == 1) {
-        convert(record, hold);
+        holds_.convert(record, hold);
         return Upgraded::at_once;
     }
     if (!wait) return Upgraded::busy;
     // Two readers that waited for each other would wait for ever.
     if (mode == LockMode::shared) return Upgraded::deadlock;
-    queues_.try_emplace(name, record.policy()).first->second.add(conversion);
+    names_.ensure_queue(name).add(conversion);
     return Upgraded::queued;
 }
 
 const Conversion* LockTable::waiting_upgrade(const Slot& slot, OperationId hold) const {
-    if (slot.queue == queues_.end() || !slot.queue->second.conversion()) return nullptr;
+    if (!names_.has_queue(slot) || !slot.queue->second.conversion()) return nullptr;
     const auto& conversion = *slot.queue->second.conversion();
     const bool same = conversion.operation.session == hold.session && conversion.hold == hold.seq;
     return same ? &conversion : nullptr;
 }
 
 std::optional<Conversion> LockTable::cancel_upgrade(const std::string& name, OperationId hold) {
-    const auto slot = slot_of(name);
+    const auto slot = names_.slot_of(name);
     if (waiting_upgrade(slot, hold) == nullptr) return std::nullopt;
     auto gone = slot.queue->second.remove_conversion();
-    note_turn(name);
-    if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
+    names_.note_turn(name);
+    names_.drop_empty_queue(slot);
     return gone;
 }
 
 void LockTable::withdraw_upgrade(const std::string& name, Grants& grants) {
-    const auto queue = queues_.find(name);
-    MORTISE_CHECK(queue != queues_.end());
-    queue->second.remove_conversion();
-    note_turn(name);
+    names_.queue(name).remove_conversion();
+    names_.note_turn(name);
     settle({name}, grants);
-}
-
-bool LockTable::serve_conversion(Slot& slot, Grants& grants) {
-    auto& record = slot.record->second;
-    if (record.holders().size() > 1) return false;
-    const auto conversion = slot.queue->second.remove_conversion();
-    note_turn(slot.record->first);
-    const OperationId hold{conversion.operation.session, conversion.hold};
-    grants.push_back({conversion.operation, {AnswerKind::converted, convert(record, hold), {}}});
-    return true;
 }
 
 // --- for a session ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include "core/base/check.hpp"
 #include "core/locks/machine/lock_machine.hpp"
+#include "core/locks/table/table_invariants.hpp"
 
 namespace mortise::core {
 
@@ -30,7 +31,7 @@ const Operation* LockMachine::operation_of(OperationId id) const {
 
 void LockMachine::check_invariants() const {
     ended_.check_invariants(sessions_);
-    table_.check_invariants(ended_.names());
+    core::check_invariants(table_, ended_.names());
     check_operations();
 }
 

@@ -48,7 +48,7 @@ bool LockViews::is_in_the_way(std::string_view name, const Grant& holder) const 
     if (holder.broken || !holder.terms.is_set()) return false;
     const auto how = ended_.how(holder.operation.session);
     const bool delays = how == Predecessor::expired && holder.terms.lock_delay_ms != 0;
-    return delays || table_.is_kept(std::string{name}, holder.operation);
+    return delays || table_.closures().keeps(name, holder.operation);
 }
 
 // By a live waiter that goes before, and is not a writer that a batch may overtake. A waiter for
@@ -113,7 +113,7 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     if (record == nullptr) return view;
     add_holders(*record, parties_max, view);
     add_waiters(*record, parties_max, view);
-    if (const auto* extras = table_.extras_of(name)) view.value = extras->value;
+    if (const auto* value = table_.values().find(name)) view.value = *value;
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = node_of(holder.operation.session);
     for (const auto& waiter : view.waiters)
@@ -178,13 +178,11 @@ void LockViews::add_closings(const std::vector<const Grant*>& closed, LockView& 
             add(*holder, Closure::Kind::lock_delay).left =
                 std::chrono::milliseconds{holder->terms.lock_delay_ms};
     }
-    if (const auto* extras = table_.extras_of(view.name)) {
-        for (const auto& closure : extras->closures) {
-            const auto holder = by_hold.find(closure.hold);
-            const bool closes = closure.kind != Closure::Kind::max_hold;
-            if (holder != by_hold.end() && closes)
-                add(*holder->second, closure.kind).closures.push_back(closure.id);
-        }
+    for (const auto& closure : table_.closures().of(view.name)) {
+        const auto holder = by_hold.find(closure.hold);
+        const bool closes = closure.kind != Closure::Kind::max_hold;
+        if (holder != by_hold.end() && closes)
+            add(*holder->second, closure.kind).closures.push_back(closure.id);
     }
     view.closings_total = all.size();
     for (auto closing = all.rbegin(); closing != all.rend(); ++closing)

@@ -9,6 +9,7 @@
 #include "core/locks/rows/name_row.hpp"
 #include "core/locks/rows/row_key.hpp"
 #include "core/locks/rows/session_row.hpp"
+#include "core/locks/table/table_invariants.hpp"
 
 namespace mortise::core {
 
@@ -63,7 +64,7 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
         return false;
     }
     try {
-        machine_.table_.check_name(key, is_unfinished_);
+        check_name(machine_.table_, key, is_unfinished_);
     } catch (const InvariantBroken&) {
         return false;  // not by us, and nobody has acted on it yet
     }
@@ -121,7 +122,7 @@ bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operat
     known.names.push_back(name);
     // Not alone on one of them.
     const bool is_one =
-        known.held || machine_.table_.names_waited_for(known.ticket) == known.names.size();
+        known.held || machine_.table_.groups().names_waited_for(known.ticket) == known.names.size();
     return is_one && known.names.size() <= names_at_once_max;
 }
 
@@ -155,7 +156,7 @@ std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
     if (is_empty_ && !applied.is_set()) return LockMachine{};
     if (!ok_ || !is_complete() || newest_index_ > applied) return std::nullopt;
     try {
-        machine_.table_.check_groups(machine_.ended_.names());
+        check_groups(machine_.table_, machine_.ended_.names());
     } catch (const InvariantBroken&) {
         return std::nullopt;
     }

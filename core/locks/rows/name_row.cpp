@@ -249,16 +249,14 @@ bool mark_broken(SavedName& saved) {
 
 }  // namespace
 
-std::string encode_name(const LockRecord& record, const WaitQueue* queue,
-                        const NameExtras* extras) {
+std::string encode_name(const LockRecord& record, const WaitQueue* queue, const LockValue* value,
+                        const std::vector<Closure>& closures) {
     const WaitQueue nobody{record.policy()};
     const auto& waiting = queue == nullptr ? nobody : *queue;
-    const NameExtras nothing;
-    const auto& more = extras == nullptr ? nothing : *extras;
     std::uint8_t flags = 0;
     if (waiting.conversion()) flags |= name_has_upgrade;
-    if (more.value) flags |= name_has_value;
-    if (!more.closures.empty()) flags |= name_has_closures;
+    if (value != nullptr) flags |= name_has_value;
+    if (!closures.empty()) flags |= name_has_closures;
 
     auto out = begin_row();
     out.u8(flags);
@@ -272,8 +270,8 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue,
         put(out, grant);
     if (waiting.conversion()) put(out, *waiting.conversion());
     put(out, waiting);
-    if (more.value) put(out, *more.value);
-    if (!more.closures.empty()) put(out, more.closures);
+    if (value != nullptr) put(out, *value);
+    if (!closures.empty()) put(out, closures);
     return out.take();
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/locks/name_extras.hpp"
 #include "core/locks/table/lock_record.hpp"
@@ -18,7 +19,7 @@ struct SavedName {
 };
 
 [[nodiscard]] std::string encode_name(const LockRecord& record, const WaitQueue* queue,
-                                      const NameExtras* extras);
+                                      const LockValue* value, const std::vector<Closure>& closures);
 [[nodiscard]] std::optional<SavedName> decode_name(std::string_view value);
 
 }  // namespace mortise::core

@@ -20,7 +20,7 @@ std::string totals_of(const RowWriter::State& state) {
     totals.names = state.table.records().size();
     totals.incarnations = state.sessions.newest_epochs().size();
     totals.sweep = state.ended.progress();
-    totals.newest_closure = state.table.newest_closure();
+    totals.newest_closure = state.table.closures().newest();
     return encode_totals(totals);
 }
 
@@ -32,11 +32,12 @@ void add_ended(const EndedSessions& ended, std::vector<Row>& rows) {
 }
 
 void add_names(const LockTable& table, std::vector<Row>& rows) {
-    for (const auto& name : table.changes()) {
+    for (const auto& name : table.names().changes()) {
         rows.push_back({row_key(RowKind::name, name), {}});
         const auto* record = table.find(name);
         if (record == nullptr) continue;
-        rows.back().value = encode_name(*record, table.queue_of(name), table.extras_of(name));
+        rows.back().value = encode_name(*record, table.queue_of(name), table.values().find(name),
+                                        table.closures().of(name));
     }
 }
 
@@ -59,7 +60,7 @@ void add_sessions(const SessionTable& sessions, std::vector<Row>& rows) {
 
 std::size_t RowWriter::changed(const SessionTable& sessions, const LockTable& table,
                                const EndedSessions& ended) {
-    return 1 + ended.changes().size() + table.changes().size() +
+    return 1 + ended.changes().size() + table.names().changes().size() +
            sessions.changes().sessions.size() + sessions.changes().incarnations.size();
 }
 

@@ -61,7 +61,7 @@ EndedSessions::Names EndedSessions::names() const {
 
 std::optional<std::string> EndedSessions::next_to_sweep(const LockTable& table) {
     if (!progress_.waited_done) {
-        const auto* next = table.next_waited(progress_.waited_cursor);
+        const auto* next = table.names().next_waited(progress_.waited_cursor);
         if (next != nullptr) return *next;
         progress_.waited_done = true;
     }

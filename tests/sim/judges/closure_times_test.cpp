@@ -21,7 +21,7 @@ struct ClosureTimesTest : LockHistoryTest {
         times.applied(b, applied, (ms + 30) * sim_millisecond);  // it applies this late
     }
     [[nodiscard]] core::ClosureId closure() const {
-        return machine.table().extras().at("name").closures.back().id;
+        return machine.table().closures().of("name").back().id;
     }
 
     bool too_fast = false;

@@ -7,15 +7,15 @@
 namespace mortise::core {
 namespace {
 
-constexpr SessionId one{1};
-constexpr SessionId two{2};
+constexpr SessionId first_ended{1};
+constexpr SessionId second_ended{2};
 
-std::map<Seq, Operation> holds(const Names& names) {
+std::map<Seq, Operation> operations_on(const Names& names) {
     return {{Seq{1}, Operation{names, {}, true, {}}}};
 }
 
 // A table where somebody waits for each of these names.
-LockTable waited(const std::vector<std::string>& names) {
+LockTable table_waited_for(const std::vector<std::string>& names) {
     LockTable table;
     std::uint64_t session = 10;
     for (const auto& name : names) {
@@ -33,37 +33,37 @@ LockTable waited(const std::vector<std::string>& names) {
 
 TEST(EndedSessions, CountsSessionsThatHadNothing) {
     EndedSessions ended;
-    ended.add(one, Predecessor::expired, {});
+    ended.add(first_ended, Predecessor::expired, {});
     EXPECT_EQ(ended.endings(), 1U);
     EXPECT_TRUE(ended.is_empty());
     EXPECT_TRUE(ended.changes().empty());
-    EXPECT_EQ(ended.how(one), std::nullopt);
+    EXPECT_EQ(ended.how(first_ended), std::nullopt);
     ended.check_invariants({});
 }
 
 TEST(EndedSessions, KnowsASessionUntilItsLastTraceIsRemoved) {  // S11
     EndedSessions ended;
-    ended.add(one, Predecessor::expired, holds({"a", "b"}));
-    EXPECT_EQ(ended.how(one), Predecessor::expired);
+    ended.add(first_ended, Predecessor::expired, operations_on({"a", "b"}));
+    EXPECT_EQ(ended.how(first_ended), Predecessor::expired);
     EXPECT_EQ(ended.names(), (EndedSessions::Names{"a", "b"}));
-    ended.forget({one, Seq{1}}, "a");
-    ASSERT_NE(ended.find({one, Seq{1}}), nullptr);
-    EXPECT_EQ(ended.find({one, Seq{1}})->names, Names{"b"});
-    EXPECT_THROW(ended.forget({one, Seq{1}}, "a"), InvariantBroken);
-    EXPECT_THROW(ended.forget({two, Seq{1}}, "b"), InvariantBroken);
+    ended.forget({first_ended, Seq{1}}, "a");
+    ASSERT_NE(ended.find({first_ended, Seq{1}}), nullptr);
+    EXPECT_EQ(ended.find({first_ended, Seq{1}})->names, Names{"b"});
+    EXPECT_THROW(ended.forget({first_ended, Seq{1}}, "a"), InvariantBroken);
+    EXPECT_THROW(ended.forget({second_ended, Seq{1}}, "b"), InvariantBroken);
     ended.forget_changes();
-    ended.forget({one, Seq{1}}, "b");
+    ended.forget({first_ended, Seq{1}}, "b");
     EXPECT_TRUE(ended.is_empty());
-    EXPECT_EQ(ended.find({one, Seq{1}}), nullptr);
-    EXPECT_EQ(ended.changes(), std::set{one});
+    EXPECT_EQ(ended.find({first_ended, Seq{1}}), nullptr);
+    EXPECT_EQ(ended.changes(), std::set{first_ended});
     ended.check_invariants({});
 }
 
 TEST(EndedSessions, SweepsNamesWithWaitersFirst) {  // S11
     EndedSessions ended;
-    const auto table = waited({"c", "d"});
+    const auto table = table_waited_for({"c", "d"});
     EXPECT_EQ(ended.next_to_sweep(table), std::nullopt);
-    ended.add(one, Predecessor::clean, holds({"a"}));
+    ended.add(first_ended, Predecessor::clean, operations_on({"a"}));
     EXPECT_EQ(ended.next_to_sweep(table), "c");
     EXPECT_EQ(ended.next_to_sweep(table), "c");  // not done yet
     ended.swept("c");
@@ -72,7 +72,7 @@ TEST(EndedSessions, SweepsNamesWithWaitersFirst) {  // S11
     ended.swept("d");
     EXPECT_EQ(ended.next_to_sweep(table), "a");
     EXPECT_TRUE(ended.progress().waited_done);
-    ended.forget({one, Seq{1}}, "a");
+    ended.forget({first_ended, Seq{1}}, "a");
     ended.swept("a");
     EXPECT_EQ(ended.progress().waited_cursor, "");
     EXPECT_EQ(ended.next_to_sweep(table), std::nullopt);
@@ -80,29 +80,29 @@ TEST(EndedSessions, SweepsNamesWithWaitersFirst) {  // S11
 
 TEST(EndedSessions, BeginsASweepAnewWithEachEnd) {
     EndedSessions ended;
-    const auto table = waited({"c"});
-    ended.add(one, Predecessor::clean, holds({"a"}));
+    const auto table = table_waited_for({"c"});
+    ended.add(first_ended, Predecessor::clean, operations_on({"a"}));
     ended.swept("c");
     ASSERT_EQ(ended.next_to_sweep(table), "a");
-    ended.add(two, Predecessor::clean, {});
+    ended.add(second_ended, Predecessor::clean, {});
     EXPECT_EQ(ended.next_to_sweep(table), "c");
 }
 
 TEST(EndedSessions, RefusesToLoadWhatContradictsItself) {
     EndedSessions nobody;
-    EXPECT_FALSE(nobody.restore(3, {"a", true}, two));
-    EXPECT_FALSE(nobody.restore(3, {"", false}, two));
-    EXPECT_TRUE(nobody.restore(3, {}, two));
+    EXPECT_FALSE(nobody.restore(3, {"a", true}, second_ended));
+    EXPECT_FALSE(nobody.restore(3, {"", false}, second_ended));
+    EXPECT_TRUE(nobody.restore(3, {}, second_ended));
     EXPECT_EQ(nobody.endings(), 3U);
-    EXPECT_EQ(nobody.operations_to_restore(one), nullptr);
+    EXPECT_EQ(nobody.operations_to_restore(first_ended), nullptr);
 
     EndedSessions some;
-    EXPECT_TRUE(some.restore(two, Predecessor::expired));
-    EXPECT_FALSE(some.restore(two, Predecessor::clean));
-    EXPECT_FALSE(some.restore(3, {}, one));  // a session from the future
-    EXPECT_FALSE(some.restore(0, {}, two));
-    EXPECT_TRUE(some.restore(3, {"a", false}, two));
-    EXPECT_NE(some.operations_to_restore(two), nullptr);
+    EXPECT_TRUE(some.restore(second_ended, Predecessor::expired));
+    EXPECT_FALSE(some.restore(second_ended, Predecessor::clean));
+    EXPECT_FALSE(some.restore(3, {}, first_ended));  // a session from the future
+    EXPECT_FALSE(some.restore(0, {}, second_ended));
+    EXPECT_TRUE(some.restore(3, {"a", false}, second_ended));
+    EXPECT_NE(some.operations_to_restore(second_ended), nullptr);
     EXPECT_THROW(some.check_invariants({}), InvariantBroken);  // nothing is left of it
 }
 

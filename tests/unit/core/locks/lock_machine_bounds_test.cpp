@@ -91,7 +91,7 @@ TEST_F(LockMachineBounds, WhatStaysOfReadersThatLeftIsBounded) {  // S8
     EXPECT_TRUE(put(read(++seq, {})).find("granted") != std::string::npos);
     EXPECT_TRUE(put(both(++seq, {})).find("granted") != std::string::npos);
     // The end of one makes room.
-    apply({EndClosure{machine_.table().extras_of("a")->closures.front().id}});
+    apply({EndClosure{machine_.table().closures().of("a").front().id}});
     EXPECT_TRUE(put(read(++seq, closed)).find("granted") != std::string::npos);
 }
 

@@ -84,7 +84,7 @@ TEST_F(LockMachineValues, ANameWithAValueStays) {  // S37
     EXPECT_EQ(put(set(3, 2, 1, "")), "3.2 stored");  // and without it, it goes
     put(release(3, 3, 1));
     EXPECT_TRUE(machine_.table().records().empty());
-    EXPECT_TRUE(machine_.table().extras().empty());
+    EXPECT_TRUE(machine_.table().values().all().empty());
 }
 
 TEST_F(LockMachineValues, IsDirtyAfterItsWriterWasLost) {  // S36

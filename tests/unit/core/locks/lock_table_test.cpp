@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/check.hpp"
+#include "core/locks/table/table_invariants.hpp"
 
 namespace mortise::core {
 namespace {
@@ -83,7 +84,7 @@ protected:
         waiter.operation = operation(session);
         const Acquire request{{{name, mode}}, wait, {}, false, {}};
         const auto result = table_.acquire(waiter, request, {{}}, grants_);
-        table_.check_invariants();
+        check_invariants(table_);
         return result;
     }
     std::vector<std::uint64_t> take_granted() {
@@ -155,7 +156,7 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
     ASSERT_EQ(grants_.size(), 1U);
     EXPECT_EQ(grants_[0].answer.previous.how, Predecessor::expired);
     EXPECT_EQ(take_granted(), Sessions{4});
-    table_.check_invariants();
+    check_invariants(table_);
 
     // No other session ended since: not looked at again.
     const auto everybody = [](OperationId) { return Predecessor::expired; };
@@ -180,13 +181,13 @@ TEST_F(LockTableTest, ClearsANameByAndByAndLetsNobodyInBefore) {  // S11, P10
     };
     std::size_t parts = 0;
     while (!clear("a", 1, ended, 2).is_done) {
-        table_.check_invariants({"a"});
+        check_invariants(table_, {"a"});
         EXPECT_TRUE(grants_.empty());
         ++parts;
     }
     EXPECT_EQ(parts, 2U);
     EXPECT_EQ(take_granted(), Sessions{7});
-    table_.check_invariants();
+    check_invariants(table_);
     EXPECT_EQ(table_.find("a")->previous.token, FencingToken{1});
 }
 
@@ -195,10 +196,10 @@ TEST_F(LockTableTest, WalksTheNamesThatAreWaitedFor) {
         acquire(1, exclusive, true, name);
     acquire(2, shared, true, "d");
     acquire(2, shared, true, "b");
-    ASSERT_NE(table_.next_waited(""), nullptr);
-    EXPECT_EQ(*table_.next_waited(""), "b");
-    EXPECT_EQ(*table_.next_waited("b"), "d");
-    EXPECT_EQ(table_.next_waited("d"), nullptr);
+    ASSERT_NE(table_.names().next_waited(""), nullptr);
+    EXPECT_EQ(*table_.names().next_waited(""), "b");
+    EXPECT_EQ(*table_.names().next_waited("b"), "d");
+    EXPECT_EQ(table_.names().next_waited("d"), nullptr);
 }
 
 TEST_F(LockTableTest, WouldGrantForeseesAnAcquire) {

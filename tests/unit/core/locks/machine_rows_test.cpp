@@ -1,12 +1,11 @@
 // The lock machine as rows, and back.
-#include "core/locks/machine/machine_loader.hpp"
-
 #include <iterator>
 #include <map>
 
 #include "core/base/check.hpp"
 #include "core/base/prng.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/machine/machine_loader.hpp"
 #include "core/locks/rows/row_key.hpp"
 #include "core/locks/rows/session_row.hpp"
 #include "tests/spec/script.hpp"

@@ -7,8 +7,8 @@
 namespace mortise::core {
 namespace {
 
-constexpr SessionId one{1};
-constexpr Seq hold{1};
+constexpr SessionId bounded_session{1};
+constexpr Seq bounded_hold{1};
 
 // A table where that session got "a" at this index, with a max_hold.
 LockTable granted_at(LogIndex index) {
@@ -16,7 +16,7 @@ LockTable granted_at(LogIndex index) {
     table.begin(index, 0, nullptr);
     Waiter waiter;
     waiter.ticket = {index, 0};
-    waiter.operation = {one, hold};
+    waiter.operation = {bounded_session, bounded_hold};
     waiter.terms.max_hold_ms = 1'000;
     LockTable::Grants grants;
     table.acquire(waiter, {{{"a", LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants);
@@ -25,8 +25,8 @@ LockTable granted_at(LogIndex index) {
 
 Session session_that_holds(bool held) {
     Session session;
-    session.id = one;
-    session.operations[hold] = {{"a"}, {}, held, {}, 0, true};
+    session.id = bounded_session;
+    session.operations[bounded_hold] = {{"a"}, {}, held, {}, 0, true};
     return session;
 }
 
@@ -34,26 +34,26 @@ TEST(UncountedHolds, BeginWhenTheNodeHasLearnedOfTheGrant) {  // S8
     auto table = granted_at(LogIndex{5});
     const auto session = session_that_holds(true);
     UncountedHolds uncounted;
-    uncounted.add(one, hold);
+    uncounted.add(bounded_session, bounded_hold);
     uncounted.begin_counting(session, LogIndex{4}, table);
     EXPECT_TRUE(table.take_begun_closures().empty());
-    EXPECT_TRUE(uncounted.has(one));
+    EXPECT_TRUE(uncounted.has(bounded_session));
     uncounted.begin_counting(session, LogIndex{5}, table);
     const auto begun = table.take_begun_closures();
     ASSERT_EQ(begun.size(), 1U);
     EXPECT_EQ(begun.front().closure.kind, Closure::Kind::max_hold);
-    EXPECT_FALSE(uncounted.has(one));
+    EXPECT_FALSE(uncounted.has(bounded_session));
 }
 
 TEST(UncountedHolds, ForgetWhatIsNotHeldAnyMore) {
     auto table = granted_at(LogIndex{5});
     UncountedHolds uncounted;
-    uncounted.add(one, hold);
+    uncounted.add(bounded_session, bounded_hold);
     uncounted.begin_counting(session_that_holds(false), LogIndex{9}, table);
-    EXPECT_FALSE(uncounted.has(one));
-    uncounted.add(one, hold);
-    uncounted.forget(one);
-    EXPECT_FALSE(uncounted.has(one));
+    EXPECT_FALSE(uncounted.has(bounded_session));
+    uncounted.add(bounded_session, bounded_hold);
+    uncounted.forget(bounded_session);
+    EXPECT_FALSE(uncounted.has(bounded_session));
     EXPECT_TRUE(table.take_begun_closures().empty());
 }
 

@@ -231,7 +231,7 @@ TEST_P(NodeCoreClosuresAfterARestart, GoOnWithTheTimeThatWasSaved) {
     for (const bool is_saved : {true, false}) {
         auto machine = machine_with(GetParam());
         const auto session = machine.sessions().newest();
-        const auto closure = machine.table().extras().at("a").closures.front().id;
+        const auto closure = machine.table().closures().of("a").front().id;
         auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1, 1});
         state.applied = LogIndex{4};
         SavedCountdowns saved{{{{session, LogIndex{4}}, 0ms}}, {}};

@@ -1,0 +1,74 @@
+// Which waiters of a name are let in, and when (S28-S32).
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/locks/table/holds.hpp"
+#include "core/locks/table/name_table.hpp"
+#include "core/locks/table/request_groups.hpp"
+#include "core/locks/table/trace_remover.hpp"
+
+namespace mortise::core {
+
+// Whether a newcomer is let in at once. A name that nobody holds has no record, and a name that
+// nobody waits for has no queue.
+[[nodiscard]] bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode,
+                               Priority priority);
+
+// One run over the queues of names where something changed. Letting somebody in on one name may
+// lead to others, by requests for several names; ended sessions are removed from each name before.
+class QueueAdmission {
+public:
+    // What was removed from names.
+    using Gone = std::vector<std::pair<std::string, std::vector<OperationId>>>;
+
+    QueueAdmission(TableState of, const TraceRemover& traces, Gone& gone, Grants& grants)
+        : names_{of.names},
+          holds_{of.holds},
+          groups_{of.groups},
+          traces_{traces},
+          gone_{gone},
+          grants_{grants} {}
+
+    // Lets in every waiter that may enter, until nothing changes.
+    void run(const Names& names);
+
+private:
+    using Slot = NameTable::Slot;
+    struct Entered {
+        Ticket ticket;
+        Priority priority = 0;
+    };
+
+    bool step(const std::string& name);
+    bool remove_traces(const std::string& name);
+    void look_behind_moved();
+    bool let_in(Slot& slot);
+    bool serve_conversion(Slot& slot);
+    bool turn_phase(Slot& slot);
+    bool enter_batch(Slot& slot);
+    bool enter_unhindered(Slot& slot);
+    void enter(Slot& slot, const Waiter& waiter);
+    void pass_turn_to_writers(Slot& slot);
+    void count_overtakings(Slot& slot);
+    // several_names.cpp
+    [[nodiscard]] bool is_at_head(const Waiter& barrier, const std::string& name) const;
+    bool clear_for(const Waiter& barrier);
+    bool serve_barrier(const Waiter& barrier);
+    void leave_other_queues(const Waiter& entering, const std::string& name);
+
+    NameTable& names_;
+    Holds& holds_;
+    RequestGroups& groups_;
+    const TraceRemover& traces_;
+    Gone& gone_;
+    Grants& grants_;
+    std::vector<Entered> entered_;  // in the present step
+    std::set<std::string> moved_;   // names that changed in the present step
+    std::set<std::string> todo_;    // names to be examined
+};
+
+}  // namespace mortise::core

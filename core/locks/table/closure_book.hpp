@@ -1,0 +1,73 @@
+// The quorum timers of all names (closures; S8, S9, S24): their numbers, which of them run, and
+// which are over because their hold is gone or has changed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/locks/name_extras.hpp"
+#include "core/locks/table/lock_record.hpp"
+
+namespace mortise::core {
+
+class ClosureBook {
+public:
+    struct Named {
+        std::string name;
+        Closure closure;
+    };
+    using Closures = std::vector<Closure>;
+
+    // The number of a timer of a broken hold.
+    ClosureId take_number() { return newest_ = newest_.next(); }
+    // The first of the numbers for the time limits of a new hold; see closure_of().
+    ClosureId take_numbers_of_a_hold();
+    void begin(const std::string& name, const Closure& closure);
+    // It must run.
+    void end(const std::string& name, ClosureId id);
+    // Ends the timers of that name, or of one hold of it, that are over. No record: all of them.
+    void end_over(const std::string& name, const LockRecord* record);
+    void end_over(const std::string& name, const LockRecord* record, OperationId hold);
+
+    [[nodiscard]] bool has(ClosureId id) const { return names_.contains(id); }
+    // Empty if it does not run.
+    [[nodiscard]] std::optional<Named> find(ClosureId id) const;
+    // Oldest first.
+    [[nodiscard]] const Closures& of(std::string_view name) const;
+    // Whether a timer keeps that hold in the way when it leaves.
+    [[nodiscard]] bool keeps(std::string_view name, OperationId hold) const;
+    using ByName = std::map<std::string, Closures, std::less<>>;  // names that have some
+    [[nodiscard]] const ByName& all() const { return by_name_; }
+    [[nodiscard]] ClosureId newest() const { return newest_; }
+
+    // The timers that began or ended since the last call; those that ended need no counting.
+    [[nodiscard]] std::vector<Named> take_begun() { return std::exchange(begun_, {}); }
+    [[nodiscard]] std::vector<ClosureId> take_ended() { return std::exchange(ended_, {}); }
+
+    // For loading. False if one of them is known: then the book is invalid.
+    bool restore(const std::string& name, Closures closures);
+    void restore_newest(ClosureId id) { newest_ = id; }
+
+    // All run under the names that they are about, and each of that name is about a hold that it
+    // has: one that was broken, or left early, stays exactly as long as a timer keeps it there.
+    void check_invariants() const;
+    void check_name(std::string_view name, const LockRecord& record) const;
+
+private:
+    template <class IsOver>
+    void end_if(const std::string& name, const IsOver& is_over);
+    void check(std::string_view name, const LockRecord& record, const Closure& closure) const;
+
+    ByName by_name_;
+    std::map<ClosureId, std::string> names_;  // the name of each
+    std::vector<Named> begun_;
+    std::vector<ClosureId> ended_;
+    ClosureId newest_;
+};
+
+}  // namespace mortise::core

@@ -1,0 +1,117 @@
+#include "core/locks/table/holds.hpp"
+
+#include <utility>
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+
+bool holds_alone(const LockRecord* record, OperationId hold) {
+    const auto* grant = record == nullptr ? nullptr : record->find(hold);
+    return grant != nullptr && grant->mode == LockMode::exclusive && grant->is_held();
+}
+
+// --- beginning ----------------------------------------------------------------------------------
+
+FencingToken Holds::grant(const std::string& name, LockRecord& record, const Waiter& waiter) {
+    MORTISE_CHECK(record.admits(waiter.mode));
+    const auto token = record.take_token(waiter.mode, newest_token_);
+    Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
+    if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
+    record.add(std::move(given));
+    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
+    return token;
+}
+
+// A request for several names is told which one it got.
+void Holds::grant(const std::string& name, LockRecord& record, const Waiter& waiter,
+                  Grants& grants) {
+    auto previous = record.previous;
+    const auto token = grant(name, record, waiter);
+    Answer given{AnswerKind::granted, {}, {}};
+    if (waiter.part == Part::alone) {
+        given.token = token;
+        given.previous = std::move(previous);
+    } else {
+        given.names.push_back({name, token, std::move(previous)});
+    }
+    grants.push_back({waiter.operation, std::move(given)});
+}
+
+void Holds::begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant) {
+    grant.terms = terms;
+    grant.closures = closures_.take_numbers_of_a_hold();
+    if (terms.min_hold_ms == 0) return;
+    constexpr auto kind = Closure::Kind::min_hold;
+    closures_.begin(name, {closure_of(grant.closures, kind), kind, grant.operation, index_,
+                           terms.min_hold_ms, 0});
+}
+
+bool Holds::count_max_hold(const std::string& name, const Grant& hold) {
+    constexpr auto kind = Closure::Kind::max_hold;
+    const auto id = closure_of(hold.closures, kind);
+    if (closures_.has(id) || !hold.is_held()) return false;
+    closures_.begin(name, {id, kind, hold.operation, index_, hold.terms.max_hold_ms, 0});
+    return true;
+}
+
+// A conversion does not turn the phase: readers that are alone and upgrade, one after the other,
+// would each let a batch in before a waiting writer, without end (P9).
+FencingToken Holds::convert(LockRecord& record, OperationId hold) {
+    const auto token = record.take_token(LockMode::exclusive, newest_token_);
+    record.convert(hold, LockMode::exclusive, token);
+    return token;
+}
+
+// --- ending -------------------------------------------------------------------------------------
+
+bool Holds::release(const std::string& name, LockRecord& record, OperationId hold,
+                    Predecessor how) {
+    return record.remove(hold, how, keeps_on(name));
+}
+
+void Holds::release_if(const std::string& name, LockRecord& record, const LockRecord::Left& left) {
+    record.remove_if(left, keeps_on(name));
+    closures_.end_over(name, &record);
+}
+
+LockRecord::Keeps Holds::keeps_on(const std::string& name) {
+    return [this, &name](const Grant& grant, Predecessor how) {
+        if (how != Predecessor::clean && grant.mode == LockMode::exclusive)
+            values_.mark_dirty(name);
+        return grant.terms.is_set() && stays_on(name, grant, how);
+    };
+}
+
+// A break is meant to open the name.
+bool Holds::stays_on(const std::string& name, const Grant& grant, Predecessor how) {
+    constexpr auto kind = Closure::Kind::lock_delay;
+    if (how == Predecessor::broken) return false;
+    if (how == Predecessor::expired && grant.terms.lock_delay_ms != 0) {
+        closures_.begin(name, {closure_of(grant.closures, kind), kind, grant.operation, index_,
+                               grant.terms.lock_delay_ms, 0});
+    }
+    return closures_.keeps(name, grant.operation);
+}
+
+void Holds::mark_broken(const std::string& name, LockRecord& record, OperationId hold,
+                        LogIndex since, const OpenSession& session) {
+    if (holds_alone(&record, hold)) values_.mark_dirty(name);
+    record.mark_broken(hold);
+    closures_.begin(name, {closures_.take_number(), Closure::Kind::broken, hold, since,
+                           session.ttl_ms, session.rho_ppm});
+    closures_.end_over(name, &record, hold);  // those of its time limits
+}
+
+bool Holds::remove_left(const std::string& name, LockRecord& record, FencingToken token) {
+    std::vector<OperationId> gone;
+    for (const auto& grant : record.holders()) {
+        if (grant.left && grant.token == token) gone.push_back(grant.operation);
+    }
+    for (const auto hold : gone)
+        record.remove_left(hold);
+    if (!gone.empty()) closures_.end_over(name, &record);
+    return !gone.empty();
+}
+
+}  // namespace mortise::core

@@ -1,0 +1,66 @@
+// How holds begin, change and end on the record of a name, and what goes with that: the token, the
+// time limits (S8, S9), and the value, which may be left in the middle of a change (S36).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/locks/outcome.hpp"
+#include "core/locks/table/closure_book.hpp"
+#include "core/locks/table/lock_record.hpp"
+#include "core/locks/table/value_book.hpp"
+#include "core/locks/table/wait_queue.hpp"
+
+namespace mortise::core {
+
+// What operations that waited, and a new one, are answered now: granted or converted.
+using Grants = std::vector<Answered>;
+
+class Holds {
+public:
+    // What comes next is done by that entry.
+    void begin(LogIndex index) { index_ = index; }
+
+    // The waiter gets the name, which must admit it.
+    FencingToken grant(const std::string& name, LockRecord& record, const Waiter& waiter);
+    void grant(const std::string& name, LockRecord& record, const Waiter& waiter, Grants& grants);
+    // The hold is exclusive from now on, with a new token.
+    FencingToken convert(LockRecord& record, OperationId hold);
+    // The hold leaves; it may stay in the way. False if there is none.
+    bool release(const std::string& name, LockRecord& record, OperationId hold, Predecessor how);
+    // All holds for which `left` has a result leave.
+    void release_if(const std::string& name, LockRecord& record, const LockRecord::Left& left);
+    // The hold is broken. It stays for the time that the renewal at `since` gave to the session.
+    void mark_broken(const std::string& name, LockRecord& record, OperationId hold, LogIndex since,
+                     const OpenSession& session);
+    // Removes former holders with this token that stayed in the way. False if there are none.
+    bool remove_left(const std::string& name, LockRecord& record, FencingToken token);
+    // Its max_hold is counted from here on, if it is not yet. True if that is new.
+    bool count_max_hold(const std::string& name, const Grant& hold);
+
+    [[nodiscard]] ClosureBook& closures() { return closures_; }
+    [[nodiscard]] const ClosureBook& closures() const { return closures_; }
+    [[nodiscard]] ValueBook& values() { return values_; }
+    [[nodiscard]] const ValueBook& values() const { return values_; }
+    // Whether the name is needed although nobody holds it or waits for it (S37).
+    [[nodiscard]] bool has_more(const std::string& name) const {
+        return values_.find(name) != nullptr || !closures_.of(name).empty();
+    }
+    [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
+    void restore_newest(FencingToken token) { newest_token_ = token; }
+
+private:
+    void begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant);
+    [[nodiscard]] LockRecord::Keeps keeps_on(const std::string& name);
+    bool stays_on(const std::string& name, const Grant& grant, Predecessor how);
+
+    ClosureBook closures_;
+    ValueBook values_;
+    FencingToken newest_token_;
+    LogIndex index_;
+};
+
+// Whether the operation holds it exclusively, and has not lost it.
+[[nodiscard]] bool holds_alone(const LockRecord* record, OperationId hold);
+
+}  // namespace mortise::core

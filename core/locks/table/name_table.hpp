@@ -1,0 +1,89 @@
+// The names that somebody holds or waits for, or that have a value: a record for each, and a queue
+// for those that have waiters. It remembers which names have changed since they were last saved,
+// and where a waiter may have others in front than before.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/locks/table/lock_record.hpp"
+#include "core/locks/table/wait_queue.hpp"
+
+namespace mortise::core {
+
+class NameTable {
+public:
+    using Records = std::map<std::string, LockRecord, std::less<>>;
+    using Queues = std::map<std::string, WaitQueue, std::less<>>;
+    // A name, if it is known; with its queue, if it has one.
+    struct Slot {
+        Records::iterator record;
+        Queues::iterator queue;
+    };
+    [[nodiscard]] Slot slot_of(const std::string& name);
+    [[nodiscard]] bool is_known(const Slot& slot) const { return slot.record != records_.end(); }
+    [[nodiscard]] bool has_queue(const Slot& slot) const { return slot.queue != queues_.end(); }
+
+    // Null if there is none.
+    [[nodiscard]] const LockRecord* find(std::string_view name) const;
+    [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
+    // There must be one.
+    [[nodiscard]] LockRecord& record(const std::string& name) { return records_.at(name); }
+    [[nodiscard]] WaitQueue& queue(const std::string& name);
+    // The first name after `after` with waiters; null if there is none.
+    [[nodiscard]] const std::string* next_waited(std::string_view after) const;
+    [[nodiscard]] const Records& records() const { return records_; }
+    [[nodiscard]] const Queues& queues() const { return queues_; }
+
+    // A new record has no traces of the sessions that have ended, `endings` in number.
+    LockRecord& ensure(const std::string& name, QueuePolicy policy, Previous last,
+                       std::uint64_t endings);
+    // The name must be known.
+    WaitQueue& ensure_queue(const std::string& name);
+    // Removes what is not needed any more, also the record, unless it is `needed` (S37).
+    template <class IsNeeded>
+    void tidy(const std::string& name, const IsNeeded& is_needed);
+    // If it has no waiters. There must be one.
+    void drop_empty_queue(const Slot& slot);
+
+    // Names that were written to, or removed, since the last reset.
+    using Names = std::set<std::string, std::less<>>;
+    void changed(const std::string& name) { changes_.insert(name); }
+    [[nodiscard]] const Names& changes() const { return changes_; }
+    void forget_changes() { changes_.clear(); }
+
+    // Names where a waiter may now have others in front than before, although nobody was let in:
+    // the turn passed, or a waiter in front left. Since the last reset.
+    [[nodiscard]] const Names& turned() const { return turned_; }
+    void forget_turned() { turned_.clear(); }
+    // A waiter in front left or does not count any more, although its place still exists.
+    void note_turn(const std::string& name);
+
+    // For loading. The name must be unknown.
+    void restore(const std::string& name, LockRecord record, WaitQueue queue);
+
+private:
+    Records records_;
+    Queues queues_;
+    Names changes_;
+    Names turned_;
+};
+
+template <class IsNeeded>
+void NameTable::tidy(const std::string& name, const IsNeeded& is_needed) {
+    auto slot = slot_of(name);
+    if (!is_known(slot)) return;
+    const bool waited = has_queue(slot) && !slot.queue->second.is_empty();
+    if (waited) slot.queue->second.forget_overtakings();
+    if (has_queue(slot) && !waited) queues_.erase(slot.queue);
+    auto& record = slot.record->second;
+    if (!record.has_writer() && !waited) record.turn = Turn::writers;
+    const bool is_empty = record.holders().empty() && !waited && !is_needed();
+    if (is_empty) records_.erase(slot.record);
+}
+
+}  // namespace mortise::core

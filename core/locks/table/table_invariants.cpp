@@ -1,0 +1,70 @@
+#include "core/locks/table/table_invariants.hpp"
+
+#include "core/base/check.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+void check_conversion(const LockRecord& record, const Conversion& conversion, bool is_unfinished) {
+    const auto* hold = record.find({conversion.operation.session, conversion.hold});
+    MORTISE_CHECK(hold != nullptr && hold->mode == LockMode::update);  // (5)
+    MORTISE_CHECK(is_unfinished || record.holders().size() > 1);       // (5)
+}
+
+void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfinished) {
+    MORTISE_CHECK(!queue.is_empty());
+    if (queue.conversion()) return check_conversion(record, *queue.conversion(), is_unfinished);
+    const auto admits = [&](LockMode mode) { return record.admits(mode); };
+    MORTISE_CHECK(is_unfinished || queue.first_unhindered(admits) == nullptr);  // (2)
+}
+
+}  // namespace
+
+void check_name(const LockTable& table, std::string_view name, bool is_unfinished) {
+    const auto& record = *table.find(name);
+    const auto* queue = table.queue_of(name);
+    const bool barrier_leads =
+        queue != nullptr && !queue->is_empty() && queue->first() == nullptr && queue->has_barrier();
+    const bool rests = table.values().find(name) != nullptr && queue == nullptr;
+    MORTISE_CHECK(!record.holders().empty() || barrier_leads || is_unfinished ||
+                  rests);                                          // (2), (4)
+    table.closures().check_name(name, record);                     // (6)
+    MORTISE_CHECK(record.is_compatible());                         // (1)
+    MORTISE_CHECK(record.newest_token() <= table.newest_token());  // (3)
+    MORTISE_CHECK(record.previous.token <= table.newest_token());
+    for (const auto& holder : record.holders())
+        MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
+    if (queue != nullptr) check_queue(record, *queue, is_unfinished);
+}
+
+// No waiter for several names could have them all (2).
+void check_groups(const LockTable& table, const NameViews& unfinished) {
+    for (const auto& [ticket, group] : table.groups().all()) {
+        bool ready = group.part == Part::all_of;
+        for (const auto& [name, mode] : group.names) {
+            const auto* queue = table.queue_of(name);
+            MORTISE_CHECK(queue != nullptr);
+            if (unfinished.contains(name) || !table.find(name)->admits(mode) ||
+                queue->conversion() || queue->head()->ticket != ticket) {
+                ready = false;
+            }
+        }
+        MORTISE_CHECK(!ready);
+    }
+}
+
+void check_invariants(const LockTable& table, const NameViews& unfinished) {
+    for (const auto& [name, record] : table.records())
+        check_name(table, name, unfinished.contains(name));
+    for (const auto& [name, queue] : table.names().queues())
+        MORTISE_CHECK(table.find(name) != nullptr);
+    for (const auto& [name, value] : table.values().all())
+        MORTISE_CHECK(table.find(name) != nullptr);
+    for (const auto& [name, closures] : table.closures().all())
+        MORTISE_CHECK(table.find(name) != nullptr);
+    table.closures().check_invariants();
+    check_groups(table, unfinished);
+}
+
+}  // namespace mortise::core

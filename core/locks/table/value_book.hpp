@@ -1,0 +1,37 @@
+// The values of names (S36), and how much room they take together.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/locks/name_extras.hpp"
+
+namespace mortise::core {
+
+class ValueBook {
+public:
+    // Null if the name has none.
+    [[nodiscard]] const LockValue* find(std::string_view name) const;
+    // Empty bytes remove the value, and a later one begins anew. False, without an effect, if there
+    // is no room.
+    bool set(const std::string& name, std::string bytes);
+    // An exclusive holder may have been in the middle of a change.
+    void mark_dirty(const std::string& name);
+    // False if there is no value.
+    bool mark_consistent(const std::string& name);
+
+    using Values = std::map<std::string, LockValue, std::less<>>;
+    [[nodiscard]] const Values& all() const { return values_; }
+
+    // For loading; the name must have none.
+    void restore(const std::string& name, LockValue value);
+
+private:
+    Values values_;
+    std::size_t bytes_ = 0;  // of all of them together
+};
+
+}  // namespace mortise::core
