@@ -37,6 +37,9 @@ void NodeCore::on(const PeerUp& event, Now now) {
         return;
     }
     own_life_.heard_hello(hello.node);
+    // Messages on the former connection may not have arrived, whether or not its end was noticed,
+    // and whether or not this connection is worth anything.
+    if (hello.node == leader_) agent_.on_leader(true, now);
     switch (peers_.hear(hello, machine_.sessions().newest_start(generation.incarnation))) {
         case PeerMemory::Verdict::outlived:
             // This connection replaced the earlier one, which is down.
@@ -48,9 +51,6 @@ void NodeCore::on(const PeerUp& event, Now now) {
         case PeerMemory::Verdict::same_life: break;
     }
     raft_.set_pace(peers_.pace());
-    // What was said on the former connection may not have arrived, whether or not its end was
-    // noticed.
-    if (hello.node == leader_) agent_.on_leader(true, now);
     if (peers_.has_forgotten(hello)) return refuse_life(hello);
     if (hello.is_empty()) bootstrap_.expects_offer(hello.node, effects_.send);
 }

@@ -55,6 +55,20 @@ TEST_F(NodeCoreMembership, AMemberIsAddedPromotedAndRemovedFromAnyNode) {
     EXPECT_FALSE(members().is_joint());
 }
 
+// Found by the simulator: the leader came back with an earlier image of its directory. A voter
+// loses its leader by that; a learner follows on, and continued in the middle of its stream.
+TEST_F(NodeCoreMembership, ALearnerBeginsItsStreamAgainOnANewConnectionThatItRefuses) {
+    ask(n2, {Kind::learner, n4, "host4:1"});
+    auto& learner = cluster_[n4];
+    learner.acquire(17, "name");
+    ASSERT_EQ(learner.take<Forward>(n1).size(), 1U);
+    auto hello = cluster_[n1].hello();
+    ++hello.generation.life;  // a copy of the same start
+    learner.step(PeerUp{hello});
+    EXPECT_EQ(learner.sent_to<Superseded>(n1), 1U);
+    EXPECT_EQ(learner.sent_to<Forward>(n1), 1U);
+}
+
 TEST_F(NodeCoreMembership, WhatIsSoAlreadyIsDone) {
     ask(n2, {Kind::learner, n4, "host4:1"});
     const auto index = cluster_[n1].raft().configuration_id();
