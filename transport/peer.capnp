@@ -197,6 +197,7 @@ struct AppendRequest {
   replicated @3 :UInt64;
   readRound @4 :UInt64;
   entries @5 :List(Entry);  # follow previous without a gap
+  quiet @6 :Bool;  # needs no answer: tells only the commit index
 }
 
 struct AppendReply {

@@ -1,5 +1,5 @@
-// What must happen outside after a step, in this order: submit `write`, pass `send` to the
-// transport, publish `applied`, report `lost` and `lease`, give the `answers`, and then the rest,
+// What must happen outside after a step, in this order: pass `send` to the transport, submit
+// `write`, publish `applied`, report `lost` and `lease`, give the `answers`, and then the rest,
 // for which nobody waits; `contended` comes after `answers`, because it is about holds in them.
 // Nothing in `send` waits for `write`: what depends on a write appears after its WriteDone, in a
 // later step. `lost` comes before `lease`, because otherwise a hold that lapsed would look valid

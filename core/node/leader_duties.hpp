@@ -3,6 +3,7 @@
 // require that the node leads, or led until this step.
 #pragma once
 
+#include <deque>
 #include <optional>
 
 #include "core/node/log_formats.hpp"
@@ -37,12 +38,20 @@ private:
     [[nodiscard]] std::optional<NodeId> next_to_lead(Instant now) const;
     bool propose_batch(Instant now);
     [[nodiscard]] bool can_propose() const;
+    [[nodiscard]] bool is_worth_an_entry();
 
     const NodeOptions& options_;
     const StateSaver& saver_;
     Raft& raft_;
     Proposer& proposer_;
     LogFormats& formats_;
+    // The entries with commands that are not committed yet.
+    struct Open {
+        LogIndex index;
+        std::size_t commands = 0;
+    };
+    std::deque<Open> open_;
+    std::size_t open_commands_ = 0;
     Instant renewals_due_ = Instant::never();
     LogIndex sweep_at_;                        // a Sweep is in the log up to here
     Instant gives_way_at_ = Instant::never();  // while the state on disk lags

@@ -7,6 +7,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/overloaded.hpp"
+#include "core/node/commit_audience.hpp"
 
 namespace mortise::core {
 
@@ -20,6 +21,7 @@ RaftOptions raft_options(const NodeOptions& options) {
     raft.decided_bytes_max = options.apply_bytes_max;
     raft.election_timeout = options.election_timeout;
     raft.heartbeat = options.heartbeat;
+    raft.tells_every_commit = false;
     return raft;
 }
 
@@ -170,11 +172,19 @@ void NodeCore::apply(Entry& entry, Now now) {
     } else if (applied.entry.kind == EntryKind::state_sum) {
         comparison_.compare(applied.entry, applied_);
     }
+    if (raft_.is_leader()) tell_commit(applied);
     if (comparison_.is_due(applied_)) {
         hand_over_rows();
         comparison_.keep({applied_, machine_.rows_sum()});
     }
     effects_.applied.push_back(std::move(applied));
+}
+
+void NodeCore::tell_commit(const Applied& applied) {
+    const auto audience = audience_of(applied, machine_);
+    if (audience.everybody) return raft_.tell_commit_to_all(applied_);
+    for (const auto node : audience.nodes)
+        raft_.tell_commit(node, applied_);
 }
 
 // Tells each part that the outcome concerns, and the agent last.

@@ -72,6 +72,7 @@ private:
     void tell_program(AgentOutput& agent);
     // Parts of them.
     void apply(Entry& entry, Now now);
+    void tell_commit(const Applied& applied);
     void route(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);
     void hand_over_rows();

@@ -36,6 +36,8 @@ public:
     [[nodiscard]] bool has_commands() const {
         return !own_.chunks.empty() || !forwarded_.chunks.empty();
     }
+    // How many wait, without renewals.
+    [[nodiscard]] std::size_t commands() const { return own_.commands + forwarded_.commands; }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
     // The payload of the next entry; requires that commands wait. It has the given format, or a
     // newer one in which some of it was forwarded: the forwarding node knows that all members read

@@ -52,6 +52,8 @@ struct AppendRequest {
     LogIndex replicated;           // durable at every member: may be purged
     std::uint64_t read_round = 0;  // the newest round that the leader wants to be confirmed
     std::vector<Entry> entries;
+    // It only tells the commit index between two heartbeats: an answer would say nothing new.
+    bool quiet = false;
 };
 
 struct AppendReply {

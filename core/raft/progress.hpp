@@ -51,6 +51,8 @@ struct Progress {
     std::deque<LogIndex> in_flight;  // the last index of each unacknowledged message
     Instant heard;                   // when it last answered in this term
     LogIndex commit_sent;
+    LogIndex
+        commit_due;  // it is told of commits up to here at once, of others with the next message
     std::uint64_t read_round_sent = 0;
     std::uint64_t read_round_confirmed = 0;
     std::optional<SnapshotSending> sending;

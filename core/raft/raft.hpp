@@ -35,6 +35,9 @@ struct RaftOptions {
     std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
     // committed entries returned in one step, or one larger entry
     std::size_t decided_bytes_max = 1U << 15U;
+    // Whether every peer is told of every commit at once. If not, tell_commit() names those that
+    // are.
+    bool tells_every_commit = true;
 };
 
 // What was found on disk at the start. `configurations` are those at or below `base` and inside the
@@ -77,6 +80,10 @@ public:
     // Asks for a ReadGrant with this id, at the leader if that is another node. False if no leader
     // is known. The answer may never come (lost, or the leader changed): ask again with a new id.
     bool read(ReadId id, Instant now);
+    // The peer, or every peer, has to learn at once that the entries up to there are committed. No
+    // effect unless this node leads.
+    void tell_commit(NodeId peer, LogIndex index);
+    void tell_commit_to_all(LogIndex index);
     // Transfers leadership to a voter. False if this node does not lead, or the target is not a
     // voter or is this node.
     bool transfer_to(NodeId target, Instant now);

@@ -67,6 +67,7 @@ void Raft::grant_reads(Leader& leader) {
             granted_reads_.push_back({read.id, read.index});
         } else {
             send(read.from, ReadReply{term(), read.id, read.index});
+            tell_commit(read.from, read.index);
         }
     }
 }

@@ -96,7 +96,7 @@ void Raft::take_entries(AppendRequest& request) {
     commit_to(std::min(request.commit, follower.verified));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
     // A reply now would say nothing that the completion of the write does not say better.
-    if (!appended) follower.reply_owed = true;
+    if (!appended && !request.quiet) follower.reply_owed = true;
 }
 
 // A follower acknowledges what is durable *and* checked against this term's leader. Durable alone
@@ -247,11 +247,28 @@ void Raft::send_appends_to(NodeId peer, Progress& progress) {
         progress.in_flight.push_back(last);
         sent = true;
     }
+    const bool all = options_.tells_every_commit || progress.leaves_at;
+    const auto due = all ? commit_ : std::min(commit_, progress.commit_due);
     // The commit index is sent at once, because a waiter on another node is woken when its node
     // applies.
-    const bool news = progress.commit_sent < std::min(commit_, progress.match) ||
+    const bool news = progress.commit_sent < std::min(due, progress.match) ||
                       progress.read_round_sent < leader.read_round;
     if (!sent && (leader.heartbeat_due || news)) send_append(peer, progress, {});
+}
+
+void Raft::tell_commit(NodeId peer, LogIndex index) {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr) return;
+    const auto found = leader->peers.find(peer);
+    if (found == leader->peers.end()) return;
+    found->second.commit_due = std::max(found->second.commit_due, index);
+}
+
+void Raft::tell_commit_to_all(LogIndex index) {
+    auto* leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr) return;
+    for (auto& [peer, progress] : leader->peers)
+        progress.commit_due = std::max(progress.commit_due, index);
 }
 
 std::vector<Entry> Raft::next_entries(const Progress& progress) const {
@@ -264,13 +281,16 @@ void Raft::send_append(NodeId peer, Progress& progress, std::vector<Entry> entri
     const auto term_before = log_.term_at(previous);
     MORTISE_CHECK(term_before.has_value());
     const auto last = entries.empty() ? previous : entries.back().id.index;
+    const bool asks = leader.heartbeat_due || progress.read_round_sent < leader.read_round;
+    const bool quiet = progress.state == Progress::State::replicate && entries.empty() && !asks;
     progress.named = std::max(progress.named, last);
     send(peer, AppendRequest{.term = term(),
                              .previous = {*term_before, previous},
                              .commit = commit_,
                              .replicated = replicated_,
                              .read_round = leader.read_round,
-                             .entries = std::move(entries)});
+                             .entries = std::move(entries),
+                             .quiet = quiet});
     progress.commit_sent = commit_;
     progress.read_round_sent = leader.read_round;
 }

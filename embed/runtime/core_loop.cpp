@@ -113,9 +113,10 @@ void CoreLoop::begin(SubmittedCalls calls) {
 
 void CoreLoop::step(core::Event event) {
     if (ended_ || driver_->is_stopped()) return;
+    const bool is_nested = driver_->is_stepping();
     const auto began = read_clocks();
     driver_->handle(std::move(event), began);
-    after_step(began.steady);
+    if (!is_nested) after_step(began.steady);
 }
 
 void CoreLoop::after_step(core::Instant began) {

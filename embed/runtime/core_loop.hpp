@@ -161,6 +161,7 @@ private:
 
     // publish.cpp: effects
     void send(core::NodeId to, core::PeerMessage message) override;
+    void flush() override;
     void set_peers(const std::vector<core::Member>& peers) override;
     void disconnect(core::NodeId peer) override;
     void applied(const core::Applied& applied) override;

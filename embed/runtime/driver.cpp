@@ -1,8 +1,30 @@
 #include "embed/runtime/driver.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <utility>
+#include <variant>
 
 namespace mortise {
+
+namespace {
+
+bool is_news_of_a_commit(const core::PeerMessage& message) {
+    const auto* raft = std::get_if<core::RaftMessage>(&message);
+    const auto* append = raft == nullptr ? nullptr : std::get_if<core::AppendRequest>(raft);
+    return append != nullptr && append->quiet;
+}
+
+// Something that is worth the time of the callers, and reports no loss that is not marked yet.
+bool may_leave_early(const core::Effects& effects) {
+    const bool marks = !effects.lost.empty() || !effects.suspended.empty() || effects.lease ||
+                       effects.state_replaced;
+    return !marks && std::ranges::any_of(effects.send, [](const core::Envelope& envelope) {
+        return !is_news_of_a_commit(envelope.message);
+    });
+}
+
+}  // namespace
 
 Driver::Driver(core::NodeOptions options, core::NodeState state, DriverPorts ports, core::Now now)
     : core_{std::move(options), std::move(state), now}, ports_{ports} {}
@@ -38,25 +60,47 @@ void Driver::step(core::Event event, core::Now now) {
     }
 }
 
+// The peers have the longest way to their disks, so a new entry goes to them first, then to this
+// node's disk, and then the callers are woken. The news of a commit follow the callers: others wait
+// for them only now and then.
 void Driver::carry_out(core::Effects effects) {
-    if (effects.write) ports_.log.submit(*effects.write);
+    const bool early = may_leave_early(effects);
+    const bool sends = !effects.send.empty();
     if (effects.peers) ports_.peers.set_peers(*effects.peers);
     for (auto& envelope : effects.send)
         ports_.peers.send(envelope.to, std::move(envelope.message));
+    if (early) ports_.peers.flush();
+    if (effects.write) ports_.log.submit(std::move(*effects.write));
     for (const auto peer : effects.disconnect)
         ports_.peers.disconnect(peer);
-    if (effects.state_replaced) ports_.publisher.state_replaced(*effects.state_replaced);
+    publish(effects);
+    if (sends && !early) ports_.peers.flush();
+    save(effects);
+    for (const auto& note : effects.notes)
+        ports_.publisher.noted(note);
+    if (!effects.superseded && !effects.copied) return;
+    halt();
+    if (effects.copied) return ports_.publisher.copied();
+    ports_.publisher.superseded();
+}
+
+void Driver::publish(core::Effects& effects) {
+    auto& publisher = ports_.publisher;
+    if (effects.state_replaced) publisher.state_replaced(*effects.state_replaced);
     for (const auto& applied : effects.applied)
-        ports_.publisher.applied(applied);
+        publisher.applied(applied);
     for (const auto& lost : effects.lost)
-        ports_.publisher.lost(lost);
+        publisher.lost(lost);
     for (const auto hold : effects.suspended)
-        ports_.publisher.suspended(hold);
-    if (effects.lease) ports_.publisher.lease_changed(*effects.lease);
+        publisher.suspended(hold);
+    if (effects.lease) publisher.lease_changed(*effects.lease);
     for (auto& answer : effects.answers)
-        ports_.publisher.answered(std::move(answer));
+        publisher.answered(std::move(answer));
     for (const auto& contended : effects.contended)
-        ports_.publisher.contended(contended);
+        publisher.contended(contended);
+}
+
+void Driver::save(core::Effects& effects) {
     if (effects.purge_log_to) ports_.log.purge_to(*effects.purge_log_to);
     for (auto& step : effects.install)
         ports_.state.install(std::move(step));
@@ -67,12 +111,6 @@ void Driver::carry_out(core::Effects effects) {
     for (auto& delta : effects.save_state)
         ports_.state.save(std::move(delta));
     if (effects.save_countdowns) ports_.state.save_countdowns(std::move(*effects.save_countdowns));
-    for (const auto& note : effects.notes)
-        ports_.publisher.noted(note);
-    if (!effects.superseded && !effects.copied) return;
-    halt();
-    if (effects.copied) return ports_.publisher.copied();
-    ports_.publisher.superseded();
 }
 
 void Driver::fail(const std::string& reason) {

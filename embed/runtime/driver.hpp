@@ -18,7 +18,7 @@ namespace mortise {
 class LogWriter {
 public:
     virtual ~LogWriter() = default;
-    virtual void submit(const core::Write& write) = 0;
+    virtual void submit(core::Write write) = 0;
     // Entries up to and including `base` are not needed any more; the next start gets `base`
     // instead. It may be done at any time, or not at all if a crash comes first.
     virtual void purge_to(const core::LogBase& base) = 0;
@@ -52,9 +52,11 @@ public:
 class PeerSender {
 public:
     virtual ~PeerSender() = default;
-    // The message must not leave before the step is executed: the holds whose loss it reports are
-    // marked lost later in the step.
+    // The message must not leave before the next flush(): the holds whose loss it reports are
+    // marked lost before that.
     virtual void send(core::NodeId to, core::PeerMessage message) = 0;
+    // What was sent leaves now. Called in every step that has sent something.
+    virtual void flush() {}
     // The peers to be connected with from now on, and no others. A network that connects everybody
     // ignores it.
     virtual void set_peers(const std::vector<core::Member>& /*peers*/) {}
@@ -109,6 +111,8 @@ public:
     [[nodiscard]] core::Instant deadline() const;
     [[nodiscard]] core::Hello hello() const { return core_.hello(); }
     [[nodiscard]] bool is_stopped() const { return stopped_; }
+    // A port called back from within a step: handle() returns before the event is handled.
+    [[nodiscard]] bool is_stepping() const { return stepping_; }
     [[nodiscard]] const core::NodeCore& core() const { return core_; }
     // Runs check_invariants() after every step.
     void check_every_step(bool on) { check_every_step_ = on; }
@@ -116,6 +120,8 @@ public:
 private:
     void step(core::Event event, core::Now now);
     void carry_out(core::Effects effects);
+    void publish(core::Effects& effects);
+    void save(core::Effects& effects);
 
     core::NodeCore core_;
     DriverPorts ports_;

@@ -38,11 +38,11 @@ LogThread::~LogThread() {
     stop();
 }
 
-void LogThread::submit(const core::Write& write) {
+void LogThread::submit(core::Write write) {
     newest_submitted_ = write.id;
     {
         const std::scoped_lock lock{mutex_};
-        queue_.push_back(write);
+        queue_.push_back(std::move(write));
     }
     work_.notify_one();
 }

@@ -51,7 +51,7 @@ public:
     ~LogThread() override;
 
     // Called on the core thread.
-    void submit(const core::Write& write) override;
+    void submit(core::Write write) override;
     void purge_to(const core::LogBase& base) override;
     // The newest write that was submitted.
     [[nodiscard]] core::WriteId newest_submitted() const { return newest_submitted_; }

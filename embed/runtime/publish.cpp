@@ -23,6 +23,10 @@ void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
     if (network_) network_->send(to, std::move(message));
 }
 
+void CoreLoop::flush() {
+    if (network_) network_->flush();
+}
+
 void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
     peers_ = peers;
     introduced_.clear();

@@ -102,8 +102,8 @@ void Print::add(const AppendReply& reply) {
 void Print::add(const Progress& progress) {
     // `named` only affects refusals of impossible messages, and no node here sends any.
     const auto& [state, not_incarnation, leaves_at, match, next, not_named, denials, probing,
-                 in_flight, time_heard, commit_sent, read_round_sent, read_round_confirmed, sending,
-                 time_send_state] = progress;
+                 in_flight, time_heard, commit_sent, commit_due, read_round_sent,
+                 read_round_confirmed, sending, time_send_state] = progress;
     // Nothing is purged here, so no node needs a snapshot; and the members do not change.
     MORTISE_CHECK(!sending && !leaves_at);
     number(static_cast<std::uint64_t>(state));
@@ -113,6 +113,7 @@ void Print::add(const Progress& progress) {
     add(probing);
     list(in_flight);
     add(commit_sent);
+    add(commit_due);
     number(read_round_sent);
     number(read_round_confirmed);
 }
@@ -204,13 +205,14 @@ void Print::add(const VoteReply& message) {
 }
 
 void Print::add(const AppendRequest& message) {
-    const auto& [term, previous, commit, replicated, read_round, entries] = message;
+    const auto& [term, previous, commit, replicated, read_round, entries, quiet] = message;
     add(term);
     add(previous);
     add(commit);
     add(replicated);
     number(read_round);
     list(entries);
+    add(quiet);
 }
 
 void Print::add(const TimeoutNow& message) {

@@ -243,6 +243,7 @@ private:
         m.replicated = index();
         m.read_round = number();
         m.entries = entries_after(m.previous, m.term);
+        m.quiet = coin();
         return m;
     }
     AppendReply append_reply() {

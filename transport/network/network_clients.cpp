@@ -12,6 +12,7 @@ FrameLimits client_limits() {
     return {client_frame_words_max,
             UINT64_MAX,
             unread_bytes_paused,
+            false,
             {.questions_max = questions_max, .words_max = question_words_max}};
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <asio/post.hpp>
-
 #include "transport/sockets/clock.hpp"
 
 namespace mortise::transport {
@@ -82,27 +80,22 @@ void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
     for (const auto& link : links_) {
         if (link->peer() != to || link->lane() != lane) continue;
         if (stopped_ || !connections_.is_up(to)) break;
-        link->push(std::move(message));
-        return flush_soon();
+        return link->push(std::move(message));
     }
     ++counters_.messages_dropped;
 }
 
-// All messages of one step travel in one call, and so do those of all steps in one turn.
-void PeerNetwork::Impl::flush_soon() {
-    if (std::exchange(flush_posted_, true)) return;
-    asio::post(loop_.io(), [self = weak_from_this()] {
-        if (const auto alive = self.lock()) alive->flush();
-    });
+// Within KJ it is left to settle(), so the messages of all steps in one turn travel together.
+void PeerNetwork::Impl::flush() {
+    if (stopped_) return;
+    flush_is_due_ = true;
+    if (!loop_.is_running()) loop_.run([this] { flush_links(); });
 }
 
-void PeerNetwork::Impl::flush() {
-    flush_posted_ = false;
-    if (stopped_) return;
-    loop_.run([this] {
-        for (const auto& link : links_)
-            link->flush();
-    });
+void PeerNetwork::Impl::flush_links() {
+    if (!std::exchange(flush_is_due_, false) || stopped_) return;
+    for (const auto& link : links_)
+        link->flush();
 }
 
 void PeerNetwork::Impl::tick() {
@@ -122,6 +115,7 @@ void PeerNetwork::Impl::tick() {
 void PeerNetwork::Impl::tick_visitors(core::Instant now) {
     std::vector<std::shared_ptr<Visitor>> late;
     for (const auto& [visitor, owned] : visitors_) {
+        visitor->send_gathered();
         // The peer should have come up soon.
         const auto early = visitor->early_since();
         if (early && now - *early > options_.limits.hello_timeout)
@@ -145,8 +139,9 @@ void PeerNetwork::Impl::tick_visitors(core::Instant now) {
 void PeerNetwork::Impl::settle() {
     if (std::exchange(settling_, true)) return;
     const auto alive = weak_from_this().lock();
-    while (!dead_connections_.empty() || !dead_visitors_.empty()) {
+    while (flush_is_due_ || !dead_connections_.empty() || !dead_visitors_.empty()) {
         loop_.run([this] {
+            flush_links();
             std::exchange(dead_connections_, {}).clear();
             std::exchange(dead_visitors_, {}).clear();
         });

@@ -37,6 +37,7 @@ public:
     void set_peers(std::vector<PeerAddress> peers);
     void disconnect(core::NodeId peer);
     void send(core::NodeId to, core::PeerMessage message);
+    void flush();
     void stop();
     void set_credentials(std::shared_ptr<const TlsCredentials> credentials);
     [[nodiscard]] std::string listening_at() const { return listener_.at(); }
@@ -48,8 +49,7 @@ private:
     // network_impl.cpp
     KjLoop& loop() override { return loop_; }
     void log(LogLevel level, std::string text) override;
-    void flush_soon();
-    void flush();
+    void flush_links();
     void tick();
     void tick_visitors(core::Instant now);
     void settle();
@@ -125,7 +125,7 @@ private:
     std::vector<std::shared_ptr<Visitor>> dead_visitors_;
 
     bool stopped_ = false;
-    bool flush_posted_ = false;
+    bool flush_is_due_ = false;
     bool settling_ = false;
 };
 

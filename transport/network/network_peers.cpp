@@ -18,6 +18,7 @@ FrameLimits peer_limits(Lane lane) {
     return {frame_words_max(lane),
             UINT64_MAX,
             peer_unread_bytes_paused,
+            true,
             {.questions_max = questions_max}};
 }
 

@@ -34,6 +34,10 @@ void PeerNetwork::send(core::NodeId to, core::PeerMessage message) {
     impl_->send(to, std::move(message));
 }
 
+void PeerNetwork::flush() {
+    impl_->flush();
+}
+
 void PeerNetwork::set_credentials(std::shared_ptr<const TlsCredentials> credentials) {
     impl_->set_credentials(std::move(credentials));
 }

@@ -76,9 +76,11 @@ public:
     // Closes the connections with that peer, in both directions. The peer may come back, and is
     // called again. Takes effect in a later turn.
     void disconnect(core::NodeId peer);
-    // Queues the message; what is queued in one turn of the loop travels together. Without a
-    // connection to the peer the message is dropped.
+    // Queues the message until flush(). Without a connection to the peer the message is dropped.
     void send(core::NodeId to, core::PeerMessage message);
+    // Sends what is queued: at once, or when it is called from an event, once the event is over.
+    // What was queued for a peer travels together.
+    void flush();
     // Secures new connections with these credentials, and closes connections whose other side is
     // not trusted any more. Only for a network that was created with credentials. Takes effect in a
     // later turn; may be called on any thread.

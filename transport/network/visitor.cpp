@@ -9,8 +9,11 @@ namespace mortise::transport {
 namespace {
 
 // A valid hello takes four frames.
-constexpr FrameLimits stranger_limits{
-    hello_frame_words_max, 16, unread_bytes_paused, {.questions_max = 4, .only_hello = true}};
+constexpr FrameLimits stranger_limits{hello_frame_words_max,
+                                      16,
+                                      unread_bytes_paused,
+                                      false,
+                                      {.questions_max = 4, .only_hello = true}};
 
 }  // namespace
 

@@ -49,6 +49,10 @@ public:
     void secure(const std::shared_ptr<const TlsCredentials>& credentials,
                 std::function<void(const core::Error&)> failed);
     void close();
+    // Sends the answers that were allowed to wait. Must be called now and then.
+    void send_gathered() {
+        if (connection_) connection_->send_gathered();
+    }
     [[nodiscard]] bool is_waiting() const { return socket_.has_value(); }
     [[nodiscard]] bool is_open() const override;
     [[nodiscard]] bool is_congested() override;

@@ -5,6 +5,7 @@
 #include "core/base/overloaded.hpp"
 #include "transport/sockets/clock.hpp"
 #include "transport/wire/convert.hpp"
+#include "transport/wire/limits.hpp"
 #include "transport/wire/wire_size.hpp"
 
 namespace mortise::transport {
@@ -12,7 +13,9 @@ namespace {
 
 // A valid answer to hello takes four frames.
 constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
-constexpr FrameLimits answer_limits{peer_frame_words_max};
+constexpr FrameLimits answer_limits{peer_frame_words_max, UINT64_MAX, SIZE_MAX, true};
+// The limit of unanswered calls in words. Long calls are answered at once (MessageStream).
+constexpr std::size_t words_in_flight_max = 4 * send_bytes_max / word_bytes;
 // The overhead of a call besides its messages.
 constexpr std::size_t call_words = 64;
 
@@ -201,6 +204,7 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
 
 void PeerLink::act(const link_action::PublishUp& action) {
     in_flight_ = 0;
+    words_in_flight_ = 0;
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
     id_ = owner_.link_up(*this, action.theirs);
@@ -233,7 +237,8 @@ void PeerLink::act(const link_action::Close& /*action*/) {
 }
 
 void PeerLink::flush() {
-    while (id_ && in_flight_ < options_.calls_in_flight_max) {
+    while (id_ && in_flight_ < options_.calls_in_flight_max &&
+           words_in_flight_ < words_in_flight_max) {
         auto batch = outbox_.take_batch();
         if (batch.empty()) return;
         send(batch);
@@ -250,17 +255,19 @@ void PeerLink::send(const std::vector<core::PeerMessage>& batch) {
     write(batch, request.initMessages(static_cast<kj::uint>(batch.size())));
     last_sent_ = steady_now();
     if (in_flight_++ == 0) last_progress_ = last_sent_;
+    words_in_flight_ += words;
     ++counters_.batches_sent;
     counters_.messages_sent += batch.size();
-    connection_->add(
-        request.send().then([this, attempt = attempt_](capnp::Response<wire::Peer::SendResults>&&) {
-            returned(attempt);
+    connection_->add(request.send().then(
+        [this, attempt = attempt_, words](capnp::Response<wire::Peer::SendResults>&&) {
+            returned(attempt, words);
         }));
 }
 
-void PeerLink::returned(Attempt attempt) {
+void PeerLink::returned(Attempt attempt, std::size_t words) {
     if (!id_ || attempt != attempt_) return;
     --in_flight_;
+    words_in_flight_ -= words;
     suspect_ = false;
     last_progress_ = steady_now();
     flush();
@@ -268,6 +275,7 @@ void PeerLink::returned(Attempt attempt) {
 
 void PeerLink::tick(core::Instant now) {
     if (!id_) return;
+    connection_->send_gathered();
     if (in_flight_ == 0) {
         if (now - last_sent_ >= options_.ping_every) owner_.loop().run([&] { send({}); });
         return;

@@ -55,7 +55,7 @@ struct PeerLinkOptions {
     core::Nanoseconds hello_timeout{};
     core::Nanoseconds silence_max{};  // with an unanswered call
     core::Nanoseconds ping_every{};   // without messages to send
-    std::size_t calls_in_flight_max = 4;
+    std::size_t calls_in_flight_max = 32;
     OutboxLimits outbox;
     core::Prng prng{0};
 };
@@ -111,7 +111,7 @@ private:
     void say_hello(Attempt attempt);
     void answered(Attempt attempt, const core::Hello& ours, wire::HelloAnswer::Reader answer);
     void send(const std::vector<core::PeerMessage>& batch);
-    void returned(Attempt attempt);
+    void returned(Attempt attempt, std::size_t words);
     void set_timer();
     void report(std::string_view problem);
 
@@ -139,7 +139,8 @@ private:
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Peer::Client> remote_;
     std::optional<ConnectionId> id_;
-    std::size_t in_flight_ = 0;
+    std::size_t in_flight_ = 0;  // calls without an answer
+    std::size_t words_in_flight_ = 0;
     core::Instant last_progress_;
     core::Instant last_sent_;
     bool suspect_ = false;

@@ -2,7 +2,8 @@
 //
 // Bytes go through buffers of this class in both directions. So a promise that KJ drops leaves no
 // operation behind that points into KJ's memory, and small frames share system calls: what is
-// written during one turn of the loop is sent at its end. Asio sends without SIGPIPE.
+// written during one turn of the loop is sent at its end, together with earlier bytes that were
+// allowed to wait. Asio sends without SIGPIPE.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +45,10 @@ public:
     [[nodiscard]] virtual std::uint64_t sent_bytes() const = 0;
     // Fulfilled when at most `bytes` are unsent; broken when nothing can be sent any more.
     virtual kj::Promise<void> when_unsent_at_most(std::size_t bytes) = 0;
+    // Writes bytes that the other side does not wait for. They are sent together with the next
+    // write, or when many have gathered, or by send_gathered(), which must be called now and then.
+    virtual void write_with_next(kj::ArrayPtr<const kj::byte> bytes) = 0;
+    virtual void send_gathered() = 0;
     // True if the other side has closed. This is detected even without reading, which tryRead would
     // require.
     [[nodiscard]] virtual bool is_gone() = 0;
@@ -100,6 +105,10 @@ public:
     kj::Promise<void> when_unsent_at_most(std::size_t bytes) override {
         return link_->when_unsent_at_most(bytes);
     }
+    void write_with_next(kj::ArrayPtr<const kj::byte> bytes) override {
+        link_->write_with_next(bytes);
+    }
+    void send_gathered() override { link_->send_gathered(); }
     [[nodiscard]] bool is_gone() override { return link_->is_gone(); }
 
 private:
@@ -114,6 +123,8 @@ private:
     static constexpr std::size_t input_bytes_max = std::size_t{32} << 10U;
     // A writer waits when this much is unsent.
     static constexpr std::size_t unsent_bytes_max = std::size_t{256} << 10U;
+    // The number of bytes that may wait: about seven answers without a result.
+    static constexpr std::size_t gathered_bytes_max = 512;
     // A larger output buffer is not kept for an idle connection.
     static constexpr std::size_t spare_bytes_max = std::size_t{16} << 10U;
 
@@ -128,6 +139,14 @@ private:
         void received(const asio::error_code& error, std::size_t bytes);
         std::size_t take(char* to, std::size_t bytes_max);
         kj::Promise<void> written();
+        void write_with_next(kj::ArrayPtr<const kj::byte> bytes);
+        void send_gathered();
+        [[nodiscard]] bool has_to_send() const {
+            return waiting.size() > gathered || gathered >= gathered_bytes_max;
+        }
+        void send_at_turn_end() {
+            if (!std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
+        }
         kj::Promise<void> when_unsent_at_most(std::size_t bytes);
         [[nodiscard]] std::size_t unsent_bytes() const {
             return waiting.size() + sending.size() - sent_of_this;
@@ -161,6 +180,7 @@ private:
         Reading reader;
 
         std::string waiting;           // to be sent
+        std::size_t gathered = 0;      // the bytes among these that may wait
         std::string sending;           // the bytes of the operation in progress
         std::size_t sent_of_this = 0;  // the number of these that the system has accepted
         std::uint64_t sent_before = 0;
@@ -268,8 +288,21 @@ kj::Promise<void> AsioStream<Stream>::Link::written() {
         waiting.clear();
         return broken();
     }
-    if (!std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
+    send_at_turn_end();
     return when_unsent_at_most(unsent_bytes_max);
+}
+
+template <class Stream>
+void AsioStream<Stream>::Link::write_with_next(kj::ArrayPtr<const kj::byte> bytes) {
+    if (failed || shutting_down) return;
+    waiting.append(bytes.asChars().begin(), bytes.size());
+    gathered += bytes.size();
+    if (gathered >= gathered_bytes_max) send_at_turn_end();
+}
+
+template <class Stream>
+void AsioStream<Stream>::Link::send_gathered() {
+    if (gathered != 0) send_now();
 }
 
 template <class Stream>
@@ -304,6 +337,7 @@ void AsioStream<Stream>::Link::send_now() {
         return;
     }
     is_sending = true;
+    gathered = 0;
     sending.swap(waiting);
     let_go_if_taken_away(socket);
     asio::async_write(
@@ -336,13 +370,13 @@ void AsioStream<Stream>::Link::sent(const asio::error_code& error) {
             writers.push_back(kj::mv(writer));
         }
     }
-    send_now();
+    if (has_to_send() || shutting_down) send_now();
 }
 
 template <class Stream>
 void AsioStream<Stream>::Link::shut_down() {
     shutting_down = true;
-    if (!closed && !std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
+    if (!closed) send_at_turn_end();
 }
 
 template <class Stream>

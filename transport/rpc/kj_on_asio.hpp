@@ -30,6 +30,8 @@ public:
     // Runs the work, and then a limited number of the events that are ready. It may be nested.
     // Nothing is thrown: an exception of the work is logged.
     void run(kj::FunctionParam<void()> work);
+    // A run() is on the stack.
+    [[nodiscard]] bool is_running() const { return running_; }
     // Makes run() happen soon.
     void wake();
     // Calls `work` once at the end of this turn, within KJ, for work that should be done once per

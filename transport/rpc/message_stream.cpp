@@ -16,6 +16,9 @@
 namespace mortise::transport {
 namespace {
 
+// An answer to a longer call is sent at once: the caller may wait for it before it sends more.
+constexpr std::size_t short_call_words = 512;
+
 kj::Exception disconnected(const char* why) {
     return {kj::Exception::Type::DISCONNECTED, "", 0, kj::heapString(why)};
 }
@@ -132,12 +135,25 @@ kj::Promise<void> MessageStream::writeMessage(
     kj::ArrayPtr<const int> /*fds*/, kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments) {
     // Not even Cap'n Proto's last message is sent, which might disclose internals.
     if (is_refused()) return disconnected("a frame was refused");
-    guard_.sent(rpc_frame_of(segments));
+    const auto frame = rpc_frame_of(segments);
+    const bool waits = can_wait(frame);
+    guard_.sent(frame);
+    if (waits) {
+        stream_.write_with_next(capnp::messageToFlatArray(segments).asBytes());
+        return kj::READY_NOW;
+    }
     if (auto instead = without_reasons(segments); instead.get() != nullptr) {
         auto written = capnp::writeMessage(stream_, instead->getSegmentsForOutput());
         return written.attach(kj::mv(instead));
     }
     return capnp::writeMessage(stream_, segments);
+}
+
+bool MessageStream::can_wait(const RpcFrame& frame) const {
+    if (!limits_.gathers) return false;
+    if (frame.kind == RpcFrame::Kind::finish) return true;
+    return frame.kind == RpcFrame::Kind::answer && frame.is_plain && frame.capabilities == 0 &&
+           guard_.words_of(frame.question) <= short_call_words;
 }
 
 kj::Promise<void> MessageStream::writeMessages(

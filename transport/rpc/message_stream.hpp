@@ -24,6 +24,9 @@ struct FrameLimits {
     // for a side that answers: if both sides of a connection waited for the other to read, neither
     // would continue.
     std::size_t unsent_bytes_max = SIZE_MAX;
+    // Whether Finish messages, and answers without a result to short calls, may wait for the next
+    // frame (SocketStream::write_with_next).
+    bool gathers = false;
     RpcRules rpc{};
 };
 
@@ -82,6 +85,7 @@ private:
     kj::Promise<Message> take(kj::Array<capnp::word> frame);
     kj::Promise<Message> refuse();
     kj::Promise<Message> end_with(const char* why);
+    [[nodiscard]] bool can_wait(const RpcFrame& frame) const;
     [[nodiscard]] bool is_refused() const { return malformed_ || forbidden_ != nullptr; }
 
     SocketStream& stream_;

@@ -26,6 +26,8 @@ public:
     capnp::Capability::Client bootstrap();
     // Runs the task while the connection exists.
     void add(kj::Promise<void> task) { tasks_.add(kj::mv(task)); }
+    // Sends the frames that were allowed to wait. Must be called now and then.
+    void send_gathered() { stream_->send_gathered(); }
     void close();
 
     [[nodiscard]] bool is_closed() const { return closed_; }

@@ -44,6 +44,11 @@ bool RpcGuard::is_awaited() const {
     return std::ranges::any_of(open_, [](const Open& open) { return !open.is_answered; });
 }
 
+std::size_t RpcGuard::words_of(std::uint32_t question) const {
+    const auto* const open = find(question);
+    return open == nullptr ? 0 : open->words;
+}
+
 RpcVerdict RpcGuard::refuse(const char* cause) {
     cause_ = cause;
     return RpcVerdict::refused;

@@ -60,6 +60,8 @@ public:
     [[nodiscard]] const char* cause() const { return cause_; }
     // The open questions of the other side.
     [[nodiscard]] std::size_t open() const { return open_.size(); }
+    // The size of that open call of the other side; zero if there is none.
+    [[nodiscard]] std::size_t words_of(std::uint32_t question) const;
     // The other side waits for an answer.
     [[nodiscard]] bool is_awaited() const;
 

@@ -33,8 +33,8 @@ struct NetworkLimits {
     // for a frame, from its first byte to its last
     core::Nanoseconds frame_timeout{std::chrono::seconds{30}};
     core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
-    std::size_t calls_in_flight_max = 4;                             // batches, per connection
-    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // for each peer and lane
+    std::size_t calls_in_flight_max = 32;                            // batches, per connection
+    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // of each peer and lane
 };
 
 struct NetworkCounters {

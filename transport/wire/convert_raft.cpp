@@ -90,6 +90,7 @@ void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
     to.setCommit(m.commit.raw());
     to.setReplicated(m.replicated.raw());
     to.setReadRound(m.read_round);
+    to.setQuiet(m.quiet);
     if (m.entries.empty()) return;
     auto entries = to.initEntries(static_cast<unsigned>(m.entries.size()));
     for (unsigned i = 0; i < entries.size(); ++i)
@@ -106,6 +107,7 @@ core::AppendRequest get(CheckedReading& reading, wire::AppendRequest::Reader fro
     m.commit = reading.index(from.getCommit(), "AppendRequest.commit");
     m.replicated = reading.index(from.getReplicated(), "AppendRequest.replicated");
     m.read_round = from.getReadRound();
+    m.quiet = from.getQuiet();
     auto before = m.previous.index;
     reading.list(from.getEntries(), entries_max, "AppendRequest.entries", [&](auto each) {
         auto entry = get_entry(reading, each);

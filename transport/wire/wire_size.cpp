@@ -33,7 +33,7 @@ std::size_t words(const core::VoteReply& /*m*/) {
     return 3;
 }
 std::size_t words(const core::AppendRequest& m) {
-    std::size_t sum = 4 + 2 + log_id_words + 1;
+    std::size_t sum = 5 + 2 + log_id_words + 1;
     for (const auto& entry : m.entries)
         sum += words(entry);
     return sum;

@@ -24,14 +24,14 @@ bool Platter::has(core::LogId id) const {
 SimDisk::SimDisk(EventHeap& heap, Tally& tally, DiskListener& listener, std::uint64_t seed)
     : heap_{heap}, tally_{tally}, listener_{listener}, prng_{seed} {}
 
-void SimDisk::submit(const core::Write& write) {
+void SimDisk::submit(core::Write write) {
     if (broken_) return;
     if (!queue_.empty() && write.truncate_from && !queue_.back().append.empty() &&
         queue_.back().append.back().id.index >= *write.truncate_from) {
         tally_.probe("truncation of entries still being written");
     }
     submitted_ = write.id;
-    queue_.push_back(write);
+    queue_.push_back(std::move(write));
     if (queue_.size() > 1) return;
     const bool ready = stalled_until_ <= heap_.now() && !fails_next_ && !reporting_;
     if (ready && prng_.below(1'000'000) < options_.at_once_ppm) {

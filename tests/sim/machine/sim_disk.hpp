@@ -67,7 +67,7 @@ public:
 
     void configure(const DiskOptions& options) { options_ = options; }
 
-    void submit(const core::Write& write) override;
+    void submit(core::Write write) override;
     void purge_to(const core::LogBase& base) override;
     // Waits for flush_state(), and for every write submitted until now.
     void save(core::StateDelta delta);

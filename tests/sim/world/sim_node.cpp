@@ -96,13 +96,13 @@ bool SimNode::is_dead() {
     return dead_;
 }
 
-void SimNode::submit(const core::Write& write) {
+void SimNode::submit(core::Write write) {
     if (is_dead()) return;
     effects_.number(write.id.raw() << 16U | write.append.size());
     world_.checker.submitted(id_, write);
     unsynced_.push_back({write.id, clock_.at(world_.heap.now()).steady});
     if (write.truncate_from) say("truncates its log from index {}", write.truncate_from->raw());
-    disk_.submit(write);
+    disk_.submit(std::move(write));
 }
 
 void SimNode::purge_to(const core::LogBase& base) {

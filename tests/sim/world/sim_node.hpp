@@ -72,7 +72,7 @@ public:
     [[nodiscard]] const SimDisk& disk() const { return disk_; }
 
     // --- ports ----------------------------------------------------------------------------------
-    void submit(const core::Write& write) override;
+    void submit(core::Write write) override;
     void purge_to(const core::LogBase& base) override;
     void send(core::NodeId to, core::PeerMessage message) override;
     void save(core::StateDelta delta) override;

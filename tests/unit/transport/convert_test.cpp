@@ -68,6 +68,7 @@ core::AppendRequest append_request(Prng& prng) {
     m.previous.index = LogIndex{number(prng, core::log_index_max - count)};
     for (std::uint64_t i = 1; i <= count; ++i)
         m.entries.push_back(entry(prng, LogIndex{m.previous.index.raw() + i}));
+    m.quiet = coin(prng);
     return m;
 }
 
@@ -317,6 +318,7 @@ TEST(Convert, AnAppendRequestArrivesFieldByField) {
     EXPECT_EQ(got.commit, sent.commit);
     EXPECT_EQ(got.replicated, sent.replicated);
     EXPECT_EQ(got.read_round, sent.read_round);
+    EXPECT_EQ(got.quiet, sent.quiet);
     EXPECT_EQ(got.entries, sent.entries);
 }
 

@@ -121,6 +121,10 @@ protected:
     void write(const std::string& bytes) {
         run([&] { return ours_->write(bytes.data(), bytes.size()); });
     }
+    void write_with_next(const std::string& bytes) {
+        guest_.loop.run(
+            [&] { ours_->write_with_next(kj::arrayPtr(bytes.data(), bytes.size()).asBytes()); });
+    }
     // The result of tryRead, or -1 if it failed.
     void read(std::size_t min, std::size_t max) {
         buffer_.assign(max, '-');
@@ -134,6 +138,10 @@ protected:
     bool wait() {
         return run_until(io_, [&] { return got_.has_value(); });
     }
+    bool wait_a_moment() {
+        return run_until(
+            io_, [&] { return got_.has_value(); }, std::chrono::milliseconds{50});
+    }
 
     asio::io_context io_;
     Guest guest_{io_};
@@ -144,6 +152,34 @@ protected:
     std::optional<int> got_;
     int descriptor_ = -1;  // of this side
 };
+
+TEST_F(AsioStreamTest, WhatCanWaitIsSentWithTheNextWrite) {
+    write_with_next("first ");
+    read(1, 100);
+    EXPECT_FALSE(wait_a_moment());
+    write("second");
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(buffer_.substr(0, 12), "first second");
+}
+
+TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenItsOwnerSaysSo) {
+    write_with_next("alone");
+    read(5, 100);
+    EXPECT_FALSE(wait_a_moment());
+    guest_.loop.run([&] { ours_->send_gathered(); });
+    ASSERT_TRUE(wait());
+    EXPECT_EQ(got_, 5);
+    guest_.loop.run([&] { ours_->send_gathered(); });  // nothing is left
+    EXPECT_EQ(ours_->unsent_bytes(), 0U);
+}
+
+TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenMuchOfItHasGathered) {
+    read(600, 1'000);
+    for (int i = 0; i < 8; ++i)
+        write_with_next(std::string(100, 'x'));
+    ASSERT_TRUE(wait());
+    EXPECT_GE(got_, 600);
+}
 
 TEST_F(AsioStreamTest, ReadsAtLeastWhatIsAskedFor) {
     read(5, 100);

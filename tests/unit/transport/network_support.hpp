@@ -120,6 +120,10 @@ struct Node {
         if (listening) network->start();
         return listening;
     }
+    void send(core::NodeId to, core::PeerMessage message) {
+        network->send(to, std::move(message));
+        network->flush();
+    }
     [[nodiscard]] bool is_up(std::uint64_t peer) const {
         std::size_t ups = 0;
         std::size_t downs = 0;

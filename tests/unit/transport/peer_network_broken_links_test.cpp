@@ -55,15 +55,15 @@ protected:
 
 TEST_F(PeerNetworkBrokenLinksTest, BehindSilentLinksPeersAreLostAndMetAgain) {
     set_mode(LinkMode::drop);
-    a_->network->send(NodeId{2}, numbered(1));
-    b_->network->send(NodeId{1}, numbered(2));
+    a_->send(NodeId{2}, numbered(1));
+    b_->send(NodeId{1}, numbered(2));
     ASSERT_TRUE(part());
     EXPECT_GT(a_->network->counters().lost_silent + b_->network->counters().lost_silent, 0U);
     EXPECT_TRUE(a_->events.messages.empty() && b_->events.messages.empty());
     set_mode(LinkMode::pass);
     ASSERT_TRUE(meet());
-    a_->network->send(NodeId{2}, numbered(3));
-    b_->network->send(NodeId{1}, numbered(4));
+    a_->send(NodeId{2}, numbered(3));
+    b_->send(NodeId{1}, numbered(4));
     ASSERT_TRUE(run_until(
         io_, [&] { return !a_->events.messages.empty() && !b_->events.messages.empty(); }));
     EXPECT_EQ(number_of(a_->events.messages[0].second), 4U);

@@ -127,8 +127,8 @@ TEST_F(PeerNetworkTest, MessagesOfEveryKindArriveInBothDirections) {
     std::vector<std::string> sent;
     for (const auto& message : one_of_each_kind()) {
         sent.push_back(key_of(message));
-        a.network->send(NodeId{2}, message);
-        b.network->send(NodeId{1}, message);
+        a.send(NodeId{2}, message);
+        b.send(NodeId{1}, message);
     }
     for (auto* node : {&a, &b}) {
         auto& messages = node->events.messages;
@@ -149,7 +149,7 @@ TEST_F(PeerNetworkTest, ALargeBatchArrivesWhole) {
     core::AppendRequest append{Term{3}, {}, {}, {}, 0, {}};
     for (std::uint64_t i = 1; i <= 4; ++i)
         append.entries.push_back(entry(i, std::string(250'000, static_cast<char>('a' + i))));
-    a.network->send(NodeId{2}, core::RaftMessage{append});
+    a.send(NodeId{2}, core::RaftMessage{append});
     ASSERT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
     const auto& heard = std::get<core::RaftMessage>(b.events.messages[0].second);
     EXPECT_EQ(std::get<core::AppendRequest>(heard).entries, append.entries);
@@ -160,8 +160,8 @@ TEST_F(PeerNetworkTest, AHeavyChunkOfAStateDelaysNoHeartbeat) {
     auto& b = add(2);
     ASSERT_TRUE(meet(a, b));
     const auto chunk = snapshot_chunk(std::size_t{3} << 20U);
-    a.network->send(NodeId{2}, core::RaftMessage{chunk});
-    a.network->send(NodeId{2}, numbered(1));
+    a.send(NodeId{2}, core::RaftMessage{chunk});
+    a.send(NodeId{2}, numbered(1));
     ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() == 2; }));
     EXPECT_EQ(number_of(b.events.messages[0].second), 1U);
     const auto& heard = std::get<core::RaftMessage>(b.events.messages[1].second);
@@ -169,13 +169,14 @@ TEST_F(PeerNetworkTest, AHeavyChunkOfAStateDelaysNoHeartbeat) {
     EXPECT_TRUE(a.is_up(2) && b.is_up(1));
 }
 
-TEST_F(PeerNetworkTest, WhatIsSentInOneTurnTravelsTogetherAndInOrder) {
+TEST_F(PeerNetworkTest, WhatIsSentBeforeAFlushTravelsTogetherAndInOrder) {
     auto& a = add(1);
     auto& b = add(2);
     ASSERT_TRUE(meet(a, b));
     const auto before = a.network->counters();
     for (std::uint64_t i = 1; i <= 200; ++i)
         a.network->send(NodeId{2}, numbered(i));
+    a.network->flush();
     ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() == 200; }));
     for (std::uint64_t i = 1; i <= 200; ++i)
         EXPECT_EQ(number_of(b.events.messages[i - 1].second), i);
@@ -190,7 +191,7 @@ TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
     ASSERT_TRUE(meet(a, b));
     constexpr std::size_t sent = 20;
     for (std::size_t i = 0; i < sent; ++i)
-        a.network->send(NodeId{2}, core::Forward{core::Bytes{std::string(900, 'x')}, {}});
+        a.send(NodeId{2}, core::Forward{core::Bytes{std::string(900, 'x')}, {}});
     const auto dropped = [&] { return a.network->counters().messages_dropped; };
     ASSERT_TRUE(run_until(io_, [&] { return b.events.messages.size() + dropped() == sent; }));
     EXPECT_GE(dropped(), sent - 2);
@@ -198,9 +199,9 @@ TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
 
 TEST_F(PeerNetworkTest, MessagesWithoutAConnectionAreDropped) {
     auto& a = add(1);
-    a.network->send(NodeId{2}, numbered(1));
-    a.network->send(NodeId{9}, numbered(1));
-    a.network->send(NodeId{1}, numbered(1));
+    a.send(NodeId{2}, numbered(1));
+    a.send(NodeId{9}, numbered(1));
+    a.send(NodeId{1}, numbered(1));
     EXPECT_EQ(a.network->counters().messages_dropped, 3U);
 }
 
@@ -211,7 +212,7 @@ TEST_F(PeerNetworkTest, WhatAPeerSaysAsSoonAsItIsUpIsHeard) {
         auto& b = add(2);
         for (auto* node : {&a, &b}) {
             node->events.on_up = [node](const core::Hello& peer) {
-                node->network->send(peer.node, numbered(7));
+                node->send(peer.node, numbered(7));
             };
         }
         ASSERT_TRUE(run_until(
@@ -231,7 +232,7 @@ TEST_F(PeerNetworkTest, ARestartedPeerIsMetAgainWithItsNewHello) {
     });
     ASSERT_TRUE(meet(a, again));
     EXPECT_EQ(a.events.ups.back().generation.boot_epoch, core::BootEpoch{2});
-    a.network->send(NodeId{2}, numbered(3));
+    a.send(NodeId{2}, numbered(3));
     EXPECT_TRUE(run_until(io_, [&] { return !again.events.messages.empty(); }));
 }
 
@@ -283,7 +284,7 @@ TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
     ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity != 0; }));
     a.network->set_peers(both);
     ASSERT_TRUE(meet(a, b));
-    a.network->send(NodeId{2}, numbered(1));
+    a.send(NodeId{2}, numbered(1));
     ASSERT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
 
     a.network->set_peers({});
@@ -306,7 +307,7 @@ TEST_F(PeerNetworkTest, AnotherAddressOfAPeerEndsNoConnection) {
     ASSERT_TRUE(meet(a, b));
     const auto dials = a.network->counters().dials;
     a.network->set_peers({{NodeId{2}, free_address()}});
-    b.network->send(NodeId{1}, numbered(1));
+    b.send(NodeId{1}, numbered(1));
     ASSERT_TRUE(run_until(io_, [&] { return !a.events.messages.empty(); }));
     EXPECT_THAT(a.events.downs, SizeIs(0));
     EXPECT_EQ(a.network->counters().dials, dials);
@@ -333,14 +334,14 @@ TEST_F(PeerNetworkTest, APeerThatIsDisconnectedSaysHelloAgain) {
     ASSERT_TRUE(meet(a, b));
     for (std::size_t times = 1; times <= 2; ++times) {
         a.events.on_message = [&] { a.network->disconnect(NodeId{2}); };
-        b.network->send(NodeId{1}, numbered(times));
+        b.send(NodeId{1}, numbered(times));
         ASSERT_TRUE(run_until(io_, [&] { return a.events.ups.size() == times + 1; }));
         EXPECT_THAT(a.events.downs, SizeIs(times));
         a.events.on_message = {};
         ASSERT_TRUE(run_until(io_, [&] { return a.is_up(2) && b.is_up(1); }));
     }
     a.network->disconnect(NodeId{7});  // not a peer
-    a.network->send(NodeId{2}, numbered(9));
+    a.send(NodeId{2}, numbered(9));
     EXPECT_TRUE(run_until(io_, [&] { return !b.events.messages.empty(); }));
 }
 
@@ -350,7 +351,7 @@ TEST_F(PeerNetworkTest, APeerMayBeDroppedFromWithinItsOwnMessage) {
     auto& b = add(2);
     ASSERT_TRUE(meet(a, b));
     a.events.on_message = [&] { a.network->set_peers({}); };
-    b.network->send(NodeId{1}, numbered(1));
+    b.send(NodeId{1}, numbered(1));
     EXPECT_TRUE(run_until(io_, [&] { return !a.is_up(2) && !b.is_up(1); }));
 }
 
@@ -454,8 +455,8 @@ TEST_F(PeerNetworkTest, NothingHappensAfterStopAlsoFromWithinAnEvent) {
     ASSERT_TRUE(meet(a, b));
     b.events.on_message = [&] { b.network->stop(); };
     for (std::uint64_t i = 1; i <= 5'000; ++i) {
-        a.network->send(NodeId{2}, numbered(i));
-        b.network->send(NodeId{1}, numbered(i));
+        a.send(NodeId{2}, numbered(i));
+        b.send(NodeId{1}, numbered(i));
     }
     ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
     EXPECT_THAT(b.events.messages, SizeIs(1));
@@ -470,7 +471,7 @@ TEST_F(PeerNetworkTest, TwoNetworksOnTwoThreads) {
         ASSERT_TRUE(node.start());
         node.events.on_up = [&](const core::Hello& peer) {
             for (std::uint64_t i = 1; i <= 1'000; ++i)
-                node.network->send(peer.node, numbered(i));
+                node.send(peer.node, numbered(i));
         };
         bool told = false;
         EXPECT_TRUE(run_until(io, [&] {
@@ -517,7 +518,7 @@ TEST_F(PeerNetworkTest, SigpipeStaysAsItWas) {
     ASSERT_TRUE(meet(a, add(2)));
     nodes_[1].reset();
     for (std::uint64_t i = 1; i <= 100; ++i)
-        a.network->send(NodeId{2}, numbered(i));  // to a closed socket
+        a.send(NodeId{2}, numbered(i));  // to a closed socket
     ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2); }));
     struct sigaction now {};
     ASSERT_EQ(::sigaction(SIGPIPE, &before, &now), 0);

@@ -60,7 +60,7 @@ TEST_F(PeerNetworkTlsTest, MembersOfOneClusterMeet) {
     auto first = node(1, authority_.node(1));
     auto second = node(2, authority_.node(2));
     ASSERT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
-    first->network->send(core::NodeId{2}, numbered(7));
+    first->send(core::NodeId{2}, numbered(7));
     ASSERT_TRUE(run_until(io_, [&] { return !second->events.messages.empty(); }));
     EXPECT_EQ(number_of(second->events.messages.front().second), 7U);
 }

@@ -51,6 +51,12 @@ TEST_F(RpcGuardTest, AQuestionIsOpenUntilItIsBothAnsweredAndFinished) {
     EXPECT_EQ(guard_.open(), 3U);
 }
 
+TEST_F(RpcGuardTest, KnowsHowLongAnOpenCallIs) {
+    ok(call(1, 7));
+    EXPECT_EQ(guard_.words_of(1), 7U);
+    EXPECT_EQ(guard_.words_of(2), 0U);
+}
+
 TEST_F(RpcGuardTest, TheAskerWaitsUntilAllIsAnswered) {
     EXPECT_FALSE(guard_.is_awaited());
     ok(call(1));

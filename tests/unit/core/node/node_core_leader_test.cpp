@@ -104,6 +104,41 @@ TEST_F(NodeCoreLeader, MuchThatWaitsIsOneWriteOfSmallEntries) {
         EXPECT_LE(decode_batch(entry.payload).value().size(), entry_commands_max);
 }
 
+// Under load an entry would otherwise carry one command, and cost as much as one that carries many.
+TEST_F(NodeCoreLeader, CommandsGatherUntilTheyAreHalfOfThoseUnderWay) {
+    const auto session = open_session();
+    const auto acquires = [&](std::uint64_t from, std::uint64_t to) {
+        BatchBuilder out;
+        for (auto seq = from; seq <= to; ++seq)
+            out.add(
+                Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}});
+        forward(out.take());
+    };
+    acquires(1, 4);
+    ASSERT_EQ(leader->writes.size(), 1U);
+    leader->complete_writes();  // on this disk alone
+    acquires(5, 5);
+    EXPECT_TRUE(leader->writes.empty());
+    acquires(6, 6);
+    ASSERT_EQ(leader->writes.size(), 1U);
+    ASSERT_EQ(leader->writes.front().append.size(), 1U);
+    EXPECT_EQ(decode_batch(leader->writes.front().append[0].payload).value().size(), 2U);
+    acquires(7, 7);
+    EXPECT_EQ(leader->writes.size(), 1U);
+    cluster.settle();  // a commit lets the rest go
+    EXPECT_EQ(leader->core().machine().sessions().find(session)->applied, Seq{7});
+}
+
+TEST_F(NodeCoreLeader, ASingleCallerDoesNotWaitForItsFormerCommands) {
+    const auto session = open_session();
+    for (std::uint64_t seq = 1; seq <= 3; ++seq) {
+        forward(batch(
+            Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}}));
+        ASSERT_EQ(leader->writes.size(), 1U);
+        leader->complete_writes();
+    }
+}
+
 TEST_F(NodeCoreLeader, ARenewalIsTakenAlsoWhenItsBatchesAreNot) {
     const auto session = open_session();
     const auto refused = leader->core().refused_messages();

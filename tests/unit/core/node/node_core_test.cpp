@@ -45,6 +45,7 @@ TEST(NodeCore, GrantsOnEveryNodeWhatItsLeaderIsAskedFor) {
     running.leader.acquire(17, "name");
     running.cluster.settle();
     EXPECT_TRUE(running.leader.was_answered<Acquired>(17));
+    running.cluster.run_for(2 * heartbeat);
     for (const auto& [node_id, node] : running.cluster) {
         EXPECT_EQ(node.core().machine().inspect("name").holders.size(), 1U);
     }
@@ -229,8 +230,7 @@ TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
     follower.call(std::move(attempt));
     const auto question = follower.newest<ReadRequest>(n1);
     running.leader.call(ReleaseCall{{}, hold});
-    running.cluster.settle();
-    follower.now = follower.now + heartbeat;
+    running.cluster.run_for(heartbeat);
     const auto index = running.leader.core().applied_index();
     follower.receive(n1, RaftMessage{ReadReply{follower.raft().term(), question.id, index}});
     EXPECT_EQ(follower.sent_to<Forward>(n1), 1U);

@@ -55,6 +55,29 @@ TEST(RaftReplication, AFollowerAnswersOnceTheEntriesAreDurable) {
     EXPECT_TRUE(node.sent.empty());
 }
 
+// Between two heartbeats the commit index travels alone, and nobody asks whether it arrived.
+TEST(RaftReplication, AFollowerDoesNotAnswerWhatNeedsNoAnswer) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}));
+    node.complete_write();
+    node.take<AppendReply>(n2);
+    auto news = append(1, log_id(1, 2), {}, 2);
+    news.quiet = true;
+    node.receive(n2, news);
+    EXPECT_EQ(node->commit_index(), LogIndex{2});
+    EXPECT_TRUE(node.sent.empty());
+    node.receive(n2, append(1, log_id(1, 2), {}, 2));  // the same as a heartbeat
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
+}
+
+TEST(RaftReplication, AFollowerRejectsWhatItCannotTakeThoughItNeedsNoAnswer) {
+    auto node = follower();
+    auto news = append(1, log_id(1, 7), {}, 7);
+    news.quiet = true;
+    node.receive(n2, news);
+    EXPECT_TRUE(node.newest<AppendReply>(n2).rejected);
+}
+
 // D3: changes that belong together are one write.
 TEST(RaftReplication, TermTruncationAndEntriesAreOneWrite) {
     auto node = follower_with({Term{2}, {}}, {2, 2});
@@ -383,6 +406,29 @@ TEST(RaftReplication, CommitsWhatAMajorityHasOnDisk) {
     led.leader.receive(n2, accepts(2, 3));
     EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
     EXPECT_EQ(led.leader.committed.back().id, log_id(2, 3));
+}
+
+TEST(RaftReplication, NewsOfACommitNeedNoAnswerAndHeartbeatsDo) {
+    Led led{1, 2, 3};
+    led.leader.propose();
+    led.leader.complete_writes();
+    EXPECT_FALSE(led.leader.newest<AppendRequest>(n2).quiet);  // it has an entry
+    led.leader.receive(n2, accepts(2, 3));
+    const auto news = led.leader.newest<AppendRequest>(n2);
+    EXPECT_EQ(news.commit, LogIndex{3});
+    EXPECT_TRUE(news.quiet);
+    led.leader.now = led.leader.now + heartbeat;
+    led.leader.timer();
+    EXPECT_FALSE(led.leader.newest<AppendRequest>(n2).quiet);
+}
+
+// A read waits for the answer.
+TEST(RaftReplication, AReadNeedsAnAnswer) {
+    Led led{1, 2, 3};
+    led.leader.read(7);
+    const auto asked = led.leader.newest<AppendRequest>(n2);
+    EXPECT_EQ(asked.read_round, 1U);
+    EXPECT_FALSE(asked.quiet);
 }
 
 // D1: the leader's own disk counts like any other.

@@ -1,0 +1,70 @@
+#include "core/node/commit_audience.hpp"
+
+#include "core/base/overloaded.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// With more holders of a name than this, everybody is told of a waiter.
+constexpr std::size_t holders_told_max = 8;
+
+class Collector {
+public:
+    Collector(const LockMachine& machine, CommitAudience& audience)
+        : machine_{machine}, audience_{audience} {}
+
+    void operator()(const Answered& answered) { add(answered.operation); }
+    // The holders may have asked to be told of contention.
+    void operator()(const Queued& queued) {
+        add(queued.operation);
+        const auto* session = machine_.sessions().find(queued.operation.session);
+        if (session == nullptr) return;
+        const auto found = session->operations.find(queued.operation.seq);
+        if (found == session->operations.end()) return;
+        for (const auto& name : found->second.names)
+            add_holders(name);
+    }
+    void operator()(const ReleaseAsked& asked) {
+        add(asked.by);
+        for (const auto hold : asked.holds)
+            add(hold);
+    }
+    // Each voter counts the times of sessions and quorum timers from when it learns of them, and
+    // events of broken locks are published on each node. All of these are rare.
+    template <class Other>
+    void operator()(const Other& /*other*/) {
+        audience_.everybody = true;
+    }
+
+private:
+    void add(OperationId operation) {
+        const auto* session = machine_.sessions().find(operation.session);
+        if (session != nullptr) audience_.nodes.insert(session->opened.node);
+    }
+    void add_holders(const std::string& name) {
+        const auto* record = machine_.table().find(name);
+        if (record == nullptr) return;
+        if (record->holders().size() > holders_told_max) audience_.everybody = true;
+        if (audience_.everybody) return;
+        for (const auto& holder : record->holders())
+            add(holder.operation);
+    }
+
+    const LockMachine& machine_;
+    CommitAudience& audience_;
+};
+
+}  // namespace
+
+CommitAudience audience_of(const Applied& applied, const LockMachine& machine) {
+    CommitAudience audience;
+    audience.everybody = applied.entry.kind != EntryKind::commands;
+    for (const auto& outcome : applied.outcomes) {
+        if (audience.everybody) break;
+        std::visit(Collector{machine, audience}, outcome);
+    }
+    return audience;
+}
+
+}  // namespace mortise::core
