@@ -21,7 +21,7 @@ USES = {
     "embed/include": {"mortise", "asio"},
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "examples": {"mortise", "asio"},
-    "bench": {"bench", "mortise", "asio", "benchmark"},
+    "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
     "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
     "tests": None,  # everything
 }

@@ -1,0 +1,99 @@
+"""Every target, in the order of the report."""
+
+import signal
+
+import events
+import loads
+from figures import Range
+from targets import (Line, NotBuilt, absolute, cpu, handover, latency, rate, verdict)
+
+LOADS = [
+    latency("T2 leader", "acquire p50 <= 1.25 x floor", loads.ON_LEADER, 1.25),
+    latency("T2 follower", "acquire p50 <= 1.7 x floor", loads.ON_FOLLOWER, 1.7),
+    rate("T2 unawaited", ">= 1.3 x floor's cycles/s", loads.UNAWAITED, 1, 1.3),
+    rate("T3a", ">= 1.0 x floor's cycles/s, p99 <= 2 x", loads.MANY, 64, 1.0, tail=2),
+    rate("T3b", ">= 1.5 x floor's cycles/s, p99 <= 2 x", loads.MANY_UNAWAITED, 64, 1.5, tail=2),
+    absolute("T4 one node", ">= 250,000 cycles/s", loads.ASYNC_ONE, 250_000),
+    absolute("T4 all nodes", ">= 250,000 cycles/s", loads.ASYNC_ALL, 250_000),
+    handover("T5 strict", ">= 0.6 / floor's commit, max/min <= 1.1", loads.HOT),
+    cpu("T11 T3a", "<= 1.0 x floor's CPU per cycle", loads.MANY, 1.0, of_floor=True),
+    cpu("T11 T4", "<= 8 us of CPU per cycle", loads.ASYNC_ALL, 8),
+]
+
+
+class Events:
+    """Targets that one scenario on a cluster of its own answers together."""
+
+    def __init__(self, what, names, measure):
+        self.what, self.names, self.measure = what, names, measure
+
+
+def failover(name, demand, how, p50, most):
+    def measure(cluster, options):
+        found = Range(events.failovers(cluster, options.failovers, how))
+        met = max(found.values) <= most and (p50 is None or found.median <= p50)
+        figure = f"p50 {found.median:,.0f} ms, max {max(found.values):,.0f} ms, " \
+                 f"{len(found.values)} runs"
+        return [Line(name, demand, figure, "", verdict(met), found.values)]
+    return Events(name, {name: demand}, measure)
+
+
+GROWTH = {"T7 replica": "<= 200 B per held lock", "T7 holder": "<= 200 B per held lock"}
+
+
+def measure_growth(cluster, options):
+    found = events.Held(cluster, options).growth()
+    return [Line(name, demand, f"{found[role]:,.0f} B per lock, 1,000 to {options.locks:,}",
+                 f"heap {found[role + '_heap']:,.0f} B", verdict(found[role] <= 200), found)
+            for (name, demand), role in zip(GROWTH.items(), ("replica", "holder"))]
+
+
+RESTART = {"T9": "<= 3 s with 1 M held locks"}
+
+
+def measure_restart(cluster, options):
+    seconds = events.Held(cluster, options).restart()
+    return [Line("T9", RESTART["T9"], f"{seconds:.2f} s with {options.locks:,} held locks", "",
+                 verdict(seconds <= 3), [seconds])]
+
+
+IDLE = {"T10 CPU": "<= 0.5 % of a core per node", "T10 syncs": "<= 2 synced writes/s per node"}
+
+
+def measure_idle(cluster, options):
+    found = events.idle(cluster, options)
+    cpu_most, syncs_most = max(found["cpu_percent"]), max(found["syncs"])
+    return [Line("T10 CPU", IDLE["T10 CPU"], f"{cpu_most:.2f} % of a core, the busiest node", "",
+                 verdict(cpu_most <= 0.5), found["cpu_percent"]),
+            Line("T10 syncs", IDLE["T10 syncs"], f"{syncs_most:.2f} a second, the busiest node", "",
+                 verdict(syncs_most <= 2), found["syncs"])]
+
+
+EVENTS = [
+    failover("T6 kill", "p50 <= 10 ms, max <= 100 ms", signal.SIGKILL, 10, 100),
+    failover("T6 stop", "max <= 1,000 ms", signal.SIGSTOP, None, 1000),
+    Events("memory of held locks", GROWTH, measure_growth),
+    Events("restart with held locks", RESTART, measure_restart),
+    Events("an idle cluster", IDLE, measure_idle),
+]
+
+NOT_BUILT = [
+    NotBuilt("T1", "<= 8 x std::mutex, >= 4 M cycles/s by name", "no lock is cached yet"),
+    NotBuilt("T5 local", ">= 40,000 cycles/s", "no hand-over stays in a node yet"),
+    NotBuilt("T8", "no growth with locks, waiters, members", "no scenario yet"),
+]
+
+
+def number_of(name):
+    """T3a of T3a, T10 of "T10 CPU"."""
+    return name.split()[0]
+
+
+def is_chosen(name, only):
+    """--only T3 also means T3a and T3b, and T1 does not mean T10."""
+    number = number_of(name).lower()
+    return not only or any(word in (number, number.rstrip("ab")) for word in only)
+
+
+ALL_NAMES = ([target.name for target in LOADS + NOT_BUILT]
+             + [name for event in EVENTS for name in event.names])

@@ -1,0 +1,100 @@
+"""What is not a load: failovers, locks that stay held, a cluster that does nothing."""
+
+import signal
+import time
+
+from processes import Failed
+
+NAME = "bench/event"
+
+
+def failovers(cluster, runs, how):
+    """Milliseconds from the moment when the leader is killed or stopped to the end of an acquire
+    that begins at that moment on another node."""
+    times = []
+    for run in range(runs):
+        leader = cluster.leader()
+        others = sorted(number for number in cluster.nodes if number != leader)
+        caller = cluster.nodes[others[run % 2]]
+        caller.do("once", name=NAME)
+        # Another place in the heartbeat's period for each run.
+        time.sleep(0.5 + 0.037 * (run % 10))
+        begin = time.monotonic_ns()
+        cluster.nodes[leader].send_signal(how)
+        times.append((caller.do("once", name=NAME)["granted_at_ns"] - begin) / 1e6)
+        if how == signal.SIGKILL:
+            cluster.nodes[leader].kill()
+            cluster.start(leader)
+        else:
+            cluster.thaw(leader)
+        cluster.await_ready()
+    return times
+
+
+class Held:
+    """A cluster in which one follower holds many locks."""
+
+    FEW = 1000
+
+    def __init__(self, cluster, options):
+        self.cluster = cluster
+        self.options = options
+        self.leader = cluster.leader()
+        self.holder = cluster.follower()
+        self.replica = ({1, 2, 3} - {self.leader, self.holder}).pop()
+
+    def hold(self, count):
+        patience = 60 + count / 500
+        self.cluster.nodes[self.holder].do("hold", patience, prefix="held", count=count)
+
+    def memory(self):
+        """Once the state is on disk and what can be forgotten is forgotten."""
+        time.sleep(self.options.settle)
+        return self.cluster.do_all("memory")
+
+    def growth(self):
+        """Bytes for each lock beyond the first few, at the replica and at the holder."""
+        # The log and the buffers of the storage fill up before anything is compared.
+        self.cluster.nodes[self.holder].do("async", callers=256, seconds=self.options.seconds)
+        self.hold(self.FEW)
+        before = self.memory()
+        log_before = self.cluster.do_all("counters")
+        self.hold(self.options.locks)
+        log = self.cluster.do_all("counters")
+        after = self.memory()
+        locks = self.options.locks - self.FEW
+
+        def of(number, key):
+            return (after[number][key] - before[number][key]) / locks
+
+        result = {"log_bytes": (log[self.replica]["log_bytes"]
+                                - log_before[self.replica]["log_bytes"]) / locks}
+        for role, number in (("replica", self.replica), ("holder", self.holder)):
+            result[role] = of(number, "resident_bytes")
+            result[f"{role}_heap"] = of(number, "heap_bytes")
+        return result
+
+    def restart(self):
+        """Seconds from the start of a replica's process to an acquire that it was granted."""
+        self.hold(self.options.locks)
+        self.cluster.nodes[self.replica].kill()
+        begin = time.monotonic_ns()
+        self.cluster.start(self.replica)
+        node = self.cluster.nodes[self.replica]
+        if not node.do("ready", 130, seconds=120)["ready"]:
+            raise Failed("the restarted node was not ready within 120 s")
+        return (node.do("once", name=NAME)["granted_at_ns"] - begin) / 1e9
+
+
+def idle(cluster, options):
+    """Of each node: the share of a core, in per cent, and synced writes of the log a second."""
+    time.sleep(options.settle / 4)
+    before, begin = cluster.do_all("counters"), time.monotonic()
+    time.sleep(max(options.seconds, options.settle))
+    after, took = cluster.do_all("counters"), time.monotonic() - begin
+
+    def rates(key):
+        return [(after[number][key] - before[number][key]) / took for number in sorted(before)]
+
+    return {"cpu_percent": [rate / 1e7 for rate in rates("cpu_ns")], "syncs": rates("syncs"),
+            "messages": rates("messages"), "wakeups": rates("wakeups")}
