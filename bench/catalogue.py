@@ -53,8 +53,11 @@ RESTART = {"T9": "<= 3 s with 1 M held locks"}
 
 def measure_restart(cluster, options):
     seconds = events.Held(cluster, options).restart()
-    return [Line("T9", RESTART["T9"], f"{seconds:.2f} s with {options.locks:,} held locks", "",
-                 verdict(seconds <= 3), [seconds])]
+    line = Line("T9", RESTART["T9"], f"{seconds:.2f} s with {options.locks:,} held locks", "",
+                verdict(seconds <= 3), [seconds])
+    if line.verdict == "met" and options.locks < 1_000_000:
+        line.verdict = "in part"
+    return [line]
 
 
 IDLE = {"T10 CPU": "<= 0.5 % of a core per node", "T10 syncs": "<= 2 synced writes/s per node"}

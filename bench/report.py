@@ -10,12 +10,12 @@ from statistics import median
 from figures import Range
 
 
-def first_line(*command):
+def output(*command):
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        return ""
-    return (done.stdout.splitlines() or [""])[0]
+        return []
+    return done.stdout.splitlines()
 
 
 def processor():
@@ -25,11 +25,17 @@ def processor():
     return platform.machine()
 
 
+def file_system(directory):
+    """The line after the heading."""
+    lines = output("df", "--output=fstype", str(directory))
+    return lines[1] if len(lines) > 1 else "unknown"
+
+
 def commit(root):
     git = ["git", "-c", "safe.directory=*", "-C", str(root)]
-    name = first_line(*git, "rev-parse", "--short=12", "HEAD") or "unknown"
-    changed = first_line(*git, "status", "--porcelain", "--untracked-files=no")
-    return name + (" with changes" if changed else "")
+    name = output(*git, "rev-parse", "--short=12", "HEAD") or ["unknown"]
+    changed = output(*git, "status", "--porcelain", "--untracked-files=no")
+    return name[0] + (" with changes" if changed else "")
 
 
 def context(root, options):
@@ -37,9 +43,8 @@ def context(root, options):
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": commit(root),
         "machine": f"{os.cpu_count()} x {processor()}, Linux {platform.release()}",
-        "disk": f"{options.directory}, "
-                + first_line("stat", "-f", "-c", "%T", str(options.directory)),
-        "load_before": os.getloadavg()[0],
+        "disk": f"{options.directory.resolve()}, {file_system(options.directory)}",
+        "load_before": round(os.getloadavg()[0], 1),
         "rounds": options.rounds, "seconds": options.seconds, "warm_up": options.warm_up,
     }
 
@@ -74,11 +79,13 @@ def load_row(name, outcomes):
     def middle(value, form):
         return form.format(median(value(it) for it in outcomes))
 
-    per_entry = middle(lambda it: it.counters["commands"] / max(it.counters["entries"], 1), "{:.1f}")
+    def per_entry(outcome):
+        return outcome.counters["commands"] / max(outcome.counters["entries"], 1)
+
     return (name, middle(lambda it: it.rate, "{:,.0f}"),
             middle(lambda it: it.quantile(0.5), "{:,.0f}"),
             middle(lambda it: it.quantile(0.99), "{:,.0f}"),
-            middle(lambda it: it.cpu(), "{:,.1f}"), per_entry,
+            middle(lambda it: it.cpu(), "{:,.1f}"), middle(per_entry, "{:.1f}"),
             *(middle(lambda it, key=key: it.per_cycle(key), "{:.2f}")
               for key in ("entries", "messages", "syncs", "wakeups")))
 

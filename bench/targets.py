@@ -71,8 +71,9 @@ def rate(name, demand, load, callers, least, tail=None):
 def absolute(name, demand, load, least):
     def judge(rounds):
         rates = Range(it.rate for it in rounds.cluster[load])
-        return Line(name, demand, f"{rates.text()} cycles/s", f"{rates.median / least:.3f} x target",
-                    verdict(rates.median >= least), rates.values)
+        return Line(name, demand, f"{rates.text()} cycles/s",
+                    f"{rates.median / least:.3f} x target", verdict(rates.median >= least),
+                    rates.values)
     return Target(name, demand, judge, [load], [])
 
 

@@ -20,8 +20,12 @@ public:
 
     Window(Seconds warm_up, Seconds measured, Counters counters);
 
-    [[nodiscard]] bool is_open() const { return phase_.load(std::memory_order_relaxed) != Phase::over; }
-    [[nodiscard]] bool counts() const { return phase_.load(std::memory_order_relaxed) == Phase::measuring; }
+    [[nodiscard]] bool is_open() const {
+        return phase_.load(std::memory_order_relaxed) != Phase::over;
+    }
+    [[nodiscard]] bool counts() const {
+        return phase_.load(std::memory_order_relaxed) == Phase::measuring;
+    }
     // Returns when the time is over: {"seconds": ..., "counters": {...}}.
     [[nodiscard]] nlohmann::json run();
 
