@@ -3,6 +3,7 @@
 import signal
 import time
 
+import loads
 from processes import Failed
 
 NAME = "bench/event"
@@ -73,6 +74,15 @@ class Held:
             result[role] = of(number, "resident_bytes")
             result[f"{role}_heap"] = of(number, "heap_bytes")
         return result
+
+    def rates(self):
+        """Cycles a second of 64 callers beside a few held locks, and beside many."""
+        self.hold(self.FEW)
+        few = loads.MANY.run(self.cluster, self.options).rate
+        self.hold(self.options.locks)
+        # Otherwise the second load also pays for the end of the acquires.
+        time.sleep(self.options.settle)
+        return few, loads.MANY.run(self.cluster, self.options).rate
 
     def restart(self):
         """Seconds from the start of a replica's process to an acquire that it was granted."""

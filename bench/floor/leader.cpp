@@ -71,6 +71,7 @@ void Leader::run() noexcept {
             for (auto* waiting : batch.waiting)
                 waiting->release();
         }
+        await_all_followers();
     } catch (...) {
         const std::scoped_lock lock{mutex_};
         failure_ = std::current_exception();
@@ -113,6 +114,12 @@ void Leader::await_one_follower() {
             if (ready[i].revents != 0) followers_[i].take_answer();
     }
     answers_ = followers_[0].answers() + followers_[1].answers();
+}
+
+void Leader::await_all_followers() {
+    for (auto& follower : followers_)
+        while (follower.durable() < sent_)
+            follower.take_answer();
 }
 
 }  // namespace mortise::bench

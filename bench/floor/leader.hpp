@@ -53,6 +53,8 @@ private:
     void replicate(const Batch& batch);
     // The leader's own disk is one of the majority, so one more is enough.
     void await_one_follower();
+    // At the end, so that no answer meets a closed connection.
+    void await_all_followers();
 
     Listener listener_;
     std::array<Follower, 2> followers_;

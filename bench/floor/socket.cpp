@@ -68,7 +68,6 @@ void Socket::send(std::span<const char> bytes) {
 
 std::size_t Socket::receive(std::span<char> bytes) {
     const auto got = ::recv(descriptor_, bytes.data(), bytes.size(), 0);
-    if (got < 0 && errno == ECONNRESET) return 0;
     if (got < 0) fail("receive");
     return static_cast<std::size_t>(got);
 }

@@ -19,7 +19,7 @@ public:
     [[nodiscard]] static Socket connect_to(std::uint16_t port);
 
     void send(std::span<const char> bytes);
-    // At least one byte, unless the other end has closed, with or without unread bytes: then 0.
+    // At least one byte, unless the other end has closed: then 0.
     [[nodiscard]] std::size_t receive(std::span<char> bytes);
     [[nodiscard]] int descriptor() const { return descriptor_; }
 

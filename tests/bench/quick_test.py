@@ -11,7 +11,7 @@ from pathlib import Path
 PROGRAMS = sys.argv.pop(1)
 NAMES = ["T1", "T2 leader", "T2 follower", "T2 unawaited", "T3a", "T3b", "T4 one node",
          "T4 all nodes", "T5 strict", "T5 local", "T6 kill", "T6 stop", "T7 replica", "T7 holder",
-         "T8", "T9", "T10 CPU", "T10 syncs", "T11 T3a", "T11 T4"]
+         "T8 locks", "T8 others", "T9", "T10 CPU", "T10 syncs", "T11 T3a", "T11 T4"]
 QUICK = ["--rounds", "1", "--seconds", "0.4", "--warm-up", "0.1", "--failovers", "1",
          "--locks", "3000", "--settle", "1"]
 
