@@ -13,7 +13,7 @@ class Line:
         self.ratio, self.verdict, self.values = ratio, verdict, values
 
     def text(self):
-        return f"{self.name:<13} {self.figure:<44} {self.ratio:<22} {self.verdict:<9} {self.demand}"
+        return f"{self.name:<13} {self.figure:<42} {self.ratio:<36} {self.verdict:<9} {self.demand}"
 
     def as_json(self):
         return {"name": self.name, "figure": self.figure, "ratio": self.ratio,
