@@ -104,7 +104,7 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     if (admission == Admission::not_a_member) raft_.dismiss(from);
     // In this order: an impossible message is no evidence about its sender either.
     if (admission != Admission::admitted || raft_.refuses(from, message) ||
-        !is_believed(from, message)) {
+        !is_believed(from, message, now)) {
         ++refused_messages_;
         return;
     }
@@ -117,10 +117,11 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     peers_.remember_replicated();
 }
 
-bool NodeCore::is_believed(NodeId from, const RaftMessage& message) {
+bool NodeCore::is_believed(NodeId from, const RaftMessage& message, Now now) {
     const auto& hello = peers_.at(from);
     const bool was_sound = !peers_.has_forgotten(hello);
-    if (peers_.believe(from, message)) return true;
+    const auto belief = peers_.believe(from, message, now.steady);
+    if (belief != PeerMemory::Belief::forgotten) return belief == PeerMemory::Belief::sound;
     if (was_sound) {
         refuse_life(hello);
     } else {

@@ -31,6 +31,20 @@ bool lacks(const RaftMessage& message, LogId entry) {
                       message);
 }
 
+// The message shows that its sender has `entry`.
+bool has(const RaftMessage& message, LogId entry) {
+    return std::visit(Overloaded{
+                          [&](const PreVoteRequest& m) { return m.last >= entry; },
+                          [&](const VoteRequest& m) { return m.last >= entry; },
+                          [&](const AppendReply& m) {
+                              return m.rejected ? m.previous > entry.index && m.hint >= entry
+                                                : m.match >= entry.index;
+                          },
+                          [](const auto&) { return false; },
+                      },
+                      message);
+}
+
 }  // namespace
 
 PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newest_session) {
@@ -45,6 +59,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newes
     known.said_before = std::max(known.said_before, known.said);
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
     known.attested_before = std::max(known.attested_before, known.attested);
+    known.lacking_since.reset();
     // The directory was restored from a time before it learned of the cluster: it would bootstrap
     // and vote again (S47).
     const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
@@ -52,13 +67,24 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newes
     return Verdict::new_life;
 }
 
-bool PeerMemory::believe(Incarnation from, const RaftMessage& message) {
+PeerMemory::Belief PeerMemory::believe(Incarnation from, const RaftMessage& message, Instant now) {
     auto& known = known_[from];
-    known.forgot = known.forgot || term_of(message) < known.said_before ||
-                   lacks(message, std::max(known.acknowledged_before, known.attested_before));
-    if (known.forgot) return false;
-    if (shows_durable_term(message)) known.said = std::max(known.said, term_of(message));
-    return true;
+    const auto belief = known.forgot ? Belief::forgotten : judge(known, message, now);
+    known.forgot = belief == Belief::forgotten;
+    if (belief == Belief::sound && shows_durable_term(message))
+        known.said = std::max(known.said, term_of(message));
+    return belief;
+}
+
+PeerMemory::Belief PeerMemory::judge(Known& known, const RaftMessage& message, Instant now) const {
+    if (term_of(message) < known.said_before || lacks(message, known.acknowledged_before))
+        return Belief::forgotten;
+    if (has(message, known.attested_before)) known.lacking_since.reset();
+    if (lacks(message, known.attested_before)) {
+        if (!known.lacking_since) known.lacking_since = now;
+        if (now - *known.lacking_since > patience_) return Belief::forgotten;
+    }
+    return known.lacking_since ? Belief::doubtful : Belief::sound;
 }
 
 void PeerMemory::acknowledged(Incarnation by, LogId committed) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "core/base/instant.hpp"
 #include "core/node/hello.hpp"
 #include "core/raft/message.hpp"
 
@@ -15,6 +16,9 @@ namespace mortise::core {
 
 class PeerMemory {
 public:
+    // `patience`: so much later a contradiction to a leader's word is not an old message any more.
+    explicit PeerMemory(Nanoseconds patience) : patience_{patience} {}
+
     enum class Verdict : std::uint8_t {
         same_life,  // heard before
         new_life,   // of a later start
@@ -25,9 +29,17 @@ public:
     // something. `newest_session` is the newest start of that directory that opened a session,
     // which every member knows (S10).
     Verdict hear(const Hello& hello, const Generation& newest_session);
-    // A statement of the peer's present run. Returns false if it shows that the directory has lost
-    // what an earlier run acknowledged; from then on nothing from that directory counts.
-    bool believe(Incarnation from, const RaftMessage& message);
+    enum class Belief : std::uint8_t {
+        sound,
+        doubtful,   // it does not count, and the next statement may clear it up
+        forgotten,  // the directory lost what an earlier run acknowledged: nothing from it counts
+    };
+
+    // A statement of the peer's present run. It may be older than the leader's word that it seems
+    // to contradict, if both came before the hello of that run. So such a contradiction is a doubt,
+    // until a statement shows that the entry is there; it is evidence if there is another one after
+    // that time.
+    Belief believe(Incarnation from, const RaftMessage& message, Instant now);
     // The peer itself acknowledged this entry, and it is committed: nothing can undo that.
     void acknowledged(Incarnation by, LogId committed);
     // The same according to a leader.
@@ -52,9 +64,13 @@ private:
         Term said_before;
         LogId acknowledged_before;
         LogId attested_before;
+        std::optional<Instant> lacking_since;  // what a leader attested
         bool forgot = false;
     };
 
+    Belief judge(Known& known, const RaftMessage& message, Instant now) const;
+
+    Nanoseconds patience_;
     std::map<Incarnation, Known> known_;
 };
 

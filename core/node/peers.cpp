@@ -74,8 +74,8 @@ bool Peers::has_forgotten(const Hello& hello) const {
     return memory_.has_forgotten(hello.generation.incarnation);
 }
 
-bool Peers::believe(NodeId from, const RaftMessage& message) {
-    return memory_.believe(at(from).generation.incarnation, message);
+PeerMemory::Belief Peers::believe(NodeId from, const RaftMessage& message, Instant now) {
+    return memory_.believe(at(from).generation.incarnation, message, now);
 }
 
 // Only committed entries: others that were acknowledged may yet be truncated.

@@ -11,7 +11,8 @@ namespace mortise::core {
 
 class Peers {
 public:
-    Peers(const NodeOptions& options, const Raft& raft) : options_{options}, raft_{raft} {}
+    Peers(const NodeOptions& options, const Raft& raft)
+        : options_{options}, raft_{raft}, memory_{4 * options.election_timeout} {}
 
     // --- connected peers
     // A peer said hello on a new connection, which replaces an earlier one. For `newest_session`
@@ -37,7 +38,7 @@ public:
     // The directory of the peer has lost what it acknowledged.
     [[nodiscard]] bool has_forgotten(const Hello& hello) const;
     // A statement of a connected peer. Returns false if its directory has forgotten something.
-    bool believe(NodeId from, const RaftMessage& message);
+    PeerMemory::Belief believe(NodeId from, const RaftMessage& message, Instant now);
     // A follower answered its leader, which is this node.
     void remember_acknowledged(NodeId from);
     // A leader may have reported what every member has.

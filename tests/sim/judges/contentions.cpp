@@ -6,6 +6,21 @@
 
 namespace mortise::sim {
 
+namespace {
+
+// By somebody whose session is alive: the traces of others wait to be swept, and nobody is told of
+// them.
+bool is_waited_for(const core::LockView& lock, core::OperationId hold) {
+    const auto held = std::ranges::find(lock.holders, hold, &core::Grant::operation);
+    return std::ranges::any_of(lock.waiters, [&](const core::LockView::Waiting& one) {
+        const core::OperationId upgraded{one.operation.session, one.upgrades};
+        if (one.upgrades.is_set()) return upgraded != hold;
+        return held != lock.holders.end() && core::conflict(held->mode, one.mode);
+    });
+}
+
+}  // namespace
+
 void Contentions::watched(core::NodeId node, core::OperationId hold,
                           std::vector<std::string> names) {
     watched_[hold] = {node, std::move(names), false, {}};
@@ -52,7 +67,8 @@ void Contentions::after_step(core::NodeId node, const core::LockMachine& machine
         if (!watched.to_hear.empty()) report(node, hold, "was asked for, and did not hear of it");
         if (watched.was_told) continue;
         const bool is_wanted = std::ranges::any_of(watched.names, [&](const auto& name) {
-            return machine.views().contention(name, hold).has_value();
+            return machine.views().contention(name, hold) &&
+                   is_waited_for(machine.inspect(name), hold);
         });
         if (is_wanted) report(node, hold, "keeps somebody waiting, and was not told");
     }

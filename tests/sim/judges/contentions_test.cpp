@@ -43,6 +43,13 @@ TEST_F(ContentionsTest, NobodyWaitsForAHolderWhoWasNotTold) {
     EXPECT_VIOLATION("keeps somebody waiting, and was not told");
 }
 
+// What is left of it waits to be swept, and no holder is told of that.
+TEST_F(ContentionsTest, AWaiterWhoseSessionHasEndedDoesNotCount) {
+    apply({acquire(of_b, 1), core::Request{of_b, core::Seq{2}, core::CloseSession{}}});
+    after_step();
+    EXPECT_FALSE(violations.first()) << violations.first()->what;
+}
+
 TEST_F(ContentionsTest, AHolderIsNotifiedOfARequestToRelease) {
     ask("please");
     after_step();

@@ -11,13 +11,15 @@ namespace {
 
 check::Outcome outcome_of(core::CallError error) {
     switch (error) {
-        case core::CallError::resource_exhausted:
         case core::CallError::deadlock:
         case core::CallError::invalid_argument:
         case core::CallError::kind_mismatch: return check::Outcome::refused;
         case core::CallError::cancelled: return check::Outcome::cancelled;
         case core::CallError::lock_lost: return check::Outcome::lost;
         case core::CallError::not_held: return check::Outcome::not_held;
+        // If the leader did not take the request in time, its Cancel follows, and until that is
+        // applied the request may still be granted.
+        case core::CallError::resource_exhausted:
         case core::CallError::timed_out:
         case core::CallError::no_quorum:
         case core::CallError::session_expired: return check::Outcome::timed_out;

@@ -30,6 +30,19 @@ struct OutsideHistoryTest : testing::Test {
         history.answered(node, {call.tag, std::move(acquired)});
         heap.run_until(heap.now() + sim_millisecond);
     }
+    // An acquire of a fails with that error, and then b finds the name taken.
+    void failed_and_found_busy(core::CallError error) {
+        core::AcquireCall call;
+        call.tag = core::CallTag{1};
+        call.request.names.push_back({"x", core::LockMode::exclusive});
+        history.asked(a, call);
+        heap.run_until(heap.now() + sim_millisecond);
+        history.answered(a, {call.tag, error});
+        heap.run_until(heap.now() + sim_millisecond);
+        call.request.wait = false;
+        history.asked(b, call);
+        history.answered(b, {call.tag, core::Busy{}});
+    }
     // The end of a's hold is not reported.
     void granted_to_b_after(SimTime time) {
         granted(a, session_of_a, 1);
@@ -47,6 +60,17 @@ TEST_F(OutsideHistoryTest, OneAfterTheOther) {
     history.releasing(a, {}, {session_of_a, core::Seq{1}});
     granted(b, session_of_b, 2);
     EXPECT_TRUE(is_explained());
+}
+
+// Until its Cancel is applied, the request of such a call may be granted.
+TEST_F(OutsideHistoryTest, ACallThatTheLeaderDidNotTakeInTimeMayHaveTheNameForAWhile) {
+    failed_and_found_busy(core::CallError::resource_exhausted);
+    EXPECT_TRUE(is_explained());
+}
+
+TEST_F(OutsideHistoryTest, ACallThatTheClusterRefusedHasNothing) {
+    failed_and_found_busy(core::CallError::kind_mismatch);
+    EXPECT_FALSE(is_explained());
 }
 
 TEST_F(OutsideHistoryTest, TwoAtOnce) {
