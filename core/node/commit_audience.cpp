@@ -57,10 +57,12 @@ private:
 
 }  // namespace
 
-CommitAudience audience_of(const Applied& applied, const LockMachine& machine) {
+CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
+                           std::size_t members) {
     CommitAudience audience;
     audience.everybody = applied.entry.kind != EntryKind::commands;
     for (const auto& outcome : applied.outcomes) {
+        if (audience.nodes.size() >= members) audience.everybody = true;
         if (audience.everybody) break;
         std::visit(Collector{machine, audience}, outcome);
     }

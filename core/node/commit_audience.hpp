@@ -3,6 +3,7 @@
 // one caller costs the other nodes nothing but the entry.
 #pragma once
 
+#include <cstddef>
 #include <set>
 
 #include "core/locks/machine/lock_machine.hpp"
@@ -15,7 +16,8 @@ struct CommitAudience {
     std::set<NodeId> nodes;  // if not everybody
 };
 
-// The entry was applied to the machine just now.
-[[nodiscard]] CommitAudience audience_of(const Applied& applied, const LockMachine& machine);
+// The entry was applied to the machine just now; the cluster has that many members.
+[[nodiscard]] CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
+                                         std::size_t members);
 
 }  // namespace mortise::core

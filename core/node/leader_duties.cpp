@@ -78,6 +78,8 @@ void LeaderDuties::propose_batches(Instant now) {
     } else if (renewals_due_ == Instant::never()) {
         renewals_due_ = now + options_.heartbeat;
     }
+    for (; !open_.empty() && open_.front().index <= raft_.commit_index(); open_.pop_front())
+        open_commands_ -= open_.front().commands;
     // All entries of one step are one write: what follows gathers behind it.
     for (int entry = 0; entry < entries_per_write_max && propose_batch(now); ++entry) {
     }
@@ -86,7 +88,9 @@ void LeaderDuties::propose_batches(Instant now) {
 // False if there is nothing more to propose now.
 bool LeaderDuties::propose_batch(Instant now) {
     const bool due = proposer_.has_renewals() && now >= renewals_due_;
-    const bool all = saver_.takes_endings() && proposer_.has_commands() && is_worth_an_entry();
+    // Into an entry that is made anyway they all go.
+    const bool all =
+        saver_.takes_endings() && proposer_.has_commands() && (due || is_worth_an_entry());
     if ((!due && !all) || !can_propose()) return false;
     const auto commands = proposer_.commands();
     const auto newest = formats_.to_propose();
@@ -96,8 +100,10 @@ bool LeaderDuties::propose_batch(Instant now) {
     if (!index) return false;  // it has stepped down: the senders send again what was taken
     formats_.remember(format);
     if (all && sweep_at_ == some_time) sweep_at_ = *index;
-    open_.push_back({*index, commands - proposer_.commands()});
-    open_commands_ += open_.back().commands;
+    if (const auto taken = commands - proposer_.commands(); taken != 0) {
+        open_.push_back({*index, taken});
+        open_commands_ += taken;
+    }
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
     return true;
 }
@@ -105,11 +111,10 @@ bool LeaderDuties::propose_batch(Instant now) {
 // An entry costs messages and a sync on each node, however many commands it has. So under load the
 // commands gather until they are half as many as those under way; with three entries under way the
 // next one is about a third of all that the callers ask for in one commit time. A single caller
-// never waits.
-bool LeaderDuties::is_worth_an_entry() {
-    for (; !open_.empty() && open_.front().index <= raft_.commit_index(); open_.pop_front())
-        open_commands_ -= open_.front().commands;
-    if (open_.empty() || proposer_.has_an_entry()) return true;
+// never waits for its own commands.
+bool LeaderDuties::is_worth_an_entry() const {
+    const bool is_full = proposer_.has_an_entry() || proposer_.commands() >= entry_commands_max;
+    if (open_.empty() || is_full) return true;
     return open_.size() < entries_open_max && 2 * proposer_.commands() >= open_commands_;
 }
 

@@ -38,7 +38,7 @@ private:
     [[nodiscard]] std::optional<NodeId> next_to_lead(Instant now) const;
     bool propose_batch(Instant now);
     [[nodiscard]] bool can_propose() const;
-    [[nodiscard]] bool is_worth_an_entry();
+    [[nodiscard]] bool is_worth_an_entry() const;
 
     const NodeOptions& options_;
     const StateSaver& saver_;

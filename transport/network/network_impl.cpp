@@ -6,14 +6,6 @@
 #include "transport/sockets/clock.hpp"
 
 namespace mortise::transport {
-namespace {
-
-core::Nanoseconds tick_every(const NetworkOptions& options) {
-    return std::clamp<core::Nanoseconds>(options.election_timeout / 4, std::chrono::milliseconds{5},
-                                         std::chrono::milliseconds{250});
-}
-
-}  // namespace
 
 PeerNetwork::Impl::Impl(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
                         ClientService* clients)
@@ -98,6 +90,18 @@ void PeerNetwork::Impl::flush_links() {
         link->flush();
 }
 
+// Answers wait for the tick at most, and a peer with a shorter election timeout than ours takes
+// this node for silent after two of its own.
+core::Nanoseconds PeerNetwork::Impl::tick_every() const {
+    auto shortest = options_.election_timeout;
+    for (const auto& link : links_) {
+        const auto timeout = link->timeout_of_peer();
+        if (timeout && timeout->count() > 0) shortest = std::min(shortest, *timeout);
+    }
+    return std::clamp<core::Nanoseconds>(shortest / 4, std::chrono::milliseconds{5},
+                                         std::chrono::milliseconds{250});
+}
+
 void PeerNetwork::Impl::tick() {
     if (stopped_) return;
     const auto now = steady_now();
@@ -105,7 +109,12 @@ void PeerNetwork::Impl::tick() {
         link->tick(now);
     tick_visitors(now);
     begin_handshakes();
-    ticker_.expires_after(tick_every(options_));
+    tick_later();
+}
+
+void PeerNetwork::Impl::tick_later() {
+    if (stopped_) return;
+    ticker_.expires_after(tick_every());
     ticker_.async_wait([self = weak_from_this()](const asio::error_code& error) {
         const auto alive = self.lock();
         if (!error && alive) alive->tick();

@@ -50,7 +50,9 @@ private:
     KjLoop& loop() override { return loop_; }
     void log(LogLevel level, std::string text) override;
     void flush_links();
+    [[nodiscard]] core::Nanoseconds tick_every() const;
     void tick();
+    void tick_later();
     void tick_visitors(core::Instant now);
     void settle();
     static void add_counters(const PeerLink& link, NetworkCounters& to);

@@ -32,6 +32,7 @@ std::optional<ConnectionId> PeerNetwork::Impl::link_up(PeerLink& link, const Gre
     const auto admission = connections_.admit(Direction::outgoing, link.lane(), theirs.hello);
     if (!admission.id) counters_.count(admission.refusal);
     apply(admission.change);
+    if (theirs.hello.timing.election_timeout < options_.election_timeout) tick_later();
     return admission.id;
 }
 

@@ -207,6 +207,7 @@ void PeerLink::act(const link_action::PublishUp& action) {
     words_in_flight_ = 0;
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
+    timeout_of_peer_ = action.theirs.hello.timing.election_timeout;
     id_ = owner_.link_up(*this, action.theirs);
     if (!id_) return feed(link_event::Lost{action.attempt});
     reported_.clear();

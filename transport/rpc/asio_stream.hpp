@@ -370,7 +370,8 @@ void AsioStream<Stream>::Link::sent(const asio::error_code& error) {
             writers.push_back(kj::mv(writer));
         }
     }
-    if (has_to_send() || shutting_down) send_now();
+    // Without anything to send it frees large buffers.
+    if (waiting.empty() || has_to_send() || shutting_down) send_now();
 }
 
 template <class Stream>

@@ -152,7 +152,7 @@ kj::Promise<void> MessageStream::writeMessage(
 bool MessageStream::can_wait(const RpcFrame& frame) const {
     if (!limits_.gathers) return false;
     if (frame.kind == RpcFrame::Kind::finish) return true;
-    return frame.kind == RpcFrame::Kind::answer && frame.is_plain && frame.capabilities == 0 &&
+    return frame.kind == RpcFrame::Kind::answer && frame.has_results && frame.capabilities == 0 &&
            guard_.words_of(frame.question) <= short_call_words;
 }
 

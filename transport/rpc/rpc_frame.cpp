@@ -69,6 +69,7 @@ void read_answer(rpc::Return::Reader answer, RpcFrame& frame) {
     frame.kind = Kind::answer;
     frame.question = answer.getAnswerId();
     frame.is_plain = answer.isResults() || answer.isException() || answer.isCanceled();
+    frame.has_results = answer.isResults();
     if (answer.isResults()) read_payload(answer.getResults(), frame);
     if (answer.isException()) frame.is_plain = is_kind_of_failure(answer.getException().getType());
 }

@@ -23,6 +23,7 @@ struct RpcFrame {
     // True if it has the form that all programs of ours use: results go to the caller, the sender
     // hosts its capabilities, an answer contains its results.
     bool is_plain = true;
+    bool has_results = false;  // an answer that is no exception
 
     // These are set for a call.
     std::size_t words = 0;  // of the whole frame, which is kept until the call ends

@@ -20,6 +20,15 @@ RpcFrame answer_that_failed(std::uint16_t type) {
     return read_rpc_frame(words).value();
 }
 
+// A failure leaves at once, and without the reason that Cap'n Proto gives.
+TEST(RpcFrame, AFailureIsNoResult) {
+    EXPECT_FALSE(answer_that_failed(0).has_results);
+    capnp::MallocMessageBuilder message;
+    message.initRoot<rpc::Message>().initReturn().initResults();
+    const auto words = capnp::messageToFlatArray(message);
+    EXPECT_TRUE(read_rpc_frame(words).value().has_results);
+}
+
 TEST(RpcFrame, AFailureIsOfAKindThatThereIs) {
     for (std::uint16_t type = 0; type < 4; ++type)
         EXPECT_TRUE(answer_that_failed(type).is_plain) << type;

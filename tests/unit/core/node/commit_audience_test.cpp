@@ -26,7 +26,7 @@ protected:
         applied_.entry.kind = EntryKind::commands;
         index_ = index_.next();
         machine_.apply(index_, commands, applied_.outcomes);
-        return audience_of(applied_, machine_);
+        return audience_of(applied_, machine_, 4);
     }
     CommitAudience acquire(std::uint64_t node, std::uint64_t seq) {
         return apply({Request{SessionId{node}, Seq{seq}, one("a", LockMode::exclusive)}});
@@ -81,7 +81,7 @@ TEST_F(CommitAudienceTest, AnythingButCommandsConcernsEverybody) {
     Applied applied;
     for (const auto kind : {EntryKind::noop, EntryKind::configuration, EntryKind::state_sum}) {
         applied.entry.kind = kind;
-        EXPECT_TRUE(audience_of(applied, machine_).everybody);
+        EXPECT_TRUE(audience_of(applied, machine_, 4).everybody);
     }
 }
 

@@ -93,6 +93,29 @@ TEST_F(LeaderDutiesTest, RenewalsGoWithCommandsAtOnce) {
     EXPECT_FALSE(proposer.has_renewals());
 }
 
+// P8: many sessions may expire at once.
+TEST_F(LeaderDutiesTest, CommandsThatFillEntriesDoNotGather) {
+    proposer.add(Sweep{});
+    propose();
+    const auto before = last();
+    for (std::size_t i = 0; i < 3 * entry_commands_max; ++i)
+        proposer.add(Expire{SessionId{1}, LogIndex{1}});
+    propose();
+    EXPECT_EQ(last().raw(), before.raw() + 3);
+    EXPECT_FALSE(proposer.has_commands());
+}
+
+TEST_F(LeaderDutiesTest, AnOpenEntryOfAFormerTermHoldsNothingUp) {
+    for (int i = 0; i < 10; ++i)
+        proposer.add(Sweep{});
+    propose();
+    duties.begin_term();
+    const auto before = last();
+    proposer.add(Sweep{});
+    propose();
+    EXPECT_EQ(last(), before.next());
+}
+
 TEST_F(LeaderDutiesTest, SweepsAgainOnlyWhenTheLastSweepIsApplied) {
     const auto applied = last();
     duties.sweep(applied);

@@ -129,6 +129,40 @@ TEST_F(NodeCoreLeader, CommandsGatherUntilTheyAreHalfOfThoseUnderWay) {
     EXPECT_EQ(leader->core().machine().sessions().find(session)->applied, Seq{7});
 }
 
+// With a slow majority there are always entries of renewals under way.
+TEST_F(NodeCoreLeader, RenewalsThatAreUnderWayHoldNoCommandUp) {
+    const auto session = open_session();
+    for (std::uint64_t beat = 1; beat <= 6; ++beat) {
+        forward({}, Renewal{session, 10 + beat});
+        leader->now = leader->now + heartbeat;
+        leader->timer();
+        leader->complete_writes();
+    }
+    forward(batch(Request{session, Seq{1}, Acquire{{{"x"}}, true, {}, false, {}}}));
+    EXPECT_EQ(leader->writes.size(), 1U);
+}
+
+// A renewal makes an entry in any case, and takes along what gathers.
+TEST_F(NodeCoreLeader, CommandsThatGatherGoWithRenewals) {
+    const auto session = open_session();
+    const auto acquires = [&](std::uint64_t from, std::uint64_t to) {
+        BatchBuilder out;
+        for (auto seq = from; seq <= to; ++seq)
+            out.add(
+                Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}});
+        forward(out.take());
+    };
+    acquires(1, 4);
+    leader->complete_writes();
+    acquires(5, 5);
+    ASSERT_TRUE(leader->writes.empty());
+    forward({}, Renewal{session, 12});
+    leader->now = leader->now + heartbeat;
+    leader->timer();
+    ASSERT_EQ(leader->writes.size(), 1U);
+    EXPECT_EQ(decode_batch(leader->writes.front().append[0].payload).value().size(), 2U);
+}
+
 TEST_F(NodeCoreLeader, ASingleCallerDoesNotWaitForItsFormerCommands) {
     const auto session = open_session();
     for (std::uint64_t seq = 1; seq <= 3; ++seq) {
