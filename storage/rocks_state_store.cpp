@@ -20,8 +20,8 @@ void put(rocksdb::WriteBatch& batch, const AppliedRow& about) {
     batch.Put(rocksdb::Slice{applied_key.data(), applied_key.size()}, encode_applied(about));
 }
 
-void put(rocksdb::WriteBatch& batch, std::uint64_t generation, const core::Row& row) {
-    const auto key = row_key(generation, row.key);
+void put(rocksdb::WriteBatch& batch, std::uint64_t row_set, const core::Row& row) {
+    const auto key = row_key(row_set, row.key);
     if (row.value) {
         batch.Put(key, seal(key, *row.value));
     } else {
@@ -29,11 +29,11 @@ void put(rocksdb::WriteBatch& batch, std::uint64_t generation, const core::Row& 
     }
 }
 
-// Removes all generations except that one.
+// Removes all row sets except that one.
 void put_clearing(rocksdb::WriteBatch& batch, std::uint64_t kept) {
     const std::string end{row_prefix + 1};
-    if (kept > 0) batch.DeleteRange(generation_begin(0), generation_begin(kept));
-    batch.DeleteRange(generation_begin(kept + 1), end);
+    if (kept > 0) batch.DeleteRange(row_set_begin(0), row_set_begin(kept));
+    batch.DeleteRange(row_set_begin(kept + 1), end);
 }
 
 // Removes the rows of an install that a crash interrupted. They would not be mistaken for the
@@ -52,7 +52,7 @@ Result<void> drop_unfinished(const RocksDatabase& database, std::uint64_t kept) 
 
 Result<core::LockMachine> recover_machine(const RocksDatabase& database, const AppliedRow& about) {
     core::MachineLoader loader;
-    RowReader rows{database, about.generation, {}, nullptr};
+    RowReader rows{database, about.row_set, {}, nullptr};
     for (; rows.at_row(); rows.next()) {
         const auto value = rows.value();
         if (!value) return value.error();
@@ -93,7 +93,7 @@ Result<RecoveredState> RocksStateStore::read(const RocksDatabase& database,
 Result<RecoveredState> RocksStateStore::recover(RocksDatabase& database, const Meta& meta) {
     auto found = read(database, meta.incarnation);
     if (!found) return found;
-    if (auto dropped = drop_unfinished(database, found->about.generation); !dropped)
+    if (auto dropped = drop_unfinished(database, found->about.row_set); !dropped)
         return std::move(dropped).error();
     return found;
 }
@@ -115,7 +115,7 @@ Result<void> RocksStateStore::write(const StateWrite& write) {
     rocksdb::WriteBatch batch;
     put(batch, about);
     for (const auto& row : write.rows)
-        put(batch, about.generation, row);
+        put(batch, about.row_set, row);
     if (auto done = this->write(batch); !done) return done;
     about_ = std::move(about);
     return {};
@@ -147,9 +147,9 @@ Result<void> RocksStateStore::begin_install(const core::LogId& last,
                                             const core::Configuration& configuration) {
     if (failed_) return *failed_;
     if (goes_back(last)) return misuse("an installed state cannot go back");
-    installing_ = AppliedRow{about_.incarnation, about_.generation + 1, last, configuration, true};
+    installing_ = AppliedRow{about_.incarnation, about_.row_set + 1, last, configuration, true};
     rocksdb::WriteBatch batch;
-    put_clearing(batch, about_.generation);
+    put_clearing(batch, about_.row_set);
     return write(batch);
 }
 
@@ -159,7 +159,7 @@ Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
     rocksdb::WriteBatch batch;
     for (const auto& row : rows) {
         if (!row.value) return misuse("a row without a value is installed");
-        put(batch, installing_->generation, row);
+        put(batch, installing_->row_set, row);
     }
     return write(batch);
 }
@@ -172,7 +172,7 @@ Result<void> RocksStateStore::finish_install() {
     if (goes_back(installing_->applied)) return misuse("an installed state cannot go back");
     rocksdb::WriteBatch batch;
     put(batch, *installing_);
-    put_clearing(batch, installing_->generation);
+    put_clearing(batch, installing_->row_set);
     if (auto done = write(batch); !done) return done;
     about_ = *std::exchange(installing_, std::nullopt);
     auto flushed = flush();

@@ -54,8 +54,8 @@ private:
     Held held_;
     RocksDatabase database_;
     CountdownFile countdowns_;
-    AppliedRow about_;                      // the generation in force
-    std::optional<AppliedRow> installing_;  // the generation that is being installed
+    AppliedRow about_;                      // the row set in force
+    std::optional<AppliedRow> installing_;  // the row set that is being installed
     std::optional<Error> failed_;
 };
 

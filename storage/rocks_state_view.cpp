@@ -39,19 +39,19 @@ Result<AppliedRow> read_applied(const RocksDatabase& database, core::Incarnation
     return *std::move(row);
 }
 
-RowReader::RowReader(const RocksDatabase& database, std::uint64_t generation,
+RowReader::RowReader(const RocksDatabase& database, std::uint64_t row_set,
                      const std::optional<std::string>& after, const rocksdb::Snapshot* snapshot)
-    : database_{database}, end_{generation_begin(generation + 1)}, bound_{end_} {
+    : database_{database}, end_{row_set_begin(row_set + 1)}, bound_{end_} {
     rocksdb::ReadOptions once;
     once.fill_cache = false;
     once.snapshot = snapshot;
     once.iterate_upper_bound = &bound_;
     rows_.reset(database.db->NewIterator(once));
     if (!after) {
-        rows_->Seek(generation_begin(generation));
+        rows_->Seek(row_set_begin(row_set));
         return;
     }
-    const auto last = row_key(generation, *after);
+    const auto last = row_key(row_set, *after);
     rows_->Seek(last);
     if (rows_->Valid() && rows_->key() == last) rows_->Next();
 }
@@ -82,7 +82,7 @@ Result<std::unique_ptr<StateView>> RocksStateView::make(const RocksDatabase& dat
 
 Result<StatePage> RocksStateView::read(const std::optional<std::string>& after,
                                        std::size_t bytes_max) {
-    RowReader rows{database_, about_.generation, after, snapshot_.snapshot()};
+    RowReader rows{database_, about_.row_set, after, snapshot_.snapshot()};
     StatePage page;
     std::size_t bytes = 0;
     for (; rows.at_row(); rows.next()) {

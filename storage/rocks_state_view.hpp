@@ -16,10 +16,10 @@ namespace mortise::storage {
 Result<AppliedRow> read_applied(const RocksDatabase& database, core::Incarnation incarnation,
                                 const rocksdb::Snapshot* snapshot);
 
-// Reads the rows of one generation in order and verifies each.
+// Reads the rows of one row set in order and verifies each.
 class RowReader {
 public:
-    RowReader(const RocksDatabase& database, std::uint64_t generation,
+    RowReader(const RocksDatabase& database, std::uint64_t row_set,
               const std::optional<std::string>& after, const rocksdb::Snapshot* snapshot);
     RowReader(const RowReader&) = delete;  // the iterator points into it
     RowReader& operator=(const RowReader&) = delete;

@@ -18,7 +18,7 @@ std::string encode_applied(const AppliedRow& row) {
     core::ByteWriter out;
     out.u8(version);
     out.u64(row.incarnation.raw());
-    out.u64(row.generation);
+    out.u64(row.row_set);
     out.u64(row.applied.term.raw());
     out.u64(row.applied.index.raw());
     out.u8(row.is_installed ? 1 : 0);
@@ -33,7 +33,7 @@ std::optional<AppliedRow> decode_applied(std::string_view bytes) {
     AppliedRow row;
     if (in.u8() != version) return std::nullopt;
     row.incarnation = core::Incarnation{in.u64()};
-    row.generation = in.u64();
+    row.row_set = in.u64();
     row.applied = {core::Term{in.u64()}, core::LogIndex{in.u64()}};
     const auto installed = in.u8();
     auto configuration = decode_optional(in.text(configuration_bytes_max));
@@ -44,14 +44,14 @@ std::optional<AppliedRow> decode_applied(std::string_view bytes) {
     return row;
 }
 
-std::string row_key(std::uint64_t generation, std::string_view key) {
-    return generation_begin(generation).append(key);
+std::string row_key(std::uint64_t row_set, std::string_view key) {
+    return row_set_begin(row_set).append(key);
 }
 
-std::string generation_begin(std::uint64_t generation) {
+std::string row_set_begin(std::uint64_t row_set) {
     std::string begin{row_prefix};
     for (unsigned shift = 64; shift > 0; shift -= 8)
-        begin.push_back(static_cast<char>(generation >> (shift - 8)));
+        begin.push_back(static_cast<char>(row_set >> (shift - 8)));
     return begin;
 }
 

@@ -82,8 +82,8 @@ void SessionAgent::take_answer(const Outgoing& sent, Seq seq, const Answer& give
 bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) const {
     if (given.kind == AnswerKind::permission_denied) return true;  // possible for any request
     const bool is_granted = given.kind == AnswerKind::granted;
-    if (is_write(asked)) return !is_granted && given.circle.empty();
-    if (!given.circle.empty()) return true;
+    if (is_write(asked)) return !is_granted && given.cycle.empty();
+    if (!given.cycle.empty()) return true;
     if (const auto* upgrade = std::get_if<Upgrade>(&asked)) {
         if (given.kind == AnswerKind::converted) return holds_.contains(upgrade->operation);
         return given.kind == AnswerKind::busy || given.kind == AnswerKind::deadlock ||
@@ -95,9 +95,9 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
 }
 
 void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
-    if (!given.circle.empty()) {
+    if (!given.cycle.empty()) {
         finish(sent.tag);
-        out_.answers.push_back({sent.tag, Deadlocked{given.circle}});
+        out_.answers.push_back({sent.tag, Deadlocked{given.cycle}});
         return;
     }
     if (given.kind == AnswerKind::permission_denied) return on_denied(sent);

@@ -186,7 +186,7 @@ enum class CallError : std::uint8_t {
 
 // The request was refused because its wait would have completed this cycle (S33).
 struct Deadlocked {
-    std::vector<CircleStep> circle;
+    std::vector<CycleStep> cycle;
 };
 
 struct CallAnswer {

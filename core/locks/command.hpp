@@ -233,7 +233,7 @@ using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, S
                                  MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
 
 // It takes up nothing, so a leader without capacity never declines it (S21, P11).
-[[nodiscard]] inline bool ends_something(const RequestBody& body) {
+[[nodiscard]] inline bool is_releasing(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
            std::holds_alternative<Downgrade>(body) || std::holds_alternative<Declined>(body) ||
            std::holds_alternative<CloseSession>(body);

@@ -35,8 +35,8 @@ constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed 
 // cycle is not detected; its requests wait until their deadlines.
 constexpr std::size_t deadlock_steps_max = 16'384;
 constexpr std::size_t deadlock_command_steps_max = 64 * deadlock_steps_max;
-constexpr std::size_t circle_steps_max = 16;  // steps of a cycle that is reported
-constexpr std::size_t circle_bytes_max = 4'096;
+constexpr std::size_t cycle_steps_max = 16;  // steps of a cycle that is reported
+constexpr std::size_t cycle_bytes_max = 4'096;
 constexpr std::size_t batch_commands_max = 4'096;
 constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
 // This version makes no entry, and forwards no batch, with more commands; it reads larger ones. An

@@ -61,13 +61,13 @@ struct NamedGrant {
 };
 
 // One step of a wait cycle: each waits for the next (S33).
-struct CircleStep {
+struct CycleStep {
     NodeId node;
     SessionId session;
     std::uint64_t locker = 0;  // zero: no locker
     std::string label;         // the locker's, or else the request's
     std::string waits_for;     // the name
-    friend bool operator==(const CircleStep&, const CircleStep&) = default;
+    friend bool operator==(const CycleStep&, const CycleStep&) = default;
 };
 
 // Kept in the session until the node has acknowledged it, so that a repeated request gets the same
@@ -80,9 +80,9 @@ struct Answer {
     // name.
     std::vector<NamedGrant> names{};
     // deadlock: begins with the request that is answered; the last waits for the first, unless the
-    // cycle is longer than circle_steps_max or circle_bytes_max. Empty for an upgrade that never
+    // cycle is longer than cycle_steps_max or cycle_bytes_max. Empty for an upgrade that never
     // waited.
-    std::vector<CircleStep> circle{};
+    std::vector<CycleStep> cycle{};
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };

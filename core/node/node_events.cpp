@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "core/base/overloaded.hpp"
-#include "core/node/admission.hpp"
+#include "core/node/message_admission.hpp"
 #include "core/node/node_core.hpp"
 
 namespace mortise::core {

@@ -67,12 +67,12 @@ void QuorumTimers::renewed(SessionId id, Instant now) {
     leases_.stop(id);
     leases_.start({id, session->renewed_at}, lease_times(session->opened), saved_elapsed(*session),
                   now);
-    lease_quorum_.forget(id);
+    lease_votes_.forget(id);
 }
 
 void QuorumTimers::ended(SessionId id) {
     leases_.stop(id);
-    lease_quorum_.forget(id);
+    lease_votes_.forget(id);
 }
 
 // From when the renewal was applied, not from the break.
@@ -83,7 +83,7 @@ void QuorumTimers::begun(const ClosureBegun& closure, Instant now) {
 
 void QuorumTimers::ended(ClosureId id) {
     closures_.stop(id);
-    closure_quorum_.forget(id);
+    closure_votes_.forget(id);
 }
 
 // --- a voter's part -----------------------------------------------------------------------------
@@ -131,13 +131,13 @@ Instant QuorumTimers::deadline() const {
 // --- a leader's part ----------------------------------------------------------------------------
 
 void QuorumTimers::reported(NodeId by, const AppendReply& reply) {
-    lease_quorum_.report(by, reply.run_out);
-    closure_quorum_.report(by, reply.closures_run_out);
+    lease_votes_.report(by, reply.run_out);
+    closure_votes_.report(by, reply.closures_run_out);
 }
 
 void QuorumTimers::begin_term() {
-    lease_quorum_.clear();
-    closure_quorum_.clear();
+    lease_votes_.clear();
+    closure_votes_.clear();
 }
 
 // Grace (S4): a new leader, or one that lost contact, first lets renewals arrive; and it judges no
@@ -156,13 +156,13 @@ std::vector<Command> QuorumTimers::take_over(const Proposer& proposer, Instant n
     const auto may_end = [&](const RenewedLease& lease) {
         return !proposer.has_renewal_of(lease.session);
     };
-    for (const auto& lease : lease_quorum_.decide(
+    for (const auto& lease : lease_votes_.decide(
              {raft_.configuration(), options_.self, leases_.run_out()}, is_newest, may_end))
         ends.emplace_back(Expire{lease.session, lease.renewed_at});
     const auto is_there = [&](ClosureId id) {
         return machine_.table().closures().find(id).has_value();
     };
-    for (const auto closure : closure_quorum_.decide(
+    for (const auto closure : closure_votes_.decide(
              {raft_.configuration(), options_.self, closures_.run_out()}, is_there))
         ends.emplace_back(EndClosure{closure});
     return ends;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/leases/countdowns.hpp"
-#include "core/leases/timer_quorum.hpp"
+#include "core/leases/timer_votes.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/proposer.hpp"
@@ -57,9 +57,9 @@ private:
     const LockMachine& machine_;
     Countdowns<RenewedLease> leases_;
     std::map<SessionId, SavedCountdown<RenewedLease>> saved_leases_;  // as found at the start
-    TimerQuorum<RenewedLease> lease_quorum_;
+    TimerVotes<RenewedLease> lease_votes_;
     Countdowns<ClosureId> closures_;
-    TimerQuorum<ClosureId> closure_quorum_;
+    TimerVotes<ClosureId> closure_votes_;
 };
 
 }  // namespace mortise::core

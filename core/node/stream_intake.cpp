@@ -27,22 +27,22 @@ void StreamIntake::clear() {
 
 void StreamIntake::take(NodeId from, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the new leader and sends again
-    auto inbound = look_into(forward, options_.command_format);
-    if (inbound.is_malformed) ++out_.refused;
+    auto decoded = decode(forward, options_.command_format);
+    if (decoded.is_malformed) ++out_.refused;
     if (from != options_.self) {
-        const auto owner = owner_of(inbound, from);
+        const auto owner = owner_of(decoded, from);
         if (owner == Owner::somebody_else) return refuse_forward(from);
         if (owner == Owner::unknown) return keep_early(from, forward);
     }
     const auto* access = access_of(from);
-    if (access != nullptr) set_access(inbound, from, *access);
+    if (access != nullptr) set_access(decoded, from, *access);
     // Whatever becomes of the rest: no session is lost over a batch that was not taken.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
-    if (inbound.batch.empty()) return;
-    if (is_ahead_of_the_log(inbound)) {
+    if (decoded.batch.empty()) return;
+    if (is_ahead_of_the_log(decoded)) {
         keep_early(from, forward);
     } else {
-        take_requests(from, std::move(inbound));
+        take_requests(from, std::move(decoded));
     }
 }
 
@@ -51,24 +51,24 @@ Seq StreamIntake::next_of(const Session& session) const {
 }
 
 // What comes before these requests may be in the log, and not applied here yet.
-bool StreamIntake::is_ahead_of_the_log(const Inbound& inbound) const {
-    if (!inbound.session.is_set() || raft_.has_handed_out_own_term()) return false;
-    const auto* session = machine_.sessions().find(inbound.session);
-    return session != nullptr && inbound.first > next_of(*session);
+bool StreamIntake::is_ahead_of_the_log(const DecodedForward& decoded) const {
+    if (!decoded.session.is_set() || raft_.has_handed_out_own_term()) return false;
+    const auto* session = machine_.sessions().find(decoded.session);
+    return session != nullptr && decoded.first > next_of(*session);
 }
 
-void StreamIntake::take_requests(NodeId from, Inbound inbound) {
+void StreamIntake::take_requests(NodeId from, DecodedForward decoded) {
     if (!has_capacity()) {
-        if (inbound.session.is_set()) streams_.hold_up(inbound.session, from);
+        if (decoded.session.is_set()) streams_.hold_up(decoded.session, from);
         return;
     }
-    if (inbound.session.is_set()) leave_out_requests(inbound, next_to_take(from, inbound));
-    if (!takes_acquires()) decline_what_begins(inbound);
-    if (inbound.commands.empty()) return;
-    if (!proposer_.add(inbound.batch, inbound.commands.size())) {
+    if (decoded.session.is_set()) leave_out_requests(decoded, next_to_take(from, decoded));
+    if (!takes_acquires()) decline_acquiring(decoded);
+    if (decoded.commands.empty()) return;
+    if (!proposer_.add(decoded.batch, decoded.commands.size())) {
         ++out_.refused;
-    } else if (inbound.session.is_set()) {
-        streams_.took(inbound.session, inbound.last);
+    } else if (decoded.session.is_set()) {
+        streams_.took(decoded.session, decoded.last);
     }
 }
 
@@ -84,17 +84,17 @@ bool StreamIntake::has_capacity() const {
 
 // The first of its requests that is proposed; not set: none. Those of a session that ended would
 // have no effect.
-Seq StreamIntake::next_to_take(NodeId from, const Inbound& inbound) {
-    const auto* session = machine_.sessions().find(inbound.session);
+Seq StreamIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
+    const auto* session = machine_.sessions().find(decoded.session);
     if (session == nullptr) return {};
     if (session->has_too_many_answers()) {
-        streams_.forget(inbound.session);  // what is proposed already has no effect either
+        streams_.forget(decoded.session);  // what is proposed already has no effect either
         return {};
     }
     const auto next = next_of(*session);
-    if (inbound.first <= next) return next;
-    if (streams_.is_gap_to_tell(inbound.session, next))
-        out_.gaps.push_back({from, {inbound.session, next}});
+    if (decoded.first <= next) return next;
+    if (streams_.is_gap_to_tell(decoded.session, next))
+        out_.gaps.push_back({from, {decoded.session, next}});
     return {};
 }
 
@@ -146,11 +146,11 @@ StreamIntake::Owner StreamIntake::owner_of(const Command& command, NodeId sender
 }
 
 // A node has one session and opens it once; each opening may grow by the rules of a certificate.
-StreamIntake::Owner StreamIntake::owner_of(const Inbound& inbound, NodeId sender) const {
+StreamIntake::Owner StreamIntake::owner_of(const DecodedForward& decoded, NodeId sender) const {
     auto worst = Owner::sender;
     std::size_t openings = 0;
-    if (inbound.renewal) worst = owner_of(inbound.renewal->session, sender);
-    for (const auto& command : inbound.commands) {
+    if (decoded.renewal) worst = owner_of(decoded.renewal->session, sender);
+    for (const auto& command : decoded.commands) {
         worst = std::max(worst, owner_of(command, sender));
         if (std::holds_alternative<OpenSession>(command)) ++openings;
     }

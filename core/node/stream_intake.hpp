@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/node/inbound.hpp"
+#include "core/node/decoded_forward.hpp"
 #include "core/node/message.hpp"
 #include "core/node/peers.hpp"
 #include "core/node/proposer.hpp"
@@ -60,17 +60,17 @@ private:
     enum class Owner : std::uint8_t { sender, unknown, somebody_else };
     [[nodiscard]] Owner owner_of(SessionId session, NodeId sender) const;
     [[nodiscard]] Owner owner_of(const Command& command, NodeId sender) const;
-    [[nodiscard]] Owner owner_of(const Inbound& inbound, NodeId sender) const;
+    [[nodiscard]] Owner owner_of(const DecodedForward& decoded, NodeId sender) const;
     [[nodiscard]] bool opens_for_itself(const OpenSession& opening, NodeId sender) const;
     [[nodiscard]] const Access* access_of(NodeId node) const;
     void refuse_forward(NodeId from);
     void keep_early(NodeId from, const Forward& forward);
 
-    void take_requests(NodeId from, Inbound inbound);
+    void take_requests(NodeId from, DecodedForward decoded);
     void take_renewal(const Renewal& renewal);
     [[nodiscard]] Seq next_of(const Session& session) const;
-    [[nodiscard]] Seq next_to_take(NodeId from, const Inbound& inbound);
-    [[nodiscard]] bool is_ahead_of_the_log(const Inbound& inbound) const;
+    [[nodiscard]] Seq next_to_take(NodeId from, const DecodedForward& decoded);
+    [[nodiscard]] bool is_ahead_of_the_log(const DecodedForward& decoded) const;
     [[nodiscard]] bool has_capacity() const;
     [[nodiscard]] bool takes_acquires() const;
 

@@ -109,7 +109,7 @@ void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
 }
 
 void tell(ErrorDetail& detail, CallOutcome& outcome) {
-    detail.cycle = std::move(outcome.circle);
+    detail.cycle = std::move(outcome.cycle);
     detail.reason = std::move(outcome.reason);
     if (outcome.error && !outcome.locks.empty())
         detail.holders = std::move(outcome.locks.front().holders);

@@ -218,7 +218,7 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
 }
 
 // The owner of a lost hold does not release it, so its prepared release is available.
-void HoldRecord::run() {
+void HoldRecord::notify_lost() {
     if (is_released()) return;
     stop_.request_stop();
     if (release_.empty()) return;

@@ -128,9 +128,11 @@ public:
                                               std::shared_ptr<Completion> completion) noexcept;
     // Runs the callbacks of a loss, unless the hold was released just before, and then tells the
     // core, which keeps the name from others until then (S6). Runs on the notifier's threads only.
-    void run() override;
+    void notify_lost();
 
 private:
+    void run() override { notify_lost(); }
+
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
 
     void begin_work();

@@ -1,4 +1,5 @@
-// Delivers the notifications that a hold's owner asked for (S6, S24).
+// Delivers the notifications that a hold's owner asked for (S6, S24), except that of the loss
+// itself: see HoldRecord::notify_lost().
 #pragma once
 
 #include <atomic>

@@ -119,8 +119,10 @@ private:
     void abandon() noexcept;
     void lose_holds();
 
-    // restart.cpp
+    // suspend.cpp
     void disk_failed(const DiskFailure& failure);
+
+    // restart.cpp
     void begin_anew();
     void suspend(const std::string& why, core::Incarnation superseded);
     void begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause);

@@ -279,9 +279,9 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                    },
                    [&](const core::Deadlocked& deadlocked) {
                        outcome.error = Errc::deadlock;
-                       outcome.circle = from_core(deadlocked.circle);
+                       outcome.cycle = from_core(deadlocked.cycle);
                        // The present holder, as far as this node knows.
-                       const auto& name = deadlocked.circle.front().waits_for;
+                       const auto& name = deadlocked.cycle.front().waits_for;
                        outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
                    },
                },

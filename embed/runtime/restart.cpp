@@ -20,14 +20,6 @@ constexpr auto try_again_max = 5s;
 
 // --- on the core thread
 
-void NodeRuntime::disk_failed(const DiskFailure& failure) {
-    if (failure.may_pass && !config_.memory_only) {
-        suspend(failure.why, {});
-    } else {
-        loop_->fail(failure.why);
-    }
-}
-
 // Without other members none could have detected this, and no other node has the data that would be
 // moved aside.
 void NodeRuntime::begin_anew() {

@@ -174,9 +174,9 @@ LockInfo from_core(const core::LockView& view) {
     return info;
 }
 
-std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle) {
+std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CycleStep>& cycle) {
     std::vector<ErrorDetail::Wait> steps;
-    for (const auto& step : circle) {
+    for (const auto& step : cycle) {
         auto who = step.label;
         if (who.empty()) who = "node " + std::to_string(step.node.raw());
         if (step.label.empty() && step.locker != 0)

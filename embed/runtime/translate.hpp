@@ -31,7 +31,7 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
 // For each step the label, or else the node and the number of the locker, and the name that it
 // waits for.
-[[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CircleStep>& circle);
+[[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CycleStep>& cycle);
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
 // The address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);

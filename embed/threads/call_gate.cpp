@@ -10,7 +10,7 @@ namespace mortise::detail {
 
 namespace {
 
-bool begins_something(const core::Call& call) {
+bool is_acquiring(const core::Call& call) {
     return std::holds_alternative<core::AcquireCall>(call) ||
            std::holds_alternative<core::UpgradeCall>(call) ||
            std::holds_alternative<core::InspectCall>(call) ||
@@ -28,7 +28,7 @@ std::error_code CallGate::submit(Submitted one) {
     if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
-        if (begins_something(one.call)) {
+        if (is_acquiring(one.call)) {
             const bool is_full = under_way_++ >= calls_max_;
             one.place.reset(&under_way_);
             refused_ += is_full;

@@ -21,7 +21,7 @@ struct CallOutcome {
     std::vector<LockInfo> locks;  // of a listing; or the holders that made an acquire busy
     std::string reason{};         // empty if the error code says everything
     bool is_busy = false;         // of a try
-    std::vector<ErrorDetail::Wait> circle{};  // of a deadlock: the wait cycle
+    std::vector<ErrorDetail::Wait> cycle{};  // of a deadlock: the wait cycle
 };
 
 // Completed once, on the core thread. It must be short, allocate nothing, and run no code of the

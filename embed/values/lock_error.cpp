@@ -10,12 +10,12 @@ namespace {
 // "orders/42 (a waits for b, b waits for a)", as far as known.
 std::string in_words(const ErrorDetail& detail) {
     std::string text = escaped(detail.name);
-    std::string circle;
+    std::string cycle;
     for (const auto& [locker, waits_for] : detail.cycle) {
-        if (!circle.empty()) circle += ", ";
-        circle += escaped(locker) + " waits for " + escaped(waits_for);
+        if (!cycle.empty()) cycle += ", ";
+        cycle += escaped(locker) + " waits for " + escaped(waits_for);
     }
-    if (!circle.empty()) text += text.empty() ? circle : " (" + circle + ")";
+    if (!cycle.empty()) text += text.empty() ? cycle : " (" + cycle + ")";
     if (!detail.reason.empty()) text += (text.empty() ? "" : ": ") + escaped(detail.reason);
     return text;
 }

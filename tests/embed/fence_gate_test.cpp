@@ -191,7 +191,7 @@ TEST_F(Gate, IsNotForTheEffectOfItsOwnResource) {
 }
 
 // Two effects that each want the other's resource, of one gate or of two.
-TEST_F(Gate, ACircleOfEffectsIsADeadlock) {
+TEST_F(Gate, ACycleOfEffectsIsADeadlock) {
     auto gate = open();
     auto second = FenceGate::open(parent_ / "second");
     for (auto* other : {&gate, &second}) {

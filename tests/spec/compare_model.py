@@ -6,7 +6,7 @@
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
 name, of all or any of several, conversions, releases, cancels and ends of sessions go to both
 sides, and after each of them the events, holders, the order of tokens on each name, and queues
-must be equal, and who was refused for a circle of waits. Priorities and preferring policies are
+must be equal, and who was refused for a wait cycle. Priorities and preferring policies are
 left out, and what a locker asks of its node alone: a name that it has or waits for already. The end
 of a session is its end and the sweeps after it: those take the names as one leads to the other,
 which S11 leaves open, and who waits for any of several gets another for it. So the model may take

@@ -19,7 +19,7 @@
 
 namespace mortise::spec {
 
-using core::CircleStep;
+using core::CycleStep;
 using core::LockMode;
 using core::OperationId;
 
@@ -50,7 +50,7 @@ public:
 
     // The number of the request that is refused next.
     [[nodiscard]] std::optional<std::size_t> victim() const;
-    [[nodiscard]] std::vector<CircleStep> circle(std::size_t of) const;
+    [[nodiscard]] std::vector<CycleStep> cycle(std::size_t of) const;
     [[nodiscard]] OperationId operation(std::size_t request) const {
         return requests_[request].wait->waiting.operation;
     }
@@ -87,9 +87,9 @@ private:
     void find_stuck();
     [[nodiscard]] bool goes_on(const Request& request) const;
     void find_reached();
-    [[nodiscard]] bool is_in_last_circle(std::size_t request) const;
+    [[nodiscard]] bool is_in_last_cycle(std::size_t request) const;
     [[nodiscard]] Hops hops_from(std::size_t request) const;
-    [[nodiscard]] std::vector<CircleStep> told(const Path& path) const;
+    [[nodiscard]] std::vector<CycleStep> told(const Path& path) const;
 
     const LockSpec& spec_;
     std::vector<Request> requests_;
@@ -269,7 +269,7 @@ void LockSpec::WaitGraph::find_reached() {
 }
 
 // Every request that it waits for also waits for it.
-bool LockSpec::WaitGraph::is_in_last_circle(std::size_t request) const {
+bool LockSpec::WaitGraph::is_in_last_cycle(std::size_t request) const {
     if (!stuck_.contains(request)) return false;
     for (std::size_t other = 0; other < requests_.size(); ++other) {
         const bool waits_for_it = reached_[request].contains(other);
@@ -282,7 +282,7 @@ bool LockSpec::WaitGraph::is_in_last_circle(std::size_t request) const {
 std::optional<std::size_t> LockSpec::WaitGraph::victim() const {
     std::optional<std::size_t> youngest;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
-        if (!is_in_last_circle(i)) continue;
+        if (!is_in_last_cycle(i)) continue;
         const bool is_younger =
             !youngest || requests_[*youngest].wait->number < requests_[i].wait->number;
         if (is_younger) youngest = i;
@@ -291,7 +291,7 @@ std::optional<std::size_t> LockSpec::WaitGraph::victim() const {
 }
 
 // Breadth first, oldest first.
-std::vector<CircleStep> LockSpec::WaitGraph::circle(std::size_t of) const {
+std::vector<CycleStep> LockSpec::WaitGraph::cycle(std::size_t of) const {
     std::deque<std::pair<std::size_t, Path>> paths{{of, {}}};
     NumberSet reached{requests_.size()};
     for (; !paths.empty(); paths.pop_front()) {
@@ -320,20 +320,20 @@ LockSpec::WaitGraph::Hops LockSpec::WaitGraph::hops_from(std::size_t request) co
     return hops;
 }
 
-std::vector<CircleStep> LockSpec::WaitGraph::told(const Path& path) const {
-    std::vector<CircleStep> steps;
+std::vector<CycleStep> LockSpec::WaitGraph::told(const Path& path) const {
+    std::vector<CycleStep> steps;
     std::size_t bytes = 0;
     for (const auto& [request, name] : path) {
-        auto step = spec_.circle_step(requests_[request].wait->waiting, name);
+        auto step = spec_.cycle_step(requests_[request].wait->waiting, name);
         bytes += step.label.size() + name.size();
-        const bool fits = steps.size() < core::circle_steps_max && bytes <= core::circle_bytes_max;
+        const bool fits = steps.size() < core::cycle_steps_max && bytes <= core::cycle_bytes_max;
         if (!steps.empty() && !fits) break;
         steps.push_back(std::move(step));
     }
     return steps;
 }
 
-CircleStep LockSpec::circle_step(const Waiting& waiting, std::string_view name) const {
+CycleStep LockSpec::cycle_step(const Waiting& waiting, std::string_view name) const {
     const auto session = waiting.operation.session;
     auto label = waiting.label;
     for (const auto& hold : holds_) {
@@ -374,7 +374,7 @@ void LockSpec::refuse_deadlocks() {
         const auto victim = graph.victim();
         if (!victim) return;
         const auto operation = graph.operation(*victim);
-        const auto steps = graph.circle(*victim);
+        const auto steps = graph.cycle(*victim);
         const auto names = waited_names(operation);
         withdraw(operation);
         answer(operation, {core::AnswerKind::deadlock, {}, {}, {}, steps});

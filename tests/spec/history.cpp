@@ -549,12 +549,12 @@ void History::on_upgraded(OperationId operation, OperationId hold, core::Fencing
 
 // Only the specification knows whether there was a deadlock.
 void History::on_deadlock(OperationId operation, const core::Answer& answer) {
-    const auto& circle = answer.circle;
-    if (circle.empty()) return on_refused(operation, answer.kind);
-    need(circle.front().session == operation.session, "S33: the circle of somebody else",
+    const auto& cycle = answer.cycle;
+    if (cycle.empty()) return on_refused(operation, answer.kind);
+    need(cycle.front().session == operation.session, "S33: the cycle of somebody else",
          words(operation));
-    const auto is_lockers = [](const core::CircleStep& step) { return step.locker != 0; };
-    need(std::any_of(circle.begin(), circle.end(), is_lockers), "S33: a circle without a locker",
+    const auto is_lockers = [](const core::CycleStep& step) { return step.locker != 0; };
+    need(std::any_of(cycle.begin(), cycle.end(), is_lockers), "S33: a cycle without a locker",
          words(operation));
     remove_waiter(operation);
 }

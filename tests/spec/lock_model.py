@@ -380,7 +380,7 @@ class Table:
         return [self.grants[o.grant].name] if o.kind == "upgrade" else [n for n, _ in o.names]
 
     def stuck(self) -> set:
-        """Requests that cannot be granted unless a member of their own circle gives up.
+        """Requests that cannot be granted unless a member of their own cycle gives up.
 
         A locker goes on when none of its requests is stuck; a request goes on when all that it
         waits for go on (acquire_any: on one of its names).  What never goes on is stuck.
@@ -405,14 +405,14 @@ class Table:
         return set(self.ops) - alive
 
     def refuse_deadlocks(self, asked: int) -> None:
-        """The request whose command closed the circle is refused; if the command was no request of
-        the circle (a release let somebody in), the youngest request in it (Changed, S33)."""
+        """The request whose command closed the cycle is refused; if the command was no request of
+        the cycle (a release let somebody in), the youngest request in it (Changed, S33)."""
         while True:
             bad = self.stuck()
             if not bad:
                 return
-            in_circle = {op for op in bad if self.is_in_last_circle(op, bad)}
-            victim = asked if asked in in_circle else max(in_circle)
+            in_cycle = {op for op in bad if self.is_in_last_cycle(op, bad)}
+            victim = asked if asked in in_cycle else max(in_cycle)
             self.events.append(Event("deadlock", victim, (), tuple(sorted(bad))))
             self.settle(self.drop_op(victim))
 
@@ -427,7 +427,7 @@ class Table:
                 found |= those & bad
         return found
 
-    def is_in_last_circle(self, op: int, bad: set) -> bool:
+    def is_in_last_cycle(self, op: int, bad: set) -> bool:
         """Every request that it waits for also waits for it. Decided: if cycles have requests in
         common, none is preferred, so it is not examined whether fewer refusals would be enough."""
         return all(op in self.reached(other, bad) for other in self.reached(op, bad))

@@ -213,7 +213,7 @@ private:
     void refuse_deadlocks();
     [[nodiscard]] bool is_anybody_tied() const;
     [[nodiscard]] Queue in_line(const Record& record) const;
-    [[nodiscard]] core::CircleStep circle_step(const Waiting& waiting, std::string_view name) const;
+    [[nodiscard]] core::CycleStep cycle_step(const Waiting& waiting, std::string_view name) const;
     class WaitGraph;
 
     [[nodiscard]] std::optional<std::string> next_waited(std::string_view after) const;

@@ -179,7 +179,7 @@ std::string words(const core::Outcome& outcome) {
         Overloaded{
             [](const core::Answered& answered) {
                 auto text = words(answered.operation) + " " + name_of(answered.answer.kind);
-                for (const auto& step : answered.answer.circle) {
+                for (const auto& step : answered.answer.cycle) {
                     text += " " + number(step.session) + "/" + std::to_string(step.locker) + "/" +
                             step.label + ">" + step.waits_for;
                 }

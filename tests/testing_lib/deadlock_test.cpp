@@ -104,15 +104,15 @@ protected:
     LocalCluster cluster_{3, quick_timing()};
 };
 
-TEST_F(DeadlockAcrossNodes, OneLockerIsRefusedAndToldOfTheCircle) {  // S33
+TEST_F(DeadlockAcrossNodes, OneLockerIsRefusedAndToldOfTheCycle) {  // S33
     const auto [one, other] = meet_until_refused();
     ASSERT_NE(one.has_value(), other.has_value());
     const auto& told = one ? *one : *other;
     using Wait = ErrorDetail::Wait;
     const Wait billing{"billing", "b"};
     const Wait shipping{"shipping", "a"};
-    const auto circle = one ? std::vector{billing, shipping} : std::vector{shipping, billing};
-    EXPECT_EQ(told.cycle, circle);
+    const auto cycle = one ? std::vector{billing, shipping} : std::vector{shipping, billing};
+    EXPECT_EQ(told.cycle, cycle);
     EXPECT_EQ(told.name, one ? "b" : "a");
     ASSERT_EQ(told.holders.size(), 1U);
     EXPECT_EQ(told.holders.front().node, one ? 2U : 1U);

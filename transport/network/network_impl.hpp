@@ -79,9 +79,11 @@ private:
     void bury(std::unique_ptr<RpcConnection> connection) override;
     void forbidden(const std::string& who, const char* cause) override;
 
-    // inbound connections
+    // network_unauthenticated.cpp
     void accept(Socket socket, const asio::ip::address& from);
     [[nodiscard]] Visitor* stranger_to_close_for(const asio::ip::address& from) const;
+
+    // network_peers.cpp: inbound connections
     Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
     Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);

@@ -131,16 +131,16 @@ void DeadlockSearch::find_stuck() {
 std::optional<OperationId> DeadlockSearch::victim() {
     find_stuck();
     const auto waits = waits_of_the_stuck();
-    const auto circles = components_of(waits);
+    const auto cycles = components_of(waits);
     std::vector<bool> is_last(nodes_.size(), true);
     for (Index i = 0; i < nodes_.size(); ++i) {
         for (const auto next : waits[i])
-            if (circles[next] != circles[i]) is_last[circles[i]] = false;
+            if (cycles[next] != cycles[i]) is_last[cycles[i]] = false;
     }
     const Node* youngest = nullptr;
     for (Index i = 0; i < nodes_.size(); ++i) {
         const auto& node = nodes_[i];
-        const bool counts = node.is_stuck && node.operation != nullptr && is_last[circles[i]];
+        const bool counts = node.is_stuck && node.operation != nullptr && is_last[cycles[i]];
         if (counts && (youngest == nullptr || is_before(*youngest, node))) youngest = &node;
     }
     return youngest == nullptr ? std::nullopt : std::optional{youngest->id};
@@ -162,7 +162,7 @@ Graph DeadlockSearch::waits_of_the_stuck() const {
     return waits;
 }
 
-// --- the circle ---------------------------------------------------------------------------------
+// --- the cycle ---------------------------------------------------------------------------------
 
 // For a locker, all of its requests.
 std::vector<DeadlockSearch::Index> DeadlockSearch::requests_among(const std::vector<Index>& nodes,
@@ -204,7 +204,7 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
 }
 
 // The hops of the cycle, from the first subject back to it; empty if the search takes too long.
-std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start, Extent extent) {
+std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_cycle(Index start, Extent extent) {
     std::map<Index, Hop> reached;  // which subject waits for it, and where
     std::deque<Index> look_at{start};
     std::size_t steps = 0;
@@ -216,43 +216,43 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::shortest_circle(Index start, Ex
                 look_at.push_back(to);
                 continue;
             }
-            std::vector<Hop> circle;
+            std::vector<Hop> cycle;
             auto at = start;
             do {
-                circle.push_back(reached.at(at));
-                at = circle.back().node;
+                cycle.push_back(reached.at(at));
+                at = cycle.back().node;
             } while (at != start);
-            return circle;
+            return cycle;
         }
     }
     return {};
 }
 
-std::vector<CircleStep> DeadlockSearch::circle(OperationId victim) {
+std::vector<CycleStep> DeadlockSearch::cycle(OperationId victim) {
     const auto start = indexes_.at(victim);
-    auto hops = shortest_circle(start, Extent::all);
+    auto hops = shortest_cycle(start, Extent::all);
     // If there are too many in front, the nearest are enough.
-    if (hops.empty()) hops = shortest_circle(start, Extent::enough);
+    if (hops.empty()) hops = shortest_cycle(start, Extent::enough);
     if (hops.empty()) hops.push_back({start, nodes_[start].operation->names.front()});
-    std::vector<CircleStep> circle;
+    std::vector<CycleStep> cycle;
     std::size_t bytes = 0;
     for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
         auto one = step(hop->node, hop->name);
         bytes += one.label.size() + one.waits_for.size();
-        const bool fits = circle.size() < circle_steps_max && bytes <= circle_bytes_max;
-        if (!fits && !circle.empty()) break;
-        circle.push_back(std::move(one));
+        const bool fits = cycle.size() < cycle_steps_max && bytes <= cycle_bytes_max;
+        if (!fits && !cycle.empty()) break;
+        cycle.push_back(std::move(one));
     }
-    return circle;
+    return cycle;
 }
 
-CircleStep DeadlockSearch::step(Index index, const std::string& name) const {
+CycleStep DeadlockSearch::step(Index index, const std::string& name) const {
     const auto id = nodes_[index].id;
     const auto& operation = *nodes_[index].operation;
     const auto node = waits_.sessions().find(id.session)->opened.node;
     const auto told = [&](const LockerTag& locker, const std::string& label) {
         const auto& shown = locker.label.empty() ? label : locker.label;
-        return CircleStep{node, id.session, locker.number, shown, name};
+        return CycleStep{node, id.session, locker.number, shown, name};
     };
     if (operation.upgrades.is_set()) {
         const auto& hold = *waits_.table().find(name)->find({id.session, operation.upgrades});

@@ -44,7 +44,7 @@ public:
     [[nodiscard]] std::optional<OperationId> victim();
     // There must be a victim. The shortest cycle that contains it, and among those the one with the
     // oldest requests, next one first. If the cycle is too long to find, the first step.
-    [[nodiscard]] std::vector<CircleStep> circle(OperationId victim);
+    [[nodiscard]] std::vector<CycleStep> cycle(OperationId victim);
 
 private:
     using Index = std::size_t;
@@ -81,8 +81,8 @@ private:
     [[nodiscard]] Graph waits_of_the_stuck() const;
     [[nodiscard]] static bool is_before(const Node& one, const Node& other);
     [[nodiscard]] std::vector<Hop> hops(Index from, Extent extent, std::size_t& steps);
-    [[nodiscard]] std::vector<Hop> shortest_circle(Index from, Extent extent);
-    [[nodiscard]] CircleStep step(Index node, const std::string& name) const;
+    [[nodiscard]] std::vector<Hop> shortest_cycle(Index from, Extent extent);
+    [[nodiscard]] CycleStep step(Index node, const std::string& name) const;
 
     const WaitFinder& waits_;
     std::size_t& steps_;

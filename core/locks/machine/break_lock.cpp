@@ -1,7 +1,7 @@
-// Breaking locks (S24). A broken hold stays in everybody's way until its node has confirmed the
-// loss, or until a quorum has counted down the time for which the last renewal before the break
-// made it valid: nobody gets the name while the former holder may still trust in it (P3).
-#include <algorithm>
+// The break of a lock (S24), and the ends of quorum timers. A broken hold blocks its name until its
+// node has confirmed the loss, or until a quorum has counted down the time for which the last
+// renewal before the break made it valid: nobody gets the name while the former holder may still
+// rely on it (P3). table_breaks.cpp has the effect on a name.
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -9,47 +9,6 @@
 #include "core/locks/table/lock_table.hpp"
 
 namespace mortise::core {
-
-// --- on a name ----------------------------------------------------------------------------------
-
-std::vector<OperationId> LockTable::holders_under(std::string_view name, FencingToken token) const {
-    std::vector<OperationId> holders;
-    const auto* record = find(name);
-    if (record == nullptr) return holders;
-    for (const auto& grant : record->holders()) {
-        if (grant.token == token && !grant.left) holders.push_back(grant.operation);
-    }
-    return holders;
-}
-
-void LockTable::close(const std::string& name, OperationId hold, LogIndex since,
-                      const OpenSession& session) {
-    holds_.mark_broken(name, names_.record(name), hold, since, session);
-    names_.changed(name);
-    names_.note_turn(name);
-}
-
-void LockTable::take_off(const std::string& name, const std::vector<OperationId>& holds,
-                         Predecessor how, Grants& grants) {
-    auto& record = names_.record(name);
-    for (const auto hold : holds) {
-        const bool removed = holds_.release(name, record, hold, how);
-        MORTISE_CHECK(removed);
-    }
-    holds_.closures().end_over(name, &record);
-    names_.note_turn(name);
-    settle({name}, grants);
-}
-
-bool LockTable::open(const std::string& name, FencingToken token) {
-    const auto slot = names_.slot_of(name);
-    if (!names_.is_known(slot)) return false;
-    if (!holds_.remove_left(name, slot.record->second, token)) return false;
-    names_.note_turn(name);
-    return true;
-}
-
-// --- for a session ------------------------------------------------------------------------------
 
 void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     touch(request.name);

@@ -68,7 +68,7 @@ std::optional<DeadlockWatch::Deadlock> DeadlockWatch::find(const WaitFinder& wai
     add_suspects(waits, search, steps);
     const auto victim = search.victim();
     if (!victim) return std::nullopt;
-    return Deadlock{*victim, search.circle(*victim)};
+    return Deadlock{*victim, search.cycle(*victim)};
 }
 
 void DeadlockWatch::add_suspects(const WaitFinder& waits, DeadlockSearch& search,

@@ -27,7 +27,7 @@ public:
 
     struct Deadlock {
         OperationId victim;  // the request that is to be refused
-        std::vector<CircleStep> cycle;
+        std::vector<CycleStep> cycle;
     };
     // What this command completed, if anything. Counts the steps of the search.
     [[nodiscard]] std::optional<Deadlock> find(const WaitFinder& waits, std::size_t& steps) const;

@@ -1,28 +1,9 @@
-// Values of names (S36, S37): the effect on a name, and the outcomes for a session.
-#include <utility>
-
+// Requests that write the values of names (S36, S37), and their answers. table_values.cpp has their
+// effect on a name.
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/table/lock_table.hpp"
 
 namespace mortise::core {
-
-// --- on a name ----------------------------------------------------------------------------------
-
-LockTable::Stored LockTable::set_value(const std::string& name, OperationId hold,
-                                       std::string bytes) {
-    if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
-    if (!holds_.values().set(name, std::move(bytes))) return Stored::full;
-    names_.changed(name);
-    return Stored::stored;
-}
-
-LockTable::Stored LockTable::mark_consistent(const std::string& name, OperationId hold) {
-    if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
-    if (holds_.values().mark_consistent(name)) names_.changed(name);
-    return Stored::stored;
-}
-
-// --- for a session ------------------------------------------------------------------------------
 
 // `stored`: it may. A hold of several names may write each of them.
 AnswerKind LockMachine::may_write(const Session& session, Seq hold, const std::string& name) {

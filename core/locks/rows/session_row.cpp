@@ -49,9 +49,9 @@ void get_what_was_given(ByteReader& in, Answer& answer) {
     }
 }
 
-void put(ByteWriter& out, const std::vector<CircleStep>& circle) {
-    out.varint(circle.size());
-    for (const auto& step : circle) {
+void put(ByteWriter& out, const std::vector<CycleStep>& cycle) {
+    out.varint(cycle.size());
+    for (const auto& step : cycle) {
         out.varint(step.node.raw());
         out.varint(step.session.raw());
         out.varint(step.locker);
@@ -60,20 +60,20 @@ void put(ByteWriter& out, const std::vector<CircleStep>& circle) {
     }
 }
 
-std::vector<CircleStep> get_circle(ByteReader& in) {
+std::vector<CycleStep> get_cycle(ByteReader& in) {
     constexpr std::size_t step_bytes_min = 6;
-    std::vector<CircleStep> circle;
+    std::vector<CycleStep> cycle;
     for (auto left = in.count(step_bytes_min); left > 0 && in.ok(); --left) {
-        CircleStep step;
+        CycleStep step;
         step.node = get_id<NodeId>(in);
         step.session = get_id<SessionId>(in);
         step.locker = in.varint();
         step.label = in.text(label_bytes_max);
         step.waits_for = in.text(name_bytes_max);
-        circle.push_back(std::move(step));
-        if (circle.size() > circle_steps_max || circle.back().waits_for.empty()) in.fail();
+        cycle.push_back(std::move(step));
+        if (cycle.size() > cycle_steps_max || cycle.back().waits_for.empty()) in.fail();
     }
-    return circle;
+    return cycle;
 }
 
 void put_answers(ByteWriter& out, const KeptAnswers& answers) {
@@ -83,7 +83,7 @@ void put_answers(ByteWriter& out, const KeptAnswers& answers) {
         out.varint(seq.raw());
         put_enum(out, answer.kind);
         put_what_was_given(out, answer);
-        if (answer.kind == AnswerKind::deadlock) put(out, answer.circle);
+        if (answer.kind == AnswerKind::deadlock) put(out, answer.cycle);
     });
 }
 
@@ -95,7 +95,7 @@ void get_answers(ByteReader& in, Session& session) {
         Answer answer;
         answer.kind = get_enum(in, last_answer_kind);
         get_what_was_given(in, answer);
-        if (answer.kind == AnswerKind::deadlock) answer.circle = get_circle(in);
+        if (answer.kind == AnswerKind::deadlock) answer.cycle = get_cycle(in);
         const bool is_sound = at >= answers.newest() && seq <= session.applied;
         if (!in.ok() || !is_sound || answers.find(seq) != nullptr) return in.fail();
         answers.keep(at, seq, std::move(answer));

@@ -11,8 +11,8 @@
 //   RequestGroups   the places of requests for several names
 //   TraceRemover    what ended sessions left on a name
 //   QueueAdmission  who is let in, after each change
-// table_invariants.hpp has the invariants. The requests to convert and break holds, and those about
-// values and time limits, are in the sources of core/locks/machine that are about the same.
+// table_invariants.hpp has the invariants. The sources table_conversions, table_values,
+// table_breaks and table_timers have the functions for conversions, values, breaks and time limits.
 #pragma once
 
 #include <optional>
@@ -56,8 +56,8 @@ public:
     // Removes a waiter from all its queues; it must wait.
     void withdraw(const NameList& names, Ticket ticket, Grants& grants);
 
-    // Conversions (conversions.cpp). Returns its token. Empty, without an effect, unless the hold's
-    // mode covers `mode` and no upgrade of it waits. It must be a holder (S27).
+    // Conversions (table_conversions.cpp). Returns its token. Empty, without an effect, unless the
+    // hold's mode covers `mode` and no upgrade of it waits. It must be a holder (S27).
     std::optional<FencingToken> downgrade(const std::string& name, OperationId hold, LockMode mode,
                                           Grants& grants);
     enum class Upgraded : std::uint8_t { at_once, queued, busy, deadlock, invalid };
@@ -69,12 +69,12 @@ public:
     // Removes the upgrade, which must wait.
     void withdraw_upgrade(const std::string& name, Grants& grants);
 
-    // Whether `hold` may write the value of this name, and there was capacity (lock_values.cpp).
+    // Whether `hold` may write the value of this name, and there was capacity (table_values.cpp).
     enum class Stored : std::uint8_t { stored, not_exclusive, full };
     Stored set_value(const std::string& name, OperationId hold, std::string bytes);
     Stored mark_consistent(const std::string& name, OperationId hold);
 
-    // The holders with this token, oldest first, broken or not (break_lock.cpp).
+    // The holders with this token, oldest first, broken or not (table_breaks.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
                                                          FencingToken token) const;
     // Marks the hold broken. It stays for the time that the renewal at `since` gave to it. It must
@@ -91,7 +91,7 @@ public:
     void look_again(const std::string& name, Grants& grants) { settle({name}, grants); }
 
     // The cluster counts its max_hold from here on, if it does not yet. False, without an effect,
-    // if it was granted after that index. It must be a holder with a max_hold (hold_terms.cpp).
+    // if it was granted after that index. It must be a holder with a max_hold (table_timers.cpp).
     bool count_max_hold(const std::string& name, OperationId hold, LogIndex known);
     // The former holder does not stay in the way any longer because of this quorum timer, which
     // must exist.

@@ -145,7 +145,7 @@ constexpr std::string_view expected_probes[] = {
     "let in, writers preferred",
     "overtaken 8 times",
     "deadlock refused",
-    "circle closed by a grant",
+    "cycle closed by a grant",
     "locker with several names",
     "hold suspended",
     "suspended hold held again",

@@ -30,7 +30,7 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                                sum.text(grant.name);
                                sum.number(grant.token.raw());
                            }
-                           for (const auto& step : one.answer.circle) {
+                           for (const auto& step : one.answer.cycle) {
                                sum.number(step.session.raw());
                                sum.number(step.locker);
                                sum.text(step.label);
@@ -105,9 +105,9 @@ void LockHistory::specify(core::NodeId node, const core::Applied& applied) {
 
 void LockHistory::check_wait_cycles(core::NodeId node, core::LogIndex index) {
     const auto locks = spec_.list({}, {}, SIZE_MAX);
-    const auto circle = standing_cycle(
+    const auto cycle = standing_cycle(
         locks, [this](core::OperationId operation) { return book_.takes_any(operation); });
-    if (!circle.empty()) report(node, "circle: at index " + in_words(index) + " " + circle);
+    if (!cycle.empty()) report(node, "cycle: at index " + in_words(index) + " " + cycle);
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -270,9 +270,9 @@ void LockHistory::on(core::NodeId node, const Asked& asked, core::Written /*writ
 }
 
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked) {
-    const auto at = book_.refused_at(deadlocked.circle);
-    if (deadlocked.circle.front().node != node || at <= asked.floor) {
-        return report(node, "a circle of waits that the log does not have");
+    const auto at = book_.refused_at(deadlocked.cycle);
+    if (deadlocked.cycle.front().node != node || at <= asked.floor) {
+        return report(node, "a wait cycle that the log does not have");
     }
     answered_up_to_ = std::max(answered_up_to_, at);
 }

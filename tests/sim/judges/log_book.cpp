@@ -75,12 +75,12 @@ core::LogIndex LogBook::ended_at(core::OperationId hold) const {
     return found == released_.end() ? ended_at(hold.session) : found->second;
 }
 
-core::LogIndex LogBook::refused_at(const std::vector<core::CircleStep>& circle) const {
+core::LogIndex LogBook::refused_at(const std::vector<core::CycleStep>& cycle) const {
     core::LogIndex last;
-    const auto session = circle.front().session;
+    const auto session = cycle.front().session;
     auto one = deadlocks_.lower_bound({session, {}});
     for (; one != deadlocks_.end() && one->first.session == session; ++one) {
-        if (one->second.circle == circle) last = std::max(last, one->second.at);
+        if (one->second.cycle == cycle) last = std::max(last, one->second.at);
     }
     return last;
 }
@@ -150,10 +150,10 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
 
 void LogBook::on_deadlock(core::OperationId operation, const core::Answer& answer) {
     fairness_.left(operation);
-    const bool is_new = deadlocks_.emplace(operation, Refused{index_, answer.circle}).second;
-    if (!is_new || answer.circle.empty()) return;  // of two readers that upgrade
+    const bool is_new = deadlocks_.emplace(operation, Refused{index_, answer.cycle}).second;
+    if (!is_new || answer.cycle.empty()) return;  // of two readers that upgrade
     tally_.probe("deadlock refused");
-    if (placed_.contains(operation)) tally_.probe("circle closed by a grant");
+    if (placed_.contains(operation)) tally_.probe("cycle closed by a grant");
 }
 
 // By a Release, or by a Cancel that came after the grant.

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] core::LogIndex ended_at(core::SessionId session) const;
     // When a request was last refused for this cycle, which begins with the refused locker; not
     // set: never.
-    [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CircleStep>& circle) const;
+    [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CycleStep>& cycle) const;
     // Identifies this write or break among all others; empty if nothing does.
     [[nodiscard]] static std::string written_by(const core::RequestBody& body);
     // The entry in which it took effect; not set: none.
@@ -77,7 +77,7 @@ public:
 private:
     struct Refused {
         core::LogIndex at;
-        std::vector<core::CircleStep> circle;
+        std::vector<core::CycleStep> cycle;
     };
     struct Newest {
         core::FencingToken any;

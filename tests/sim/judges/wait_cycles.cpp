@@ -35,7 +35,7 @@ std::optional<Locker> find_cycle(const Locker& at, const WaitsFor& waits, std::s
     if (found == waits.end() || done.contains(at)) return std::nullopt;
     if (!path.insert(at).second) return at;
     for (const auto& next : found->second) {
-        if (auto circle = find_cycle(next, waits, path, done)) return circle;
+        if (auto cycle = find_cycle(next, waits, path, done)) return cycle;
     }
     path.erase(at);
     done.insert(at);
@@ -55,10 +55,10 @@ std::string standing_cycle(const std::vector<core::LockView>& locks, const Takes
     std::set<Locker> done;
     for (const auto& [locker, others] : waits) {
         std::set<Locker> path;
-        const auto circle = find_cycle(locker, waits, path, done);
-        if (!circle) continue;
-        return "locker " + std::to_string(circle->second) + " of session " +
-               in_words(circle->first) + " waits for itself";
+        const auto cycle = find_cycle(locker, waits, path, done);
+        if (!cycle) continue;
+        return "locker " + std::to_string(cycle->second) + " of session " + in_words(cycle->first) +
+               " waits for itself";
     }
     return {};
 }

@@ -12,7 +12,7 @@ core::LockerTag locker(std::uint64_t number) {
 }
 
 // The holder and the waiters of a name, each with a locker of its own session.
-struct StandingCircle : testing::Test {
+struct StandingCycle : testing::Test {
     using Seq = std::uint64_t;
     static core::LockView::Waiting waiting(core::SessionId session, Seq seq,
                                            core::LockMode mode = core::LockMode::exclusive) {
@@ -44,42 +44,42 @@ struct StandingCircle : testing::Test {
     std::set<core::OperationId> any;
 };
 
-TEST_F(StandingCircle, IsOfLockersThatHoldWhatTheNextOneWants) {
+TEST_F(StandingCycle, IsOfLockersThatHoldWhatTheNextOneWants) {
     take_in_opposite_order();
     EXPECT_VIOLATION("locker 1 of session 1 waits for itself");
 }
 
-TEST_F(StandingCircle, IsOfOneThatWantsWhatItHas) {
+TEST_F(StandingCycle, IsOfOneThatWantsWhatItHas) {
     lock("x", of_a, 1).waiters = {waiting(of_a, 2)};
     EXPECT_VIOLATION("locker 1 of session 1 waits for itself");
 }
 
-TEST_F(StandingCircle, IsNoneInOneOrder) {
+TEST_F(StandingCycle, IsNoneInOneOrder) {
     lock("x", of_a, 1).waiters = {waiting(of_b, 2)};
     lock("y", of_a, 3);
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(StandingCircle, IsNoneOfThoseWithoutLockers) {
+TEST_F(StandingCycle, IsNoneOfThoseWithoutLockers) {
     take_in_opposite_order();
     locks.front().waiters.front().locker = {};
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(StandingCircle, IsNoneAmongReaders) {
+TEST_F(StandingCycle, IsNoneAmongReaders) {
     take_in_opposite_order();
     locks.front().holders.front().mode = core::LockMode::shared;
     locks.front().waiters.front().mode = core::LockMode::shared;
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(StandingCircle, IsNoneWhereAnotherNameDoesAsWell) {
+TEST_F(StandingCycle, IsNoneWhereAnotherNameDoesAsWell) {
     take_in_opposite_order();
     any.insert(operation(of_b, 2));
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(StandingCircle, IsNotTheHoldThatIsUpgraded) {
+TEST_F(StandingCycle, IsNotTheHoldThatIsUpgraded) {
     auto& view = lock("x", of_a, 1);
     view.holders.front().mode = core::LockMode::update;
     view.waiters = {waiting(of_a, 2)};
@@ -101,22 +101,22 @@ struct DeadlocksTest : LockHistoryTest {
         apply({take(of_a, 1, "x"), take(of_b, 1, "y"), take(of_a, 2, "y")});
         return entry({take(of_b, 2, "x")});
     }
-    void tell(core::NodeId node, std::vector<core::CircleStep> circle) {
-        history.answered(node, {core::CallTag{1}, core::Deadlocked{std::move(circle)}}, last);
+    void tell(core::NodeId node, std::vector<core::CycleStep> cycle) {
+        history.answered(node, {core::CallTag{1}, core::Deadlocked{std::move(cycle)}}, last);
     }
 };
 
 TEST_F(DeadlocksTest, AreContentWithAnHonestHistory) {
     ask(b, 1);
     auto applied = complete_the_cycle();
-    ASSERT_EQ(refused(applied).circle.size(), 2U);
+    ASSERT_EQ(refused(applied).cycle.size(), 2U);
     history.applied(a, applied);
-    tell(b, refused(applied).circle);
+    tell(b, refused(applied).cycle);
     EXPECT_EQ(found(), "");
     EXPECT_EQ(tally.probes().at("deadlock refused"), 1U);
 }
 
-TEST_F(DeadlocksTest, SeeACircleThatIsNone) {
+TEST_F(DeadlocksTest, SeeACycleThatIsNone) {
     apply({take(of_a, 1, "x")});
     auto applied = entry({take(of_b, 1, "x")});
     applied.outcomes = {core::Answered{operation(of_b, 1), {core::AnswerKind::deadlock, {}, {}}}};
@@ -124,17 +124,17 @@ TEST_F(DeadlocksTest, SeeACircleThatIsNone) {
     EXPECT_VIOLATION("the specification differs at index 3");
 }
 
-TEST_F(DeadlocksTest, SeeACircleThatNobodyIsRefusedFor) {
+TEST_F(DeadlocksTest, SeeACycleThatNobodyIsRefusedFor) {
     auto applied = complete_the_cycle();
     applied.outcomes = {core::Queued{operation(of_b, 2)}};
     history.applied(a, applied);
     EXPECT_VIOLATION("the specification differs at index 3");
 }
 
-TEST_F(DeadlocksTest, SeeAnotherCircleAtAnotherNode) {
+TEST_F(DeadlocksTest, SeeAnotherCycleAtAnotherNode) {
     auto applied = complete_the_cycle();
     history.applied(a, applied);
-    refused(applied).circle.pop_back();
+    refused(applied).cycle.pop_back();
     history.applied(b, applied);
     EXPECT_VIOLATION("other outcomes at index 3");
 }
@@ -143,9 +143,9 @@ TEST_F(DeadlocksTest, SeeAReportThatTheLogDoesNotHave) {
     ask(b, 1);
     auto applied = complete_the_cycle();
     history.applied(a, applied);
-    refused(applied).circle.pop_back();
-    tell(b, refused(applied).circle);
-    EXPECT_VIOLATION("a circle of waits that the log does not have");
+    refused(applied).cycle.pop_back();
+    tell(b, refused(applied).cycle);
+    EXPECT_VIOLATION("a wait cycle that the log does not have");
 }
 
 TEST_F(DeadlocksTest, SeeAReportFromBeforeTheRequest) {
@@ -154,16 +154,16 @@ TEST_F(DeadlocksTest, SeeAReportFromBeforeTheRequest) {
     inspect(a, 8);
     history.answered(a, {core::CallTag{8}, core::Viewed{}}, last);
     ask(b, 1);
-    tell(b, refused(applied).circle);
-    EXPECT_VIOLATION("a circle of waits that the log does not have");
+    tell(b, refused(applied).cycle);
+    EXPECT_VIOLATION("a wait cycle that the log does not have");
 }
 
 TEST_F(DeadlocksTest, SeeAReportForAnotherNode) {
     ask(a, 1);
     auto applied = complete_the_cycle();
     history.applied(a, applied);
-    tell(a, refused(applied).circle);
-    EXPECT_VIOLATION("a circle of waits that the log does not have");
+    tell(a, refused(applied).cycle);
+    EXPECT_VIOLATION("a wait cycle that the log does not have");
 }
 
 }  // namespace

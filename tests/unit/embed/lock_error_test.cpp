@@ -19,7 +19,7 @@ TEST(LockError, SaysWhichLockAndWhatToDo) {
               "orders/42: " + make_error_code(Errc::timed_out).message());
 }
 
-TEST(LockError, NamesTheCircleOfADeadlock) {
+TEST(LockError, NamesTheCycleOfADeadlock) {
     const LockError error{Errc::deadlock, {.name = "a", .cycle = {{"one", "two"}, {"two", "one"}}}};
     EXPECT_EQ(std::string{error.what()}, "a (one waits for two, two waits for one): " +
                                              make_error_code(Errc::deadlock).message());

@@ -108,7 +108,7 @@ TEST_F(LockerStateTest, ALossIsOneForAllAndEndsWithTheLastOfThem) {
     auto second = nest();
     const auto told = second.lost();
     ASSERT_TRUE(grant_->mark_lost(LossReason::expired));
-    grant_->run();
+    grant_->notify_lost();
     EXPECT_TRUE(told.stop_requested());
     for (const auto* hold : {&first, &second}) {
         EXPECT_FALSE(hold->valid());

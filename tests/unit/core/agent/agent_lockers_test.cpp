@@ -19,23 +19,23 @@ protected:
         return of.sent().at(0);
     }
     void refused(Seq seq) {
-        const Answer answer{AnswerKind::deadlock, {}, {}, {}, circle_};
+        const Answer answer{AnswerKind::deadlock, {}, {}, {}, cycle_};
         of.agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++of.index}, of.now);
     }
 
-    const std::vector<CircleStep> circle_{{NodeId{1}, session, 3, "who", "a"},
-                                          {NodeId{2}, SessionId{8}, 4, {}, "b"}};
+    const std::vector<CycleStep> cycle_{{NodeId{1}, session, 3, "who", "a"},
+                                        {NodeId{2}, SessionId{8}, 4, {}, "b"}};
     Agent of;
 };
 
-TEST_F(AgentLockers, AreToldOfTheCircle) {  // S33
+TEST_F(AgentLockers, AreToldOfTheCycle) {  // S33
     const auto sent = ask();
     of.queued(sent.seq);
     refused(sent.seq);
     const auto answers = of.agent.collect(of.now).answers;
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0].tag, asking);
-    EXPECT_EQ(std::get<Deadlocked>(answers[0].result).circle, circle_);
+    EXPECT_EQ(std::get<Deadlocked>(answers[0].result).cycle, cycle_);
 }
 
 TEST_F(AgentLockers, ThatGaveUpAreNotToldAnyMore) {  // S18

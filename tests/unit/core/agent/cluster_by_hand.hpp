@@ -61,7 +61,7 @@ public:
     static Message declined(Message message) {
         for (auto& command : message) {
             auto* request = std::get_if<Request>(&command);
-            if (request != nullptr && !ends_something(request->body)) request->body = Declined{};
+            if (request != nullptr && !is_releasing(request->body)) request->body = Declined{};
         }
         return message;
     }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/leases/countdowns.hpp"
-#include "core/leases/timer_quorum.hpp"
+#include "core/leases/timer_votes.hpp"
 
 namespace mortise::core {
 namespace {
@@ -73,7 +73,7 @@ protected:
     }
 
     Configuration configuration_;
-    TimerQuorum<ClosureId> quorum_;
+    TimerVotes<ClosureId> quorum_;
     bool is_there_ = true;
 };
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/leases/timer_quorum.hpp"
+#include "core/leases/timer_votes.hpp"
 #include "core/locks/table/session_table.hpp"
 
 namespace mortise::core {
@@ -44,7 +44,7 @@ protected:
     Configuration configuration_;
     SessionTable sessions_;
     SessionId session_;
-    TimerQuorum<RenewedLease> quorum_;
+    TimerVotes<RenewedLease> quorum_;
     bool has_renewal_ = false;
 };
 

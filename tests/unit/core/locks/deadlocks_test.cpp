@@ -1,4 +1,4 @@
-// Circles of waits between lockers (S33). An answer names them as session/locker/label>name.
+// Wait cycles between lockers (S33). An answer names them as session/locker/label>name.
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -35,7 +35,7 @@ protected:
 
 // --- who waits for holders ----------------------------------------------------------------------
 
-TEST_F(Deadlocks, WhoeverClosesACircleIsRefusedAndIsToldOfIt) {  // S33
+TEST_F(Deadlocks, WhoeverClosesACycleIsRefusedAndIsToldOfIt) {  // S33
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
@@ -53,7 +53,7 @@ TEST_F(Deadlocks, ARepeatIsToldTheSame) {  // S17
     EXPECT_EQ(put(asks(2, 2, "a")), said);
 }
 
-TEST_F(Deadlocks, ACircleHasAnyNumberOfLockers) {  // S33
+TEST_F(Deadlocks, ACycleHasAnyNumberOfLockers) {  // S33
     for (std::uint64_t i = 1; i <= 3; ++i)
         put(asks(i, 1, std::to_string(i)));
     put(asks(1, 2, "2"));
@@ -68,7 +68,7 @@ TEST_F(Deadlocks, TwoLockersOfOneSessionAreTwo) {  // S22
     EXPECT_EQ(put(asks(1, 4, "a", exclusive, 2)), "1.4 deadlock 1/2/>a 1/1/>b");
 }
 
-TEST_F(Deadlocks, WhoWaitsForItselfWaitsInACircle) {  // S27
+TEST_F(Deadlocks, WhoWaitsForItselfWaitsInACycle) {  // S27
     put(asks(1, 1, "a", shared));
     EXPECT_EQ(put(asks(1, 2, "a")), "1.2 deadlock 1/1/>a");
 }
@@ -103,7 +103,7 @@ TEST_F(Deadlocks, HoldersThatAreCompatibleAreNotWaitedFor) {  // S33
     EXPECT_EQ(put(asks(2, 2, "a", shared)), "2.2 granted token=1 previous=none/0/");
 }
 
-TEST_F(Deadlocks, WhoDoesNotWaitClosesNoCircle) {  // S20
+TEST_F(Deadlocks, WhoDoesNotWaitClosesNoCycle) {  // S20
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(1, 2, "b"));
@@ -166,7 +166,7 @@ TEST_F(Deadlocks, ABarrierWaitsForAllEarlierRequests) {  // S32, S33
     put(asks_all(1, 2, {{"a", intent_shared}, {"b", exclusive}}));
     put(asks(3, 2, "d"));
     put(asks_all(3, 3, {{"a", intent_shared}, {"d", intent_shared}}, 2));
-    EXPECT_EQ(put(asks(3, 4, "c")), "3.4 queued");  // nobody of the circle waits for its locker
+    EXPECT_EQ(put(asks(3, 4, "c")), "3.4 queued");  // nobody of the cycle waits for its locker
     put(cancel(3, 5, 4));
     EXPECT_EQ(put(asks(2, 2, "c")), "2.2 queued");  // granted, a barrier lets it be
 }
@@ -191,7 +191,7 @@ TEST_F(Deadlocks, WhoWantsAnyOfWhatIsStuckIsStuck) {  // S33
 
 // --- conversions --------------------------------------------------------------------------------
 
-TEST_F(Deadlocks, AnUpgradeThatWaitsClosesACircle) {  // S27, S33
+TEST_F(Deadlocks, AnUpgradeThatWaitsClosesACycle) {  // S27, S33
     put(asks(1, 1, "a", update));
     put(asks(1, 2, "b"));
     put(asks(2, 1, "a", shared));
@@ -218,7 +218,7 @@ TEST_F(Deadlocks, EverybodyWaitsForAnUpgrade) {  // S28, S33
     EXPECT_EQ(put(asks(2, 3, "b")), "2.3 deadlock 2/1/>b 3/1/>a 1/1/>a");
 }
 
-TEST_F(Deadlocks, AnUpgradeAtOnceClosesACircle) {  // S27, S33
+TEST_F(Deadlocks, AnUpgradeAtOnceClosesACycle) {  // S27, S33
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "d", exclusive, 0));
@@ -256,7 +256,7 @@ TEST_F(Deadlocks, WhenTheEndOfABreakClosesItTheYoungestIsRefused) {  // S24, S33
 }
 
 // Whoever it goes before from then on waits for it, and for what else its locker waits for.
-TEST_F(Deadlocks, WhoIsOvertakenForTheEighthTimeClosesACircle) {  // S29, S33
+TEST_F(Deadlocks, WhoIsOvertakenForTheEighthTimeClosesACycle) {  // S29, S33
     std::uint64_t held = 1;
     std::uint64_t newest = 1;
     const auto urgent = [](std::uint64_t session, std::uint64_t seq, Priority priority,
@@ -296,7 +296,7 @@ TEST_F(Deadlocks, WhoIsRefusedLetsOthersIn) {  // S30
               "3.2 granted token=2 previous=none/0/");
 }
 
-TEST_F(Deadlocks, WhoIsMerelyBehindACircleIsNotRefused) {  // S33
+TEST_F(Deadlocks, WhoIsMerelyBehindACycleIsNotRefused) {  // S33
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "c"));
@@ -308,7 +308,7 @@ TEST_F(Deadlocks, WhoIsMerelyBehindACircleIsNotRefused) {  // S33
 
 // --- the dead -----------------------------------------------------------------------------------
 
-// 3 is waited for through what 1 has and waits for: if 3 waited for 2, that were a circle.
+// 3 is waited for through what 1 has and waits for: if 3 waited for 2, that were a cycle.
 class DeadlocksBehindAHold : public Deadlocks {
 protected:
     DeadlocksBehindAHold() {
@@ -320,7 +320,7 @@ protected:
     }
 };
 
-TEST_F(DeadlocksBehindAHold, ThatIsHeldItIsACircle) {  // S33
+TEST_F(DeadlocksBehindAHold, ThatIsHeldItIsACycle) {  // S33
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 deadlock 3/1/>c 2/1/>a 1/1/>b");
 }
 
@@ -390,9 +390,9 @@ TEST_F(DeadlocksLongCycle, OfALongOneTheBeginningIsTold) {  // P11
     const auto* answer = machine_.sessions().find(SessionId{1})->answers.find(Seq{seq_});
     ASSERT_NE(answer, nullptr);
     EXPECT_EQ(answer->kind, AnswerKind::deadlock);
-    ASSERT_EQ(answer->circle.size(), circle_steps_max);
-    EXPECT_EQ(answer->circle.front().waits_for, "1");
-    EXPECT_EQ(answer->circle.back().waits_for, "16");
+    ASSERT_EQ(answer->cycle.size(), cycle_steps_max);
+    EXPECT_EQ(answer->cycle.front().waits_for, "1");
+    EXPECT_EQ(answer->cycle.back().waits_for, "16");
 }
 
 // Who holds it is found before those in front, and is told of instead of them.
@@ -407,7 +407,7 @@ TEST_F(DeadlocksLongCycle, OneThroughALongQueueIsSeen) {  // P10
     EXPECT_EQ(put(asks(2, 2, "hot")), "2.2 deadlock 2/1/>hot 1/1/>b");
 }
 
-// One grant closes a circle for each of its locker's other requests.
+// One grant closes a cycle for each of its locker's other requests.
 TEST_F(DeadlocksLongCycle, ManyAtOnceAreAllOpened) {  // S33, P10
     constexpr std::uint64_t count = 300;
     std::vector<Command> batch{asks(1, 1, "a"), asks(2, 1, "a", shared)};

@@ -1,4 +1,4 @@
-#include "core/node/admission.hpp"
+#include "core/node/message_admission.hpp"
 
 #include <algorithm>
 

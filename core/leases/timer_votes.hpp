@@ -17,7 +17,7 @@ namespace mortise::core {
 
 // Kept for one term. `Timer` is what Countdowns counts: RenewedLease or ClosureId.
 template <typename Timer>
-class TimerQuorum {
+class TimerVotes {
 public:
     using Id = decltype(id_of(std::declval<Timer>()));
 

@@ -9,7 +9,7 @@
 
 namespace mortise::core {
 
-struct Inbound {
+struct DecodedForward {
     Bytes batch;  // empty: there is none, or a malformed one
     std::vector<Command> commands;
     std::optional<Renewal> renewal;
@@ -22,12 +22,12 @@ struct Inbound {
 };
 
 // `format` is the newest one that this node reads.
-[[nodiscard]] Inbound look_into(const Forward& forward, std::uint8_t format);
+[[nodiscard]] DecodedForward decode(const Forward& forward, std::uint8_t format);
 // Leaves out the requests of its session before `next`, or all if that is not set.
-void leave_out_requests(Inbound& inbound, Seq next);
+void leave_out_requests(DecodedForward& decoded, Seq next);
 // Makes a Declined of each request that begins something.
-void decline_what_begins(Inbound& inbound);
+void decline_acquiring(DecodedForward& decoded);
 // Sets the access of `opener`'s certificate in each session that it opens.
-void set_access(Inbound& inbound, NodeId opener, const Access& access);
+void set_access(DecodedForward& decoded, NodeId opener, const Access& access);
 
 }  // namespace mortise::core

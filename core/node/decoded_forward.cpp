@@ -1,4 +1,4 @@
-#include "core/node/inbound.hpp"
+#include "core/node/decoded_forward.hpp"
 
 #include <algorithm>
 
@@ -29,62 +29,62 @@ bool are_part_of_a_stream(const std::vector<Command>& commands) {
 
 }  // namespace
 
-Inbound look_into(const Forward& forward, std::uint8_t format) {
-    Inbound inbound{{}, {}, forward.renewal};
-    if (forward.batch.empty()) return inbound;
+DecodedForward decode(const Forward& forward, std::uint8_t format) {
+    DecodedForward decoded{{}, {}, forward.renewal};
+    if (forward.batch.empty()) return decoded;
     auto commands = decode_batch(forward.batch, format);
     if (!commands || !are_part_of_a_stream(*commands)) {
-        inbound.is_malformed = true;
-        return inbound;
+        decoded.is_malformed = true;
+        return decoded;
     }
-    inbound.batch = forward.batch;
-    inbound.commands = std::move(*commands);
-    for (const auto& command : inbound.commands) {
+    decoded.batch = forward.batch;
+    decoded.commands = std::move(*commands);
+    for (const auto& command : decoded.commands) {
         const auto* request = std::get_if<Request>(&command);
         if (request == nullptr) continue;
-        if (!inbound.session.is_set()) inbound.first = request->seq;
-        inbound.session = request->session;
-        inbound.last = request->seq;
+        if (!decoded.session.is_set()) decoded.first = request->seq;
+        decoded.session = request->session;
+        decoded.last = request->seq;
     }
-    return inbound;
+    return decoded;
 }
 
 // In the log they would be duplicates, or have no effect.
-void leave_out_requests(Inbound& inbound, Seq next) {
-    if (next == inbound.first) return;
-    const auto removed = std::erase_if(inbound.commands, [&](const auto& command) {
+void leave_out_requests(DecodedForward& decoded, Seq next) {
+    if (next == decoded.first) return;
+    const auto removed = std::erase_if(decoded.commands, [&](const auto& command) {
         const auto* request = std::get_if<Request>(&command);
         return request != nullptr && (!next.is_set() || request->seq < next);
     });
-    if (!next.is_set() || next > inbound.last) inbound.session = {};
-    if (removed != 0) inbound.batch = batch_of(inbound.commands);
+    if (!next.is_set() || next > decoded.last) decoded.session = {};
+    if (removed != 0) decoded.batch = batch_of(decoded.commands);
 }
 
 // P11: each of these requests is answered under its own number, so that the releases behind it
 // proceed.
-void decline_what_begins(Inbound& inbound) {
+void decline_acquiring(DecodedForward& decoded) {
     bool declines = false;
-    for (auto& command : inbound.commands) {
+    for (auto& command : decoded.commands) {
         auto* request = std::get_if<Request>(&command);
-        if (request == nullptr || ends_something(request->body)) continue;
+        if (request == nullptr || is_releasing(request->body)) continue;
         request->body = Declined{};
         declines = true;
     }
-    if (declines) inbound.batch = batch_of(inbound.commands);
+    if (declines) decoded.batch = batch_of(decoded.commands);
 }
 
 // The access that the opener wrote itself does not count; its certificate does. The format that a
 // member claims to read does not count either: otherwise a member could lift the rules for all
 // nodes by claiming to be old. Every version that knows certificates reads such commands.
-void set_access(Inbound& inbound, NodeId opener, const Access& access) {
+void set_access(DecodedForward& decoded, NodeId opener, const Access& access) {
     bool differs = false;
-    for (auto& command : inbound.commands) {
+    for (auto& command : decoded.commands) {
         auto* opening = std::get_if<OpenSession>(&command);
         if (opening == nullptr || opening->node != opener || opening->access == access) continue;
         opening->access = access;
         differs = true;
     }
-    if (differs) inbound.batch = batch_of(inbound.commands);
+    if (differs) decoded.batch = batch_of(decoded.commands);
 }
 
 }  // namespace mortise::core

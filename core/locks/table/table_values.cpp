@@ -1,0 +1,22 @@
+// What the writes of a value do to a name (S36, S37).
+#include <utility>
+
+#include "core/locks/table/lock_table.hpp"
+
+namespace mortise::core {
+
+LockTable::Stored LockTable::set_value(const std::string& name, OperationId hold,
+                                       std::string bytes) {
+    if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
+    if (!holds_.values().set(name, std::move(bytes))) return Stored::full;
+    names_.changed(name);
+    return Stored::stored;
+}
+
+LockTable::Stored LockTable::mark_consistent(const std::string& name, OperationId hold) {
+    if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
+    if (holds_.values().mark_consistent(name)) names_.changed(name);
+    return Stored::stored;
+}
+
+}  // namespace mortise::core
