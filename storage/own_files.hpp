@@ -1,6 +1,6 @@
-// The files of a database, implemented on File, so that the descriptor of each is known and nothing
-// is written to or closed that is not ours any more. RocksDB's own files do not expose their
-// descriptors.
+// The files of a database, implemented on File, so that the descriptor of each is known, and no
+// descriptor is written to or closed after the program closed or reused it. RocksDB's own files do
+// not expose their descriptors.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace mortise::storage {
 // when one of the descriptors turns out to be closed.
 [[nodiscard]] std::shared_ptr<rocksdb::FileSystem> own_files(std::shared_ptr<DirectoryLock> lock);
 
-// Whether `status` results from that.
+// True if `status` reports the lost lock.
 [[nodiscard]] bool is_closed(const rocksdb::Status& status);
 
 }  // namespace mortise::storage

@@ -29,9 +29,8 @@ public:
     SendWindow(Nanoseconds resend_after, std::size_t calls_max)
         : resend_after_{resend_after}, calls_max_{calls_max} {}
 
-    // Capacity for one more request that holds or queues something, and for one that ends
-    // something. The latter have a part of the window to themselves, so that no number of acquires
-    // delays a release (S21).
+    // Capacity for one more acquiring request, and for a releasing one. The latter have a part of
+    // the window to themselves, so that no number of acquires delays a release (S21).
     [[nodiscard]] bool has_capacity_for_calls() const { return sent_.size() < calls_max_; }
     [[nodiscard]] bool has_room() const { return sent_.size() < 2 * calls_max_; }
 

@@ -34,9 +34,9 @@ public:
     void u16(std::uint16_t value);
     void u32(std::uint32_t value);
     void u64(std::uint64_t value);
-    // One to ten bytes, the small numbers short (LEB128).
+    // Writes one to ten bytes; small numbers take fewer (LEB128).
     void varint(std::uint64_t value);
-    // A varint length, then the bytes.
+    // Writes the length as a varint, then the bytes.
     void text(std::string_view value);
     // Appends the bytes without a length: the reader knows how many there are.
     void raw(std::string_view bytes) { out_.append(bytes); }
@@ -61,8 +61,8 @@ public:
     std::uint64_t varint();
     // Fails and returns empty if it is longer than `bytes_max`. The result points into the input.
     std::string_view text(std::size_t bytes_max);
-    // A count of elements with at least `element_bytes_min` bytes each. Fails if they cannot fit in
-    // the rest, so that no received count determines the size of an allocation.
+    // Reads a count of elements of at least `element_bytes_min` bytes each. Fails if they cannot fit
+    // in the rest, so that no received count determines the size of an allocation.
     std::size_t count(std::size_t element_bytes_min);
 
     void fail() { ok_ = false; }

@@ -11,11 +11,11 @@ namespace mortise::core {
 struct Generation {
     Incarnation incarnation;  // of the data directory
     BootEpoch boot_epoch;     // of this start on it
-    // Drawn at random at each start: two runs of one boot epoch are runs of two copies of the
-    // directory. The log does not have it.
+    // Drawn at random at each start. Two runs with one boot epoch use two copies of the directory.
+    // The log does not record this number.
     std::uint64_t life = 0;
 
-    // It identifies a run: a node has both values, and a client has neither.
+    // True if this identifies a run of a node; a client has none.
     [[nodiscard]] constexpr bool is_set() const {
         return incarnation.is_set() && boot_epoch.is_set();
     }
@@ -31,8 +31,8 @@ struct Generation {
     [[nodiscard]] constexpr bool is_earlier_than(const Generation& other) const {
         return incarnation == other.incarnation && boot_epoch < other.boot_epoch;
     }
-    // This run does not count when the other was heard of first: it started earlier on that
-    // directory, or it runs on a copy of it.
+    // This run is rejected once the other is known: it started earlier on that directory, or it runs
+    // on a copy of it.
     [[nodiscard]] constexpr bool is_outlived_by(const Generation& other) const {
         return is_earlier_than(other) || (is_same_start(other) && life != other.life);
     }

@@ -232,7 +232,7 @@ struct CloseSession {
 using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
                                  MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
 
-// It takes up nothing, so a leader without capacity never declines it (S21, P11).
+// A releasing request takes up no capacity, so a leader without capacity never declines it (S21, P11).
 [[nodiscard]] inline bool is_releasing(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
            std::holds_alternative<Downgrade>(body) || std::holds_alternative<Declined>(body) ||

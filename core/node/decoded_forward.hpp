@@ -23,9 +23,9 @@ struct DecodedForward {
 
 // `format` is the newest one that this node reads.
 [[nodiscard]] DecodedForward decode(const Forward& forward, std::uint8_t format);
-// Leaves out the requests of its session before `next`, or all if that is not set.
+// Leaves out the requests of its session before `next`, or all of them if `next` is not set.
 void leave_out_requests(DecodedForward& decoded, Seq next);
-// Makes a Declined of each request that begins something.
+// Replaces each acquiring request with a Declined.
 void decline_acquiring(DecodedForward& decoded);
 // Sets the access of `opener`'s certificate in each session that it opens.
 void set_access(DecodedForward& decoded, NodeId opener, const Access& access);

@@ -23,9 +23,9 @@ struct LogId {
 
 enum class EntryKind : std::uint8_t {
     noop = 1,           // a new leader's first entry, which lets it commit inherited entries
-    configuration = 2,  // payload: codec/configuration; in force from its append on
-    commands = 3,       // payload: codec/batch
-    state_sum = 4,      // payload: codec/state_sum; a checksum of the state, for all to compare
+    configuration = 2,  // payload: codec/configuration_codec; in force from its append on
+    commands = 3,       // payload: codec/command_codec, a batch
+    state_sum = 4,      // payload: codec/state_sum_codec; a checksum of the state, for all to compare
 };
 
 struct Entry {
@@ -39,10 +39,10 @@ struct Entry {
 
 [[nodiscard]] Entry make_entry(LogId id, EntryKind kind, Bytes payload);
 [[nodiscard]] bool is_intact(const Entry& entry);
-// Entry 1 of the cluster with that configuration, whatever was changed since (S47).
+// Returns entry 1 of the cluster. Any later configuration gives the same entry (S47).
 [[nodiscard]] Entry founding_entry(const Configuration& of_any_time);
 
-// The size of an entry in memory and in a message, and against the limits.
+// The size of an entry as counted in memory, in messages and against limits.
 [[nodiscard]] std::size_t weight(const Entry& entry);
 
 }  // namespace mortise::core

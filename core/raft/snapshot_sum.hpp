@@ -1,3 +1,4 @@
+// The checksum over the chunks of a snapshot. The receiver compares it with that of the sender.
 #pragma once
 
 #include "core/base/checksum.hpp"
@@ -6,7 +7,7 @@
 
 namespace mortise::core {
 
-// The checksum of a chunk that follows chunks with the checksum `before`.
+// Returns the checksum of all chunks up to this one; `before` is that of the chunks before it.
 [[nodiscard]] inline std::uint64_t sum_with(std::uint64_t before, const SnapshotChunk& chunk) {
     Checksum sum;
     sum.number(before);

@@ -29,13 +29,13 @@ using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 struct Submitted {
     core::Call call;
     std::shared_ptr<Completion> completion{};
-    CallPlace place{};  // of a call that holds or queues something
+    CallPlace place{};  // of an acquiring call
     // For the hold that the call acquires (S8); zero means none. The core does not use it.
     core::Nanoseconds progress_timeout{0};
     core::Instant gives_up = core::Instant::never();  // while it waits for another run of the node
 };
 
-// In the order of submission. Moving the list allocates nothing.
+// The calls are in the order of submission. Moving the list allocates nothing.
 using SubmittedCalls = std::list<Submitted>;
 
 // A call whose memory is allocated in advance, so that it can be submitted at any time.
@@ -64,15 +64,15 @@ public:
     // The threads on which handlers of calls run.
     [[nodiscard]] Notifier& notifier() const { return *notifier_; }
 
-    // Returns forked or node_stopped; or resource_exhausted for a call that holds or queues
-    // something while `calls_max` of those are in progress. A call that ends something is always
-    // accepted (P11). After an error, or std::bad_alloc, nothing is queued.
+    // Returns forked or node_stopped; or resource_exhausted for an acquiring call while `calls_max`
+    // of those are in progress. A releasing call is always accepted (P11). After an error, or
+    // std::bad_alloc, nothing is queued.
     std::error_code submit(Submitted one);
     std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
-    // Submits a prepared call that ends something, and allocates nothing. Does nothing if the
-    // prepared call was submitted before, also by another thread.
+    // Submits a prepared releasing call, and allocates nothing. Does nothing if the prepared call
+    // was submitted before, also by another thread.
     std::error_code submit(SubmittedCalls& prepared) noexcept;
-    // Likewise, ahead of the calls that were submitted and not taken yet.
+    // Does the same, but puts the call before all that were not taken yet.
     std::error_code submit_first(SubmittedCalls& prepared) noexcept;
     // Takes the oldest calls that were submitted. `wake` is called again for the rest.
     [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());
@@ -98,8 +98,8 @@ private:
     const std::shared_ptr<Notifier> notifier_;
     std::atomic<std::uint64_t> newest_tag_{0};
     std::atomic<std::uint64_t> refused_{0};
-    std::atomic<std::size_t> under_way_{0};
-    Guarded<State> state_;  // destroyed after the calls, which hold places in it
+    std::atomic<std::size_t> under_way_{0};  // destroyed after the calls, whose places refer to it
+    Guarded<State> state_;
 };
 
 }  // namespace mortise::detail

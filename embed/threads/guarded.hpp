@@ -1,3 +1,4 @@
+// A value with its mutex, for state that threads share.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,7 @@ namespace mortise::transport {
 
 class CheckedReading {
 public:
-    // `what` names the field; it outlives this.
+    // `what` names the field; the string must outlive this object.
     void fail(Malformed malformed, const char* what) {
         if (ok()) {
             malformed_ = malformed;
@@ -39,6 +39,7 @@ public:
         return Enum{};
     }
 
+    // Reads an id that must not be zero.
     template <class Id>
     Id set(std::uint64_t raw, const char* what) {
         if (raw == 0) fail(Malformed::bad_number, what);

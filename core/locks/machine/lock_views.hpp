@@ -1,8 +1,8 @@
-// What readers learn about the lock machine. It reads the state and changes nothing, and it is
-// valid until the machine moves.
+// What readers learn about the lock machine. It reads the state and changes nothing. What it returns
+// is valid until the machine applies the next command.
 //
 // A session that has ended does not count, although its holders and waiters may still be on a name:
-// whoever comes next removes them first (S11).
+// the next request for the name removes them first (S11).
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,14 @@ public:
     // Whether an acquire would be granted at once. Also true if it may be granted after the removal
     // of ended sessions from the name.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
-    // The view of an unknown name is empty. Further holders and waiters are left out, but counted.
+    // The view of an unknown name is empty. At most `parties_max` holders and waiters are listed;
+    // all are counted.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max) const;
     // Names with this prefix that are greater than `after`, in byte order, at most `limit`. Ends
     // with the name that raises the number of holders and waiters to `parties_max`.
     [[nodiscard]] std::vector<LockView> list(std::string_view prefix, std::string_view after,
                                              std::size_t limit, std::size_t parties_max) const;
-    // Those of these holds that keep somebody waiting.
+    // Returns those of `holds` for which a request waits.
     [[nodiscard]] Contentions contentions(std::string_view name,
                                           const std::set<OperationId>& holds) const;
     [[nodiscard]] std::optional<Contention> contention(std::string_view name,
