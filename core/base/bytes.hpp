@@ -61,8 +61,8 @@ public:
     std::uint64_t varint();
     // Fails and returns empty if it is longer than `bytes_max`. The result points into the input.
     std::string_view text(std::size_t bytes_max);
-    // Reads a count of elements of at least `element_bytes_min` bytes each. Fails if they cannot fit
-    // in the rest, so that no received count determines the size of an allocation.
+    // Reads a count of elements of at least `element_bytes_min` bytes each. Fails if they cannot
+    // fit in the rest, so that no received count determines the size of an allocation.
     std::size_t count(std::size_t element_bytes_min);
 
     void fail() { ok_ = false; }

@@ -31,8 +31,8 @@ struct Generation {
     [[nodiscard]] constexpr bool is_earlier_than(const Generation& other) const {
         return incarnation == other.incarnation && boot_epoch < other.boot_epoch;
     }
-    // This run is rejected once the other is known: it started earlier on that directory, or it runs
-    // on a copy of it.
+    // This run is rejected once the other is known: it started earlier on that directory, or it
+    // runs on a copy of it.
     [[nodiscard]] constexpr bool is_outlived_by(const Generation& other) const {
         return is_earlier_than(other) || (is_same_start(other) && life != other.life);
     }

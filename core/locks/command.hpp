@@ -1,6 +1,6 @@
 // All commands of the log for the lock machine. An entry carries a batch of them
-// (codec/command_codec). Requests of a session are in Request; the other commands are about
-// sessions themselves.
+// (codec/command_codec). A Request is a request of a session about names; the other commands are
+// about sessions themselves.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +45,10 @@ struct LockerTag {
 
 // The time limits of a hold, in milliseconds, at most term_ms_max. Zero means none.
 struct HoldTerms {
-    std::uint32_t max_hold_ms = 0;  // after that the hold is lost (S8)
-    // until then nobody else gets the name, however the hold ends (S8)
+    std::uint32_t max_hold_ms = 0;  // after this time the hold is lost (S8)
+    // before this time has passed nobody else gets the name, however the hold ends (S8)
     std::uint32_t min_hold_ms = 0;
-    std::uint32_t lock_delay_ms = 0;  // for that time nobody gets the name after a loss (S9)
+    std::uint32_t lock_delay_ms = 0;  // for this time nobody gets the name after a loss (S9)
 
     [[nodiscard]] bool is_set() const { return *this != HoldTerms{}; }
     friend constexpr bool operator==(const HoldTerms&, const HoldTerms&) = default;
@@ -56,7 +56,7 @@ struct HoldTerms {
 
 // --- sessions -----------------------------------------------------------------------------------
 
-// Repeated with the same nonce it opens the same session once. It counts as renewal 0 (S3).
+// If it is repeated with the same nonce, it opens one session only. It counts as renewal 0 (S3).
 struct OpenSession {
     std::uint64_t nonce = 0;  // random, drawn by the opener
     NodeId node;
@@ -85,8 +85,8 @@ struct Renew {
     friend bool operator==(const Renew&, const Renew&) = default;
 };
 
-// Decided by a quorum of countdowns for the renewal at this index; void if there was another since
-// (S4).
+// A quorum of countdowns has decided this for the renewal at this index. It has no effect if the
+// session was renewed since (S4).
 struct Expire {
     SessionId session;
     LogIndex renewed_at;
@@ -107,7 +107,7 @@ struct Acknowledge {
     friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
 };
 
-// Decided by a quorum of countdowns, like Expire: the time of that quorum timer has ended.
+// A quorum of countdowns has decided, as for Expire, that this quorum timer has ended.
 struct EndClosure {
     ClosureId closure;
     friend bool operator==(const EndClosure&, const EndClosure&) = default;
@@ -123,21 +123,22 @@ struct NamedMode {
 
 using Names = ShortList<std::string>;
 
-// One name, or several in one operation (S32), of which none may be named twice. Any: it gets the
-// first in the order given that is free, otherwise the one that is free first, and waits in each
-// queue like a request for that name alone. All, named in rising order: all or nothing; while it
-// waits nothing that came later passes it in any of its queues, and it passes nothing.
+// Asks for one name, or for several in one operation (S32), none of them twice. `any`: it gets the
+// first free name in the order given. If none is free it waits in each queue like a request for
+// that name alone, and gets the first name that becomes free. `all`, with the names in ascending
+// order: it gets all of them or none. While it waits, no later request overtakes it in any of its
+// queues, and it overtakes no other.
 struct Acquire {
     enum class Which : std::uint8_t { any, all };
 
     ShortList<NamedMode> names;
-    bool wait = true;  // false: a busy name is the answer, nothing stays
-    QueuePolicy policy = QueuePolicy::phase_fair;  // of each name of which it creates the record
-    bool policy_given = false;                     // then another policy of a record is a mismatch
-    std::string label;      // told to others who look, and to the next holder
-    Priority priority = 0;  // at most priority_max; of no effect for all
+    bool wait = true;  // false: if the name is busy, the answer says so, and nothing is queued
+    QueuePolicy policy = QueuePolicy::phase_fair;  // for each name whose record it creates
+    bool policy_given = false;  // true: it is refused if a record has another policy
+    std::string label;          // shown to readers of the table and to the next holder
+    Priority priority = 0;      // at most priority_max; has no effect for `all`
     LockerTag locker{};
-    HoldTerms terms{};  // of each name that it gets
+    HoldTerms terms{};  // for each name that it gets
     Which which = Which::any;
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
@@ -149,39 +150,41 @@ struct Acquire {
     return names;
 }
 
-// Frees the grant of that operation, and nothing newer (S19). Of several names, all of them. Of one
-// that was broken it is the word of its node that nobody there believes in it any more (S24).
+// Releases the grant of that operation, with all its names, and nothing newer (S19). If the hold
+// was broken, the release confirms that nobody at its node relies on it any more (S24).
 struct Release {
     Seq operation;
-    bool lost = false;  // not given back: its time had run out (S6, S8)
+    bool lost = false;  // the owner did not release it: its time had ended (S6, S8)
     friend bool operator==(const Release&, const Release&) = default;
 };
 
-// Whatever the operation has, a place in a queue or by now a grant, it ends up with nothing (S18).
+// Ends the operation, whether it still waits in a queue or has its grant by now (S18).
 struct Cancel {
     Seq operation;
     friend bool operator==(const Cancel&, const Cancel&) = default;
 };
 
-// From now on the grant of that operation is held in a mode that conflicts with nothing that its
-// present one admits. Immediate; it keeps its token (S27). Refused while an upgrade of it waits.
+// Changes the mode of the operation's grant to one that conflicts with nothing that the present
+// mode admits. It takes effect at once, and the grant keeps its token (S27). It is refused while an
+// upgrade of the grant waits.
 struct Downgrade {
     Seq operation;
     LockMode mode = LockMode::shared;
     friend bool operator==(const Downgrade&, const Downgrade&) = default;
 };
 
-// From now on the grant of that operation is held in exclusive mode, under a new token (S27). From
-// shared only when nobody else holds the name; from update it waits for the others, as an operation
-// of its own that a Cancel ends, and goes before every other waiter (S28).
+// Changes the mode of the operation's grant to exclusive, with a new token (S27). A shared hold is
+// upgraded only if nobody else holds the name. An update hold waits for the others: the upgrade is
+// then an operation of its own, which a Cancel ends, and is granted before every other waiter
+// (S28).
 struct Upgrade {
     Seq operation;
-    bool wait = true;  // false: other holders are the answer, nothing waits
+    bool wait = true;  // false: if there are other holders, the answer is busy
     friend bool operator==(const Upgrade&, const Upgrade&) = default;
 };
 
-// From now on this is the value of a name that the operation holds exclusively; without bytes it
-// has none (S36). The hold is what is compared: whoever lost it writes nothing.
+// Sets the value of a name that the operation holds exclusively; empty bytes remove it (S36). An
+// operation that has lost its hold writes nothing.
 struct SetValue {
     Seq operation;
     std::string name;
@@ -189,36 +192,36 @@ struct SetValue {
     friend bool operator==(const SetValue&, const SetValue&) = default;
 };
 
-// Whoever holds the name exclusively vouches for its value: it is not dirty any more (S36).
+// The exclusive holder of the name declares its value consistent: it is not dirty any more (S36).
 struct MarkConsistent {
     Seq operation;
     std::string name;
     friend bool operator==(const MarkConsistent&, const MarkConsistent&) = default;
 };
 
-// Takes the name away from those that hold it under this token (S24). It stays closed to others
-// until their nodes have confirmed that, or a quorum ran out the last renewal before it; unless
-// that is not waited for.
+// Takes the name away from those that hold it under this token (S24). The name stays closed to
+// others until the holders' nodes have confirmed the loss, or a quorum has counted down the last
+// renewal before it; with `immediate` it opens at once.
 struct BreakLock {
     std::string name;
     FencingToken expected;
     std::string reason;
     bool immediate = false;
-    // Identity::name() of the operator on whose behalf the session's node asks; empty: its own
-    // program does. It is for the record alone: the session needs the right to break all the same.
+    // Identity::name() of the operator on whose behalf the session's node asks; empty if its own
+    // program asks. It is only logged: the session itself needs the right to break.
     std::string asked_by{};
     friend bool operator==(const BreakLock&, const BreakLock&) = default;
 };
 
-// Asks those who hold the name to give it back (S24). Changes nothing.
+// Asks the holders of the name to release it (S24). It changes nothing.
 struct AskRelease {
     std::string name;
     std::string reason;
     friend bool operator==(const AskRelease&, const AskRelease&) = default;
 };
 
-// Stands for a request that the leader had no capacity for (P11). It does nothing and is answered
-// with `resource_exhausted`, so that the stream goes on behind it.
+// Replaces a request for which the leader had no capacity (P11). It does nothing and is answered
+// with `resource_exhausted`, so that the requests behind it in the stream proceed.
 struct Declined {
     friend bool operator==(const Declined&, const Declined&) = default;
 };
@@ -232,7 +235,8 @@ struct CloseSession {
 using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
                                  MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
 
-// A releasing request takes up no capacity, so a leader without capacity never declines it (S21, P11).
+// A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
+// P11).
 [[nodiscard]] inline bool is_releasing(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
            std::holds_alternative<Downgrade>(body) || std::holds_alternative<Declined>(body) ||

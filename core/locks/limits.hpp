@@ -14,7 +14,7 @@ constexpr std::size_t names_at_once_max = 64;                     // in one requ
 constexpr std::size_t reason_bytes_max = 256;                     // of a break (S24)
 constexpr std::size_t asked_by_bytes_max = 64;                    // of a break (S24)
 constexpr std::size_t value_bytes_max = 4'096;                    // of one name (S36)
-constexpr std::uint32_t term_ms_max = 1U << 31U;                  // of a hold: 24 days (S8, S9)
+constexpr std::uint32_t term_ms_max = 1U << 31U;                  // 24 days, for a hold (S8, S9)
 constexpr std::size_t values_bytes_max = std::size_t{64} << 20U;  // of all names together
 constexpr std::size_t records_max = 4'000'000;
 // former holders that keep one name closed; beyond it time limits are refused (S8)
@@ -22,11 +22,11 @@ constexpr std::size_t left_max = 4'096;
 constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
 constexpr std::size_t holds_max = 1'000'000;    // of one session
-// Of what a session whose node goes wrong may leave unacknowledged: from the first on its acquires
-// are refused, from the second on no request of it is applied.
+// A faulty node may leave answers of its session unacknowledged. From the first limit on the
+// acquires of the session are refused, from the second on none of its requests is applied.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
-// Of the names it may have, held or queued, before its acquires are refused.
+// A session that has this many names, held or queued, gets no more: its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
 constexpr std::size_t sweep_names_max = 1'024;   // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
@@ -43,7 +43,7 @@ constexpr std::size_t batch_bytes_max = std::size_t{512} << 10U;
 // entry is applied in one piece, which must not take milliseconds (P10).
 constexpr std::size_t entry_commands_max = 128;
 
-// The higher goes first (S29).
+// The request with the higher priority is served first (S29).
 using Priority = std::uint8_t;
 constexpr Priority priority_max = 7;
 

@@ -1,4 +1,5 @@
-// What few names have besides holders and waiters: a value (S36), and quorum timers (S8, S9, S24).
+// What only a few names have besides holders and waiters: a value (S36), and quorum timers (S8, S9,
+// S24).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct LockValue {
 
 // A quorum timer: a time that a quorum counts down, and the hold that it belongs to.
 struct Closure {
-    // `broken`: the hold was broken, and its node may believe in it for as long as the renewal at
+    // `broken`: the hold was broken, and its node may rely on it for as long as the renewal at
     // `since` allowed. The other kinds are the time limits of the hold. A hold has at most one of
     // each kind.
     enum class Kind : std::uint8_t { broken, min_hold, max_hold, lock_delay };

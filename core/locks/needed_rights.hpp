@@ -1,4 +1,4 @@
-// The rights that a request needs. Nothing that a session does with its own hold needs any.
+// The rights that a request needs. A request about the session's own hold needs none.
 #pragma once
 
 #include <optional>

@@ -29,8 +29,8 @@ enum class AnswerKind : std::uint8_t {
     busy,           // Acquire without waiting
     released,       // Release; Cancel that came after the grant
     cancelled,      // Cancel; Acquire or Upgrade that a Cancel ended; Upgrade of a hold that left
-    not_held,       // all but Acquire: nothing there (any more)
-    stale_request,  // answered long ago, and acknowledged (S17)
+    not_held,       // all but Acquire: there is no such hold or waiter (any more)
+    stale_request,  // it was answered, and the answer was acknowledged (S17)
     kind_mismatch,  // Acquire: the record has another policy
     resource_exhausted,  // Acquire: the table is full, or its session has too much; Declined
     converted,           // Downgrade, Upgrade: at once or later
@@ -42,7 +42,7 @@ enum class AnswerKind : std::uint8_t {
                         // MarkConsistent: not held exclusively
     stored,             // SetValue, MarkConsistent
     broken,             // BreakLock
-    lost,               // Release, Cancel: it had been broken, and this confirms it
+    lost,               // Release, Cancel: the hold had been broken, and this confirms the loss
     asked,              // AskRelease
     permission_denied,  // Acquire, BreakLock, AskRelease: the session's access does not allow it
 };
@@ -76,8 +76,8 @@ struct Answer {
     AnswerKind kind = AnswerKind::granted;
     FencingToken token;  // granted, converted
     Previous previous;   // granted
-    // Granted to an Acquire of several names, or of all; replaces the two above: what it holds, by
-    // name.
+    // granted, to an Acquire of several names or of `all`: a token and a previous holder for each
+    // name, in place of the two above.
     std::vector<NamedGrant> names{};
     // deadlock: begins with the request that is answered; the last waits for the first, unless the
     // cycle is longer than cycle_steps_max or cycle_bytes_max. Empty for an upgrade that never
@@ -142,7 +142,7 @@ struct SessionEnded {
     friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
-// S24, for the record, and for the nodes of the holders.
+// A lock was broken (S24): for the log of events, and for the nodes of the holders.
 struct LockBroken {
     OperationId by;
     std::string name;
@@ -154,7 +154,7 @@ struct LockBroken {
     friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 
-// S24: their nodes notify them.
+// The holders are asked to release the name (S24); their nodes notify them.
 struct ReleaseAsked {
     OperationId by;
     std::string name;
@@ -163,7 +163,7 @@ struct ReleaseAsked {
     friend bool operator==(const ReleaseAsked&, const ReleaseAsked&) = default;
 };
 
-// From here on a quorum counts down a time (S4); for a broken hold, from `since` on.
+// A quorum begins to count down a time (S4); for a broken hold it counts from `since` on.
 struct ClosureBegun {
     ClosureId closure;
     Closure::Kind kind = Closure::Kind::broken;

@@ -11,7 +11,7 @@ namespace mortise::core {
 
 class RowSum {
 public:
-    // The row has this value from now on, or is removed.
+    // Sets the value of the row, or removes the row.
     void put(std::string_view key, const std::optional<std::string_view>& value);
     [[nodiscard]] std::uint64_t value() const { return sum_; }
 

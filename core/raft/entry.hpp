@@ -25,7 +25,7 @@ enum class EntryKind : std::uint8_t {
     noop = 1,           // a new leader's first entry, which lets it commit inherited entries
     configuration = 2,  // payload: codec/configuration_codec; in force from its append on
     commands = 3,       // payload: codec/command_codec, a batch
-    state_sum = 4,      // payload: codec/state_sum_codec; a checksum of the state, for all to compare
+    state_sum = 4,  // payload: codec/state_sum_codec; a checksum of the state, for all to compare
 };
 
 struct Entry {

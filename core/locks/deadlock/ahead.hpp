@@ -34,7 +34,7 @@ private:
 // Valid until the queue changes.
 class Ahead {
 public:
-    // It must wait there.
+    // The waiter must be in the queue.
     Ahead(const WaitQueue& queue, const Waiter& waiter);
 
     // The nearest one in front, of these kinds, that was not returned yet; null if there is none.
@@ -65,7 +65,7 @@ private:
     const Waiter& waiter_;
     Line::const_iterator own_;                     // the end of the waiter's own stretch
     std::optional<Line::const_iterator> barrier_;  // the end of the present stretch
-    std::vector<Span> spans_;                      // what was not returned yet of that stretch
+    std::vector<Span> spans_;                      // the part of it that was not returned yet
 };
 
 template <class Accepts>

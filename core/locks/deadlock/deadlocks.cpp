@@ -164,7 +164,7 @@ Graph DeadlockSearch::waits_of_the_stuck() const {
 
 // --- the cycle ---------------------------------------------------------------------------------
 
-// For a locker, all of its requests.
+// Replaces each locker with all its requests.
 std::vector<DeadlockSearch::Index> DeadlockSearch::requests_among(const std::vector<Index>& nodes,
                                                                   std::size_t& steps) {
     std::vector<Index> requests;

@@ -42,8 +42,9 @@ public:
     // for no other cycle. If a request completed the cycle by waiting, it is that one. Empty if
     // there is no cycle.
     [[nodiscard]] std::optional<OperationId> victim();
-    // There must be a victim. The shortest cycle that contains it, and among those the one with the
-    // oldest requests, next one first. If the cycle is too long to find, the first step.
+    // Returns the shortest cycle that contains the victim, which must be one; among several the one
+    // with the oldest requests, compared from the next request on. If the cycle is too long to be
+    // found, only its first step.
     [[nodiscard]] std::vector<CycleStep> cycle(OperationId victim);
 
 private:

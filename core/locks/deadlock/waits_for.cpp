@@ -11,7 +11,7 @@ struct WaitFinder::Asking {
     const WaitQueue& queue;
     const Waiter* waiter;  // null for an upgrade
     LockMode mode;
-    OperationId hold;  // of an upgrade: its own hold is not in its way
+    OperationId hold;  // of an upgrade, which does not wait for its own hold
     LockerId locker;
     std::size_t& steps;
     WaitsFor found{};
@@ -24,7 +24,7 @@ constexpr std::size_t holders_per_step = 32;
 // How long a waiter waits for one in front of it.
 enum class Until : std::uint8_t { never, granted, released };
 
-// Not for readers behind writers under a policy with phases: they wait for one of the writers.
+// Readers behind writers under a policy with phases wait for one of the writers: see add_phase().
 Until waited_for(QueuePolicy policy, LockMode mode, bool is_barrier, LockMode front,
                  bool front_is_barrier) {
     const bool clash = conflict(front, mode);
@@ -97,7 +97,7 @@ void WaitFinder::add_holders(Asking& asking) const {
     }
 }
 
-// It goes before everybody (S28).
+// An upgrade goes before every other waiter (S28).
 void WaitFinder::add_conversion(Asking& asking) const {
     const auto& conversion = asking.queue.conversion();
     if (conversion && is_live(conversion->operation)) add(asking, conversion->operation, true);

@@ -17,7 +17,7 @@ namespace mortise::core {
 
 struct WaitsFor {
     std::vector<OperationId> requests;
-    std::vector<LockerId> lockers;  // only tied ones: the others go on
+    std::vector<LockerId> lockers;  // only tied ones, because the others go on
 };
 
 class WaitFinder {
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] WaitsFor find(const std::string& name, OperationId request, Extent extent,
                                 std::size_t& steps) const;
 
-    // Null if it is over, or its session has ended.
+    // Null if the operation or its session has ended.
     [[nodiscard]] const Operation* operation(OperationId id) const;
     [[nodiscard]] const LockerBook& lockers() const { return lockers_; }
     [[nodiscard]] const LockTable& table() const { return table_; }

@@ -13,7 +13,7 @@ namespace mortise::core {
 void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     touch(request.name);
     const auto holds = table_.holders_under(request.name, request.expected);
-    // it only keeps the name closed
+    // a former holder only keeps the name closed
     const bool opens = table_.open(request.name, request.expected);
     if (holds.empty() && !opens) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     answer(session, seq, {AnswerKind::broken, {}, {}});
@@ -35,7 +35,7 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     publish(std::move(grants));
 }
 
-// A request to release, which changes nothing.
+// Asking for a release changes nothing.
 void LockMachine::on(Session& session, Seq seq, const AskRelease& request) {
     touch(request.name);
     ReleaseAsked asked{{session.id, seq}, request.name, {}, request.reason};
@@ -68,7 +68,7 @@ void LockMachine::cancel_upgrade(Session& owner, const std::string& name, Operat
     answer(owner, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});
 }
 
-// The operation, of a live session, has one name less.
+// Removes a name from an operation, whose session is alive.
 void LockMachine::lose_name(OperationId hold, const std::string& name) {
     auto& owner = *sessions_.change(hold.session);
     const auto found = owner.operations.find(hold.seq);
@@ -79,8 +79,8 @@ void LockMachine::lose_name(OperationId hold, const std::string& name) {
     if (found->second.names.empty()) end_operation(owner, hold.seq);
 }
 
-// The time has ended. Whether the node knows that its hold is gone is a separate question: it is
-// told with every renewal until it has confirmed.
+// Here the time has ended; the node may not know yet that its hold is gone. It is told with every
+// renewal until it has confirmed the loss.
 void LockMachine::on(const EndClosure& command) {
     if (const auto known = table_.closures().find(command.closure)) touch(known->name);
     const auto over = table_.closures().find(command.closure);

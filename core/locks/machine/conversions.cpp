@@ -5,7 +5,8 @@
 
 namespace mortise::core {
 
-// What ended sessions left on the name is removed before, so it is in nobody's way.
+// First removes the traces of ended sessions from the names, so that they block nothing. Returns
+// null if the operation is not a hold, or was broken.
 const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
     const auto found = session.operations.find(seq);
     if (found == session.operations.end()) return nullptr;

@@ -15,8 +15,8 @@ void add_requests_of(const WaitFinder& waits, LockerId locker, DeadlockSearch& s
         search.add({locker.session, seq});
 }
 
-// Requests on this name that may be part of a cycle: those of a tied locker, and those that wait on
-// another name as well.
+// Adds the requests on this name that may be part of a cycle: those of a tied locker, and those
+// that wait on another name as well.
 void add_suspects_on(const WaitFinder& waits, const std::string& name, DeadlockSearch& search,
                      std::size_t& steps) {
     const auto* queue = waits.table().queue_of(name);
@@ -75,7 +75,7 @@ void DeadlockWatch::add_suspects(const WaitFinder& waits, DeadlockSearch& search
                                  std::size_t& steps) const {
     if (asked_.seq.is_set() && may_close_a_cycle(waits, asked_)) {
         search.add(asked_);
-        // Those behind it wait for its locker as well, which may wait elsewhere.
+        // The requests behind it wait for its locker as well, which may wait elsewhere.
         add_requests_of(waits, {asked_.session, waits.operation(asked_)->locker}, search);
     }
     for (const auto locker : let_in_)

@@ -5,7 +5,8 @@
 
 namespace mortise::core {
 
-// The node should have ended the hold by its own clock. It is told in case it has not.
+// The node should have ended the hold by its own clock. `broken` has the hold, so the node is told
+// with the next renewal if it has not.
 void LockMachine::end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants) {
     const auto hold = over.closure.hold;
     auto& owner = *sessions_.change(hold.session);

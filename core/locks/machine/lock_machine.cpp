@@ -56,7 +56,7 @@ void LockMachine::publish(LockTable::Grants grants) {
         if (operation.is_bounded) uncounted_.add(session->id, seq);
         lockers_.grant(locker, seq);
         const auto& got = grant.answer.names;
-        if (!got.empty()) {  // of any names, one
+        if (!got.empty()) {  // several names: a request for any of them has got one
             session->names -= operation.names.size() - got.size();
             operation.names.clear();
             for (const auto& one : got)
@@ -81,7 +81,8 @@ void LockMachine::on(const OpenSession& command) {
         outcomes_->push_back(SessionOpened{open->id, command.nonce});
         return;
     }
-    // A copied or restored directory, or a request of a life that is over: the newer one stands.
+    // This is a copied or restored directory, or a late request of an earlier run: the newer run
+    // counts.
     const auto newest = sessions_.newest_start(command.generation.incarnation);
     const bool again = command.generation.is_same_start(newest);
     if (command.generation.is_earlier_than(newest) || (again && command.former_life_ended)) {
@@ -113,7 +114,7 @@ void LockMachine::on(const Renew& command) {
             outcomes_->push_back(RenewalLost{renewal.session});
             continue;
         }
-        // A late duplicate would prolong the life of the dead (P8).
+        // A late duplicate would prolong the lease of a dead process (P8).
         if (renewal.number <= found->renewal_number) continue;
         auto* session = sessions_.change(renewal.session);
         session->renewal_number = renewal.number;
@@ -135,7 +136,7 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
     if (lockers_.is_anybody_tied()) note_turns(session.operations);
     ended_.add(id, left, std::move(session.operations));
-    tell_who_ended();  // a refusal may bring the rest of this command to its names (S33)
+    tell_who_ended();  // a refusal later in this command may grant requests on its names (S33)
     outcomes_->push_back(SessionEnded{id, how});
 }
 

@@ -24,18 +24,19 @@
 
 namespace mortise::core {
 
-// Its parts, each in a header and a source of its name, own the state that they decide about:
-//   SessionTable, EndedSessions  the sessions, and those of which traces are left on names
+// Its parts own the state that they decide about:
+//   SessionTable, EndedSessions  live sessions, and ended ones that left traces on names
 //   LockTable                    names, holders, waiters
 //   LockerBook, DeadlockWatch    what lockers hold and wait for; which request fails in a cycle
-//   UncountedHolds               time limits of holds whose time has not begun
+//   UncountedHolds               holds whose max_hold is not counted yet
 //   LockViews, RowWriter         what readers learn; the state as rows
 //
-// The machine itself turns commands into calls of these and into outcomes. There is one function
-// per kind of command and of request, which share the sessions and the table, so it has more than
-// 50. Commands about sessions are in lock_machine.cpp and sweep.cpp; requests in requests.cpp,
-// conversions.cpp, lock_values.cpp, break_lock.cpp and hold_terms.cpp; what a command may end in is
-// in wait_cycles.cpp; the invariants are in lock_machine_invariants.cpp.
+// The machine itself turns commands into calls of its parts and into outcomes. It has one function
+// for each kind of command and of request, more than 50 in all, which share the sessions and the
+// table. lock_machine.cpp and sweep.cpp have the commands about sessions. requests.cpp has the rule
+// of exactly-once (S17), acquires, releases and cancels; conversions.cpp, lock_values.cpp,
+// break_lock.cpp and hold_terms.cpp have the other requests. wait_cycles.cpp has the end of each
+// command, and lock_machine_invariants.cpp the invariants.
 class LockMachine {
 public:
     // Applies the commands of one entry. Indexes must ascend.
@@ -46,7 +47,8 @@ public:
     // Names still have traces of ended sessions: the leader has to put a Sweep into the log.
     [[nodiscard]] bool needs_sweep() const { return !ended_.is_empty(); }
 
-    // For readers; valid until the machine moves or changes. The most frequent ones are here.
+    // For readers; valid until the machine applies the next command, or is moved. The functions
+    // after it are shortcuts.
     [[nodiscard]] LockViews views() const { return {table_, sessions_, ended_}; }
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode,
                                    Priority priority = 0) const {
@@ -141,7 +143,7 @@ private:
     DeadlockWatch deadlocks_;  // of the command that is being applied
 
     LockTable::Ended how_ended_;  // of the session of an operation; set while a command is applied
-    LogIndex index_;              // the index that is being applied
+    LogIndex index_;              // of the entry that is being applied
     std::uint32_t place_ = 0;     // of the command in its batch
     Outcomes* outcomes_ = nullptr;
 };

@@ -35,7 +35,7 @@ void LockMachine::check_invariants() const {
     check_operations();
 }
 
-// The operations of sessions equal those in the records of names.
+// The sessions have the same operations as the records of names.
 void LockMachine::check_operations() const {
     std::size_t operations = 0;
     for (const auto& [name, record] : table_.records()) {

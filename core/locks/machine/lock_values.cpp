@@ -5,7 +5,7 @@
 
 namespace mortise::core {
 
-// `stored`: it may. A hold of several names may write each of them.
+// Returns `stored` if the hold may write the value. A hold of several names may write each of them.
 AnswerKind LockMachine::may_write(const Session& session, Seq hold, const std::string& name) {
     if (held_operation(session, hold) == nullptr) return AnswerKind::not_held;
     const auto* record = table_.find(name);

@@ -14,7 +14,7 @@
 
 namespace mortise::core {
 
-// Ended sessions are left out, swept or not.
+// Ended sessions are left out, whether they are swept or not.
 struct LockView {
     struct Waiting {
         OperationId operation;
@@ -26,12 +26,12 @@ struct LockView {
         LockerTag locker{};
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
-    // What keeps the name closed: former holders, once for each token and kind.
+    // A reason why the name is closed; the former holders with the same token and kind are one.
     struct Closing {
         Closure::Kind kind = Closure::Kind::broken;
         FencingToken token;
         std::vector<ClosureId> closures{};
-        // The rest of the time, at most. The node that counts it down fills it in; it is not
+        // The longest time that may be left. The node that counts it down fills it in; it is not
         // replicated state.
         std::optional<Nanoseconds> left{};
         friend bool operator==(const Closing& a, const Closing& b) {
@@ -59,7 +59,7 @@ struct Contention {
     LockMode mode = LockMode::exclusive;
     std::size_t waiters = 0;
 };
-// For those holds of a name that keep somebody waiting.
+// Has an element for each hold of a name for which a request waits.
 using Contentions = std::vector<std::pair<OperationId, Contention>>;
 
 }  // namespace mortise::core

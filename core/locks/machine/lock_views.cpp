@@ -18,7 +18,8 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
     if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
-    // Only holders of live sessions are in the way.
+    // Only holders of live sessions block the request, and former holders that keep the name
+    // closed.
     const auto hinders = [&](const Grant& holder) {
         return is_in_the_way(name, holder) && conflict(holder.mode, mode);
     };
@@ -51,8 +52,9 @@ bool LockViews::is_in_the_way(std::string_view name, const Grant& holder) const 
     return delays || table_.closures().keeps(name, holder.operation);
 }
 
-// By a live waiter that goes before, and is not a writer that a batch may overtake. A waiter for
-// any of several names may be let in by the sweep of another name, and leave.
+// True if a live waiter goes before the request and conflicts with it, except a writer that a batch
+// of readers may overtake. A waiter for any of several names does not count: the sweep of another
+// name may grant it there, and then it leaves this queue.
 bool LockViews::is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                             Priority priority) const {
     if (queue.conversion() && is_live(queue.conversion()->operation)) return true;
@@ -118,7 +120,7 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
         view.nodes[holder.operation.session] = node_of(holder.operation.session);
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
-    // If a name has only traces of ended sessions nothing is left of it, not even its policy.
+    // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
 }
@@ -189,7 +191,7 @@ void LockViews::add_closings(const std::vector<const Grant*>& closed, LockView& 
         view.closings.push_back(std::move(closing->second));
 }
 
-// True from the removal of its session's traces on.
+// True if a lock_delay will begin when the traces of the holder's session are removed.
 bool LockViews::will_be_delayed(const Grant& holder) const {
     const bool has_ended = !holder.left && !is_live(holder.operation);
     return has_ended && holder.terms.lock_delay_ms != 0 &&

@@ -1,5 +1,5 @@
-// What readers learn about the lock machine. It reads the state and changes nothing. What it returns
-// is valid until the machine applies the next command.
+// What readers learn about the lock machine. It reads the state and changes nothing, and it is
+// valid until the machine applies the next command.
 //
 // A session that has ended does not count, although its holders and waiters may still be on a name:
 // the next request for the name removes them first (S11).

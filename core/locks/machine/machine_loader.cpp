@@ -13,8 +13,8 @@
 
 namespace mortise::core {
 
-// The kinds come in the order of their letters: sessions that ended, the totals, incarnations,
-// names, and at last the sessions, each of which finds its operations waiting.
+// The kinds of rows come in the order of their letters: ended sessions, the totals, incarnations,
+// names, and at last the sessions. So the operations of a session are known when its row comes.
 bool MachineLoader::add(std::string_view key, std::string_view value) {
     ok_ = ok_ && (is_empty_ || last_key_ < key) && take(key, value);
     is_empty_ = false;
@@ -66,12 +66,12 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
     try {
         check_name(machine_.table_, key, is_unfinished_);
     } catch (const InvariantBroken&) {
-        return false;  // not by us, and nobody has acted on it yet
+        return false;  // the rows are wrong, not this node, and nothing has used them yet
     }
     return true;
 }
 
-// Each holder and each waiter is an operation of its session.
+// Each holder and each waiter of a name is an operation of its session.
 bool MachineLoader::put_operations_back(const std::string& name) {
     is_unfinished_ = false;
     const auto& record = *machine_.table_.find(name);
@@ -108,8 +108,8 @@ bool MachineLoader::put_back(OperationId id, Operation operation) {
     return add_to(*ended, id.seq, operation);
 }
 
-// Of several names each has its row, in rising order: of one that waits for them, or one that holds
-// them all.
+// An operation on several names is a part of the row of each of them, in ascending order of the
+// names. All parts must agree: the operation waits for all these names, or holds them all.
 bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operation& part) {
     const auto name = part.names.front();
     const auto [place, is_new] = operations.try_emplace(seq, std::move(part));
@@ -120,7 +120,7 @@ bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operat
                       !known.upgrades.is_set() && !part.upgrades.is_set();
     if (!same || known.names.back() >= name) return false;
     known.names.push_back(name);
-    // Not alone on one of them.
+    // On none of these names may it wait as a request for one name alone.
     const bool is_one =
         known.held || machine_.table_.groups().names_waited_for(known.ticket) == known.names.size();
     return is_one && known.names.size() <= names_at_once_max;
@@ -145,7 +145,7 @@ bool MachineLoader::is_sound(const Session& session) {
     if (machine_.sessions_.newest_start(opener.incarnation).is_earlier_than(opener)) return false;
     newest_index_ = std::max(newest_index_, session.renewed_at);
     newest_index_ = std::max(newest_index_, session.answers.newest());
-    // Who waits has no answer yet: it would get a second one.
+    // A waiting request has no answer yet: it would get a second one.
     return std::ranges::all_of(session.operations, [&](const auto& one) {
         const auto& [seq, operation] = one;
         return seq <= session.applied && (operation.held || session.answers.find(seq) == nullptr);

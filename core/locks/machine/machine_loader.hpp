@@ -1,5 +1,5 @@
-// Makes a lock machine from rows; RowWriter makes the rows. The new machine
-// behaves from then on like the saved one.
+// Makes a lock machine from the rows that RowWriter made. The new machine behaves like the saved
+// one.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace mortise::core {
 
-// Trusts no byte: rows may come damaged from a disk, or from another node. It checks each row on
-// arrival, so that the last one costs no more than any other.
+// It relies on no byte of a row: rows may be damaged on a disk, or come from another node. It
+// checks each row when it is added, so that the last one costs no more than any other.
 class MachineLoader {
 public:
-    // Rows ascend by key. False: it is not a state that this version can read.
+    // Rows must ascend by key. Returns false if they are not a state that this version can read.
     bool add(std::string_view key, std::string_view value);
-    // The machine after the entry at `applied`. Empty if a row was refused, is missing, or
-    // contradicts another. No rows mean the state before the first entry.
+    // Returns the machine as after the entry at `applied`, or nothing if a row was refused, is
+    // missing, or contradicts another. No rows at all are the state before the first entry.
     std::optional<LockMachine> finish(LogIndex applied);
 
 private:
@@ -41,10 +41,10 @@ private:
     LockMachine machine_;
     std::optional<StateTotals> totals_;
     std::string last_key_;
-    // Operations of names that have arrived: the row of each session must have them.
+    // Operations found in the rows of names, until the row of their session comes.
     std::map<SessionId, std::map<Seq, Operation>> owed_;
     std::size_t ended_found_ = 0;  // ended sessions with traces
-    bool is_unfinished_ = false;   // the last name: one of those has traces on it
+    bool is_unfinished_ = false;   // an ended session has traces on the last name
     LogIndex newest_index_;        // the newest index in any row
     bool is_empty_ = true;
     bool ok_ = true;

@@ -14,7 +14,8 @@ namespace mortise::core {
 
 namespace {
 
-// A request that takes up something. It is answered, so that those that end something go on.
+// True for an acquire beyond the session's limits. It is refused with an answer, so that later
+// releases still proceed.
 bool is_too_much(const Session& session, const RequestBody& body) {
     const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
@@ -24,15 +25,15 @@ bool is_too_much(const Session& session, const RequestBody& body) {
 
 }  // namespace
 
-// The requests of a session are applied in the order of their numbers, each once and none left out.
-// So the answers that are given when a request is applied come in that order as well, in the log
-// and in Session::answers. Whoever has to wait is answered later, and a repeat is told again.
+// The requests of a session are applied in the order of their numbers, each exactly once (S17). So
+// the answers that are given when a request is applied are in that order as well, in the log and in
+// Session::answers. A request that has to wait is answered later. A repeated request gets its
+// answer again.
 void LockMachine::on(const Request& command) {
     const auto* session = sessions_.find(command.session);
     if (session == nullptr) return;  // its node learns that by SessionEnded or RenewalLost
     if (command.seq <= session->applied) return tell_again(*session, command.seq);
-    // What comes ahead of a request that is missing leaves no trace: its node sends it again,
-    // behind that one.
+    // A request that arrives before an earlier one is ignored; its node resends it.
     if (command.seq != session->applied.next()) return;
     if (session->has_too_many_answers()) return;
     auto& changed = *sessions_.change(command.session);
@@ -44,7 +45,7 @@ void LockMachine::on(const Request& command) {
     std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
 }
 
-// Whoever still waits attaches to its place again.
+// If the request still waits, its caller is attached to its place in the queue.
 void LockMachine::tell_again(const Session& session, Seq seq) {
     const OperationId id{session.id, seq};
     const auto waiting = session.operations.find(seq);
@@ -68,7 +69,7 @@ bool is_sound(const Acquire& request) {
     return !names.empty() && names.size() <= names_at_once_max && wrong == names.end();
 }
 
-// In whatever mode. Whoever wants all has no priority.
+// The mode is set later. A request for all of several names has no priority.
 Waiter waiter_of(const Acquire& request) {
     const bool all = request.which == Acquire::Which::all;
     Waiter waiter;
@@ -127,7 +128,7 @@ void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     }
 }
 
-// Of one that was broken it is the confirmation (S24), whatever is left of it.
+// If the hold was broken, this release confirms that (S24), even if nothing of the hold is left.
 void LockMachine::on(Session& session, Seq seq, const Release& release) {
     auto operation = take_operation(session, release.operation, true);
     const bool lost = session.broken.erase(release.operation) != 0;
@@ -137,7 +138,7 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
 }
 
-// What it names was applied before it, unless it names nothing: no number from its own on is taken.
+// The request that it names was applied earlier, since a Cancel names only smaller numbers.
 void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
     auto operation = take_operation(session, cancel.operation, false);
     const bool lost = session.broken.erase(cancel.operation) != 0;
@@ -154,8 +155,9 @@ void LockMachine::on(Session& session, Seq /*seq*/, const CloseSession& /*reques
     end_session(session.id, SessionEnd::closed);
 }
 
-// Takes an operation that is about to end out of its session. Its name is cleared before: that may
-// grant the very operation, and then it is a grant that ends. Of an upgrade nothing is left then.
+// Removes from its session an operation that is about to end. First the traces of ended sessions
+// are removed from its names. This may grant the operation itself, and then a grant ends; an
+// upgrade that was granted is no operation any more.
 std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
     auto found = session.operations.find(seq);
     if (found == session.operations.end()) return std::nullopt;
@@ -169,8 +171,8 @@ std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, 
     return operation;
 }
 
-// Ends `operation` at the request `seq`, answers, with `kind` if it was held, and lets others
-// enter.
+// Ends `operation` because of the request `seq`. Answers `seq`, with `kind` if the operation was
+// held, and grants waiters that can be granted now.
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation,
                           AnswerKind kind) {
     if (operation.held) {
@@ -192,7 +194,7 @@ LockTable::Grants LockMachine::withdraw(const Operation& operation) {
     return grants;
 }
 
-// With the hold goes what waits to upgrade it (S27).
+// A waiting upgrade of the hold is cancelled with it (S27).
 void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation,
                             Leaving leaving) {
     LockTable::Grants grants;

@@ -7,7 +7,7 @@
 
 namespace mortise::core {
 
-// The table asks for each name that was not cleared since a session ended.
+// The table calls this function for each name that was not cleared since a session ended.
 void LockMachine::tell_who_ended() {
     if (ended_.is_empty()) return table_.begin(index_, ended_.endings(), nullptr);
     // Consecutive questions are often about one session.
@@ -30,8 +30,8 @@ LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) 
     return cleared;
 }
 
-// From its end on a session's grants count as free: the next request for a name removes them first.
-// If nothing is left of the name then, this returns its last holder.
+// The grants of an ended session do not count: the next request for a name removes them first. If
+// nothing is left of the name then, this returns its last holder.
 Previous LockMachine::touch(const std::string& name) {
     if (ended_.is_empty()) return {};
     return clear(name, std::numeric_limits<std::size_t>::max()).last;
@@ -44,7 +44,7 @@ void LockMachine::touch_all(const LockTable::NameList& names) {
         touch(name);
 }
 
-// It may end in the middle of a name.
+// A sweep may end in the middle of a name.
 void LockMachine::on(const Sweep& /*command*/) {
     auto traces = sweep_traces_max;
     for (auto names = sweep_names_max; names > 0; --names) {

@@ -23,14 +23,15 @@ void UncountedHolds::begin_counting(const Session& session, LogIndex known, Lock
 
 namespace {
 
-constexpr std::uint64_t parts = 1'000'000;  // of which rho is so many
+constexpr std::uint64_t parts = 1'000'000;  // rho is given in millionths
 
 std::uint32_t to_term(std::uint64_t ms) {
     return static_cast<std::uint32_t>(
         std::min<std::uint64_t>(ms, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// No clock that is right within rho measures less.
+// Returns the time to be counted: when any clock that is right within rho has counted it, at least
+// `ms` have passed.
 std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
     return (ms * (parts + rho_ppm) + parts - 1) / parts;
 }

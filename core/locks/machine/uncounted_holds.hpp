@@ -1,5 +1,6 @@
-// Holds with a max_hold that their nodes may not know of yet (S8): the cluster counts the time from
-// when the node of the hold has learned of the grant, since that node counts from then on as well.
+// Holds with a max_hold of which their nodes may not know yet (S8). The cluster counts the time
+// from the moment when the node has learned of the grant, since the node counts from then on as
+// well.
 #pragma once
 
 #include <map>
@@ -13,15 +14,15 @@ namespace mortise::core {
 
 class UncountedHolds {
 public:
-    // A hold with a max_hold was granted.
+    // Called when a hold with a max_hold was granted.
     void add(SessionId session, Seq hold) { holds_[session].insert(hold); }
     void forget(SessionId session) { holds_.erase(session); }
     [[nodiscard]] bool has(SessionId session) const { return holds_.contains(session); }
-    // The session's node learned of all grants up to `known`: their time begins.
+    // Called when the session's node has learned of all grants up to `known`: their time begins.
     void begin_counting(const Session& session, LogIndex known, LockTable& table);
 
 private:
-    std::map<SessionId, std::set<Seq>> holds_;  // without sessions that have none
+    std::map<SessionId, std::set<Seq>> holds_;  // no set is empty
 };
 
 // The time limits of a hold by the clocks of the cluster, so that a clock that is right within rho

@@ -6,7 +6,7 @@
 
 namespace mortise::core {
 
-// Only at the end of a command is it known whether its request waits.
+// Whether the request of a command waits is known only at the end of the command.
 void LockMachine::end_command() {
     const auto asked = deadlocks_.asked();
     if (lockers_.is_anybody_tied()) refuse_deadlocks();
@@ -16,9 +16,9 @@ void LockMachine::end_command() {
     if (operation != nullptr && !operation->held) outcomes_->push_back(Queued{asked});
 }
 
-// Readers behind the waiters of an ended session wait for another writer from now on, although
-// these waiters are removed later. If the session has too many of them, they are examined when they
-// are removed.
+// From now on, readers behind the waiters of an ended session wait for another writer, although the
+// waiters are removed later. If the session had too many waiters, their names are noted only when
+// they are removed.
 void LockMachine::note_turns(const std::map<Seq, Operation>& ended) {
     std::size_t looked_at = 0;
     for (const auto& [seq, operation] : ended) {
@@ -29,7 +29,7 @@ void LockMachine::note_turns(const std::map<Seq, Operation>& ended) {
     }
 }
 
-// One after the other, because each refusal may let others in.
+// Cycles are broken one after the other, because each refusal may grant other requests.
 void LockMachine::refuse_deadlocks() {
     std::size_t steps = 0;
     while (auto deadlock = deadlocks_.find({table_, sessions_, lockers_}, steps))

@@ -11,7 +11,7 @@ namespace mortise::core {
 namespace {
 
 constexpr std::uint8_t opening_ends_former_life = 1;
-constexpr std::uint8_t opening_is_restricted = 2;  // it has less than every right
+constexpr std::uint8_t opening_is_restricted = 2;  // it does not have all rights
 
 void put(ByteWriter& out, const Access& access) {
     out.varint(access.roles.size());
@@ -39,7 +39,7 @@ Access get_access(ByteReader& in) {
         if (of_members || access.rules.size() == access_rules_max) in.fail();
         access.rules.push_back({right, std::move(prefix)});
     }
-    if (access == Access::all()) in.fail();  // for that there is no flag
+    if (access == Access::all()) in.fail();  // all rights are encoded without the flag
     return access;
 }
 

@@ -1,4 +1,4 @@
-// Values that are part of several byte forms: of commands and rows, or of several kinds of rows.
+// The encoding of values that are part of commands and rows, or of several kinds of rows.
 #pragma once
 
 #include "core/base/bytes.hpp"
@@ -8,13 +8,13 @@
 namespace mortise::core {
 
 void put(ByteWriter& out, const OpenSession& opened);
-// Refuses one without a nonce. Whether the rest makes a session is for whoever lets it in.
+// Fails if there is no nonce. It does not check the other values.
 [[nodiscard]] OpenSession get_open_session(ByteReader& in);
 
 void put(ByteWriter& out, const LockerTag& locker);
 [[nodiscard]] LockerTag get_locker(ByteReader& in);
 void put(ByteWriter& out, const HoldTerms& terms);
-// Refuses those that say nothing.
+// Fails if none of the terms is set.
 [[nodiscard]] HoldTerms get_terms(ByteReader& in);
 void put(ByteWriter& out, const Previous& previous);
 [[nodiscard]] Previous get_previous(ByteReader& in);

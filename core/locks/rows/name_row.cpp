@@ -17,12 +17,12 @@ constexpr std::size_t ticket_bytes_min = 2;
 constexpr std::size_t waiter_bytes_min = 8;
 constexpr std::size_t closure_bytes_min = 13;
 
-// What only some names have.
+// Flags for what only some names have.
 constexpr std::uint8_t name_has_upgrade = 1;
 constexpr std::uint8_t name_has_value = 2;
 constexpr std::uint8_t name_has_closures = 4;
 
-// What only some holders or waiters have. Only a holder leaves.
+// Flags for what only some holders or waiters have. Only holders can have ended.
 constexpr std::uint8_t party_has_label = 1;
 constexpr std::uint8_t party_has_locker = 2;
 constexpr std::uint8_t party_has_terms = 4;
@@ -182,7 +182,7 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
     return overtakers;
 }
 
-// False when they could not have entered one after the other.
+// Returns false if these holders could not have been granted one after the other.
 bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     for (auto& grant : holders) {
         if (grant.token > record.newest_token() || !record.admits(grant.mode)) return false;
@@ -237,7 +237,8 @@ Closures get_closures(ByteReader& in) {
     return closures;
 }
 
-// False when one of them is about nobody, or two are about the same hold.
+// Returns false if a timer has no hold, or if a broken hold has another timer after that of the
+// break.
 bool mark_broken(SavedName& saved) {
     for (const auto& closure : saved.extras.closures) {
         const auto* hold = saved.record.find(closure.hold);
@@ -282,7 +283,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
-    const FencingToken newest_token{in.varint()};  // none: nobody had it yet, some wait (S32)
+    const FencingToken newest_token{in.varint()};  // zero: never granted, requests wait (S32)
     const auto newest_mode = get_enum(in, LockMode::exclusive);
     SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}, {}};
     saved.record.turn = turn;

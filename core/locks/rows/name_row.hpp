@@ -1,4 +1,4 @@
-// The value of the row of a name: its record, and who waits for it.
+// The value of the row of a name: its record and its waiters.
 #pragma once
 
 #include <optional>

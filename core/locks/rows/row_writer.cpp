@@ -64,7 +64,7 @@ std::size_t RowWriter::changed(const SessionTable& sessions, const LockTable& ta
            sessions.changes().sessions.size() + sessions.changes().incarnations.size();
 }
 
-// The kinds in the order of their first bytes, each in its own order: ascending by key.
+// The kinds come in the order of their first bytes, so that all rows ascend by key.
 std::vector<Row> RowWriter::take(State state) {
     std::vector<Row> rows;
     rows.reserve(changed(state.sessions, state.table, state.ended));

@@ -1,5 +1,5 @@
-// The state as rows: which of them differ from those that were taken before, and the sum over all
-// of them.
+// The state as rows: the rows that have changed since they were last taken, and the checksum over
+// all rows.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ public:
         LockTable& table;
         EndedSessions& ended;
     };
-    // What changed since the last call, ascending by key, each key once: what the parts of the
-    // state remember as changed, which they forget. A key that was created and removed in between
-    // may be reported as removed.
+    // Returns the rows that have changed since the last call, ascending by key, each key once. The
+    // parts of the state remember what has changed, and forget it here. A key that was created and
+    // removed in between may be reported as removed.
     [[nodiscard]] std::vector<Row> take(State state);
     // A checksum over all rows, as of the last take(): equal for equal states.
     [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
@@ -33,12 +33,12 @@ public:
     [[nodiscard]] static std::size_t changed(const SessionTable& sessions, const LockTable& table,
                                              const EndedSessions& ended);
 
-    // For loading: a row that was read; and, when all were, the state that they make.
+    // For loading: called with each row that was read, and then with the state that they make.
     void add_read(std::string_view key, std::string_view value) { sum_.put(key, value); }
     void all_read(State state);
 
 private:
-    std::string told_totals_;  // that row, at the last take()
+    std::string told_totals_;  // the row of totals at the last take()
     RowSum sum_;
 };
 

@@ -1,5 +1,5 @@
-// The values of the rows about sessions: those that are open, what is left of those that ended, and
-// the newest boot epoch of each incarnation.
+// The values of the rows about open sessions, about ended sessions that left traces, and about the
+// newest boot epoch of each incarnation.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace mortise::core {
 
-// Without its operations: they are in the rows of their names.
+// The row has no operations: they are in the rows of their names.
 [[nodiscard]] std::string encode_session(const Session& session);
 [[nodiscard]] std::optional<Session> decode_session(SessionId id, std::string_view value);
 [[nodiscard]] std::string encode_ended(Predecessor how);

@@ -1,4 +1,4 @@
-// The row of everything that is not about one session or name.
+// The row with all values that do not belong to one session or name.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mortise::core {
 
-// With the number of rows, so that a lost row is detected.
+// It has the numbers of rows, so that a lost row is detected.
 struct StateTotals {
     FencingToken newest_token;
     SessionId newest_session;

@@ -6,7 +6,7 @@
 
 namespace mortise::core {
 
-// The result of a run for a new request, where everybody else has to wait.
+// Returns what a run would do with a new request, when all other waiters have to wait.
 bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode,
                  Priority priority) {
     if (record == nullptr) return true;
@@ -15,7 +15,7 @@ bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode
     if (queue->conversion() || queue->has_barrier()) return false;
     const auto rank = queue->rank_of_newcomer(mode, priority);
     if (queue->is_free_of_earlier(rank, mode)) return true;
-    // By its priority it would lead the batch that an older one cannot lead.
+    // Because of its priority it would lead the batch, which an older reader cannot lead.
     const bool batches = record->policy() == QueuePolicy::phase_fair && !is_writer(mode) &&
                          record->turn == Turn::readers && !record->has_writer();
     const auto* reader = batches ? queue->first_reader() : nullptr;
@@ -59,8 +59,8 @@ bool QueueAdmission::enter_batch(Slot& slot) {
     const auto* leader = queue.first_reader();
     if (leader == nullptr || !record.admits(leader->mode)) return false;
     enter(slot, *leader);
-    // A mode that did not fit once will not fit later: the waiters that enter only add to what is
-    // in its way.
+    // A mode that does not fit now will not fit later in this batch: each grant only adds holders
+    // that may conflict with it.
     const auto fits = [&](LockMode mode) { return !is_writer(mode) && record.admits(mode); };
     while (const auto* next = queue.first(fits))
         enter(slot, *next);
@@ -68,15 +68,15 @@ bool QueueAdmission::enter_batch(Slot& slot) {
     return true;
 }
 
-// S31. The phase turns to the readers when no writer holds any more, even if other readers still
-// do. It turns to the writers when the first waiter conflicts with no holder: a hold that conflicts
-// with nobody in front keeps nothing closed.
+// S31. It is the readers' turn as soon as no writer holds the name, even if other readers do. It is
+// the writers' turn when the first waiter conflicts with no holder: a hold that conflicts with no
+// waiter in front delays nothing.
 bool QueueAdmission::turn_phase(Slot& slot) {
     auto& record = slot.record->second;
     const auto& queue = slot.queue->second;
     const bool has_readers = queue.first_reader() != nullptr;
     if (!record.has_writer() && !has_readers) pass_turn_to_writers(slot);
-    if (queue.first() == nullptr) return false;  // a barrier leads
+    if (queue.first() == nullptr) return false;  // a barrier leads the queue
     if (record.turn == Turn::readers) return !record.has_writer() && enter_batch(slot);
 
     if (!record.admits(queue.first()->mode)) return false;
@@ -96,7 +96,8 @@ bool QueueAdmission::enter_unhindered(Slot& slot) {
     return true;
 }
 
-// Counted after all that enter together, because the order does not change meanwhile.
+// Overtakings are counted after all requests that are granted together, so that the order does not
+// change in between.
 void QueueAdmission::count_overtakings(Slot& slot) {
     auto& queue = slot.queue->second;
     for (const auto& one : entered_)
@@ -105,7 +106,7 @@ void QueueAdmission::count_overtakings(Slot& slot) {
     entered_.clear();
 }
 
-// Conversions come first; nobody else enters while one waits (S28).
+// Conversions come first; no other request is granted while one waits (S28).
 bool QueueAdmission::let_in(Slot& slot) {
     auto& queue = slot.queue->second;
     if (queue.conversion() && serve_conversion(slot)) return true;
@@ -120,14 +121,14 @@ bool QueueAdmission::let_in(Slot& slot) {
 
 // --- all names ----------------------------------------------------------------------------------
 
-// True if something changed on the name: it is examined again.
+// Returns true if something changed on the name, which is then examined again.
 bool QueueAdmission::step(const std::string& name) {
     if (remove_traces(name)) return true;
     auto slot = names_.slot_of(name);
     return names_.has_queue(slot) && !slot.queue->second.is_empty() && let_in(slot);
 }
 
-// True if there was something.
+// Returns true if there were traces.
 bool QueueAdmission::remove_traces(const std::string& name) {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     auto dead = traces_.remove(name, all, {names_, holds_, groups_});
@@ -136,7 +137,8 @@ bool QueueAdmission::remove_traces(const std::string& name) {
     return true;
 }
 
-// A request that leads a queue where something changed may have waited for that on another name.
+// A request for several names that leads a queue where something changed may be granted now on its
+// other names, so these are examined as well.
 void QueueAdmission::look_behind_moved() {
     for (const auto& name : moved_) {
         const auto* queue = names_.queue_of(name);

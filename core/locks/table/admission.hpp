@@ -1,4 +1,4 @@
-// Which waiters of a name are let in, and when (S28-S32).
+// Which waiters of a name are granted, and when (S28-S32). A waiter that is granted is *let in*.
 #pragma once
 
 #include <set>
@@ -13,16 +13,16 @@
 
 namespace mortise::core {
 
-// Whether a newcomer is let in at once. A name that nobody holds has no record, and a name that
-// nobody waits for has no queue.
+// Returns whether a new request would be granted at once. The record is null if the name is not
+// held, the queue if no request waits for it.
 [[nodiscard]] bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode,
                                Priority priority);
 
-// One run over the queues of names where something changed. Letting somebody in on one name may
-// lead to others, by requests for several names; ended sessions are removed from each name before.
+// One run over the queues of names where something changed. A grant of several names leads to their
+// other queues. Before a queue is examined, traces of ended sessions are removed from its name.
 class QueueAdmission {
 public:
-    // What was removed from names.
+    // The operations of ended sessions that were removed, by name.
     using Gone = std::vector<std::pair<std::string, std::vector<OperationId>>>;
 
     QueueAdmission(TableState of, const TraceRemover& traces, Gone& gone, Grants& grants)
@@ -33,7 +33,7 @@ public:
           gone_{gone},
           grants_{grants} {}
 
-    // Lets in every waiter that may enter, until nothing changes.
+    // Grants every waiter that can be granted, until nothing changes.
     void run(const Names& names);
 
 private:

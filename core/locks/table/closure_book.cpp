@@ -9,8 +9,8 @@ namespace mortise::core {
 
 namespace {
 
-// A hold that is gone is in nobody's way. A hold that has left is kept only by its own time limits,
-// and a broken hold only by its node.
+// A timer of a hold that is gone has no purpose. A hold that has ended is kept only by its min_hold
+// and its lock_delay, and a broken hold only by the timer of the break.
 bool is_over(const Grant* hold, const Closure& closure) {
     using enum Closure::Kind;
     if (hold == nullptr) return true;
@@ -50,7 +50,8 @@ void ClosureBook::end(const std::string& name, ClosureId id) {
     end_if(name, [&](const Closure& closure) { return closure.id == id; });
 }
 
-// Thousands of holders may share a name, and many may leave at once: each is looked up in an index.
+// Thousands of holders may share a name, and many may end at once. So each is looked up in
+// an index.
 void ClosureBook::end_over(const std::string& name, const LockRecord* record) {
     if (!by_name_.contains(name)) return;
     std::map<OperationId, const Grant*> holds;
@@ -72,7 +73,7 @@ void ClosureBook::end_over(const std::string& name, const LockRecord* record, Op
            [&](const Closure& closure) { return closure.hold == hold && is_over(grant, closure); });
 }
 
-// --- looking ------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 std::optional<ClosureBook::Named> ClosureBook::find(ClosureId id) const {
     const auto found = names_.find(id);

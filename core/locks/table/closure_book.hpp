@@ -1,5 +1,5 @@
 // The quorum timers of all names (closures; S8, S9, S24): their numbers, which of them run, and
-// which are over because their hold is gone or has changed.
+// which have ended because their hold is gone or has changed.
 #pragma once
 
 #include <functional>
@@ -23,14 +23,15 @@ public:
     };
     using Closures = std::vector<Closure>;
 
-    // The number of a timer of a broken hold.
+    // Returns the number for the timer of a broken hold.
     ClosureId take_number() { return newest_ = newest_.next(); }
-    // The first of the numbers for the time limits of a new hold; see closure_of().
+    // Returns the first of the numbers for the time limits of a new hold; see closure_of().
     ClosureId take_numbers_of_a_hold();
     void begin(const std::string& name, const Closure& closure);
-    // It must run.
+    // The timer must be running.
     void end(const std::string& name, ClosureId id);
-    // Ends the timers of that name, or of one hold of it, that are over. No record: all of them.
+    // Ends the timers of that name, or of one hold of it, that have no purpose any more. Without a
+    // record it ends all of them.
     void end_over(const std::string& name, const LockRecord* record);
     void end_over(const std::string& name, const LockRecord* record, OperationId hold);
 
@@ -39,13 +40,14 @@ public:
     [[nodiscard]] std::optional<Named> find(ClosureId id) const;
     // Oldest first.
     [[nodiscard]] const Closures& of(std::string_view name) const;
-    // Whether a timer keeps that hold in the way when it leaves.
+    // Returns whether a timer lets that hold block the name after its end.
     [[nodiscard]] bool keeps(std::string_view name, OperationId hold) const;
     using ByName = std::map<std::string, Closures, std::less<>>;  // names that have some
     [[nodiscard]] const ByName& all() const { return by_name_; }
     [[nodiscard]] ClosureId newest() const { return newest_; }
 
-    // The timers that began or ended since the last call; those that ended need no counting.
+    // The timers that began or ended since the last call. Those that ended need not be counted any
+    // more.
     [[nodiscard]] std::vector<Named> take_begun() { return std::exchange(begun_, {}); }
     [[nodiscard]] std::vector<ClosureId> take_ended() { return std::exchange(ended_, {}); }
 
@@ -53,8 +55,9 @@ public:
     bool restore(const std::string& name, Closures closures);
     void restore_newest(ClosureId id) { newest_ = id; }
 
-    // All run under the names that they are about, and each of that name is about a hold that it
-    // has: one that was broken, or left early, stays exactly as long as a timer keeps it there.
+    // Every timer belongs to the name under which it is kept, and to a hold of that name. A hold
+    // that was broken, or ended early, stays in the record exactly as long as a timer keeps it
+    // there.
     void check_invariants() const;
     void check_name(std::string_view name, const LockRecord& record) const;
 

@@ -31,7 +31,7 @@ void EndedSessions::forget(OperationId gone, const std::string& name) {
     end_sweep();
 }
 
-// A sweep is over when nothing is left to remove anywhere.
+// A sweep is complete when no name has traces any more.
 void EndedSessions::end_sweep() {
     if (all_.empty()) progress_ = {};
 }

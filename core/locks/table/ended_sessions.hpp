@@ -1,6 +1,6 @@
-// The sessions that have ended, as long as names have traces of them: holders and waiters that a
-// request for the name removes, or a Sweep (S11). It knows what is left, and decides which name a
-// Sweep goes to next.
+// The sessions that have ended, as long as names have traces of them: holders and waiters, which a
+// request for the name or a Sweep removes (S11). It knows what is left, and decides which name is
+// swept next.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ namespace mortise::core {
 
 class EndedSessions {
 public:
-    // What a session had when it ended, and was not removed since.
+    // The operations of a session that were not removed since it ended.
     struct Ended {
         Predecessor how = Predecessor::clean;
         std::map<Seq, Operation> operations;
     };
 
-    // Counts the end of a session. A new sweep begins, unless nothing is left of any session.
+    // Counts the end of a session. A new sweep begins, unless no session has left anything.
     void add(SessionId id, Predecessor how, std::map<Seq, Operation> operations);
     // This operation, which must be known, was removed from the name.
     void forget(OperationId gone, const std::string& name);
 
     // No name has traces.
     [[nodiscard]] bool is_empty() const { return all_.empty(); }
-    // How many sessions ever ended.
+    // The number of sessions that have ever ended.
     [[nodiscard]] std::uint64_t endings() const { return endings_; }
-    // Empty for a session that is alive, and for one of which nothing is left.
+    // Empty for a session that is alive, and for one that has left no traces.
     [[nodiscard]] std::optional<Predecessor> how(SessionId id) const;
     [[nodiscard]] const Operation* find(OperationId id) const;
     // The names that have traces.
@@ -42,13 +42,13 @@ public:
     using All = std::map<SessionId, Ended>;
     [[nodiscard]] const All& all() const { return all_; }
 
-    // The name that the sweep goes to now: those that have waiters come first, in byte order. Empty
-    // if the sweep is over.
+    // The next name of the sweep: names that have waiters come first, in byte order. Empty if the
+    // sweep is complete.
     [[nodiscard]] std::optional<std::string> next_to_sweep(const LockTable& table);
-    // All traces were removed from that name, which was the next.
+    // Called when all traces were removed from that name, which was the next one.
     void swept(const std::string& name);
 
-    // What is saved of the sweep.
+    // The progress of the sweep, which is saved.
     struct Progress {
         std::string waited_cursor;  // names with waiters up to here are done
         bool waited_done = true;
@@ -58,8 +58,8 @@ public:
     [[nodiscard]] const std::set<SessionId>& changes() const { return changes_; }
     void forget_changes() { changes_.clear(); }
 
-    // For loading: first the sessions, then the rest, which is false if it contradicts them; the
-    // operations come with their names.
+    // For loading: first the sessions, then the rest, for which it returns false if that
+    // contradicts the sessions. The operations come with their names.
     bool restore(SessionId id, Predecessor how);
     bool restore(std::uint64_t endings, Progress progress, SessionId newest);
     // Null if the session has not ended.
@@ -70,7 +70,7 @@ public:
 private:
     void end_sweep();
 
-    All all_;  // of which something is left
+    All all_;  // the ended sessions that have left traces
     std::uint64_t endings_ = 0;
     Progress progress_;
     std::set<SessionId> changes_;

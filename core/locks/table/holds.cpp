@@ -11,7 +11,7 @@ bool holds_alone(const LockRecord* record, OperationId hold) {
     return grant != nullptr && grant->mode == LockMode::exclusive && grant->is_held();
 }
 
-// --- beginning ----------------------------------------------------------------------------------
+// --- the begin of a hold ------------------------------------------------------------------------
 
 FencingToken Holds::grant(const std::string& name, LockRecord& record, const Waiter& waiter) {
     MORTISE_CHECK(record.admits(waiter.mode));
@@ -19,11 +19,11 @@ FencingToken Holds::grant(const std::string& name, LockRecord& record, const Wai
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     record.add(std::move(given));
-    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // after a writer, a batch
+    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // a batch follows a writer
     return token;
 }
 
-// A request for several names is told which one it got.
+// The answer to a request for several names has the name that was granted.
 void Holds::grant(const std::string& name, LockRecord& record, const Waiter& waiter,
                   Grants& grants) {
     auto previous = record.previous;
@@ -55,15 +55,15 @@ bool Holds::count_max_hold(const std::string& name, const Grant& hold) {
     return true;
 }
 
-// A conversion does not turn the phase: readers that are alone and upgrade, one after the other,
-// would each let a batch in before a waiting writer, without end (P9).
+// A conversion does not change whose turn it is. Otherwise readers that upgrade one after the other
+// would each let a batch in before a waiting writer, which would never be granted (P9).
 FencingToken Holds::convert(LockRecord& record, OperationId hold) {
     const auto token = record.take_token(LockMode::exclusive, newest_token_);
     record.convert(hold, LockMode::exclusive, token);
     return token;
 }
 
-// --- ending -------------------------------------------------------------------------------------
+// --- the end of a hold --------------------------------------------------------------------------
 
 bool Holds::release(const std::string& name, LockRecord& record, OperationId hold,
                     Predecessor how) {
@@ -83,7 +83,7 @@ LockRecord::Keeps Holds::keeps_on(const std::string& name) {
     };
 }
 
-// A break is meant to open the name.
+// A break opens the name, so it has no lock_delay.
 bool Holds::stays_on(const std::string& name, const Grant& grant, Predecessor how) {
     constexpr auto kind = Closure::Kind::lock_delay;
     if (how == Predecessor::broken) return false;
@@ -100,7 +100,7 @@ void Holds::mark_broken(const std::string& name, LockRecord& record, OperationId
     record.mark_broken(hold);
     closures_.begin(name, {closures_.take_number(), Closure::Kind::broken, hold, since,
                            session.ttl_ms, session.rho_ppm});
-    closures_.end_over(name, &record, hold);  // those of its time limits
+    closures_.end_over(name, &record, hold);  // the timers of its time limits
 }
 
 bool Holds::remove_left(const std::string& name, LockRecord& record, FencingToken token) {

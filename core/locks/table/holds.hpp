@@ -1,5 +1,5 @@
-// How holds begin, change and end on the record of a name, and what goes with that: the token, the
-// time limits (S8, S9), and the value, which may be left in the middle of a change (S36).
+// How holds begin, change and end on the record of a name, with their effect on the token, the time
+// limits (S8, S9), and the value, which a lost holder may have left half changed (S36).
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace mortise::core {
 
-// What operations that waited, and a new one, are answered now: granted or converted.
+// The answers `granted` and `converted`, for operations that waited and for a new one.
 using Grants = std::vector<Answered>;
 
 class Holds {
 public:
-    // What comes next is done by that entry.
+    // Called before the commands of that entry.
     void begin(LogIndex index) { index_ = index; }
 
     // The waiter gets the name, which must admit it.
@@ -26,23 +26,25 @@ public:
     void grant(const std::string& name, LockRecord& record, const Waiter& waiter, Grants& grants);
     // The hold is exclusive from now on, with a new token.
     FencingToken convert(LockRecord& record, OperationId hold);
-    // The hold leaves; it may stay in the way. False if there is none.
+    // Ends the hold, which may still block the name for a time. False if there is none.
     bool release(const std::string& name, LockRecord& record, OperationId hold, Predecessor how);
-    // All holds for which `left` has a result leave.
+    // Ends all holds for which `left` has a result.
     void release_if(const std::string& name, LockRecord& record, const LockRecord::Left& left);
-    // The hold is broken. It stays for the time that the renewal at `since` gave to the session.
+    // Marks the hold as broken. It blocks the name for the time that the renewal at `since` gave to
+    // the session.
     void mark_broken(const std::string& name, LockRecord& record, OperationId hold, LogIndex since,
                      const OpenSession& session);
-    // Removes former holders with this token that stayed in the way. False if there are none.
+    // Removes former holders with this token that still block the name. False if there are none.
     bool remove_left(const std::string& name, LockRecord& record, FencingToken token);
-    // Its max_hold is counted from here on, if it is not yet. True if that is new.
+    // Begins the count of its max_hold, and returns true, unless it is counted already.
     bool count_max_hold(const std::string& name, const Grant& hold);
 
     [[nodiscard]] ClosureBook& closures() { return closures_; }
     [[nodiscard]] const ClosureBook& closures() const { return closures_; }
     [[nodiscard]] ValueBook& values() { return values_; }
     [[nodiscard]] const ValueBook& values() const { return values_; }
-    // Whether the name is needed although nobody holds it or waits for it (S37).
+    // Returns whether the name has a value or a timer, and so is kept without holders and waiters
+    // (S37).
     [[nodiscard]] bool has_more(const std::string& name) const {
         return values_.find(name) != nullptr || !closures_.of(name).empty();
     }
@@ -60,7 +62,7 @@ private:
     LogIndex index_;
 };
 
-// Whether the operation holds it exclusively, and has not lost it.
+// Returns whether the operation holds the name exclusively, and was not broken.
 [[nodiscard]] bool holds_alone(const LockRecord* record, OperationId hold);
 
 }  // namespace mortise::core

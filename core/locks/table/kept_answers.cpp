@@ -25,7 +25,7 @@ void KeptAnswers::acknowledge(LogIndex received) {
         kept_.pop_front();
         ++forgotten_;
     }
-    // A table does not shrink by itself, and there may be many sessions that had a busy time once.
+    // A table does not shrink by itself, and there may be many sessions that were busy once.
     constexpr std::size_t small = 64;
     if (!kept_.empty() || most_ <= small) return;
     places_ = {};

@@ -11,16 +11,17 @@
 
 namespace mortise::core {
 
-// In the order of the log, which is the order in which they are acknowledged; and by the number of
-// the request, for repeats. Whoever waits is answered when it is let in, so the numbers do not rise
-// in general. Those of requests that are answered when they are applied do.
+// The answers are in the order of the log, in which they are acknowledged, and are found by the
+// number of the request, for repeats. A request that waits is answered when it is granted, so the
+// numbers are not ascending in general; those of requests that are answered when they are applied
+// are.
 class KeptAnswers {
 public:
     [[nodiscard]] std::size_t size() const { return kept_.size(); }
     [[nodiscard]] bool empty() const { return kept_.empty(); }
-    // Null when no answer to that request is kept.
+    // Null if no answer to that request is kept.
     [[nodiscard]] const Answer* find(Seq seq) const;
-    // At which index the oldest and the newest one was given. Not set when none is kept.
+    // The indexes of the oldest and the newest answer. Not set if none is kept.
     [[nodiscard]] LogIndex oldest() const { return empty() ? LogIndex{} : kept_.front().at; }
     [[nodiscard]] LogIndex newest() const { return empty() ? LogIndex{} : kept_.back().at; }
 
@@ -44,9 +45,9 @@ private:
     };
 
     std::deque<Kept> kept_;
-    std::uint64_t forgotten_ = 0;         // how many were kept before the first of those
-    IdTable<Seq, std::uint64_t> places_;  // in kept_, counted from the first that ever was
-    std::size_t most_ = 0;                // that were kept at once since places_ was built
+    std::uint64_t forgotten_ = 0;         // the number of answers that were forgotten
+    IdTable<Seq, std::uint64_t> places_;  // in kept_, counted from the first answer ever kept
+    std::size_t most_ = 0;                // the largest size of kept_ since places_ was built
 };
 
 }  // namespace mortise::core

@@ -44,7 +44,7 @@ LockRecord::Place LockRecord::place_of(OperationId operation) {
     return found;
 }
 
-// False if it stays in the way.
+// Returns false if the hold still blocks the name.
 bool LockRecord::leaves(Grant& grant, Predecessor how, const Keeps& keeps) {
     if (grant.broken) how = Predecessor::broken;
     if (keeps(grant, how)) {
@@ -93,8 +93,8 @@ void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
     holders_.erase(stays, holders_.end());
 }
 
-// Joining is safe only while the holders' token is the newest of the name and was taken in this
-// very mode. Otherwise a reader could get a token smaller than that of an update holder that came
+// A grant may share the holders' token only while it is the newest of the name and was taken in the
+// same mode. Otherwise a reader could get a token smaller than that of an update holder that came
 // in between (P1).
 FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_cluster) {
     const bool joins =

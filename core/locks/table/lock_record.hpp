@@ -21,11 +21,11 @@ struct Grant {
     LogIndex since;
     std::string label;
     LockerTag locker{};
-    // It was taken away, but stays in the way, because its node may not know yet (S24).
+    // The hold was broken, but still blocks the name, because its node may not know yet (S24).
     bool broken = false;
     HoldTerms terms{};
     ClosureId closures{};  // the first quorum timer of its time limits, if it has any
-    // How it ended, if it has ended and stays in the way all the same (S8, S9).
+    // How it ended, if it has ended and still blocks the name (S8, S9).
     std::optional<Predecessor> left{};
 
     [[nodiscard]] bool is_held() const { return !broken && !left; }
@@ -33,13 +33,13 @@ struct Grant {
     friend bool operator==(const Grant&, const Grant&) = default;
 };
 
-// S31: who goes first when the phase changes.
+// S31: whether readers or writers are served next.
 enum class Turn : std::uint8_t { writers, readers };
 
 class LockRecord {
 public:
     explicit LockRecord(QueuePolicy policy) : policy_{policy} {}
-    // A record that was saved: holders are added in the order in which they entered.
+    // For a record that was saved: its holders are added in the order of their grants.
     LockRecord(QueuePolicy policy, FencingToken newest, LockMode newest_mode)
         : policy_{policy}, newest_token_{newest}, newest_mode_{newest_mode} {}
 
@@ -56,17 +56,17 @@ public:
     [[nodiscard]] LockMode newest_mode() const { return newest_mode_; }
 
     void add(Grant grant);
-    // Called for each holder that leaves, before it does: whether it stays in the way.
+    // Called for each hold before it ends: returns whether it still blocks the name after that.
     using Keeps = std::function<bool(const Grant&, Predecessor how)>;
     // False if there is no such grant.
     bool remove(OperationId operation, Predecessor how, const Keeps& keeps);
-    // Removes a holder that had left and stayed in the way.
+    // Removes a former holder.
     void remove_left(OperationId operation);
-    // Changes the holder's mode and token. It must be a holder.
+    // Changes the mode and the token of a holder, which must exist.
     void convert(OperationId operation, LockMode mode, FencingToken token);
-    // It must be a holder.
+    // The operation must be a holder.
     void mark_broken(OperationId operation);
-    // Removes every holder for which `left` has a result. Calls it once for each, oldest first.
+    // Ends every hold for which `left` has a result. Calls `left` once for each, oldest first.
     using Left = std::function<std::optional<Predecessor>(OperationId)>;
     void remove_if(const Left& left, const Keeps& keeps);
 
@@ -76,7 +76,7 @@ public:
 
     Turn turn = Turn::writers;
     Previous previous;           // how the previous hold ended
-    std::uint64_t swept_at = 0;  // it has no traces of sessions that ended before this count
+    std::uint64_t swept_at = 0;  // no traces are left of the sessions up to this count of endings
 
 private:
     using Place = std::vector<Grant>::iterator;

@@ -7,14 +7,14 @@
 
 namespace mortise::core {
 
-// Lets in every waiter that may enter on these names.
+// Grants every waiter on these names that can be granted.
 void LockTable::settle(const NameList& names, Grants& grants) {
     QueueAdmission{{names_, holds_, groups_}, traces_, gone_, grants}.run(names);
 }
 
-// --- asking -------------------------------------------------------------------------------------
+// --- acquiring ----------------------------------------------------------------------------------
 
-// `granted`: there is no reason to refuse it.
+// Returns `granted` if there is no reason to refuse the request.
 LockTable::Result LockTable::refusal(const Acquire& request, const Slots& slots) const {
     std::size_t created = 0;
     for (const auto& slot : slots) {
@@ -30,7 +30,7 @@ LockTable::Result LockTable::refusal(const Acquire& request, const Slots& slots)
     return fits ? Result::granted : Result::resource_exhausted;
 }
 
-// A shared hold that has left is charged to no session, but stays in the record all the same.
+// A former holder is charged to no session, but still takes a place in the record.
 bool LockTable::is_left_by_too_many(const std::string& name, const HoldTerms& terms) const {
     if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
     const auto* record = find(name);
@@ -51,8 +51,8 @@ LockTable::Result LockTable::acquire(Waiter waiter, const Acquire& request, Last
                                                 : acquire_any(waiter, request, slots, last, grants);
 }
 
-// The names are tried in the order given before it waits anywhere. On a name without a queue it is
-// alone and unhindered: the same as settle(), which it need not wait in a queue for.
+// The names are tried in the order given before the request waits anywhere. On a name without a
+// queue nothing is in front of it, so it is granted directly, with the same result as settle().
 LockTable::Result LockTable::acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
                                          LastHolders& last, Grants& grants) {
     for (std::size_t at = 0; at < slots.size(); ++at) {
@@ -81,7 +81,8 @@ LockTable::Result LockTable::acquire_any(Waiter& waiter, const Acquire& request,
     return settle_newcomer(names_of(request), waiter.operation, grants);
 }
 
-// A request for all of several names overtakes nobody: it enters at once only where nobody waits.
+// A request for all of several names overtakes no other: it is granted at once only if no request
+// waits on any of them.
 LockTable::Result LockTable::acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last,
                                          Grants& grants) {
     const bool is_free = std::ranges::all_of(request.names, [&](const NamedMode& one) {
@@ -111,7 +112,7 @@ LockTable::Result LockTable::settle_newcomer(const NameList& names, OperationId 
     return granted == grants.end() ? Result::queued : Result::granted;
 }
 
-// --- leaving ------------------------------------------------------------------------------------
+// --- releasing ----------------------------------------------------------------------------------
 
 void LockTable::release(const NameList& names, OperationId operation, Predecessor how,
                         Grants& grants) {
@@ -141,8 +142,8 @@ LockTable::Cleared LockTable::clear(const std::string& name, std::size_t max, Gr
     return cleared;
 }
 
-// A request for all of several names that leads this queue may be let in by the sweep of its other
-// names, and then others here.
+// True if the sweep of another name may grant a request for all of several names that leads this
+// queue, and then others here.
 bool LockTable::may_spread(std::string_view name) const {
     const auto* queue = queue_of(name);
     return traces_.is_needed() && queue != nullptr && queue->has_barrier();

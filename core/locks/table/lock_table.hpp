@@ -3,14 +3,14 @@
 // applies the same calls in the same order and must reach the same state, so nothing here reads a
 // clock, draws a random number or iterates an unordered container.
 //
-// Its parts, each in a header and a source of its name, own the state that they decide about:
-//   NameTable       the records and the queues of names; which of them changed
+// Its parts, each in a header of its name, own the state that they decide about:
+//   NameTable       the records and the queues of names; which of them have changed
 //   Holds           tokens; what happens when a hold begins, changes and ends
 //     ClosureBook   the quorum timers of holds
 //     ValueBook     the values of names
 //   RequestGroups   the places of requests for several names
 //   TraceRemover    what ended sessions left on a name
-//   QueueAdmission  who is let in, after each change
+//   QueueAdmission  which waiters are granted, after each change
 // table_invariants.hpp has the invariants. The sources table_conversions, table_values,
 // table_breaks and table_timers have the functions for conversions, values, breaks and time limits.
 #pragma once
@@ -39,21 +39,22 @@ public:
     using Cleared = TraceRemover::Cleared;
     using Ended = TraceRemover::Ended;
 
-    // A command of that entry comes next: its grants belong to that entry; see TraceRemover.
+    // Called before each command of that entry, to which the following grants belong; see
+    // TraceRemover.
     void begin(LogIndex index, std::uint64_t endings, const Ended* ended) {
         holds_.begin(index);
         traces_.begin(endings, ended);
     }
 
-    // On `granted` the grant is one of `grants`: by its priority it may let others in with it. On
-    // `queued` the operation is in the `grants` of a later call. `busy` leaves nothing behind
-    // (S20). `waiter` is the request as it waits, in whatever mode. `last` has for each name the
-    // previous holder, if the record with it was removed.
+    // On `granted` the grant is one of `grants`: because of its priority others may be granted with
+    // it. On `queued` the operation is in the `grants` of a later call. `busy` leaves nothing
+    // behind (S20). `waiter` is the request as it waits, without its mode. `last` has for each name
+    // the previous holder, if the record with it was removed.
     using LastHolders = ShortList<Previous>;
     Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants);
-    // Releases what the operation holds of these names. It must hold them all.
+    // Releases the operation's hold on these names. It must hold them all.
     void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);
-    // Removes a waiter from all its queues; it must wait.
+    // Removes a waiter, which must be waiting, from all its queues.
     void withdraw(const NameList& names, Ticket ticket, Grants& grants);
 
     // Conversions (table_conversions.cpp). Returns its token. Empty, without an effect, unless the
@@ -64,12 +65,13 @@ public:
     // On `at_once` it is exclusive now, with a new token; on `queued` the operation is in the
     // `grants` of a later call. It must be a holder (S27).
     Upgraded upgrade(const std::string& name, const Conversion& conversion, bool wait);
-    // Removes the upgrade that waits for this hold, and lets nobody in.
+    // Removes the upgrade that waits for this hold, and grants nothing.
     std::optional<Conversion> cancel_upgrade(const std::string& name, OperationId hold);
     // Removes the upgrade, which must wait.
     void withdraw_upgrade(const std::string& name, Grants& grants);
 
-    // Whether `hold` may write the value of this name, and there was capacity (table_values.cpp).
+    // `not_exclusive`: `hold` does not hold the name exclusively. `full`: there is no capacity
+    // (table_values.cpp).
     enum class Stored : std::uint8_t { stored, not_exclusive, full };
     Stored set_value(const std::string& name, OperationId hold, std::string bytes);
     Stored mark_consistent(const std::string& name, OperationId hold);
@@ -84,17 +86,17 @@ public:
     // Removes these holders at once. They must be holders.
     void take_off(const std::string& name, const std::vector<OperationId>& holds, Predecessor how,
                   Grants& grants);
-    // Removes former holders with this token that stayed in the way. False if there are none. Lets
-    // nobody in.
+    // Removes former holders with this token that still block the name, and grants nothing. False
+    // if there are none.
     bool open(const std::string& name, FencingToken token);
-    // Lets in every waiter that may enter.
+    // Grants every waiter that can be granted.
     void look_again(const std::string& name, Grants& grants) { settle({name}, grants); }
 
     // The cluster counts its max_hold from here on, if it does not yet. False, without an effect,
     // if it was granted after that index. It must be a holder with a max_hold (table_timers.cpp).
     bool count_max_hold(const std::string& name, OperationId hold, LogIndex known);
-    // The former holder does not stay in the way any longer because of this quorum timer, which
-    // must exist.
+    // Ends a quorum timer, which must exist. If no other timer keeps the former holder there, it
+    // does not block the name any longer.
     void end_closure(const std::string& name, ClosureId id, Grants& grants);
     [[nodiscard]] std::vector<Closed> take_begun_closures() {
         return holds_.closures().take_begun();
@@ -106,7 +108,7 @@ public:
     // Removes the holders and waiters of ended sessions, unless that was done since the last
     // ending: at most `max` of them. Nobody is let in before all are removed.
     Cleared clear(const std::string& name, std::size_t max, Grants& grants);
-    // What else was removed, since the last call: letting in on one name may lead to others.
+    // What else was removed since the last call: grants on one name may lead to other names.
     using Gone = QueueAdmission::Gone;
     [[nodiscard]] Gone take_gone() { return std::exchange(gone_, {}); }
     // See NameTable.

@@ -1,4 +1,4 @@
-// What each locker holds and waits for, so that deadlocks are found from lockers that do both
+// What each locker holds and waits for: a search for deadlocks begins at lockers that do both
 // (S33). It is derived from the operations of live sessions, and not part of the saved state.
 #pragma once
 
@@ -33,7 +33,7 @@ public:
         }
     };
 
-    // No effect without a locker.
+    // These have no effect if the locker's number is zero.
     void begin(LockerId locker, Seq operation);
     void grant(LockerId locker, Seq operation);
     void end(LockerId locker, Seq operation);

@@ -49,9 +49,10 @@ void NameTable::drop_empty_queue(const Slot& slot) {
     if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
 }
 
-// Readers wait for writers by turns, an overtaken waiter may go before others, and one with a
-// priority goes before those whom a barrier kept in front. All others wait for those in front as
-// long as they are there.
+// Only these waiters may get others in front of them: readers, which wait for one writer at a turn;
+// those that an overtaken waiter passes when it moves up a class; and those that a waiter with a
+// priority passes when a barrier leaves. All others wait for those in front as long as these are
+// there.
 void NameTable::note_turn(const std::string& name) {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return;

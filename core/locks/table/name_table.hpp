@@ -1,6 +1,6 @@
-// The names that somebody holds or waits for, or that have a value: a record for each, and a queue
-// for those that have waiters. It remembers which names have changed since they were last saved,
-// and where a waiter may have others in front than before.
+// The names that have holders, waiters or a value: a record for each, and a queue for those that
+// have waiters. It remembers which names have changed since they were last saved, and on which
+// names a waiter may have other requests in front of it than before.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ public:
     // Null if there is none.
     [[nodiscard]] const LockRecord* find(std::string_view name) const;
     [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
-    // There must be one.
+    // The record, or the queue, must exist.
     [[nodiscard]] LockRecord& record(const std::string& name) { return records_.at(name); }
     [[nodiscard]] WaitQueue& queue(const std::string& name);
     // The first name after `after` with waiters; null if there is none.
@@ -39,15 +39,15 @@ public:
     [[nodiscard]] const Records& records() const { return records_; }
     [[nodiscard]] const Queues& queues() const { return queues_; }
 
-    // A new record has no traces of the sessions that have ended, `endings` in number.
+    // A new record has no traces of ended sessions, of which there are `endings` so far.
     LockRecord& ensure(const std::string& name, QueuePolicy policy, Previous last,
                        std::uint64_t endings);
     // The name must be known.
     WaitQueue& ensure_queue(const std::string& name);
-    // Removes what is not needed any more, also the record, unless it is `needed` (S37).
+    // Removes the queue if it is empty, and the record if it has no holder and is not needed (S37).
     template <class IsNeeded>
     void tidy(const std::string& name, const IsNeeded& is_needed);
-    // If it has no waiters. There must be one.
+    // Removes the queue, which must exist, if it has no waiters.
     void drop_empty_queue(const Slot& slot);
 
     // Names that were written to, or removed, since the last reset.
@@ -56,11 +56,11 @@ public:
     [[nodiscard]] const Names& changes() const { return changes_; }
     void forget_changes() { changes_.clear(); }
 
-    // Names where a waiter may now have others in front than before, although nobody was let in:
-    // the turn passed, or a waiter in front left. Since the last reset.
+    // Names on which, since the last reset, a waiter may have got other requests in front of it
+    // although none was granted: the turn changed, or a waiter in front left.
     [[nodiscard]] const Names& turned() const { return turned_; }
     void forget_turned() { turned_.clear(); }
-    // A waiter in front left or does not count any more, although its place still exists.
+    // Called when a waiter in front left, or does not count any more although it is still queued.
     void note_turn(const std::string& name);
 
     // For loading. The name must be unknown.

@@ -1,6 +1,6 @@
-// The waiting requests for several names (S32): on which names each of them has its place. A
-// request for any of them leaves all its places when it is let in on one; a request for all of them
-// enters everywhere at once.
+// The waiting requests for several names (S32), and the names in whose queues each of them waits. A
+// request for any of its names leaves all its queues when it is granted one name; a request for all
+// of them is granted all at once.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ public:
         std::map<std::string, LockMode, std::less<>> names;
     };
 
-    // The waiter, which is part of a request for several names, has a place on this name. False if
-    // it contradicts what is known of that request.
+    // Adds a name on which a waiter, part of a request for several names, is queued. False if it
+    // contradicts what is known of that request.
     bool join(const std::string& name, const Waiter& waiter);
-    // The request, which must wait there, has no place on this name any more.
+    // Removes a name on which the request, which must wait there, is queued no more.
     void leave(const std::string& name, Ticket ticket);
-    // The request is over. It must wait.
+    // Removes the request, which must wait.
     Group take(Ticket ticket);
     // No effect on a request for one name.
     void forget(Ticket ticket) { groups_.erase(ticket); }
 
-    // It must wait.
+    // The request must wait.
     [[nodiscard]] const Group& at(Ticket ticket) const { return groups_.at(ticket); }
-    // On how many names it waits; zero if there is no such request.
+    // The number of names on which the request waits; zero if there is no such request.
     [[nodiscard]] std::size_t names_waited_for(Ticket ticket) const;
     using Groups = std::map<Ticket, Group>;
     [[nodiscard]] const Groups& all() const { return groups_; }

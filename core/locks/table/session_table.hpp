@@ -1,5 +1,5 @@
-// The sessions of the cluster: who they belong to, what was renewed when, up to which request their
-// streams are applied, and which answers were not received yet (S1, S2, S17).
+// The sessions of the cluster: the node of each, when it was last renewed, up to which request its
+// stream is applied, and which answers its node has not received yet (S1, S2, S17).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace mortise::core {
 
-// What an Acquire of a session came to: a place in a queue, or a grant. Or an Upgrade that waits.
+// An Acquire of a session that waits or is granted, or an Upgrade that waits.
 struct Operation {
-    Names names;    // rising
+    Names names;    // ascending
     Ticket ticket;  // while it waits
     bool held = false;
     Seq upgrades;  // the hold that an Upgrade waits for
@@ -27,17 +27,17 @@ struct Operation {
 
 struct Session {
     SessionId id;
-    OpenSession opened;  // as asked for; nothing of it ever changes (S1)
+    OpenSession opened;  // the command that opened it; it never changes (S1)
     LogIndex renewed_at;
     std::uint64_t renewal_number = 0;
-    Seq applied;  // the newest request that was; all before it were as well (S17)
+    Seq applied;  // the newest applied request; all earlier ones are applied too (S17)
     std::map<Seq, Operation> operations;
-    std::size_t names = 0;  // of all operations: what it has of the table
+    std::size_t names = 0;  // the names of all operations together
     KeptAnswers answers;
-    std::set<Seq> broken;  // its grants that were, until its node has confirmed that (S24)
+    std::set<Seq> broken;  // its broken grants that its node has not confirmed yet (S24)
 
-    // No session makes the state grow without bound (P11). Its node refuses long before: only one
-    // that goes wrong and acknowledges nothing gets here. Its stream goes on once it does.
+    // This bounds the state that a session can use (P11). Only a faulty node that acknowledges
+    // nothing reaches this limit. Its stream continues after it acknowledges.
     [[nodiscard]] bool has_too_many_answers() const {
         return answers.size() >= session_requests_max;
     }
@@ -48,9 +48,9 @@ public:
     // Adds a session with a new id.
     Session& open(const OpenSession& request, LogIndex at);
     [[nodiscard]] const Session* find(SessionId id) const;
-    // The only way to write to a session: whatever changes is a changed row.
+    // The only way to write to a session, because it notes the row as changed.
     [[nodiscard]] Session* change(SessionId id);
-    // Whether the session was renewed at that index, and not since (S4).
+    // Returns whether the renewal at that index is the newest of the session (S4).
     [[nodiscard]] bool is_newest_renewal(SessionId id, LogIndex renewed_at) const;
     [[nodiscard]] const Session* find_by_nonce(std::uint64_t nonce) const;
     Session remove(SessionId id);
@@ -65,7 +65,7 @@ public:
     [[nodiscard]] const Epochs& newest_epochs() const { return newest_epochs_; }
     [[nodiscard]] SessionId newest() const { return newest_; }
 
-    // What was written to, or removed, since changes were last forgotten.
+    // The sessions and incarnations that were changed or removed since forget_changes().
     struct Changes {
         std::set<SessionId> sessions;
         std::set<Incarnation> incarnations;
@@ -73,7 +73,7 @@ public:
     [[nodiscard]] const Changes& changes() const { return changes_; }
     void forget_changes() { changes_ = {}; }
 
-    // For loading. False, and nothing happens, when it contradicts what is there.
+    // For loading. Returns false, without an effect, if it contradicts what is there.
     bool restore(Session session);
     bool restore(Incarnation incarnation, BootEpoch epoch);
     void restore_newest(SessionId id) { newest_ = id; }

@@ -1,7 +1,7 @@
-// How requests for several names at once are let in (S32).
+// How requests for several names at once are granted (S32).
 //
-// A request for all of them waits in each queue as a barrier: everything that it waits for is
-// older, in every queue. So no two of them wait for each other, and nobody holds while waiting.
+// A request for all of them waits in each queue as a barrier, and waits only for older requests, in
+// every queue. So no two such requests wait for each other, and none holds a name while it waits.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ bool QueueAdmission::is_at_head(const Waiter& barrier, const std::string& name) 
     return !queue->conversion() && queue->head()->ticket == barrier.ticket;
 }
 
-// Removes what ended sessions have on its names. True if there was something.
+// Removes the traces of ended sessions from its names. Returns true if there were any.
 bool QueueAdmission::clear_for(const Waiter& barrier) {
     bool cleared = false;
     for (const auto& [name, mode] : groups_.at(barrier.ticket).names) {
@@ -26,7 +26,7 @@ bool QueueAdmission::clear_for(const Waiter& barrier) {
     return cleared;
 }
 
-// One grant and one token for each name, or nothing.
+// Grants all names, with a token for each, or nothing.
 bool QueueAdmission::serve_barrier(const Waiter& barrier) {
     const auto ticket = barrier.ticket;
     const auto& group = groups_.at(ticket);
@@ -48,7 +48,7 @@ bool QueueAdmission::serve_barrier(const Waiter& barrier) {
     return true;
 }
 
-// A request for any of several names has got one.
+// Called when a request for any of several names was granted one of them.
 void QueueAdmission::leave_other_queues(const Waiter& entering, const std::string& name) {
     const auto group = groups_.take(entering.ticket);
     for (const auto& [other, mode] : group.names) {

@@ -38,7 +38,7 @@ void check_name(const LockTable& table, std::string_view name, bool is_unfinishe
     if (queue != nullptr) check_queue(record, *queue, is_unfinished);
 }
 
-// No waiter for several names could have them all (2).
+// No waiting request for several names could be granted all of them (2).
 void check_groups(const LockTable& table, const NameViews& unfinished) {
     for (const auto& [ticket, group] : table.groups().all()) {
         bool ready = group.part == Part::all_of;

@@ -18,7 +18,8 @@ TraceRemover::Cleared TraceRemover::remove(const std::string& name, std::size_t 
         cleared.gone.push_back(operation);
         return how;
     };
-    // Waiters first: whoever waits, waits for a holder, also between two parts of the work.
+    // Waiters are removed first, so that between two parts of the work every waiter still waits for
+    // a holder.
     if (from.names.has_queue(slot)) {
         auto& queue = slot.queue->second;
         if (queue.conversion() && left(queue.conversion()->operation)) queue.remove_conversion();

@@ -1,5 +1,5 @@
 // Removes from a name what ended sessions left there (S11): holders and waiters. It knows the
-// number of sessions that have ended, and so whether a name may have traces that it did not see.
+// number of sessions that have ended, and so whether a name may have new traces.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace mortise::core {
 
-// What changes when somebody leaves a name or is let in there.
+// What changes when an operation ends on a name, or is granted there.
 struct TableState {
     NameTable& names;
     Holds& holds;
@@ -23,22 +23,23 @@ struct TableState {
 class TraceRemover {
 public:
     using Ended = LockRecord::Left;
-    // `endings` is the number of ended sessions so far. `ended` tells how an operation's session
-    // ended, or that it is alive; null: there are no traces. It is used until the next begin().
+    // `endings` is the number of ended sessions so far. `ended` returns how an operation's session
+    // ended, or nothing if it is alive; it is null if there are no traces. It is used until begin()
+    // is called again.
     void begin(std::uint64_t endings, const Ended* ended) {
         endings_ = endings;
         ended_ = ended;
     }
     [[nodiscard]] std::uint64_t endings() const { return endings_; }
-    // Whether any name may have traces.
+    // Returns whether any name may have traces.
     [[nodiscard]] bool is_needed() const { return ended_ != nullptr; }
 
     struct Cleared {
         std::vector<OperationId> gone;
         bool is_done = true;  // false: there are more
-        Previous last;        // the last one to leave, when it is done
+        Previous last;        // the last holder, if is_done
     };
-    // Removes at most `max` of them, unless all were since the last ending. Lets nobody in.
+    // Removes at most `max` traces, unless all were removed since the last ending. Grants nothing.
     Cleared remove(const std::string& name, std::size_t max, TableState from) const;
 
 private:

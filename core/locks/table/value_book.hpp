@@ -1,4 +1,4 @@
-// The values of names (S36), and how much room they take together.
+// The values of names (S36), and their size together.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class ValueBook {
 public:
     // Null if the name has none.
     [[nodiscard]] const LockValue* find(std::string_view name) const;
-    // Empty bytes remove the value, and a later one begins anew. False, without an effect, if there
-    // is no room.
+    // Empty bytes remove the value, and the versions of a later value begin anew. False, without an
+    // effect, if there is no capacity.
     bool set(const std::string& name, std::string bytes);
-    // An exclusive holder may have been in the middle of a change.
+    // Called when an exclusive holder was lost, which may have left the value half changed.
     void mark_dirty(const std::string& name);
     // False if there is no value.
     bool mark_consistent(const std::string& name);
@@ -26,7 +26,7 @@ public:
     using Values = std::map<std::string, LockValue, std::less<>>;
     [[nodiscard]] const Values& all() const { return values_; }
 
-    // For loading; the name must have none.
+    // For loading; the name must have no value.
     void restore(const std::string& name, LockValue value);
 
 private:

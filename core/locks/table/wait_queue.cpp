@@ -73,7 +73,8 @@ Rank WaitQueue::rank_of_newcomer(LockMode mode, Priority priority) const {
     return rank(mode, priority, last_ticket);
 }
 
-// Between two that overtook the class is the same, so the interval determines it.
+// All waiters between two overtakers were overtaken equally often, so the interval determines their
+// class.
 Ticket WaitQueue::limit_before(const LineKey& key, const Rank& place) const {
     const auto rank_at = [&](Ticket ticket) { return rank(key.mode, key.priority, ticket); };
     const auto end = std::ranges::partition_point(
@@ -123,7 +124,7 @@ const Waiter* WaitQueue::first_reader() const {
     return first([](LockMode mode) { return !is_writer(mode); });
 }
 
-// The first of a line has its smallest rank.
+// The first waiter of a line has the smallest rank in it.
 bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
     return std::ranges::none_of(lines_, [&](const auto& entry) {
         const auto& [key, line] = entry;

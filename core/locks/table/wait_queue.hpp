@@ -1,17 +1,18 @@
-// The waiters of one name in the order in which they are served, separated by priority and mode, so
-// that the next one is found by examining the first of each line, without a walk through the queue.
+// The waiters of one name in the order in which they are served. There is a line for each priority
+// and mode, so that the next waiter is found by examining the first of each line, without a walk
+// through the queue.
 //
 // The order (S29, S31): by class, the highest first; within a class the kind that the policy
 // prefers, if there is one; then by arrival. A waiter begins in the class of its priority, and
-// moves up one for every 8 requests that came after it and entered before it. Above the highest
-// priority is one more class, which only overtaken waiters reach, and in which no kind is
-// preferred: so every waiter reaches a place that no younger one overtakes (P9).
+// moves up one for every 8 requests that came after it and were granted before it. Above the
+// highest priority is one more class, which only overtaken waiters reach, and in which no kind is
+// preferred: so every waiter reaches a place in which no younger one overtakes it (P9).
 //
 // A request for all of several names is a barrier in the queue of each (S32): it has no rank,
 // nobody behind it is served before it, and it is served when nobody is in front of it.
 //
-// An older waiter was overtaken at least as often as a younger one. So of one priority and mode the
-// oldest is always the first, and the number of times follows from a few numbers for the whole
+// An older waiter was overtaken at least as often as a younger one. So in each line the oldest is
+// always the first, and how often a waiter was overtaken follows from a few numbers for the whole
 // queue.
 #pragma once
 
@@ -37,7 +38,7 @@ struct Ticket {
     friend constexpr auto operator<=>(const Ticket&, const Ticket&) = default;
 };
 
-// What a waiter's request wants (S32).
+// Whether a waiter's request is for one name, for one of several, or for all of them (S32).
 enum class Part : std::uint8_t { alone, one_of, all_of };
 
 struct Waiter {
@@ -104,7 +105,7 @@ public:
     // Waiters behind a barrier count, too.
     [[nodiscard]] bool has_readers() const;
     [[nodiscard]] bool has_priorities() const;
-    // Whether another waiter is served after that one, which came last.
+    // Returns whether another waiter is served after that one, which came last.
     [[nodiscard]] bool has_behind(const Waiter& newest) const;
     [[nodiscard]] bool has_barrier() const { return !barriers_.empty(); }
 
@@ -118,7 +119,7 @@ public:
     [[nodiscard]] const Waiter* oldest(const Fits& fits) const;
     [[nodiscard]] const Waiter* first_writer() const { return first(is_writer); }
     [[nodiscard]] const Waiter* first_reader() const;
-    // The first one that `admits` lets in and that nobody before it hinders.
+    // The first waiter whose mode `admits` accepts and that conflicts with no waiter before it.
     template <class Admits>
     [[nodiscard]] const Waiter* first_unhindered(const Admits& admits) const;
     // True if nobody in front of every barrier has a smaller rank and conflicts with this mode.
@@ -126,11 +127,11 @@ public:
     // All waiters in the order of arrival, for listings.
     [[nodiscard]] std::vector<const Waiter*> in_order() const;
 
-    // A request with that ticket and priority was let in, from this queue or past it.
+    // Called when a request with that ticket and priority was granted, from this queue or past it.
     void count_overtaking(Ticket ticket, Priority priority);
-    // Removes what does not matter any more.
+    // Removes the overtakings that do not matter any more.
     void forget_overtakings();
-    // The newest that overtook, ascending; as many as can matter.
+    // The tickets of the newest requests that overtook others, ascending; as many as can matter.
     using Overtakers = std::vector<Ticket>;
     [[nodiscard]] const Overtakers& overtakers() const { return overtakers_; }
     // For loading. False, without an effect, unless they ascend and are not too many.
@@ -151,7 +152,7 @@ private:
     [[nodiscard]] Ticket limit_before(const LineKey& key, const Rank& rank) const;
     [[nodiscard]] bool is_preferred(LockMode mode) const;
     [[nodiscard]] const Waiter* oldest_ranked() const;
-    // Behind a barrier; so is the whole line then.
+    // True if the first waiter of the line, and so the whole line, is behind a barrier.
     [[nodiscard]] bool is_shut(const Line& line) const {
         return !barriers_.empty() && barriers_.begin()->first < line.begin()->first;
     }
