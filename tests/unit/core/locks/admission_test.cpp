@@ -23,7 +23,7 @@ protected:
         if (part != Part::alone) groups_.join(name, waiter);
         names_.ensure_queue(name).add(waiter);
     }
-    // The sessions that were let in.
+    // The sessions that were granted.
     std::vector<std::uint64_t> run(const Names& names) {
         Grants grants;
         QueueAdmission{{names_, holds_, groups_}, traces_, gone_, grants}.run(names);

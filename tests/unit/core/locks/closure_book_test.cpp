@@ -38,7 +38,7 @@ protected:
     LockRecord record_{QueuePolicy::phase_fair};
 };
 
-TEST_F(ClosureBookTest, KeepsEachUnderItsName) {
+TEST_F(ClosureBookTest, KeepsEachTimerUnderItsName) {
     const auto id = begin_of_broken(1);
     ASSERT_TRUE(book_.find(id));
     EXPECT_EQ(book_.find(id)->name, "a");
@@ -59,7 +59,7 @@ TEST_F(ClosureBookTest, NeverUsesANumberAgain) {
     EXPECT_EQ(book_.newest().raw(), first.raw() + closures_of_a_hold);
 }
 
-TEST_F(ClosureBookTest, EndsThoseOfHoldsThatAreGone) {
+TEST_F(ClosureBookTest, EndsTheTimersOfHoldsThatAreGone) {
     record_.add(grant(1));
     const auto stays = begin(1, min_hold);
     const auto goes = begin(2, min_hold);
@@ -71,7 +71,7 @@ TEST_F(ClosureBookTest, EndsThoseOfHoldsThatAreGone) {
     EXPECT_EQ(book_.take_ended(), Ids{stays});
 }
 
-TEST_F(ClosureBookTest, ABrokenHoldIsKeptByItsNodeAlone) {  // S24
+TEST_F(ClosureBookTest, OnlyTheTimerOfTheBreakKeepsABrokenHold) {  // S24
     record_.add(grant(1));
     record_.mark_broken(hold(1));
     const auto limit = begin(1, max_hold);
@@ -81,7 +81,7 @@ TEST_F(ClosureBookTest, ABrokenHoldIsKeptByItsNodeAlone) {  // S24
     EXPECT_EQ(book_.of("a").size(), 1U);
 }
 
-TEST_F(ClosureBookTest, OnlyMinHoldAndLockDelayKeepWhoLeaves) {  // S8, S9
+TEST_F(ClosureBookTest, OnlyMinHoldAndLockDelayKeepAFormerHolder) {  // S8, S9
     begin(1, max_hold);
     begin_of_broken(1);
     EXPECT_FALSE(book_.keeps("a", hold(1)));
@@ -93,7 +93,7 @@ TEST_F(ClosureBookTest, OnlyMinHoldAndLockDelayKeepWhoLeaves) {  // S8, S9
     EXPECT_TRUE(book_.keeps("a", hold(2)));
 }
 
-TEST_F(ClosureBookTest, NoticesWhatDoesNotFitTheRecord) {
+TEST_F(ClosureBookTest, DetectsATimerThatDoesNotFitTheRecord) {
     record_.add(grant(1, ClosureId{1}));
     EXPECT_THROW(book_.check_name("a", record_), InvariantBroken);  // never numbered
     begin(1, min_hold);

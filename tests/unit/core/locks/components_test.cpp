@@ -9,24 +9,24 @@
 namespace mortise::core {
 namespace {
 
-TEST(Components, OfNothingThereAreNone) {
+TEST(Components, AnEmptyGraphHasNone) {
     EXPECT_TRUE(components_of({}).empty());
 }
 
-TEST(Components, WhoeverLeadsBackIsInTheSame) {
+TEST(Components, NodesThatReachEachOtherAreInOne) {
     // 0 and 1 lead to each other and on to 2, which leads to itself and on to 3.
     const auto of = components_of({{1}, {0, 2}, {2, 3}, {}});
     EXPECT_EQ(of[0], of[1]);
     EXPECT_EQ((std::set{of[0], of[2], of[3]}.size()), 3U);
 }
 
-// A path that was met before and has its component is not led back to.
-TEST(Components, ALinkToWhatIsOverLeadsNowhere) {
+// The edge leads to a node that already has its component.
+TEST(Components, AnEdgeToAFinishedComponentIsIgnored) {
     const auto of = components_of({{1}, {}, {1, 0}});
     EXPECT_EQ((std::set<std::size_t>(of.begin(), of.end()).size()), 3U);
 }
 
-TEST(Components, DepthCostsNoStack) {
+TEST(Components, ADeepGraphNeedsNoStack) {
     constexpr std::size_t deep = 1'000'000;
     Graph ring(deep);
     for (std::size_t i = 0; i < deep; ++i)
@@ -35,8 +35,8 @@ TEST(Components, DepthCostsNoStack) {
     EXPECT_EQ(std::set<std::size_t>(of.begin(), of.end()).size(), 1U);
 }
 
-// As it reads: two are in the same when each can be reached from the other.
-TEST(Components, AreThoseOfTheDefinition) {
+// By the definition two nodes are in one component if each can be reached from the other.
+TEST(Components, EqualThoseOfTheDefinition) {
     Prng prng{1};
     for (std::size_t round = 0; round < 300; ++round) {
         const auto size = static_cast<std::size_t>(prng.between(1, 9));

@@ -1,4 +1,4 @@
-// Holders that want to hear of others (S24).
+// Holders that want to be notified of waiters (S24).
 #include "core/node/contention_watch.hpp"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ Contended told(OperationId hold, LockMode mode, std::size_t waiters) {
 
 class ContentionWatchTest : public LockMachineTest {
 protected:
-    // Somebody begins to wait, and the watch hears of it.
+    // A request begins to wait, and the watch is told.
     void waits(std::uint64_t session, std::uint64_t seq, LockMode mode) {
         put(acquire(session, seq, mode));
         watch_.somebody_waits("a");
@@ -35,7 +35,7 @@ protected:
     ContentionWatch watch_;
 };
 
-TEST_F(ContentionWatchTest, TellsTheHolderWhoBeginsToWait) {
+TEST_F(ContentionWatchTest, NotifiesTheHolderOfANewWaiter) {
     put(acquire(1, 1, exclusive));
     watch_.watch(first, {"a"});
     EXPECT_THAT(take(), IsEmpty());
@@ -46,7 +46,7 @@ TEST_F(ContentionWatchTest, TellsTheHolderWhoBeginsToWait) {
     EXPECT_THAT(take(), ElementsAre(told(first, shared, 2)));  // he is the first still
 }
 
-TEST_F(ContentionWatchTest, TellsOnceAStepHoweverManyCame) {
+TEST_F(ContentionWatchTest, NotifiesOncePerStepHoweverManyWait) {
     put(acquire(1, 1, exclusive));
     watch_.watch(first, {"a"});
     for (std::uint64_t seq = 1; seq <= 5; ++seq)
@@ -54,7 +54,7 @@ TEST_F(ContentionWatchTest, TellsOnceAStepHoweverManyCame) {
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 5)));
 }
 
-TEST_F(ContentionWatchTest, TellsOfThoseWhoWaitedBeforeTheGrant) {
+TEST_F(ContentionWatchTest, NotifiesOfWaitersThatCameBeforeTheGrant) {
     put(acquire(3, 1, exclusive));
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
@@ -63,7 +63,7 @@ TEST_F(ContentionWatchTest, TellsOfThoseWhoWaitedBeforeTheGrant) {
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
 }
 
-TEST_F(ContentionWatchTest, TellsOnlyWhomTheyWaitFor) {
+TEST_F(ContentionWatchTest, NotifiesOnlyHoldersThatAreWaitedFor) {
     put(acquire(1, 1, intent_shared));
     put(acquire(2, 1, shared));
     watch_.watch(first, {"a"});
@@ -74,7 +74,7 @@ TEST_F(ContentionWatchTest, TellsOnlyWhomTheyWaitFor) {
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 2), told(second, intent_exclusive, 2)));
 }
 
-TEST_F(ContentionWatchTest, AnUpgradeIsWaitedForByTheOthersAlone) {
+TEST_F(ContentionWatchTest, AnUpgradeNotifiesOnlyTheOtherHolders) {
     put(acquire(1, 1, shared));
     put(acquire(2, 1, update));
     watch_.watch(first, {"a"});
@@ -84,7 +84,7 @@ TEST_F(ContentionWatchTest, AnUpgradeIsWaitedForByTheOthersAlone) {
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
 }
 
-TEST_F(ContentionWatchTest, ABarrierIsAWaiterToo) {
+TEST_F(ContentionWatchTest, ABarrierCountsAsAWaiter) {
     put(acquire(1, 1, shared));
     watch_.watch(first, {"a"});
     put(request(2, 1,
@@ -101,7 +101,7 @@ TEST_F(ContentionWatchTest, ABarrierIsAWaiterToo) {
     EXPECT_THAT(take(), ElementsAre(told(first, exclusive, 1)));
 }
 
-TEST_F(ContentionWatchTest, OfSeveralNamesEachCounts) {
+TEST_F(ContentionWatchTest, EachOfSeveralNamesCounts) {
     put(request(1, 1,
                 Acquire{{{"a", exclusive}, {"b", exclusive}},
                         true,
@@ -118,7 +118,7 @@ TEST_F(ContentionWatchTest, OfSeveralNamesEachCounts) {
     EXPECT_THAT(take(), ElementsAre(told(first, shared, 1)));
 }
 
-TEST_F(ContentionWatchTest, WhoLeftIsToldNothing) {
+TEST_F(ContentionWatchTest, AFormerHolderIsNotNotified) {
     put(acquire(1, 1, exclusive));
     watch_.watch(first, {"a"});
     waits(2, 1, exclusive);
@@ -129,7 +129,7 @@ TEST_F(ContentionWatchTest, WhoLeftIsToldNothing) {
     EXPECT_THAT(take(), IsEmpty());
 }
 
-TEST_F(ContentionWatchTest, PassesOnWhoAsks) {
+TEST_F(ContentionWatchTest, PassesOnARequestToRelease) {
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     watch_.watch(first, {"a"});
@@ -138,8 +138,8 @@ TEST_F(ContentionWatchTest, PassesOnWhoAsks) {
     EXPECT_THAT(take(), ElementsAre(Contended{first, exclusive, 1, "please"}));
 }
 
-// Its owner learns that it has it a moment after the cluster does.
-TEST_F(ContentionWatchTest, PassesOnWhoAskedJustBefore) {
+// The owner learns of its grant a moment after the cluster does.
+TEST_F(ContentionWatchTest, PassesOnARequestFromJustBeforeTheWatch) {
     put(acquire(1, 1, exclusive));
     asks_for({first});
     EXPECT_THAT(take(), IsEmpty());
@@ -150,7 +150,7 @@ TEST_F(ContentionWatchTest, PassesOnWhoAskedJustBefore) {
     EXPECT_THAT(take(), IsEmpty());
 }
 
-TEST_F(ContentionWatchTest, ForgetsWhoAskedForWhatIsGone) {
+TEST_F(ContentionWatchTest, ForgetsARequestForAHoldThatIsGone) {
     put(acquire(1, 1, exclusive));
     asks_for({first});
     watch_.forget(first);
@@ -158,7 +158,7 @@ TEST_F(ContentionWatchTest, ForgetsWhoAskedForWhatIsGone) {
     EXPECT_THAT(take(), IsEmpty());
 }
 
-TEST_F(ContentionWatchTest, LooksEverywhereWhenTheStateWasReplaced) {
+TEST_F(ContentionWatchTest, ExaminesAllNamesAfterTheStateWasReplaced) {
     put(acquire(1, 1, exclusive));
     watch_.watch(first, {"a"});
     (void)take();

@@ -5,7 +5,7 @@
 namespace mortise::core {
 namespace {
 
-// Lockers 1 and 2 of one session hold a name each, and each may ask for that of the other.
+// Lockers 1 and 2 of one session hold a name each, and each may ask for the name of the other.
 class DeadlockWatchTest : public testing::Test {
 protected:
     DeadlockWatchTest() {
@@ -58,7 +58,7 @@ TEST_F(DeadlockWatchTest, FindsTheRequestThatCompletesACycle) {  // S33
     EXPECT_GT(steps_, 0U);
 }
 
-TEST_F(DeadlockWatchTest, LooksWhereALockerGotMore) {
+TEST_F(DeadlockWatchTest, SearchesFromALockerThatWasGrantedMore) {
     ask(1, "b");
     ask(2, "a");
     EXPECT_FALSE(find());  // no command did anything

@@ -1,4 +1,4 @@
-// Wait cycles between lockers (S33). An answer names them as session/locker/label>name.
+// Wait cycles between lockers (S33). An answer shows each step as session/locker/label>name.
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -11,7 +11,7 @@ protected:
     using Which = Acquire::Which;
     using Names = ShortList<NamedMode>;
 
-    // Of locker 1 of the session, unless said otherwise; zero is no locker.
+    // A request of locker 1 of the session, if no other is given; zero means no locker.
     static Request asks(std::uint64_t session, std::uint64_t seq, const std::string& name,
                         LockMode mode = exclusive, std::uint64_t locker = 1,
                         QueuePolicy policy = QueuePolicy::phase_fair) {
@@ -33,9 +33,9 @@ protected:
     }
 };
 
-// --- who waits for holders ----------------------------------------------------------------------
+// --- waiting for holders ------------------------------------------------------------------------
 
-TEST_F(Deadlocks, WhoeverClosesACycleIsRefusedAndIsToldOfIt) {  // S33
+TEST_F(Deadlocks, TheRequestThatCompletesACycleIsRefusedAndToldTheCycle) {  // S33
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
@@ -44,7 +44,7 @@ TEST_F(Deadlocks, WhoeverClosesACycleIsRefusedAndIsToldOfIt) {  // S33
     EXPECT_EQ(put(release(2, 3, 1)), "2.3 released; 1.2 granted token=3 previous=clean/2/");
 }
 
-TEST_F(Deadlocks, ARepeatIsToldTheSame) {  // S17
+TEST_F(Deadlocks, ARepeatGetsTheSameAnswer) {  // S17
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(1, 2, "b"));
@@ -68,12 +68,12 @@ TEST_F(Deadlocks, TwoLockersOfOneSessionAreTwo) {  // S22
     EXPECT_EQ(put(asks(1, 4, "a", exclusive, 2)), "1.4 deadlock 1/2/>a 1/1/>b");
 }
 
-TEST_F(Deadlocks, WhoWaitsForItselfWaitsInACycle) {  // S27
+TEST_F(Deadlocks, ALockerThatWaitsForItselfIsACycle) {  // S27
     put(asks(1, 1, "a", shared));
     EXPECT_EQ(put(asks(1, 2, "a")), "1.2 deadlock 1/1/>a");
 }
 
-TEST_F(Deadlocks, LabelsNameWhoWaits) {  // S33: the locker's, or else the request's
+TEST_F(Deadlocks, TheCycleHasTheLabelsOfTheWaiting) {  // S33: the locker's, or else the request's
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(request(1, 2, Acquire{{{"b", exclusive}}, true, {}, false, "of it", 0, {1, "who"}}));
@@ -81,7 +81,7 @@ TEST_F(Deadlocks, LabelsNameWhoWaits) {  // S33: the locker's, or else the reque
               "2.2 deadlock 2/1/of it>a 1/1/who>b");
 }
 
-TEST_F(Deadlocks, HoldsWithoutALockerTieNothing) {  // S33
+TEST_F(Deadlocks, HoldsWithoutALockerMakeNoCycle) {  // S33
     put(asks(1, 1, "a", exclusive, 0));
     put(asks(2, 1, "b"));
     EXPECT_EQ(put(asks(1, 2, "b", exclusive, 0)), "1.2 queued");
@@ -96,14 +96,14 @@ TEST_F(Deadlocks, ARequestWithoutALockerHasEdgesLikeAnyOther) {  // S33
     EXPECT_EQ(put(asks(1, 2, "b")), "1.2 deadlock 1/1/>b 2/1/>a 3/0/>a");
 }
 
-TEST_F(Deadlocks, HoldersThatAreCompatibleAreNotWaitedFor) {  // S33
+TEST_F(Deadlocks, CompatibleHoldersAreNotWaitedFor) {  // S33
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b"));
     put(asks(1, 2, "b"));
     EXPECT_EQ(put(asks(2, 2, "a", shared)), "2.2 granted token=1 previous=none/0/");
 }
 
-TEST_F(Deadlocks, WhoDoesNotWaitClosesNoCycle) {  // S20
+TEST_F(Deadlocks, ATryCompletesNoCycle) {  // S20
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(1, 2, "b"));
@@ -112,9 +112,9 @@ TEST_F(Deadlocks, WhoDoesNotWaitClosesNoCycle) {  // S20
     EXPECT_EQ(put(tries), "2.2 busy");
 }
 
-// --- who waits for those in front ---------------------------------------------------------------
+// --- waiting for those in front -----------------------------------------------------------------
 
-TEST_F(Deadlocks, InOrderEveryEarlierOneIsWaitedFor) {  // S33: fifo
+TEST_F(Deadlocks, WithFifoEveryEarlierRequestIsWaitedFor) {  // S33: fifo
     put(asks(3, 1, "a", intent_exclusive, 0, QueuePolicy::fifo));
     put(asks(2, 1, "a", update));
     put(asks(3, 2, "a", exclusive));
@@ -123,7 +123,7 @@ TEST_F(Deadlocks, InOrderEveryEarlierOneIsWaitedFor) {  // S33: fifo
     EXPECT_EQ(put(asks(3, 3, "b")), "3.3 deadlock 3/1/>b 1/1/>a");
 }
 
-// The update request is the first of the writers, the exclusive one is what keeps the reader out.
+// The update request is the first writer of the queue; the exclusive one keeps the reader out.
 TEST_F(Deadlocks, AtTheWritersTurnAReaderWaitsForTheFirstWriterOfTheQueue) {  // S33: phase_fair
     put(asks(3, 1, "a", intent_exclusive, 0));
     put(asks(2, 1, "a", update));
@@ -145,7 +145,7 @@ TEST_F(Deadlocks, AtTheReadersTurnAReaderWaitsForTheWriterThatHolds) {  // S33: 
     EXPECT_EQ(put(asks(3, 2, "b")), "3.2 deadlock 3/1/>b 1/1/>a");
 }
 
-TEST_F(Deadlocks, WhoeverCameEarlierDoesNotWaitForTheLater) {  // S33
+TEST_F(Deadlocks, AnEarlierRequestDoesNotWaitForALaterOne) {  // S33
     put(asks(3, 1, "a", exclusive, 0));
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
@@ -166,12 +166,12 @@ TEST_F(Deadlocks, ABarrierWaitsForAllEarlierRequests) {  // S32, S33
     put(asks_all(1, 2, {{"a", intent_shared}, {"b", exclusive}}));
     put(asks(3, 2, "d"));
     put(asks_all(3, 3, {{"a", intent_shared}, {"d", intent_shared}}, 2));
-    EXPECT_EQ(put(asks(3, 4, "c")), "3.4 queued");  // nobody of the cycle waits for its locker
+    EXPECT_EQ(put(asks(3, 4, "c")), "3.4 queued");  // no member of the cycle waits for its locker
     put(cancel(3, 5, 4));
     EXPECT_EQ(put(asks(2, 2, "c")), "2.2 queued");  // granted, a barrier lets it be
 }
 
-TEST_F(Deadlocks, WhoWantsAnyIsStuckOnlyIfEveryNameIs) {  // S33
+TEST_F(Deadlocks, ARequestForAnyNameIsStuckOnlyIfEveryNameIs) {  // S33
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "c", exclusive, 0));
@@ -181,7 +181,7 @@ TEST_F(Deadlocks, WhoWantsAnyIsStuckOnlyIfEveryNameIs) {  // S33
     EXPECT_EQ(put(release(3, 3, 1)), "3.3 released; 1.2 granted c token=5 previous=clean/3/");
 }
 
-TEST_F(Deadlocks, WhoWantsAnyOfWhatIsStuckIsStuck) {  // S33
+TEST_F(Deadlocks, ARequestForAnyOfStuckNamesIsStuck) {  // S33
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(2, 2, "c"));
@@ -191,7 +191,7 @@ TEST_F(Deadlocks, WhoWantsAnyOfWhatIsStuckIsStuck) {  // S33
 
 // --- conversions --------------------------------------------------------------------------------
 
-TEST_F(Deadlocks, AnUpgradeThatWaitsClosesACycle) {  // S27, S33
+TEST_F(Deadlocks, AWaitingUpgradeCompletesACycle) {  // S27, S33
     put(asks(1, 1, "a", update));
     put(asks(1, 2, "b"));
     put(asks(2, 1, "a", shared));
@@ -200,7 +200,7 @@ TEST_F(Deadlocks, AnUpgradeThatWaitsClosesACycle) {  // S27, S33
     EXPECT_EQ(shown("a"), "1:U:1 2:S:3 |");  // the hold stays
 }
 
-TEST_F(Deadlocks, ItsHoldersCloseOneByWaitingForWhoUpgrades) {  // S33
+TEST_F(Deadlocks, AHolderCompletesACycleByWaitingForTheUpgrader) {  // S33
     put(asks(1, 1, "a", update));
     put(asks(2, 1, "a", shared));
     put(request(1, 2, Upgrade{Seq{1}}));
@@ -208,7 +208,7 @@ TEST_F(Deadlocks, ItsHoldersCloseOneByWaitingForWhoUpgrades) {  // S33
     EXPECT_EQ(put(asks(2, 2, "b")), "2.2 deadlock 2/1/>b 1/1/>a");
 }
 
-TEST_F(Deadlocks, EverybodyWaitsForAnUpgrade) {  // S28, S33
+TEST_F(Deadlocks, AllOtherWaitersWaitForAnUpgrade) {  // S28, S33
     put(asks(1, 1, "a", update));
     put(asks(2, 1, "a", shared));
     put(asks(2, 2, "c"));
@@ -218,7 +218,7 @@ TEST_F(Deadlocks, EverybodyWaitsForAnUpgrade) {  // S28, S33
     EXPECT_EQ(put(asks(2, 3, "b")), "2.3 deadlock 2/1/>b 3/1/>a 1/1/>a");
 }
 
-TEST_F(Deadlocks, AnUpgradeAtOnceClosesACycle) {  // S27, S33
+TEST_F(Deadlocks, AnImmediateUpgradeCompletesACycle) {  // S27, S33
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "d", exclusive, 0));
@@ -229,10 +229,10 @@ TEST_F(Deadlocks, AnUpgradeAtOnceClosesACycle) {  // S27, S33
     EXPECT_EQ(shown("a") + shown("b"), "1:X:4 | 2:IS2:X:2 |");
 }
 
-// --- who is refused -----------------------------------------------------------------------------
+// --- the request that is refused ----------------------------------------------------------------
 
-// A reader waits for an earlier one of another kind until that was granted, and then for its end.
-TEST_F(Deadlocks, WhenAGrantClosesItTheYoungestIsRefused) {  // S33
+// A reader waits for an earlier reader of another mode until that is granted, and then for its end.
+TEST_F(Deadlocks, TheYoungestIsRefusedWhenAGrantCompletesACycle) {  // S33
     put(asks(3, 1, "a", exclusive, 0));
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b"));
@@ -242,7 +242,7 @@ TEST_F(Deadlocks, WhenAGrantClosesItTheYoungestIsRefused) {  // S33
               "3.2 released; 1.2 deadlock 1/1/>b 2/1/>a; 1.1 granted token=3 previous=clean/1/");
 }
 
-TEST_F(Deadlocks, WhenTheEndOfABreakClosesItTheYoungestIsRefused) {  // S24, S33
+TEST_F(Deadlocks, TheYoungestIsRefusedWhenTheEndOfABreakCompletesACycle) {  // S24, S33
     put(asks(3, 1, "a", exclusive, 0));
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b"));
@@ -255,8 +255,8 @@ TEST_F(Deadlocks, WhenTheEndOfABreakClosesItTheYoungestIsRefused) {  // S24, S33
               "1.1 granted token=3 previous=broken/1/");
 }
 
-// Whoever it goes before from then on waits for it, and for what else its locker waits for.
-TEST_F(Deadlocks, WhoIsOvertakenForTheEighthTimeClosesACycle) {  // S29, S33
+// The waiters that it goes before from then on wait for it, and for what its locker waits for.
+TEST_F(Deadlocks, TheEighthOvertakingCompletesACycle) {  // S29, S33
     std::uint64_t held = 1;
     std::uint64_t newest = 1;
     const auto urgent = [](std::uint64_t session, std::uint64_t seq, Priority priority,
@@ -284,7 +284,7 @@ TEST_F(Deadlocks, WhoIsOvertakenForTheEighthTimeClosesACycle) {  // S29, S33
     EXPECT_EQ(shown("a"), "3:X:10 | 1:X 2:X");
 }
 
-TEST_F(Deadlocks, WhoIsRefusedLetsOthersIn) {  // S30
+TEST_F(Deadlocks, ARefusalGrantsOtherRequests) {  // S30
     put(asks(3, 1, "a", exclusive, 0));
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b", shared));
@@ -296,7 +296,7 @@ TEST_F(Deadlocks, WhoIsRefusedLetsOthersIn) {  // S30
               "3.2 granted token=2 previous=none/0/");
 }
 
-TEST_F(Deadlocks, WhoIsMerelyBehindACycleIsNotRefused) {  // S33
+TEST_F(Deadlocks, ARequestThatOnlyWaitsForACycleIsNotRefused) {  // S33
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "c"));
@@ -306,9 +306,9 @@ TEST_F(Deadlocks, WhoIsMerelyBehindACycleIsNotRefused) {  // S33
     EXPECT_EQ(shown("a"), "1:X:1 | 3:X");
 }
 
-// --- the dead -----------------------------------------------------------------------------------
+// --- ended sessions and broken holds ------------------------------------------------------------
 
-// 3 is waited for through what 1 has and waits for: if 3 waited for 2, that were a cycle.
+// 2 waits for a hold of 1, and 1 waits for 3. If 3 waited for 2, that would be a cycle.
 class DeadlocksBehindAHold : public Deadlocks {
 protected:
     DeadlocksBehindAHold() {
@@ -320,22 +320,22 @@ protected:
     }
 };
 
-TEST_F(DeadlocksBehindAHold, ThatIsHeldItIsACycle) {  // S33
+TEST_F(DeadlocksBehindAHold, IsACycleWhileItIsHeld) {  // S33
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 deadlock 3/1/>c 2/1/>a 1/1/>b");
 }
 
-TEST_F(DeadlocksBehindAHold, ThatIsLostThereIsNoEdge) {  // S11, S33
+TEST_F(DeadlocksBehindAHold, IsNoCycleOnceItIsLost) {  // S11, S33
     put(expiry(1));
-    EXPECT_EQ(put(asks(3, 2, "c")), "3.2 queued");  // before anybody came to a
+    EXPECT_EQ(put(asks(3, 2, "c")), "3.2 queued");  // before any request for a
     EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
 }
 
-TEST_F(DeadlocksBehindAHold, ThatIsBrokenThereIsNoEdge) {  // S24, S33
+TEST_F(DeadlocksBehindAHold, IsNoCycleOnceItIsBroken) {  // S24, S33
     put(request(3, 2, BreakLock{"a", FencingToken{1}, "stuck", false}));
     EXPECT_EQ(put(asks(3, 3, "c")), "3.3 queued");  // before its node confirms
 }
 
-TEST_F(Deadlocks, WhenAWriterDiesReadersWaitForTheNext) {  // S11, S33: phase_fair
+TEST_F(Deadlocks, AfterAWritersDeathReadersWaitForTheNextWriter) {  // S11, S33: phase_fair
     put(asks(3, 1, "a", intent_exclusive, 0));
     put(asks(2, 1, "a", exclusive, 0));
     put(asks(1, 1, "a"));
@@ -347,7 +347,7 @@ TEST_F(Deadlocks, WhenAWriterDiesReadersWaitForTheNext) {  // S11, S33: phase_fa
 
 class DeadlocksBehindABarrier : public Deadlocks {
 protected:
-    // Of session 2, in front of one that has a priority, and behind others that have none.
+    // A barrier of session 2, in front of a request with a priority, and behind others without one.
     DeadlocksBehindABarrier() {
         put(asks(3, 1, "a", exclusive, 0));
         put(asks_all(1, 1, {{"a", exclusive}}));
@@ -359,18 +359,18 @@ protected:
     const std::string refused = "3.2 deadlock 3/1/>a 1/1/>a";
 };
 
-TEST_F(DeadlocksBehindABarrier, WhoHasAPriorityIsInFrontWhenItLeaves) {  // S29, S32, S33
+TEST_F(DeadlocksBehindABarrier, APriorityGoesFirstAfterTheBarrierLeft) {  // S29, S32, S33
     EXPECT_EQ(put(cancel(2, 2, 1)), "2.1 cancelled; 2.2 cancelled; " + refused);
 }
 
-TEST_F(DeadlocksBehindABarrier, WhoHasAPriorityIsInFrontWhenItIsClearedAway) {  // S11, S33
+TEST_F(DeadlocksBehindABarrier, APriorityGoesFirstAfterTheBarrierWasCleared) {  // S11, S33
     EXPECT_EQ(put(close(2)), "ended 2 closed");
     EXPECT_EQ(put(Command{Sweep{}}), refused);
 }
 
-// --- what it costs ------------------------------------------------------------------------------
+// --- the cost -----------------------------------------------------------------------------------
 
-// Each holds one name and waits for the next.
+// Each locker holds one name and waits for the next.
 class DeadlocksLongCycle : public Deadlocks {
 protected:
     std::string close(std::uint64_t lockers) {
@@ -385,7 +385,7 @@ protected:
     std::uint64_t seq_ = 0;
 };
 
-TEST_F(DeadlocksLongCycle, OfALongOneTheBeginningIsTold) {  // P11
+TEST_F(DeadlocksLongCycle, OnlyItsBeginningIsReported) {  // P11
     close(100);
     const auto* answer = machine_.sessions().find(SessionId{1})->answers.find(Seq{seq_});
     ASSERT_NE(answer, nullptr);
@@ -395,8 +395,8 @@ TEST_F(DeadlocksLongCycle, OfALongOneTheBeginningIsTold) {  // P11
     EXPECT_EQ(answer->cycle.back().waits_for, "16");
 }
 
-// Who holds it is found before those in front, and is told of instead of them.
-TEST_F(DeadlocksLongCycle, OneThroughALongQueueIsSeen) {  // P10
+// The holder is found before the waiters in front, and is reported instead of them.
+TEST_F(DeadlocksLongCycle, IsDetectedThroughALongQueue) {  // P10
     std::vector<Command> batch{asks(1, ++seq_, "hot"), asks(2, 1, "b")};
     for (std::uint64_t i = 2; i < deadlock_steps_max; ++i) {
         batch.emplace_back(asks(1, ++seq_, std::to_string(i), exclusive, i));
@@ -407,8 +407,8 @@ TEST_F(DeadlocksLongCycle, OneThroughALongQueueIsSeen) {  // P10
     EXPECT_EQ(put(asks(2, 2, "hot")), "2.2 deadlock 2/1/>hot 1/1/>b");
 }
 
-// One grant closes a cycle for each of its locker's other requests.
-TEST_F(DeadlocksLongCycle, ManyAtOnceAreAllOpened) {  // S33, P10
+// One grant completes a cycle for each of the other requests of its locker.
+TEST_F(DeadlocksLongCycle, ManyAtOnceAreAllBroken) {  // S33, P10
     constexpr std::uint64_t count = 300;
     std::vector<Command> batch{asks(1, 1, "a"), asks(2, 1, "a", shared)};
     for (std::uint64_t i = 0; i < count; ++i)
@@ -418,7 +418,7 @@ TEST_F(DeadlocksLongCycle, ManyAtOnceAreAllOpened) {  // S33, P10
     EXPECT_EQ(shown("a"), "2:S:2 |");
 }
 
-TEST_F(DeadlocksLongCycle, OneBeyondTheBoundIsNotSeen) {  // P10: it ends by a deadline
+TEST_F(DeadlocksLongCycle, IsNotDetectedBeyondTheLimit) {  // P10: it ends by a deadline
     EXPECT_TRUE(close(deadlock_steps_max).ends_with("queued"));
 }
 

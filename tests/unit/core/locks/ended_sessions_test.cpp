@@ -14,7 +14,7 @@ std::map<Seq, Operation> operations_on(const Names& names) {
     return {{Seq{1}, Operation{names, {}, true, {}}}};
 }
 
-// A table where somebody waits for each of these names.
+// A table where a request waits for each of these names.
 LockTable table_waited_for(const std::vector<std::string>& names) {
     LockTable table;
     std::uint64_t session = 10;

@@ -1,4 +1,4 @@
-// What a request says of the hold that it gets (S8, S9). rho is one in a hundred.
+// The time limits of holds (S8, S9). rho is one in a hundred.
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -22,7 +22,7 @@ protected:
     static Request break_lock(std::uint64_t session, std::uint64_t seq, std::uint64_t token) {
         return request(session, seq, BreakLock{"a", FencingToken{token}, {}});
     }
-    // Its session's node has everything up to now.
+    // The session's node has received everything up to now.
     Command received(std::uint64_t session) const {
         return Acknowledge{SessionId{session}, index_};
     }
@@ -59,7 +59,7 @@ TEST_F(HoldTermsMinHold, OutlivesItsSession) {  // S8
     EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 2.1 granted token=2 previous=clean/1/");
 }
 
-TEST_F(HoldTermsMinHold, ThatIsOverLeavesAHoldAsItIs) {
+TEST_F(HoldTermsMinHold, HasNoEffectOnAHoldAfterItsEnd) {
     put(on_terms(1, 1, terms));
     EXPECT_EQ(put(end_closure(1)), "closure 1 ended");
     EXPECT_EQ(shown(), "1:X:1 |");
@@ -68,7 +68,7 @@ TEST_F(HoldTermsMinHold, ThatIsOverLeavesAHoldAsItIs) {
     EXPECT_TRUE(machine_.table().records().empty());
 }
 
-TEST_F(HoldTermsMinHold, KeepsTheNameInItsModeAlone) {
+TEST_F(HoldTermsMinHold, KeepsTheNameOnlyInItsMode) {
     put(on_terms(1, 1, terms, shared));
     put(release(1, 2, 1));
     EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=none/0/");  // joins nobody
@@ -85,7 +85,7 @@ TEST_F(HoldTermsMinHold, EndsWithABreakUnderItsToken) {  // S24
               "2.1 granted token=2 previous=clean/1/");
 }
 
-TEST_F(HoldTermsMinHold, IsNobodysToReleaseAgain) {  // S19
+TEST_F(HoldTermsMinHold, CannotBeEndedByASecondRelease) {  // S19
     put(on_terms(1, 1, terms));
     put(release(1, 2, 1));
     EXPECT_EQ(put(release(1, 3, 1)), "1.3 not_held");
@@ -110,7 +110,7 @@ TEST_F(HoldTermsLockDelay, FollowsALossOfTheSession) {  // S9
     EXPECT_EQ(put(end_closure(3)), "closure 3 ended; 2.1 granted token=2 previous=expired/1/");
 }
 
-TEST_F(HoldTermsLockDelay, FollowsALossThatItsNodeTellsOf) {  // S6, S9
+TEST_F(HoldTermsLockDelay, FollowsALossThatItsNodeReports) {  // S6, S9
     put(on_terms(1, 1, terms));
     EXPECT_EQ(put(lost(1, 2, 1)), "1.2 released; closure 3 lock_delay=505 of 1.1 on a");
     EXPECT_EQ(put(acquire(1, 3, exclusive)), "1.3 queued");
@@ -142,7 +142,7 @@ TEST_F(HoldTermsLockDelay, NeverFollowsABreakAndEndsWithOne) {  // S9, S24
     EXPECT_EQ(shown(), "3:X:4 |");
 }
 
-// --- what readers are told ----------------------------------------------------------------------
+// --- what readers learn -------------------------------------------------------------------------
 
 using enum Closure::Kind;
 
@@ -186,8 +186,8 @@ TEST_F(HoldTermsToldClosings, NameTheReasonAndTheToken) {  // S8, S9, S24
     EXPECT_EQ(told(), (All{{3, broken, {10}}}));
 }
 
-// Readers share a token; another one holds on.
-TEST_F(HoldTermsToldClosings, TellEachReasonOnce) {
+// Readers share a token, and one of them still holds the name.
+TEST_F(HoldTermsToldClosings, ListEachReasonOnce) {
     put(on_terms(1, 1, {0, 1'000, 0}, shared));
     put(on_terms(1, 2, {0, 2'000, 0}, shared));
     put(on_terms(2, 1, {1'000, 0, 0}, shared));
@@ -197,8 +197,8 @@ TEST_F(HoldTermsToldClosings, TellEachReasonOnce) {
     EXPECT_EQ(machine_.inspect("a").holders_total, 1U);
 }
 
-// The delay begins when the traces are cleared.
-TEST_F(HoldTermsToldClosings, TellOfADelayThatIsYetToBegin) {
+// The delay begins only when the traces of the session are removed.
+TEST_F(HoldTermsToldClosings, ListADelayThatHasNotBegun) {
     put(on_terms(1, 1, {0, 0, 500}));
     put(Expire{SessionId{1}, LogIndex{1}});
     const auto view = machine_.inspect("a");
@@ -214,7 +214,7 @@ protected:
     static constexpr HoldTerms terms{1'000, 0, 0};
 };
 
-// Its node counts from before that, by a clock that may be slow.
+// The node began to count before that, by a clock that may be slow.
 TEST_F(HoldTermsMaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
     const auto before = received(1);
     put(on_terms(1, 1, terms));
@@ -223,13 +223,13 @@ TEST_F(HoldTermsMaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
     EXPECT_EQ(put(received(1)), "closure 2 max_hold=1021 of 1.1 on a");
     EXPECT_EQ(put(received(1)), "");
     EXPECT_EQ(put(end_closure(2)), "closure 2 ended; 2.1 granted token=2 previous=expired/1/");
-    // In case that its node believes in it all the same.
+    // The node is told, in case it still relies on the hold.
     EXPECT_EQ(put(renew(1, 1)), "renewed 1#1 broken=1");
     EXPECT_EQ(put(lost(1, 2, 1)), "1.2 lost");
     EXPECT_EQ(put(renew(1, 2)), "renewed 1#2");
 }
 
-TEST_F(HoldTermsMaxHold, GoesWithItsHold) {  // S8
+TEST_F(HoldTermsMaxHold, EndsWithItsHold) {  // S8
     put(on_terms(1, 1, terms));
     put(received(1));
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; closure 2 ended");
@@ -259,7 +259,7 @@ TEST_F(HoldTermsMaxHold, EndsAnUpgradeThatWaits) {  // S27
 
 // --- all of them, and several names -------------------------------------------------------------
 
-TEST_F(HoldTermsTest, EachNameOfSeveralHasItsOwn) {  // S32
+TEST_F(HoldTermsTest, EachOfSeveralNamesHasItsOwn) {  // S32
     Acquire both;
     both.which = Acquire::Which::all;
     both.names = {{"a", exclusive}, {"b", exclusive}};
@@ -272,7 +272,7 @@ TEST_F(HoldTermsTest, EachNameOfSeveralHasItsOwn) {  // S32
     EXPECT_FALSE(machine_.inspect("b").is_closed);
 }
 
-TEST_F(HoldTermsTest, WhatIsLostEarlyStaysForTheLonger) {  // S8, S9
+TEST_F(HoldTermsTest, AnEarlyLossKeepsTheNameForTheLongerTime) {  // S8, S9
     put(on_terms(1, 1, {0, 1'000, 500}));
     put(expiry(1));
     EXPECT_EQ(put(Sweep{}), "closure 3 lock_delay=505 of 1.1 on a");
@@ -282,8 +282,8 @@ TEST_F(HoldTermsTest, WhatIsLostEarlyStaysForTheLonger) {  // S8, S9
     EXPECT_TRUE(machine_.table().records().empty());
 }
 
-// A value is not clean because its node gave back what was lost there (S6, S36).
-TEST_F(HoldTermsTest, AHoldThatWasLostToItsOwnerIsNotGivenBackCleanly) {
+// The node releases a hold that was lost there, and that does not make the value clean (S6, S36).
+TEST_F(HoldTermsTest, AReleaseOfALostHoldIsNotClean) {
     put(acquire(1, 1, exclusive));
     put(request(1, 2, SetValue{Seq{1}, "a", "half"}));
     put(lost(1, 3, 1));

@@ -46,7 +46,7 @@ TEST_F(HoldsTest, TakeTokensFromOneCounter) {  // S12, S13
     EXPECT_EQ(holds_.newest_token(), FencingToken{11});
 }
 
-TEST_F(HoldsTest, StayInTheWayForTheirMinHold) {  // S8
+TEST_F(HoldsTest, BlockTheNameForTheirMinHold) {  // S8
     grant(1, exclusive, {0, 100, 0});
     EXPECT_TRUE(holds_.closures().keeps("a", operation(1)));
     EXPECT_TRUE(release(1, Predecessor::clean));

@@ -38,14 +38,14 @@ TEST(KeptAnswers, AreForgottenUpToTheIndexThatWasReceived) {  // S17
     EXPECT_EQ(kept.newest(), LogIndex{});
 }
 
-TEST(KeptAnswers, AreOneToARequestAndRise) {
+TEST(KeptAnswers, AreOnePerRequestAndAscend) {
     KeptAnswers kept;
     kept.keep(LogIndex{4}, Seq{1}, answer(AnswerKind::busy));
     EXPECT_THROW(kept.keep(LogIndex{5}, Seq{1}, answer(AnswerKind::busy)), InvariantBroken);
     EXPECT_THROW(kept.keep(LogIndex{3}, Seq{2}, answer(AnswerKind::busy)), InvariantBroken);
 }
 
-// Beside a list that is searched. Sometimes all is received, after many at once.
+// Compares with a list that is searched. Now and then all answers are received at once.
 TEST(KeptAnswers, AgreeWithAList) {
     Prng prng{5};
     KeptAnswers kept;

@@ -1,4 +1,4 @@
-// What one session may make every replica keep (P11), by the machine and by its specification.
+// How much one session may make every replica keep (P11), for the machine and its specification.
 #include <algorithm>
 
 #include "tests/spec/lock_spec.hpp"
@@ -11,14 +11,14 @@ using enum LockMode;
 
 class LockMachineBounds : public LockMachineTest {
 protected:
-    // Without the checks of put(), which look at everything.
+    // Without the checks of put(), which examine the whole state.
     Outcomes apply(const std::vector<Command>& batch) {
         index_ = index_.next();
         Outcomes outcomes;
         machine_.apply(index_, batch, outcomes);
         return outcomes;
     }
-    // Releases of what nobody has: each is answered, and nothing comes of it.
+    // Releases of holds that do not exist: each is answered, and has no effect.
     std::vector<Command> releases(std::uint64_t first, std::size_t count) const {
         std::vector<Command> batch;
         for (std::uint64_t seq = first; batch.size() < count; ++seq)
@@ -33,7 +33,7 @@ protected:
     [[nodiscard]] std::size_t kept() const { return session().answers.size(); }
 };
 
-// Its acquires are answered, so that those that end something go on behind them.
+// The acquires are refused with an answer, so that the releases behind them proceed.
 TEST_F(LockMachineBounds, AnAcquireOfASessionThatAcknowledgesNothingIsRefused) {  // P11, S21
     put(acquire(1, 1, exclusive));
     apply_releases_until(session_acquires_max - 1);
@@ -51,8 +51,8 @@ TEST_F(LockMachineBounds, AnAcquireOfASessionThatAcknowledgesNothingIsRefused) {
     EXPECT_NE(put(acquire(1, next_of(1), exclusive, "c")).find("granted"), std::string::npos);
 }
 
-// From some point on nothing of its stream is applied until it acknowledges.
-TEST_F(LockMachineBounds, WhatASessionDoesNotAcknowledgeIsBounded) {  // P11
+// From a limit on nothing of its stream is applied until it acknowledges.
+TEST_F(LockMachineBounds, UnacknowledgedAnswersAreBounded) {  // P11
     put(acquire(1, 1, exclusive));
     apply_releases_until(session_requests_max);
     const auto next = next_of(1);
@@ -65,8 +65,8 @@ TEST_F(LockMachineBounds, WhatASessionDoesNotAcknowledgeIsBounded) {  // P11
     EXPECT_EQ(put(release(1, next, 1)), "1." + std::to_string(next) + " released");
 }
 
-// Nobody's any more, and in the way all the same: no session is charged for them.
-TEST_F(LockMachineBounds, WhatStaysOfReadersThatLeftIsBounded) {  // S8
+// Former holds that still block the name are charged to no session.
+TEST_F(LockMachineBounds, FormerReadersOfANameAreBounded) {  // S8
     const auto read = [](std::uint64_t seq, HoldTerms terms) {
         return request(1, seq, Acquire{{{"a", shared}}, true, {}, false, {}, 0, {}, terms});
     };
@@ -90,13 +90,13 @@ TEST_F(LockMachineBounds, WhatStaysOfReadersThatLeftIsBounded) {  // S8
     EXPECT_TRUE(put(both(++seq, closed)).ends_with("resource_exhausted"));
     EXPECT_TRUE(put(read(++seq, {})).find("granted") != std::string::npos);
     EXPECT_TRUE(put(both(++seq, {})).find("granted") != std::string::npos);
-    // The end of one makes room.
+    // The end of one makes capacity.
     apply({EndClosure{machine_.table().closures().of("a").front().id}});
     EXPECT_TRUE(put(read(++seq, closed)).find("granted") != std::string::npos);
 }
 
-// Looking at all of them for each of them would take minutes (P10).
-TEST_F(LockMachineBounds, ACrowdOfReadersIsBrokenAndGoesInNoTime) {  // S8, S24
+// Examining all of them for each of them would take minutes (P10).
+TEST_F(LockMachineBounds, BreakingManyReadersTakesLittleTime) {  // S8, S24
     constexpr std::uint64_t readers = 10'000;
     std::vector<Command> asked;
     std::vector<Command> confirmed;
@@ -134,7 +134,7 @@ protected:
         EXPECT_TRUE(spec::same(outcomes, spec_.apply(index_, batch)));
         nothing_said_ += outcomes.empty() ? 1 : 0;
     }
-    // One by one, over a bound that is near.
+    // One request at a time, across a limit that is near.
     void around() {
         for (int i = 0; i < 3; ++i) {
             both({cancel(1, next_of(1), next_of(1) - 1)});
@@ -150,7 +150,7 @@ protected:
     std::size_t nothing_said_ = 0;
 };
 
-TEST_F(LockMachineBoundsOfTheSpecification, AreTheSameForWhatIsNotAcknowledged) {
+TEST_F(LockMachineBoundsOfTheSpecification, AreTheSameForUnacknowledgedAnswers) {
     for (const auto bound : {session_acquires_max, session_requests_max}) {
         while (kept() + 3 < bound)
             both(releases(next_of(1), std::min<std::size_t>(4'000, bound - 3 - kept())));

@@ -1,4 +1,4 @@
-// Locks that are taken away (S23, S24).
+// Locks that are broken (S23, S24).
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -25,21 +25,21 @@ TEST_F(LockMachineBreakLock, TheNameStaysClosedUntilTheHoldersNodeConfirms) {  /
               "3.1 broken; a:1 broken by 3.1 lost=1.1 because stuck; closure 1 of 1@1");
     EXPECT_EQ(shown(), "| 2:X");
     EXPECT_TRUE(machine_.inspect("a").is_closed);
-    // The word of its node.
+    // The confirmation of its node.
     EXPECT_EQ(put(release(1, 2, 1)),
               "1.2 lost; closure 1 ended; 2.1 granted token=2 previous=broken/1/");
     EXPECT_FALSE(machine_.inspect("a").is_closed);
     EXPECT_EQ(put(release(1, 3, 1)), "1.3 not_held");
 }
 
-TEST_F(LockMachineBreakLock, OrUntilAQuorumCountedDownTheLastRenewalBefore) {  // S24
+TEST_F(LockMachineBreakLock, TheNameOpensWhenAQuorumCountedDownTheLastRenewal) {  // S24
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(renew(1, 1));
     const auto renewed = std::to_string(index_.raw());
     const auto said = put(break_lock(3, 1, 1));
     EXPECT_TRUE(said.ends_with("closure 1 of 1@" + renewed)) << said;
-    // Renewals after it prolong nothing, and tell what was lost until that was confirmed.
+    // Renewals after the break extend nothing, and report the loss until it is confirmed.
     EXPECT_EQ(put(renew(1, 2)), "renewed 1#2 broken=1");
     EXPECT_EQ(put(end_closure(1)), "closure 1 ended; 2.1 granted token=2 previous=broken/1/");
     EXPECT_EQ(put(renew(1, 3)), "renewed 1#3 broken=1");
@@ -49,7 +49,7 @@ TEST_F(LockMachineBreakLock, OrUntilAQuorumCountedDownTheLastRenewalBefore) {  /
     EXPECT_EQ(shown(), "2:X:2 |");
 }
 
-TEST_F(LockMachineBreakLock, AskingIsPassedOnToWhoHoldsIt) {  // S24
+TEST_F(LockMachineBreakLock, ARequestToReleaseIsPassedToTheHolders) {  // S24
     const auto ask = [](std::uint64_t seq) { return request(3, seq, AskRelease{"a", "please"}); };
     EXPECT_EQ(put(ask(1)), "3.1 not_held");
     put(acquire(1, 1, shared));
@@ -58,7 +58,7 @@ TEST_F(LockMachineBreakLock, AskingIsPassedOnToWhoHoldsIt) {  // S24
     EXPECT_EQ(put(ask(2)), "3.2 asked; 3.2 asks for a of 1.1 2.1 because please");
     EXPECT_EQ(put(ask(2)), "3.2 asked");  // a repeat asks nobody again
     EXPECT_EQ(shown(), "1:S:1 2:S:1 | 1:X");
-    // Who is broken off has no say in it any more.
+    // A holder whose hold was broken is not asked.
     put(break_lock(3, 3, 1));
     EXPECT_EQ(put(ask(4)), "3.4 not_held");
 }
@@ -82,7 +82,7 @@ TEST_F(LockMachineBreakLock, ARepeatBreaksNothingElse) {  // S17
     EXPECT_EQ(shown(), "2:X:2 |");
 }
 
-TEST_F(LockMachineBreakLock, AtOnceIsAtOnce) {  // S24
+TEST_F(LockMachineBreakLock, AnImmediateBreakOpensTheNameAtOnce) {  // S24
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(break_lock(3, 1, 1, true)),
@@ -93,18 +93,18 @@ TEST_F(LockMachineBreakLock, AtOnceIsAtOnce) {  // S24
     EXPECT_EQ(put(renew(1, 2)), "renewed 1#2");
 }
 
-TEST_F(LockMachineBreakLock, WhoDoesNotWaitAnyLongerBreaksItAgain) {  // S24
+TEST_F(LockMachineBreakLock, AnImmediateBreakMayFollowAnotherBreak) {  // S24
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(break_lock(3, 1, 1));
     EXPECT_EQ(put(break_lock(3, 2, 1)), "3.2 broken");
-    // Who did not wait is told of to everybody, though nobody loses anything new.
+    // The immediate break is reported to every node, although no hold is lost by it.
     EXPECT_EQ(put(break_lock(3, 3, 1, true)),
               "3.3 broken; a:1 broken now by 3.3 because stuck; closure 1 ended; 2.1 granted "
               "token=2 previous=broken/1/");
 }
 
-TEST_F(LockMachineBreakLock, ThoseWhoShareATokenLoseItTogether) {  // S13, S24
+TEST_F(LockMachineBreakLock, HoldersThatShareATokenLoseItTogether) {  // S13, S24
     put(acquire(1, 1, shared));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, exclusive));
@@ -116,13 +116,13 @@ TEST_F(LockMachineBreakLock, ThoseWhoShareATokenLoseItTogether) {  // S13, S24
               "2.2 lost; closure 2 ended; 3.1 granted token=2 previous=broken/1/");
 }
 
-TEST_F(LockMachineBreakLock, NobodyJoinsABrokenHold) {  // S13
+TEST_F(LockMachineBreakLock, NoGrantSharesTheTokenOfABrokenHold) {  // S13
     put(acquire(1, 1, shared));
     put(break_lock(3, 1, 1));
     EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineBreakLock, TheEndOfTheSessionOpensItAsWell) {  // S11, S24
+TEST_F(LockMachineBreakLock, TheEndOfTheSessionOpensTheName) {  // S11, S24
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(break_lock(3, 1, 1));
@@ -131,7 +131,7 @@ TEST_F(LockMachineBreakLock, TheEndOfTheSessionOpensItAsWell) {  // S11, S24
     EXPECT_EQ(put(end_closure(1)), "");
 }
 
-TEST_F(LockMachineBreakLock, WhatWasBrokenIsNobodysToChange) {  // S24
+TEST_F(LockMachineBreakLock, ABrokenHoldCannotBeChanged) {  // S24
     put(acquire(1, 1, update));
     put(acquire(2, 1, shared));
     put(request(1, 2, Upgrade{Seq{1}, true}));
@@ -151,7 +151,7 @@ TEST_F(LockMachineBreakLock, LeavesTheValueDirty) {  // S36
     EXPECT_TRUE(machine_.inspect("a").value->dirty);
 }
 
-TEST_F(LockMachineBreakLock, OfSeveralNamesTheOthersStay) {  // S24, S32
+TEST_F(LockMachineBreakLock, TheOtherNamesOfSeveralStayHeld) {  // S24, S32
     Acquire both;
     both.which = Acquire::Which::all;
     both.names = {{"a", exclusive}, {"b", exclusive}};

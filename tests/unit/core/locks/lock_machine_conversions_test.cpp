@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineConversions, ADowngradeKeepsItsTokenAndLetsOthersIn) {  // S13, S27
+TEST_F(LockMachineConversions, ADowngradeKeepsItsTokenAndGrantsOthers) {  // S13, S27
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, intent_exclusive));
@@ -29,7 +29,7 @@ TEST_F(LockMachineConversions, ADowngradeKeepsItsTokenAndLetsOthersIn) {  // S13
     EXPECT_EQ(shown(), "1:S:1 2:S:2 | 3:IX");
 }
 
-TEST_F(LockMachineConversions, ADowngradeIsLegalToWhatConflictsWithNothingAdmitted) {  // S27
+TEST_F(LockMachineConversions, ADowngradeToAModeThatConflictsWithNothingAdmittedIsLegal) {  // S27
     std::uint64_t seq = 0;
     for (const auto held : all_lock_modes) {
         for (const auto wanted : all_lock_modes) {
@@ -54,7 +54,7 @@ TEST_F(LockMachineConversions, AnUpgradeTakesANewToken) {  // S13, S27
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineConversions, AnUpgradeWaitsForTheReadersAndKeepsNewOnesOut) {  // S27, S28
+TEST_F(LockMachineConversions, AnUpgradeWaitsForReadersAndKeepsNewOnesOut) {  // S27, S28
     put(acquire(1, 1, update));
     put(acquire(2, 1, shared));
     EXPECT_EQ(put(upgrade(1, 2, 1)), "1.2 queued");
@@ -77,7 +77,7 @@ TEST_F(LockMachineConversions, AnUpgradeGoesBeforeOlderWaiters) {  // S28
     EXPECT_EQ(shown(), "3:X:4 |");
 }
 
-TEST_F(LockMachineConversions, ACancelledUpgradeLeavesTheOldModeAndLetsOthersIn) {  // S28, S30
+TEST_F(LockMachineConversions, ACancelledUpgradeKeepsTheOldModeAndGrantsOthers) {  // S28, S30
     put(acquire(1, 1, update));
     put(acquire(2, 1, shared));
     put(upgrade(1, 2, 1));
@@ -95,7 +95,7 @@ TEST_F(LockMachineConversions, ACancelThatComesAfterTheUpgradeChangesNothing) { 
     EXPECT_EQ(shown(), "1:X:2 |");
 }
 
-TEST_F(LockMachineConversions, NothingNamesAHoldThatIsYetToCome) {  // S17, S19
+TEST_F(LockMachineConversions, NoRequestNamesALaterHold) {  // S17, S19
     EXPECT_EQ(put(upgrade(1, 1, 3)), "1.1 not_held");
     EXPECT_EQ(put(downgrade(1, 2, 3, shared)), "1.2 not_held");
     put(acquire(1, 3, update));
@@ -113,7 +113,7 @@ TEST_F(LockMachineConversions, ReleasingTheHoldEndsItsUpgrade) {  // S27
     EXPECT_EQ(shown(), "2:S:2 3:S:2 |");
 }
 
-TEST_F(LockMachineConversions, ASharedHoldUpgradesOnlyAlone) {  // S27
+TEST_F(LockMachineConversions, ASharedHoldIsUpgradedOnlyWithoutOtherHolders) {  // S27
     put(acquire(1, 1, shared));
     put(acquire(2, 1, shared));
     EXPECT_EQ(put(try_upgrade(1, 2, 1)), "1.2 busy");
@@ -133,7 +133,7 @@ TEST_F(LockMachineConversions, ATryLeavesNothingBehind) {  // S20, S27
     EXPECT_EQ(put(acquire(3, 1, shared)), "3.1 granted token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineConversions, WhatCannotBeConvertedIsRefused) {  // S27
+TEST_F(LockMachineConversions, AnIllegalConversionIsRefused) {  // S27
     put({acquire(1, 1, exclusive), acquire(1, 2, intent_exclusive, "b")});
     EXPECT_EQ(put(upgrade(1, 3, 1)), "1.3 invalid_argument");
     EXPECT_EQ(put(upgrade(1, 4, 2)), "1.4 invalid_argument");
@@ -170,7 +170,7 @@ TEST_F(LockMachineConversions, ARepeatGetsTheSameAnswer) {  // S17
     EXPECT_EQ(shown(), "1:S:3 2:S:4 |");
 }
 
-TEST_F(LockMachineConversions, DeadReadersAreInNoUpgradesWay) {  // S11
+TEST_F(LockMachineConversions, DeadReadersDelayNoUpgrade) {  // S11
     put(acquire(1, 1, update));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, shared));
@@ -181,7 +181,7 @@ TEST_F(LockMachineConversions, DeadReadersAreInNoUpgradesWay) {  // S11
     EXPECT_EQ(put(downgrade(1, 3, 1, update)), "1.3 converted token=3");
 }
 
-TEST_F(LockMachineConversions, ADeadUpgradeIsGoneWithItsHold) {  // S11
+TEST_F(LockMachineConversions, ADeadUpgradeEndsWithItsHold) {  // S11
     put(acquire(1, 1, update));
     put(acquire(2, 1, shared));
     put(upgrade(1, 2, 1));
@@ -192,7 +192,7 @@ TEST_F(LockMachineConversions, ADeadUpgradeIsGoneWithItsHold) {  // S11
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineConversions, ReadersThatUpgradeDoNotTurnThePhase) {  // P9, S31
+TEST_F(LockMachineConversions, ReadersThatUpgradeDoNotChangeTheTurn) {  // P9, S31
     put(acquire(1, 1, shared));
     put(upgrade(1, 2, 1));
     put(acquire(2, 1, exclusive));

@@ -1,5 +1,5 @@
-// Ten thousand who wait for one name: nobody is handed the name by a walk through all of them. What
-// a grant costs is in the result as a property, in microseconds (--gtest_output=json).
+// Ten thousand requests wait for one name: no grant walks through all of them. The cost of a grant
+// is in the result as a property, in microseconds (--gtest_output=json).
 #include <ctime>
 #include <deque>
 #include <string>
@@ -17,10 +17,11 @@ struct Crowd {
     bool has_priorities = false;
     bool has_readers = false;
     bool has_lockers = false;  // each with another name besides
-    bool leaves = false;       // for each who is granted it, somebody in the middle gives up
+    bool leaves = false;       // for each grant, a waiter in the middle of the queue gives up
 };
 
-// As many as there were before wait at any time: whoever gives the name back asks for it again.
+// The same number of requests waits at any time: a session that releases the name asks for it
+// again.
 class CrowdOfWaiters {
 public:
     CrowdOfWaiters(const Crowd& crowd, std::uint64_t waiters)
@@ -31,7 +32,7 @@ public:
             apply(arrival(1 + i % sessions_));
     }
 
-    // The time that the processor takes for one of so many grants, in microseconds.
+    // The processor time of one grant, as the average of `grants`, in microseconds.
     double per_grant(std::size_t grants) {
         granted_ = 0;
         const auto before = std::clock();
@@ -85,7 +86,7 @@ private:
         if (crowd_.leaves) give_up(batch);
         apply(batch);
     }
-    // Whoever it is; somebody else comes.
+    // One of the waiters leaves, and another one comes.
     void give_up(std::vector<Command>& batch) {
         OperationId leaving;
         do {

@@ -1,7 +1,8 @@
-// Every command comes again: twice, when its answer was received, when others have the name since,
-// behind a Cancel of it, behind a gap, after its session's end; and each of that at a new leader,
-// which has the state from rows. It has no second effect (P4, S17). And it comes ahead of a request
-// that is missing, or after its session's end for the first time: then it has none at all.
+// Every command is delivered again: twice in a row, after its answer was received, after others got
+// the name, behind a Cancel of it, behind a gap, and after the end of its session; and all of these
+// also to a new leader, which has loaded the state from rows. It has no second effect (P4, S17). It
+// is also delivered ahead of a missing request, and for the first time after the end of its
+// session: then it has no effect at all.
 #include <array>
 #include <map>
 #include <ostream>
@@ -40,17 +41,17 @@ constexpr auto all_ways = std::to_array<std::pair<Way, const char*>>({
     {Way::only_after_the_end, "OnlyAfterTheEnd"},
 });
 
-// Session 1 asks, in requests always as number 5. Each command is an entry, those before from
-// index 4 on. What is missing of a stream in between ends nothing (see come()).
+// Session 1 sends the command; a request always has number 5. Each command is an entry, and those
+// before it begin at index 4. The missing requests of the stream end nothing (see come()).
 struct Delivery {
     const char* name;
     std::vector<Command> before;
     Command command;
-    std::vector<Command> newer;      // a repeat that took effect would change what comes of these
-    std::map<Way, Outcomes> told{};  // to whom no answer is kept; nothing unless said otherwise
+    std::vector<Command> newer;      // a repeat that took effect would change the outcomes of these
+    std::map<Way, Outcomes> told{};  // for a command without a kept answer; none if not given
 };
 
-// No way for that command to come.
+// True if the command cannot be delivered in that way.
 bool is_left_out(const Delivery& delivery, Way way) {
     const auto& command = delivery.command;
     const bool is_request = std::holds_alternative<Request>(command);
@@ -60,19 +61,18 @@ bool is_left_out(const Delivery& delivery, Way way) {
     switch (way) {
         case Way::twice:
         case Way::late: return false;
-        // The others take effect on what is there when they come.
+        // The other commands take effect on the state at their delivery.
         case Way::only_late: return !opens && !expires && !std::holds_alternative<Renew>(command);
-        // A Cancel names a request, and only those have an answer that is kept.
-        // They alone are of a stream.
+        // Only requests are parts of a stream, can be cancelled, and have an answer that is kept.
         case Way::received:
         case Way::cancelled:
         case Way::behind_a_gap:
         case Way::ahead: return !is_request;
-        // An opening is looked for among the living: it opens another session, which touches no
-        // name and runs out unless somebody renews it. A Sweep is of no session, and what it is for
-        // are those that ended.
+        // A repeated opening is recognized only while its session lives. After that it opens
+        // another session, which has no names and expires unless it is renewed. A Sweep belongs to
+        // no session, and removes what ended ones left.
         case Way::after_the_end: return opens || sweeps;
-        // The times that a closure stands for may outlive the session.
+        // The time of a closure may outlast the session.
         case Way::only_after_the_end:
             return opens || sweeps || std::holds_alternative<EndClosure>(command);
     }
@@ -112,9 +112,9 @@ public:
     }
 
 protected:
-    static constexpr std::uint64_t asked = 5;  // the request that comes again
+    static constexpr std::uint64_t asked = 5;  // the request that is delivered again
 
-    // What has an answer is as before the command came again.
+    // Applies all that comes before the delivery to be tested.
     void come_to(const Delivery& delivery, Way way) {
         for (const auto& command : delivery.before)
             come(command);
@@ -144,7 +144,8 @@ protected:
         }
     }
 
-    // In its place: requests before it that no delivery tells of release what nobody has.
+    // Applies the command at its place in the stream: the requests before it that are not in the
+    // delivery are releases of holds that do not exist.
     void come(const Command& command) {
         const auto* other = std::get_if<Request>(&command);
         if (other != nullptr) fill_up_to(other->session, other->seq.previous());
@@ -169,7 +170,7 @@ protected:
         return outcomes;
     }
 
-    // Has what the machine before it wrote, and nothing else.
+    // Has loaded the rows of the machine before it, and nothing else.
     void elect_another() {
         MachineLoader loader;
         for (const auto& row : machine_.take_changed_rows()) {
@@ -254,7 +255,8 @@ protected:
         };
     }
 
-    // Of a hold's terms, closure 1 is its min_hold, 2 its max_hold and 3 its lock_delay.
+    // The first hold with time limits has closure 1 for its min_hold, 2 for max_hold, 3 for
+    // lock_delay.
     static std::vector<Delivery> ends_of_closures() {
         const HoldTerms kept{0, 1'000, 0};
         return {

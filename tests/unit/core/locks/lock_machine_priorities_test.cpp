@@ -1,4 +1,4 @@
-// Priorities and the policies that prefer (P9, S29, S31).
+// Priorities, and the policies that prefer readers or writers (P9, S29, S31).
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -13,8 +13,8 @@ protected:
         return request(session, seq, Acquire{{{"a", mode}}, true, policy, false, {}, priority});
     }
 
-    // Session 1 takes the name and gives it back to session 3, `times` times, each time past
-    // whoever waits below that priority. How often that worked.
+    // `times` times session 1 acquires the name and releases it to session 3, each time past the
+    // waiters below that priority. Returns how often that succeeded.
     int overtake(int times, LockMode mode, Priority priority, QueuePolicy policy) {
         for (int done = 0; done < times; ++done) {
             put(ask(3, next_of(3), mode, priority, policy));
@@ -42,14 +42,14 @@ TEST_F(LockMachinePriorities, AHigherClassIsServedFirst) {  // S29
     EXPECT_EQ(shown(), "1:X:3 | 2:X");
 }
 
-TEST_F(LockMachinePriorities, WhoWasOvertakenEightTimesIsServedBeforeTheNextClass) {  // P9, S29
+TEST_F(LockMachinePriorities, AfterEightOvertakingsAWaiterGoesBeforeTheNextClass) {  // P9, S29
     put(ask(1, 1, exclusive, 0));
     put(ask(2, 1, exclusive, 0));
     EXPECT_EQ(overtake(20, exclusive, 1, QueuePolicy::phase_fair), 8);
     EXPECT_EQ(shown(), "2:X:10 | 3:X");
 }
 
-TEST_F(LockMachinePriorities, TheHighestClassOvertakesNobodyForEver) {  // P9, S29
+TEST_F(LockMachinePriorities, TheHighestClassDoesNotOvertakeForEver) {  // P9, S29
     put(ask(1, 1, exclusive, 0));
     put(ask(2, 1, exclusive, 0));
     EXPECT_EQ(overtake(100, exclusive, priority_max, QueuePolicy::fifo), 8 * priority_max);
@@ -105,7 +105,7 @@ TEST_F(LockMachinePriorities, PreferredWritersKeepAReaderOutEightTimes) {  // P9
     EXPECT_EQ(shown(), "2:S:10 | 3:X");
 }
 
-TEST_F(LockMachinePriorities, ThePreferenceOfARecordIsNoOther) {  // S31
+TEST_F(LockMachinePriorities, ThePreferenceOfARecordIsFixed) {  // S31
     put(ask(1, 1, shared, 0, QueuePolicy::prefer_readers));
     auto other = ask(2, 1, shared, 0, QueuePolicy::prefer_writers);
     std::get<Acquire>(other.body).policy_given = true;

@@ -1,4 +1,4 @@
-// One name: tokens, turns, fairness, and what is remembered (P1, P2, P9, S12, S13, S23, S29-S31,
+// One name: tokens, turns, fairness, and what its record keeps (P1, P2, P9, S12, S13, S23, S29-S31,
 // S37).
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
@@ -21,7 +21,7 @@ TEST_F(LockMachineQueue, EveryModeIsAdmittedAsTheTableSays) {  // P2, S26
     }
 }
 
-TEST_F(LockMachineQueue, ExclusiveTokensRise) {  // P1, S12
+TEST_F(LockMachineQueue, ExclusiveTokensAscend) {  // P1, S12
     std::uint64_t seq = 0;
     std::uint64_t token = 0;
     for (int i = 0; i < 5; ++i) {
@@ -50,7 +50,7 @@ TEST_F(LockMachineQueue, ReadersOfOneModeShareAToken) {  // S13
     EXPECT_EQ(shown(), "2:S:1 1:S:1 3:IS:2 3:S:3 |");
 }
 
-TEST_F(LockMachineQueue, NobodyJoinsPastAnUpdateHolder) {  // P1, S13
+TEST_F(LockMachineQueue, NoReaderSharesATokenPastAnUpdateHolder) {  // P1, S13
     put(acquire(1, 1, shared));
     put(acquire(2, 1, update));
     put(acquire(3, 1, shared));
@@ -81,7 +81,7 @@ TEST_F(LockMachineQueue, WritersAreServedInLogOrder) {  // S29
     EXPECT_EQ(shown(), "1:U:4 |");
 }
 
-TEST_F(LockMachineQueue, AWaiterThatLeavesWakesThoseItKeptOut) {  // S30
+TEST_F(LockMachineQueue, AWaiterThatLeavesGrantsThoseItKeptOut) {  // S30
     put(acquire(1, 1, shared));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, shared));
@@ -89,7 +89,7 @@ TEST_F(LockMachineQueue, AWaiterThatLeavesWakesThoseItKeptOut) {  // S30
               "2.1 cancelled; 2.2 cancelled; 3.1 granted token=1 previous=none/0/");
 }
 
-TEST_F(LockMachineQueue, TheLastWaiterThatLeavesWakesNobody) {  // S30
+TEST_F(LockMachineQueue, TheLastWaiterThatLeavesGrantsNothing) {  // S30
     put(acquire(1, 1, shared));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, shared));
@@ -103,13 +103,13 @@ TEST_F(LockMachineQueue, AReaderDoesNotPassAWaitingWriter) {  // S31
     EXPECT_EQ(put(acquire(1, 2, intent_shared)), "1.2 queued");
 }
 
-TEST_F(LockMachineQueue, WhoConflictsWithNobodyEntersAtOnce) {  // S31
+TEST_F(LockMachineQueue, ARequestWithoutConflictIsGrantedAtOnce) {  // S31
     put(acquire(1, 1, shared));
     put(acquire(2, 1, intent_exclusive));  // waits
     EXPECT_EQ(put(acquire(3, 1, intent_shared)), "3.1 granted token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineQueue, AfterAWriterAllReadersEnterTogether) {  // S31
+TEST_F(LockMachineQueue, AfterAWriterAllReadersAreGrantedTogether) {  // S31
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, shared));
@@ -165,7 +165,7 @@ TEST_F(LockMachineQueue, AfterABatchComesAWriter) {  // S31
     EXPECT_EQ(shown(), "2:X:3 | 3:S");
 }
 
-TEST_F(LockMachineQueue, TheReadersTurnComesWhenNoWriterHoldsThoughReadersDo) {  // S31
+TEST_F(LockMachineQueue, ItIsTheReadersTurnWhenOnlyReadersHold) {  // S31
     put(acquire(1, 1, update));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, exclusive));
@@ -174,7 +174,7 @@ TEST_F(LockMachineQueue, TheReadersTurnComesWhenNoWriterHoldsThoughReadersDo) { 
     EXPECT_EQ(shown(), "2:S:2 3:S:2 | 3:X");
 }
 
-TEST_F(LockMachineQueue, AHoldThatNobodyInFrontConflictsWithKeepsNothingShut) {  // S31
+TEST_F(LockMachineQueue, AHoldWithoutConflictInFrontDelaysNothing) {  // S31
     put(acquire(1, 1, intent_shared));
     put(acquire(3, 1, shared));
     put(acquire(2, 1, intent_exclusive));
@@ -194,7 +194,7 @@ TEST_F(LockMachineQueue, FifoServesReadersInLogOrderToo) {  // S31
     EXPECT_EQ(shown(), "3:S:3 3:S:3 |");
 }
 
-TEST_F(LockMachineQueue, ThePolicyIsThatOfWhoCameFirst) {  // S31
+TEST_F(LockMachineQueue, ThePolicyIsThatOfTheFirstRequest) {  // S31
     const auto with = [](QueuePolicy policy, bool given) {
         return Acquire{{{"a", shared}}, true, policy, given, {}};
     };
@@ -208,7 +208,7 @@ TEST_F(LockMachineQueue, ThePolicyIsThatOfWhoCameFirst) {  // S31
     EXPECT_EQ(machine_.inspect("a").policy, QueuePolicy::fifo);
 }
 
-TEST_F(LockMachineQueue, ARecordTakesItsPolicyAndItsPastAlong) {  // S37
+TEST_F(LockMachineQueue, ADeletedRecordLosesItsPolicyAndItsPast) {  // S37
     put(request(1, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::fifo, true, {}}));
     put(release(1, 2, 1));
     EXPECT_TRUE(machine_.table().records().empty());
@@ -217,7 +217,7 @@ TEST_F(LockMachineQueue, ARecordTakesItsPolicyAndItsPastAlong) {  // S37
         "2.1 granted token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineQueue, ADeadHoldersRecordIsGoneForItsPolicyToo) {  // S11, S37
+TEST_F(LockMachineQueue, TheRecordOfADeadHolderLosesItsPolicy) {  // S11, S37
     put(request(1, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::fifo, true, {}}));
     put(expiry(1));
     EXPECT_EQ(

@@ -30,7 +30,7 @@ TEST_F(LockMachineRequests, ARepeatGetsTheSameAnswer) {  // S17
     EXPECT_EQ(machine_.table().newest_token(), FencingToken{1});
 }
 
-TEST_F(LockMachineRequests, ARepeatOfAQueuedOneAttachesAgain) {  // S17
+TEST_F(LockMachineRequests, ARepeatOfAQueuedRequestIsAttachedAgain) {  // S17
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, exclusive));
@@ -68,7 +68,7 @@ TEST_F(LockMachineRequests, AnUnknownSessionGetsNoAnswer) {
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineRequests, WhatComesAheadOfAMissingOneHasNoEffect) {  // S17
+TEST_F(LockMachineRequests, ARequestAheadOfAMissingOneHasNoEffect) {  // S17
     const auto ahead = try_acquire(1, 2, exclusive);
     EXPECT_EQ(put_ahead(ahead), "");
     EXPECT_EQ(put_ahead(ahead), "");
@@ -78,7 +78,7 @@ TEST_F(LockMachineRequests, WhatComesAheadOfAMissingOneHasNoEffect) {  // S17
     EXPECT_EQ(put(ahead), "1.2 granted token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineRequests, AMissingOneIsTakenWhenItComes) {  // S17
+TEST_F(LockMachineRequests, AMissingRequestIsAppliedWhenItComes) {  // S17
     EXPECT_EQ(put_as_it_is({release(1, 2, 1), release(1, 3, 1)}), "");
     EXPECT_EQ(put(acquire(1, 1, exclusive)), granted);
     EXPECT_EQ(put({release(1, 2, 1), release(1, 3, 1)}), "1.2 released; 1.3 not_held");
@@ -95,7 +95,7 @@ TEST_F(LockMachineRequests, ARepeatBehindAGapHasNoEffect) {  // S17
     EXPECT_EQ(put(acquire(1, 3, exclusive)), "1.3 granted token=2 previous=none/0/");
 }
 
-// As its node sends them again to a new leader: the first of them, or all, or none arrived before.
+// A node sends its requests again to a new leader: none, some or all of them had arrived before.
 TEST_F(LockMachineRequests, AStreamThatIsSentAgainTakesEffectOnce) {  // S17
     const std::vector<Command> stream{acquire(1, 1, exclusive), release(1, 2, 1),
                                       acquire(1, 3, shared), cancel(1, 4, 3),
@@ -117,12 +117,12 @@ TEST_F(LockMachineRequests, UnlockThenTryLockSucceeds) {  // S20
               "1.2 released; 1.3 granted token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineRequests, OneThatWasDeclinedIsAnsweredAndTheOthersGoOn) {  // P11, S17
+TEST_F(LockMachineRequests, ADeclinedRequestIsAnsweredAndTheOthersProceed) {  // P11, S17
     put(acquire(1, 1, exclusive));
     const auto declined = request(1, 2, Declined{});
     EXPECT_EQ(put(declined), "1.2 resource_exhausted");
     EXPECT_EQ(put(declined), "1.2 resource_exhausted");
-    // The same number never stands for what was declined.
+    // The declined request does not take effect when it is sent again with its number.
     EXPECT_EQ(put(acquire(1, 2, shared)), "1.2 resource_exhausted");
     EXPECT_EQ(shown(), "1:X:1 |");
     EXPECT_EQ(put(cancel(1, 3, 2)), "1.3 not_held");
@@ -131,7 +131,7 @@ TEST_F(LockMachineRequests, OneThatWasDeclinedIsAnsweredAndTheOthersGoOn) {  // 
     EXPECT_EQ(put(declined), "1.2 stale_request");
 }
 
-TEST_F(LockMachineRequests, ACloseIsTheLastOfItsStream) {  // S10, S17
+TEST_F(LockMachineRequests, ACloseIsTheLastRequestOfItsStream) {  // S10, S17
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     const auto last = request(1, 3, CloseSession{});
@@ -162,14 +162,14 @@ TEST_F(LockMachineRequests, ACancelledWaiterNeverHolds) {  // S18
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineRequests, ACancelAfterTheGrantFreesIt) {  // S18
+TEST_F(LockMachineRequests, ACancelAfterTheGrantReleasesIt) {  // S18
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(cancel(1, 2, 1)), "1.2 released; 2.1 granted token=2 previous=clean/1/");
     EXPECT_EQ(put(cancel(1, 3, 1)), "1.3 not_held");
 }
 
-TEST_F(LockMachineRequests, ACancelOfWhatIsYetToComeNamesNothing) {  // S17, S18
+TEST_F(LockMachineRequests, ACancelOfALaterRequestHasNoEffect) {  // S17, S18
     EXPECT_EQ(put(cancel(1, 1, 2)), "1.1 not_held");
     EXPECT_EQ(put(acquire(1, 2, exclusive)), "1.2 granted token=1 previous=none/0/");
     EXPECT_EQ(put(cancel(1, 1, 2)), "1.1 not_held");  // the same answer, and no more
@@ -177,7 +177,7 @@ TEST_F(LockMachineRequests, ACancelOfWhatIsYetToComeNamesNothing) {  // S17, S18
     EXPECT_EQ(put(cancel(1, 3, 2)), "1.3 released");
 }
 
-TEST_F(LockMachineRequests, ACancelOfWhatIsOverIsNotHeld) {  // S18
+TEST_F(LockMachineRequests, ACancelOfAnEndedOperationIsNotHeld) {  // S18
     put(acquire(1, 1, exclusive));
     put(try_acquire(2, 1, exclusive));
     EXPECT_EQ(put(cancel(2, 2, 1)), "2.2 not_held");  // was busy
@@ -187,7 +187,7 @@ TEST_F(LockMachineRequests, ACancelOfWhatIsOverIsNotHeld) {  // S18
     EXPECT_EQ(put(cancel(1, 5, 5)), "1.5 not_held");  // itself
 }
 
-TEST_F(LockMachineRequests, ACancelFindsItsWaiterGrantedByTheDeathOfTheHolder) {  // S11, S18
+TEST_F(LockMachineRequests, ACancelFindsItsWaiterGrantedByTheHoldersDeath) {  // S11, S18
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, exclusive));
@@ -198,7 +198,7 @@ TEST_F(LockMachineRequests, ACancelFindsItsWaiterGrantedByTheDeathOfTheHolder) {
     EXPECT_EQ(shown(), "3:X:3 |");
 }
 
-TEST_F(LockMachineRequests, AReleaseFindsItsWaiterGrantedByTheDeathOfTheHolder) {  // S11, S19
+TEST_F(LockMachineRequests, AReleaseFindsItsWaiterGrantedByTheHoldersDeath) {  // S11, S19
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(expiry(1));
@@ -206,7 +206,7 @@ TEST_F(LockMachineRequests, AReleaseFindsItsWaiterGrantedByTheDeathOfTheHolder) 
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineRequests, AReleaseLetsTheWaitersOfDeadOnesIn) {  // S11, S19
+TEST_F(LockMachineRequests, AReleaseGrantsThoseBehindDeadWaiters) {  // S11, S19
     put(acquire(1, 1, shared));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, exclusive));
@@ -215,7 +215,7 @@ TEST_F(LockMachineRequests, AReleaseLetsTheWaitersOfDeadOnesIn) {  // S11, S19
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 2.2 granted token=1 previous=none/0/");
 }
 
-TEST_F(LockMachineRequests, AStaleReleaseNeverFreesANewerHold) {  // S19
+TEST_F(LockMachineRequests, AStaleReleaseNeverReleasesANewerHold) {  // S19
     put(acquire(1, 1, exclusive));
     put(release(1, 2, 1));
     put(acquire(1, 3, exclusive));
@@ -224,7 +224,7 @@ TEST_F(LockMachineRequests, AStaleReleaseNeverFreesANewerHold) {  // S19
     EXPECT_EQ(shown(), "1:X:2 |");
 }
 
-TEST_F(LockMachineRequests, AReleaseFreesOnlyWhatItsSessionHolds) {  // S19, S21
+TEST_F(LockMachineRequests, AReleaseReleasesOnlyAHoldOfItsSession) {  // S19, S21
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(release(2, 2, 1)), "2.2 not_held");  // waits

@@ -1,4 +1,4 @@
-// What the access of a session does not allow, apply refuses (S50).
+// Apply refuses what the access of the session does not allow (S50).
 #include "core/locks/machine/machine_loader.hpp"
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineRights, ARequestWithoutThemIsRefusedOnceAndChangesNothing) {
+TEST_F(LockMachineRights, ARequestWithoutThemIsRefusedAndChangesNothing) {
     EXPECT_EQ(put(acquire(4, 1, exclusive, "orders/42")), "4.1 permission_denied");
     EXPECT_EQ(put(acquire(4, 1, exclusive, "orders/42")), "4.1 permission_denied");
     EXPECT_EQ(shown("orders/42"), "|");
@@ -31,7 +31,7 @@ TEST_F(LockMachineRights, ARequestWithoutThemIsRefusedOnceAndChangesNothing) {
     EXPECT_EQ(put(acquire(4, 1, exclusive, "orders/42")), "4.1 stale_request");
 }
 
-TEST_F(LockMachineRights, OfSeveralNamesEachIsNeeded) {
+TEST_F(LockMachineRights, AreNeededForEachOfSeveralNames) {
     Acquire any;
     any.which = Acquire::Which::any;
     any.names = {{"jobs/1", exclusive}, {"orders/42", exclusive}};
@@ -40,14 +40,14 @@ TEST_F(LockMachineRights, OfSeveralNamesEachIsNeeded) {
     EXPECT_NE(put(request(4, 2, any)), "4.2 permission_denied");
 }
 
-TEST_F(LockMachineRights, OnABreakNobodyButTheSessionCounts) {
+TEST_F(LockMachineRights, ABreakNeedsThoseOfItsSession) {
     put(acquire(1, 1, exclusive));
     EXPECT_EQ(put(take_away(1)), "4.1 permission_denied");
     EXPECT_EQ(put(take_away(2, "user alice")), "4.2 permission_denied");
     EXPECT_EQ(shown(), "1:X:1 |");
 }
 
-TEST_F(LockMachineRights, WhoeverMayWaitForANameMayAskForIt) {
+TEST_F(LockMachineRights, ToAcquireANameAllowToAskForIt) {
     put(acquire(1, 1, exclusive, "jobs/1"));
     EXPECT_NE(put(request(4, 1, AskRelease{"jobs/1", {}})), "4.1 permission_denied");
     EXPECT_EQ(put(request(4, 2, AskRelease{"orders/42", {}})), "4.2 permission_denied");
@@ -58,7 +58,7 @@ struct LockMachineBreakLockRights : LockMachineRights {
         : LockMachineRights{{{AccessRole::voter}, {{Right::break_lock, "a"}}}} {}
 };
 
-TEST_F(LockMachineBreakLockRights, AreToldWithTheOneWhoAsked) {
+TEST_F(LockMachineBreakLockRights, AreReportedWithTheOperatorThatAsked) {
     put(acquire(1, 1, exclusive));
     EXPECT_EQ(put(acquire(4, 1, exclusive)), "4.1 permission_denied");
     EXPECT_NE(put(request(4, 2, AskRelease{"a", {}})), "4.2 permission_denied");
@@ -71,8 +71,8 @@ TEST_F(LockMachineBreakLockRights, AreToldWithTheOneWhoAsked) {
     EXPECT_EQ(std::get<LockBroken>(*broken).asked_by, "user alice");
 }
 
-// Whoever takes the state over from others goes on refusing.
-TEST_F(LockMachineRights, ComeBackFromTheRowOfTheSession) {
+// A node that loads the state from others refuses the same requests.
+TEST_F(LockMachineRights, AreLoadedFromTheRowOfTheSession) {
     put(acquire(4, 1, exclusive, "jobs/1"));
     for (const bool with_broken : {false, true}) {
         if (with_broken) put(request(1, 1, BreakLock{"jobs/1", FencingToken{1}, {}, false}));

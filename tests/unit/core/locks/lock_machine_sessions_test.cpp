@@ -1,4 +1,4 @@
-// Sessions: S1-S4, S10, S11, and what their end means for the names.
+// Sessions (S1-S4, S10, S11), and the effect of their end on names.
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -60,7 +60,7 @@ TEST_F(LockMachineSessions, ARestartEndsItsFormerLifeAtOnce) {  // S10
     restart.former_life_ended = true;
     EXPECT_EQ(put(restart), "ended 1 former_life; opened 4 nonce=12");
     EXPECT_EQ(put(Sweep{}), "2.1 granted token=2 previous=expired/1/");
-    // A repeat of it does not end the new life.
+    // A repeat of it does not end the new session.
     EXPECT_EQ(put(restart), "opened 4 nonce=12");
 }
 
@@ -84,7 +84,7 @@ TEST_F(LockMachineSessions, AnOlderEpochIsRefused) {  // S10
     EXPECT_EQ(put(opening(1, 4)), "open refused nonce=14");
 }
 
-TEST_F(LockMachineSessions, AFullTableSaysSoUnlessARestartMakesRoom) {  // P11, S10
+TEST_F(LockMachineSessions, AFullTableRefusesUnlessARestartMakesRoom) {  // P11, S10
     std::vector<Command> batch;
     for (std::uint64_t i = 4; i <= sessions_max; ++i)
         batch.emplace_back(opening(i));
@@ -101,7 +101,7 @@ TEST_F(LockMachineSessions, AFullTableSaysSoUnlessARestartMakesRoom) {  // P11, 
     EXPECT_EQ(put(opening(sessions_max + 1)), "opened 100002 nonce=1000011");
 }
 
-TEST_F(LockMachineSessions, AnEndIsToldOnceAndEndsAllAtOnce) {  // S11
+TEST_F(LockMachineSessions, AnEndIsReportedOnceAndEndsEverythingAtOnce) {  // S11
     put(acquire(1, 1, shared));
     put(acquire(2, 1, exclusive));
     put(acquire(1, 2, shared));
@@ -113,7 +113,7 @@ TEST_F(LockMachineSessions, AnEndIsToldOnceAndEndsAllAtOnce) {  // S11
     EXPECT_EQ(machine_.views().node_of(SessionId{2}), NodeId{2});
 }
 
-TEST_F(LockMachineSessions, WhoeverTouchesANameSweepsItFirst) {  // S11
+TEST_F(LockMachineSessions, ARequestForANameSweepsItFirst) {  // S11
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));
     put(expiry(1));
@@ -122,7 +122,7 @@ TEST_F(LockMachineSessions, WhoeverTouchesANameSweepsItFirst) {  // S11
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineSessions, AnAcquireOfADeadOnesNameIsGrantedAtOnce) {  // S11
+TEST_F(LockMachineSessions, AnAcquireOfADeadHoldersNameIsGrantedAtOnce) {  // S11
     put(acquire(1, 1, exclusive));
     put(expiry(1));
     EXPECT_EQ(put(try_acquire(2, 1, exclusive)), "2.1 granted token=2 previous=expired/1/");
@@ -130,7 +130,7 @@ TEST_F(LockMachineSessions, AnAcquireOfADeadOnesNameIsGrantedAtOnce) {  // S11
     EXPECT_EQ(shown(), "2:X:2 |");
 }
 
-TEST_F(LockMachineSessions, HowTheLastOneLeftIsToldWhileItsNameIsThere) {  // S23, S37
+TEST_F(LockMachineSessions, HowTheLastHoldEndedIsReportedWhileTheNameExists) {  // S23, S37
     const auto labelled = [](std::uint64_t session, std::uint64_t seq) {
         return request(session, seq,
                        Acquire{{{"a", shared}}, true, {}, false, "of " + std::to_string(session)});
@@ -148,7 +148,7 @@ TEST_F(LockMachineSessions, HowTheLastOneLeftIsToldWhileItsNameIsThere) {  // S2
     EXPECT_EQ(put(labelled(4, 1)), "4.1 granted token=3 previous=none/0/");
 }
 
-TEST_F(LockMachineSessions, ASweepDoesNotTouchTheLiving) {
+TEST_F(LockMachineSessions, ASweepKeepsLiveSessions) {
     put(acquire(1, 1, shared));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, exclusive));
@@ -158,7 +158,7 @@ TEST_F(LockMachineSessions, ASweepDoesNotTouchTheLiving) {
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineSessions, NothingIsGrantedToWhomHasEnded) {  // S11
+TEST_F(LockMachineSessions, NothingIsGrantedToAnEndedSession) {  // S11
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, exclusive));
@@ -168,7 +168,7 @@ TEST_F(LockMachineSessions, NothingIsGrantedToWhomHasEnded) {  // S11
     EXPECT_EQ(put(acquire(2, 3, exclusive)), "");
 }
 
-TEST_F(LockMachineSessions, ACloseLeavesNamesCleanAnExpiryDoesNot) {  // S10, S23
+TEST_F(LockMachineSessions, ACloseIsACleanReleaseAnExpiryIsNot) {  // S10, S23
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(close(1));
@@ -227,7 +227,7 @@ TEST_F(LockMachineSessions, ASweepRemovesABoundedNumberOfHoldersAndWaiters) {  /
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineSessions, WhoeverTouchesAHalfSweptNameClearsTheRest) {  // S11
+TEST_F(LockMachineSessions, ARequestForAHalfSweptNameClearsTheRest) {  // S11
     std::vector<Command> batch;
     for (std::size_t i = 1; i <= sweep_traces_max + 10; ++i)
         batch.emplace_back(acquire(1, i, shared));
@@ -239,7 +239,7 @@ TEST_F(LockMachineSessions, WhoeverTouchesAHalfSweptNameClearsTheRest) {  // S11
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineSessions, AnEndingDuringASweepIsSweptAsWell) {  // S11
+TEST_F(LockMachineSessions, ASessionThatEndsDuringASweepIsSweptToo) {  // S11
     std::vector<Command> batch;
     const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
     constexpr std::size_t names = sweep_names_max + 10;

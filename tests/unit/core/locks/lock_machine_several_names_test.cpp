@@ -29,7 +29,7 @@ TEST_F(LockMachineSeveralNames, AllAreGrantedTogetherWithATokenEach) {  // S32
     EXPECT_TRUE(machine_.table().records().empty());
 }
 
-TEST_F(LockMachineSeveralNames, WhoWaitsForAllHoldsNothing) {  // S32
+TEST_F(LockMachineSeveralNames, ARequestThatWaitsForAllHoldsNothing) {  // S32
     put(acquire(1, 1, exclusive, "b"));
     EXPECT_EQ(put(all_of(2, 1, {{"a", exclusive}, {"b", exclusive}})), "2.1 queued");
     EXPECT_EQ(shown("a") + shown("b"), "| 2:X1:X:1 | 2:X");
@@ -37,7 +37,7 @@ TEST_F(LockMachineSeveralNames, WhoWaitsForAllHoldsNothing) {  // S32
               "1.2 released; 2.1 granted a token=2 previous=none/0/ b token=3 previous=clean/1/");
 }
 
-TEST_F(LockMachineSeveralNames, NobodyWhoCameLaterPassesIt) {  // S32
+TEST_F(LockMachineSeveralNames, NoLaterRequestOvertakesIt) {  // S32
     put(acquire(1, 1, shared, "b"));
     put(all_of(2, 1, {{"a", shared}, {"b", exclusive}}));
     EXPECT_EQ(put(acquire(3, 1, intent_shared, "a")), "3.1 queued");  // compatible, and free
@@ -46,7 +46,7 @@ TEST_F(LockMachineSeveralNames, NobodyWhoCameLaterPassesIt) {  // S32
     EXPECT_EQ(shown("a"), "3:IS:2 |");
 }
 
-TEST_F(LockMachineSeveralNames, ItPassesNothing) {  // S32
+TEST_F(LockMachineSeveralNames, ItOvertakesNothing) {  // S32
     put(acquire(1, 1, shared));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(all_of(3, 1, {{"a", intent_shared}, {"b", shared}})), "3.1 queued");
@@ -79,7 +79,7 @@ TEST_F(LockMachineSeveralNames, TwoThatWantTheSameNamesDoNotWaitForEachOther) { 
     EXPECT_EQ(shown("a") + shown("b"), "3:X:5 |3:X:6 |");
 }
 
-TEST_F(LockMachineSeveralNames, AnyTakesTheFirstThatIsFreeInTheOrderGiven) {  // S32
+TEST_F(LockMachineSeveralNames, AnyGetsTheFirstFreeNameInTheOrderGiven) {  // S32
     put(acquire(1, 1, exclusive, "b"));
     EXPECT_EQ(put(any_of(2, 1, {{"b", exclusive}, {"c", exclusive}, {"a", exclusive}}, false)),
               "2.1 granted c token=2 previous=none/0/");
@@ -87,7 +87,7 @@ TEST_F(LockMachineSeveralNames, AnyTakesTheFirstThatIsFreeInTheOrderGiven) {  //
     EXPECT_EQ(put(release(2, 2, 1)), "2.2 released");
 }
 
-TEST_F(LockMachineSeveralNames, WhoGotOneOfAnyLeavesTheOtherQueues) {  // S30, S32
+TEST_F(LockMachineSeveralNames, AnyLeavesTheOtherQueuesWhenItGotOne) {  // S30, S32
     put(acquire(1, 1, shared, "a"));
     put(acquire(1, 2, exclusive, "b"));
     put(any_of(2, 1, {{"a", exclusive}, {"b", exclusive}}));
@@ -120,7 +120,7 @@ TEST_F(LockMachineSeveralNames, NamesOutOfOrderOrTwiceAreRefused) {  // S32
     EXPECT_EQ(put(all_of(1, 4, {})), "1.4 invalid_argument");
 }
 
-TEST_F(LockMachineSeveralNames, AreSoManyAtMost) {  // S32
+TEST_F(LockMachineSeveralNames, AreLimitedInNumber) {  // S32
     Names names;
     for (std::size_t i = 0; i <= names_at_once_max; ++i)
         names.push_back({"n" + std::to_string(100 + i), shared});
@@ -141,7 +141,7 @@ TEST_F(LockMachineSeveralNames, HoldsOfAllAreNotConverted) {  // S27, S32
     EXPECT_EQ(put(request(2, 2, Upgrade{Seq{1}, true})), "2.2 converted token=4");
 }
 
-TEST_F(LockMachineSeveralNames, TheDeadAreInItsWayOnNoneOfItsNames) {  // S11, S32
+TEST_F(LockMachineSeveralNames, DeadSessionsBlockItOnNoneOfItsNames) {  // S11, S32
     put({acquire(1, 1, exclusive, "a"), acquire(2, 1, exclusive, "b")});
     put(all_of(3, 1, {{"a", exclusive}, {"b", exclusive}}));
     put(expiry(2));
@@ -150,8 +150,8 @@ TEST_F(LockMachineSeveralNames, TheDeadAreInItsWayOnNoneOfItsNames) {  // S11, S
               "previous=expired/2/");
 }
 
-// Whatever is asked of one of its names clears the others, also a try that gets nothing itself.
-TEST_F(LockMachineSeveralNames, NobodyIsToldBusyForWhomTheDeadKeepWaitingElsewhere) {  // S20, S32
+// Any request for one of its names clears the others, even a try that is not granted itself.
+TEST_F(LockMachineSeveralNames, ATryIsNotBusyBecauseOfDeadSessionsElsewhere) {  // S20, S32
     put(acquire(1, 1, exclusive, "a"));
     put(acquire(1, 2, exclusive, "b"));
     put(acquire(3, 1, intent_shared, "a"));
@@ -162,7 +162,7 @@ TEST_F(LockMachineSeveralNames, NobodyIsToldBusyForWhomTheDeadKeepWaitingElsewhe
     EXPECT_EQ(shown("a") + shown("b"), "3:IS:3 3:S:5 |2:X:4 |");
 }
 
-TEST_F(LockMachineSeveralNames, ATryLetsInWhomTheDeadKeptWaiting) {  // S11, S32
+TEST_F(LockMachineSeveralNames, ATryGrantsThoseThatDeadSessionsDelayed) {  // S11, S32
     const auto dead_in_the_way = [&](std::uint64_t dead, std::uint64_t seq) {
         put(acquire(dead, 1, exclusive, "b"));
         put(all_of(4, seq, {{"a", shared}, {"b", exclusive}}));
@@ -182,7 +182,7 @@ TEST_F(LockMachineSeveralNames, ATryLetsInWhomTheDeadKeptWaiting) {  // S11, S32
               "5.3 busy; 4.5 granted a token=8 previous=none/0/ b token=9 previous=expired/7/");
 }
 
-TEST_F(LockMachineSeveralNames, AnyIsTriedBehindThoseWhomTheDeadKeptWaiting) {  // S11, S32
+TEST_F(LockMachineSeveralNames, AnyIsTriedBehindThoseThatDeadSessionsDelayed) {  // S11, S32
     put(acquire(1, 1, exclusive, "b"));
     put(all_of(2, 1, {{"a", shared}, {"b", exclusive}}));
     put(expiry(1));
@@ -191,7 +191,7 @@ TEST_F(LockMachineSeveralNames, AnyIsTriedBehindThoseWhomTheDeadKeptWaiting) {  
               "3.1 granted a token=2 previous=none/0/");
 }
 
-TEST_F(LockMachineSeveralNames, ADeadOneLeavesEveryQueue) {  // S11, S32
+TEST_F(LockMachineSeveralNames, ADeadSessionLeavesEveryQueue) {  // S11, S32
     put({acquire(1, 1, exclusive, "a"), acquire(1, 2, exclusive, "b")});
     put(all_of(2, 1, {{"a", exclusive}, {"b", exclusive}}));
     put(any_of(3, 1, {{"a", exclusive}, {"b", exclusive}}));

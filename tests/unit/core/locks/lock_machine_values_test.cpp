@@ -16,7 +16,7 @@ protected:
     static Request consistent(std::uint64_t session, std::uint64_t seq, std::uint64_t hold) {
         return request(session, seq, MarkConsistent{Seq{hold}, "a"});
     }
-    // "2=text", and whether it is dirty.
+    // The version and the value, as "2=text", with " dirty" if it is.
     [[nodiscard]] std::string value(const std::string& name = "a") const {
         const auto view = machine_.inspect(name);
         if (!view.value) return "none";
@@ -42,7 +42,7 @@ TEST_F(LockMachineValues, ARepeatWritesNothing) {  // S17
     EXPECT_EQ(value(), "2=two");
 }
 
-TEST_F(LockMachineValues, NobodyWritesWhoDoesNotHoldItExclusively) {  // S36
+TEST_F(LockMachineValues, OnlyAnExclusiveHolderWrites) {  // S36
     std::uint64_t seq = 0;
     for (const auto mode : all_lock_modes) {
         const auto hold = ++seq;
@@ -60,7 +60,7 @@ TEST_F(LockMachineValues, NobodyWritesWhoDoesNotHoldItExclusively) {  // S36
     EXPECT_EQ(value("b"), "none");
 }
 
-TEST_F(LockMachineValues, WhoLostItWritesNothing) {  // S19, S36
+TEST_F(LockMachineValues, AFormerHolderWritesNothing) {  // S19, S36
     put(acquire(1, 1, exclusive));
     put(set(1, 2, 1, "old"));
     put(release(1, 3, 1));
@@ -77,7 +77,7 @@ TEST_F(LockMachineValues, ANameWithAValueStays) {  // S37
     ASSERT_EQ(machine_.list("", "", 10).size(), 1U);
     EXPECT_EQ(machine_.list("", "", 10).front().value->version, 1U);
     EXPECT_EQ(machine_.list("", "", 10).front().value->bytes, "");
-    // Who comes next is told who had it, however long ago.
+    // The next holder is told of the previous one, however long ago that was.
     EXPECT_EQ(put(acquire(2, 1, shared)), "2.1 granted token=2 previous=clean/1/");
     put(release(2, 2, 1));
     put(acquire(3, 1, exclusive));
@@ -100,8 +100,8 @@ TEST_F(LockMachineValues, IsDirtyAfterItsWriterWasLost) {  // S36
     EXPECT_EQ(value(), "2=half mended");
 }
 
-// It was said of what was lost then, and by a hold that is no more.
-TEST_F(LockMachineValues, ALateWordIsNotOfTheNextDirt) {  // S17, S36
+// The mark was about an earlier loss, and came from a hold that has ended since.
+TEST_F(LockMachineValues, ALateMarkDoesNotCleanALaterLoss) {  // S17, S36
     put(acquire(1, 1, exclusive));
     put(set(1, 2, 1, "half"));
     const auto lose = [](std::uint64_t seq, std::uint64_t hold) {
@@ -114,12 +114,12 @@ TEST_F(LockMachineValues, ALateWordIsNotOfTheNextDirt) {  // S17, S36
     put(lose(6, 4));
     EXPECT_EQ(value(), "1=half dirty");
     put(acquire(1, 7, exclusive));
-    EXPECT_EQ(put(consistent(1, 5, 4)), "1.5 stored");    // the same answer, and no more
-    EXPECT_EQ(put(consistent(1, 8, 4)), "1.8 not_held");  // nor by whom it is said anew
+    EXPECT_EQ(put(consistent(1, 5, 4)), "1.5 stored");    // the same answer, without an effect
+    EXPECT_EQ(put(consistent(1, 8, 4)), "1.8 not_held");  // a new mark by the former hold
     EXPECT_EQ(value(), "1=half dirty");
 }
 
-TEST_F(LockMachineValues, StaysCleanWhenNobodyWasInTheMiddleOfIt) {  // S36
+TEST_F(LockMachineValues, StaysCleanIfNoExclusiveHolderWasLost) {  // S36
     put(acquire(1, 1, exclusive));
     put(set(1, 2, 1, "whole"));
     put(close(1));
@@ -131,7 +131,7 @@ TEST_F(LockMachineValues, StaysCleanWhenNobodyWasInTheMiddleOfIt) {  // S36
     EXPECT_EQ(value(), "1=whole");
 }
 
-TEST_F(LockMachineValues, WhoComesBeforeTheSweepSeesTheDirt) {  // S11, S36
+TEST_F(LockMachineValues, IsDirtyForARequestBeforeTheSweepToo) {  // S11, S36
     put(acquire(1, 1, exclusive));
     put(set(1, 2, 1, "half"));
     put(expiry(1));

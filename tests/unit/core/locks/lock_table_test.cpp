@@ -22,12 +22,12 @@ Grant grant(std::uint64_t session, LockMode mode, FencingToken token) {
     return {operation(session), mode, token, LogIndex{1}, "label " + std::to_string(session)};
 }
 
-// Nothing keeps it in the way.
+// No hold blocks the name after its end.
 bool remove(LockRecord& record, std::uint64_t session, Predecessor how) {
     return record.remove(operation(session), how, [](const Grant&, Predecessor) { return false; });
 }
 
-TEST(LockRecord, AdmitsWhatNoHolderConflictsWith) {
+TEST(LockRecord, AdmitsModesThatConflictWithNoHolder) {
     LockRecord record{QueuePolicy::phase_fair};
     EXPECT_TRUE(record.admits(exclusive));
     record.add(grant(1, intent_shared, FencingToken{1}));
@@ -42,7 +42,7 @@ TEST(LockRecord, AdmitsWhatNoHolderConflictsWith) {
     EXPECT_FALSE(record.admits(intent_exclusive));
 }
 
-TEST(LockRecord, KeepsHowTheLastOneLeft) {  // S23
+TEST(LockRecord, KeepsHowTheLastHoldEnded) {  // S23
     LockRecord record{QueuePolicy::phase_fair};
     record.add(grant(1, shared, FencingToken{4}));
     record.add(grant(2, shared, FencingToken{4}));
@@ -55,7 +55,7 @@ TEST(LockRecord, KeepsHowTheLastOneLeft) {  // S23
     EXPECT_NE(record.find(operation(1)), nullptr);
 }
 
-TEST(LockRecord, JoinsOnlyTheNewestTokenTakenInThatMode) {  // S13
+TEST(LockRecord, SharesOnlyTheNewestTokenTakenInThatMode) {  // S13
     LockRecord record{QueuePolicy::phase_fair};
     FencingToken newest{10};
     const auto enter = [&](std::uint64_t session, LockMode mode) {
@@ -110,7 +110,7 @@ protected:
     LockTable::Grants grants_;
 };
 
-TEST_F(LockTableTest, LetsTheWaiterInWhenTheHolderLeaves) {
+TEST_F(LockTableTest, GrantsTheWaiterWhenTheHolderLeaves) {
     EXPECT_EQ(acquire(1, exclusive), Result::granted);
     EXPECT_EQ(acquire(2, exclusive), Result::queued);
     EXPECT_EQ(acquire(3, exclusive, false), Result::busy);
@@ -129,7 +129,7 @@ TEST_F(LockTableTest, ForgetsANameThatNobodyHoldsOrWaitsFor) {  // S37
     EXPECT_TRUE(table_.records().empty());
 }
 
-TEST_F(LockTableTest, AWithdrawalLetsThoseBehindIn) {  // S30
+TEST_F(LockTableTest, AWithdrawalGrantsThoseBehind) {  // S30
     acquire(1, shared);
     acquire(2, exclusive);
     acquire(3, shared);
@@ -158,7 +158,7 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
     EXPECT_EQ(take_granted(), Sessions{4});
     check_invariants(table_);
 
-    // No other session ended since: not looked at again.
+    // No other session has ended since, so the name is not examined again.
     const auto everybody = [](OperationId) { return Predecessor::expired; };
     EXPECT_TRUE(clear("a", 1, everybody, all).gone.empty());
     EXPECT_NE(table_.find("a"), nullptr);
@@ -168,7 +168,7 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
     EXPECT_TRUE(clear("never seen", 3, ended, all).is_done);
 }
 
-TEST_F(LockTableTest, ClearsANameByAndByAndLetsNobodyInBefore) {  // S11, P10
+TEST_F(LockTableTest, ClearsANameInPartsAndGrantsNothingBefore) {  // S11, P10
     for (std::uint64_t session = 1; session <= 3; ++session)
         acquire(session, shared);
     for (std::uint64_t session = 4; session <= 6; ++session)
@@ -191,7 +191,7 @@ TEST_F(LockTableTest, ClearsANameByAndByAndLetsNobodyInBefore) {  // S11, P10
     EXPECT_EQ(table_.find("a")->previous.token, FencingToken{1});
 }
 
-TEST_F(LockTableTest, WalksTheNamesThatAreWaitedFor) {
+TEST_F(LockTableTest, VisitsTheNamesThatHaveWaiters) {
     for (const auto* name : {"b", "a", "c", "d"})
         acquire(1, exclusive, true, name);
     acquire(2, shared, true, "d");

@@ -1,4 +1,4 @@
-// What readers are told (S11, S20, S46).
+// What readers learn (S11, S20, S46).
 #include "tests/unit/core/locks/machine_fixture.hpp"
 
 namespace mortise::core {
@@ -26,7 +26,7 @@ TEST_F(LockViews, AnUnknownNameIsEmpty) {
     EXPECT_TRUE(machine_.list("", "", 10).empty());
 }
 
-TEST_F(LockViews, HoldersAndWaitersAreToldWithSinceWhen) {
+TEST_F(LockViews, HoldersAndWaitersAreListedWithTheirBegin) {
     put(request(1, 1, Acquire{{{"a", exclusive}}, true, QueuePolicy::fifo, false, "first"}));
     put(request(2, 1, Acquire{{{"a", shared}}, true, {}, false, "second"}));
     auto view = machine_.inspect("a");
@@ -61,7 +61,7 @@ TEST_F(LockViews, EndedSessionsAreLeftOutSweptOrNot) {
     EXPECT_EQ(names("", "", 10), Names{"a"});
 }
 
-TEST_F(LockViews, ANameWithTracesOfTheDeadOnlyIsEmpty) {  // S11, S37
+TEST_F(LockViews, ANameWithOnlyTracesOfEndedSessionsIsEmpty) {  // S11, S37
     put(fifo_acquire(1, 1, exclusive));
     put(fifo_acquire(1, 2, exclusive));
     put(expiry(1));
@@ -71,7 +71,7 @@ TEST_F(LockViews, ANameWithTracesOfTheDeadOnlyIsEmpty) {  // S11, S37
     EXPECT_TRUE(machine_.would_grant("a", exclusive));
 }
 
-TEST_F(LockViews, WouldGrantLooksThroughTheDead) {  // S20
+TEST_F(LockViews, WouldGrantIgnoresEndedSessions) {  // S20
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));
     EXPECT_FALSE(machine_.would_grant("a", shared));
@@ -100,7 +100,7 @@ TEST_F(LockViews, PagesAreInByteOrder) {
     EXPECT_EQ(names("", "", 0), Names{});
 }
 
-TEST_F(LockViews, APageIsFullEvenWhenDeadNamesLieBetween) {
+TEST_F(LockViews, APageIsFullDespiteEmptyNamesInBetween) {
     for (const std::uint64_t session : {1, 2}) {
         std::uint64_t seq = 0;
         for (const auto* name : {session == 1 ? "a" : "b", session == 1 ? "c" : "d"})
@@ -110,8 +110,8 @@ TEST_F(LockViews, APageIsFullEvenWhenDeadNamesLieBetween) {
     EXPECT_EQ(names("", "", 2), (Names{"b", "d"}));
 }
 
-// Whoever asks is told so much, and more is not gathered.
-TEST_F(LockViews, NoMorePartiesAreToldThanAskedFor) {
+// A reader gets at most this many parties, and no more are collected.
+TEST_F(LockViews, NoMorePartiesAreListedThanAskedFor) {
     for (std::uint64_t seq = 1; seq <= 3; ++seq)
         put(acquire(1, seq, shared));
     for (std::uint64_t seq = 4; seq <= 6; ++seq)
@@ -129,8 +129,8 @@ TEST_F(LockViews, NoMorePartiesAreToldThanAskedFor) {
     EXPECT_EQ(machine_.list("", "a", 10, 1).size(), 1U);
 }
 
-// They are gone, whether their traces are cleared or not.
-TEST_F(LockViews, OnlyTheLivingAreCounted) {
+// Ended sessions do not count, whether their traces are cleared or not.
+TEST_F(LockViews, OnlyLiveSessionsAreCounted) {
     for (std::uint64_t session = 1; session <= 3; ++session)
         put(acquire(session, 1, shared));
     put(acquire(1, 2, exclusive));

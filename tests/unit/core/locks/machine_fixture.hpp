@@ -1,4 +1,4 @@
-// A lock machine with three sessions, and short words for what is asked of it and what it says.
+// A lock machine with three sessions, and short forms of the requests to it and of its outcomes.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ protected:
             put(opening(i));  // sessions 1, 2 and 3
     }
 
-    // One entry. Says what came of it: who was let in at the end, as the rules do not say what is
-    // told first.
+    // Applies one entry and returns its outcomes as text, grants last, since the rules do not
+    // determine their place among the outcomes.
     std::string put(const std::vector<Command>& batch) {
         expect_no_gap(batch);
         return put_as_it_is(batch);
     }
     std::string put(Command command) { return put(std::vector<Command>{std::move(command)}); }
-    // Also what comes ahead of a request that is missing.
+    // The same, but a request may come ahead of a missing one.
     std::string put_as_it_is(const std::vector<Command>& batch) {
         index_ = index_.next();
         Outcomes outcomes;
@@ -79,16 +79,16 @@ protected:
     static Request cancel(std::uint64_t session, std::uint64_t seq, std::uint64_t operation) {
         return request(session, seq, Cancel{Seq{operation}});
     }
-    // As the next request of a live session.
+    // The request has the next number of its session.
     Command close(std::uint64_t session) const {
         return request(session, next_of(session), CloseSession{});
     }
-    // Which number the next request of the session has.
+    // The number of the next request of the session.
     std::uint64_t next_of(std::uint64_t session) const {
         const auto* found = machine_.sessions().find(SessionId{session});
         return found == nullptr ? 1 : found->applied.next().raw();
     }
-    // Of the renewal that counts.
+    // An expiry for the newest renewal.
     Command expiry(std::uint64_t session) const {
         const auto* found = machine_.sessions().find(SessionId{session});
         return Expire{SessionId{session}, found == nullptr ? index_ : found->renewed_at};
@@ -114,7 +114,8 @@ protected:
     LogIndex index_;
 
 private:
-    // Such a request has no effect, which a test that did not mean it would hardly notice.
+    // Fails if a request has no effect, because it is ahead of a missing one: a test would hardly
+    // notice that.
     void expect_no_gap(const std::vector<Command>& batch) const {
         std::map<SessionId, Seq> newest;
         for (const auto& command : batch) {

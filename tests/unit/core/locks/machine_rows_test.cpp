@@ -1,4 +1,4 @@
-// The lock machine as rows, and back.
+// A lock machine written as rows, and loaded again.
 #include <iterator>
 #include <map>
 
@@ -17,7 +17,7 @@ namespace {
 using enum LockMode;
 using Store = std::map<std::string, std::string>;
 
-// What a store does with them.
+// Keeps rows like a store.
 void save(LockMachine& machine, Store& store) {
     const auto bound = machine.changed_rows();
     const auto rows = machine.take_changed_rows();
@@ -32,7 +32,7 @@ void save(LockMachine& machine, Store& store) {
     }
 }
 
-// Every row of a machine of which none was ever taken.
+// Returns all rows of a machine whose rows were never taken.
 Store all_rows(LockMachine machine) {
     Store store;
     save(machine, store);
@@ -53,8 +53,8 @@ Outcomes apply(LockMachine& machine, LogIndex index, const spec::Entry& entry) {
     return outcomes;
 }
 
-// One machine runs through a history; the other is saved now and then, and lives on as what was
-// loaded.
+// Two machines run through one history; the second one is saved now and then, and replaced by the
+// machine that is loaded from the rows.
 void expect_same_life(std::uint64_t seed) {
     Prng prng{seed};
     LockMachine whole;
@@ -81,12 +81,12 @@ void expect_same_life(std::uint64_t seed) {
     }
 }
 
-TEST(MachineRows, ALoadedMachineLivesOnAsTheSavedOne) {
+TEST(MachineRows, ALoadedMachineBehavesLikeTheSavedOne) {
     for (std::uint64_t seed = 1; seed <= 240 && !testing::Test::HasFatalFailure(); ++seed)
         expect_same_life(seed);
 }
 
-// Refused, or a machine that is sound now and later.
+// The rows are refused, or make a machine that is sound now and later.
 void expect_refused_or_sound(const Store& store, LogIndex applied, const spec::Script& more) {
     auto machine = load(store, applied);
     if (!machine) return;
@@ -160,7 +160,7 @@ protected:
     }
 };
 
-TEST_F(MachineRowsTest, RowsTellOfWhatChangedAndOnce) {
+TEST_F(MachineRowsTest, EachChangeIsInTheRowsOnce) {
     taken();
     EXPECT_EQ(taken(), Keys{});
     put(acquire(2, 4, shared, "c"));
@@ -178,7 +178,7 @@ TEST_F(MachineRowsTest, RowsTellOfWhatChangedAndOnce) {
                              "+" + id_key('S', 3)}));
 }
 
-TEST_F(MachineRowsTest, WhatChangesNothingMakesNoRow) {
+TEST_F(MachineRowsTest, ACommandWithoutAnEffectMakesNoRow) {
     taken();
     put(Renew{{{SessionId{3}, 7}}});
     put(Renew{{{SessionId{9}, 7}}});
@@ -188,14 +188,14 @@ TEST_F(MachineRowsTest, WhatChangesNothingMakesNoRow) {
     EXPECT_EQ(taken(), Keys{});
 }
 
-TEST_F(MachineRowsTest, WhatComesAheadOfAMissingRequestMakesNoRow) {  // S17
+TEST_F(MachineRowsTest, ARequestAheadOfAMissingOneMakesNoRow) {  // S17
     taken();
     EXPECT_EQ(put_ahead(acquire(2, 5, shared, "c")), "");
     EXPECT_EQ(put_ahead(request(2, 5, CloseSession{})), "");
     EXPECT_EQ(taken(), Keys{});
 }
 
-TEST_F(MachineRowsTest, ARowKnowsHowFarItsStreamIs) {  // S17
+TEST_F(MachineRowsTest, ASessionRowHasTheNewestAppliedRequest) {  // S17
     put(Acknowledge{SessionId{2}, index_});
     const auto again = loaded();
     ASSERT_TRUE(again.has_value());
@@ -203,7 +203,7 @@ TEST_F(MachineRowsTest, ARowKnowsHowFarItsStreamIs) {  // S17
     EXPECT_TRUE(again->sessions().find(SessionId{2})->answers.empty());
 }
 
-// What is beyond it was never applied, so nobody holds it, waits for it or has an answer to it.
+// A request beyond it was never applied, so it has no hold, no place in a queue and no answer.
 TEST_F(MachineRowsTest, ARowThatIsBehindItsOwnRequestsIsRefused) {  // S17
     const auto whole = all_rows(machine_);
     const auto without_answers = [&](std::uint64_t applied) {
@@ -226,7 +226,7 @@ TEST_F(MachineRowsTest, ARowThatIsBehindItsOwnRequestsIsRefused) {  // S17
     EXPECT_FALSE(decode_session(SessionId{2}, encode_session(session)).has_value());
 }
 
-TEST_F(MachineRowsTest, NoRowsAreTheBeginning) {
+TEST_F(MachineRowsTest, NoRowsAreTheStateBeforeTheFirstEntry) {
     ASSERT_TRUE(MachineLoader{}.finish({}).has_value());
     EXPECT_FALSE(MachineLoader{}.finish(LogIndex{1}).has_value());
     EXPECT_TRUE(load(all_rows(LockMachine{}), {}).has_value());
@@ -241,7 +241,7 @@ TEST_F(MachineRowsTest, AMissingRowIsRefused) {
     }
 }
 
-TEST_F(MachineRowsTest, ARowMoreIsRefused) {
+TEST_F(MachineRowsTest, AnExtraRowIsRefused) {
     const auto whole = all_rows(machine_);
     for (const auto& [key, value] : whole) {
         MachineLoader loader;
@@ -260,8 +260,8 @@ TEST_F(MachineRowsTest, ARowMoreIsRefused) {
     EXPECT_FALSE(MachineLoader{}.add("", whole.at("G")));
 }
 
-// Each row is sound by itself: only together they tell of a waiter that nothing ever made.
-TEST_F(MachineRowsTest, WhoWaitsForSeveralNamesIsAloneOnNone) {
+// Each row is sound by itself: only together they show a waiter that no command can have made.
+TEST_F(MachineRowsTest, ARequestForSeveralNamesWaitsAloneOnNone) {
     put(acquire(2, 4, exclusive, "x"));
     put(acquire(2, 5, exclusive, "y"));
     const auto next = index_.next();
@@ -357,7 +357,7 @@ TEST_F(MachineRowsTest, NoiseIsRefusedOrASoundMachine) {
         std::advance(row, prng.below(damaged.size()));
         row->second.resize(1 + prng.below(row->second.size()));
         for (auto left = prng.below(20); left > 0; --left) {
-            // Small values get further.
+            // With small values more of the row can be read.
             row->second.push_back(
                 static_cast<char>(prng.one_in(3) ? prng.below(256) : prng.below(4)));
         }
@@ -365,7 +365,7 @@ TEST_F(MachineRowsTest, NoiseIsRefusedOrASoundMachine) {
     }
 }
 
-TEST_F(MachineRowsTest, ASweepGoesOnWhereItWasAlsoWithinAName) {  // S11
+TEST_F(MachineRowsTest, ASweepContinuesEvenWithinAName) {  // S11
     std::vector<Command> batch;
     for (std::uint64_t i = 0; i < sweep_traces_max + 100; ++i) {
         batch.emplace_back(acquire(2, 4 + 2 * i, shared));

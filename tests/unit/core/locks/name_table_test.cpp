@@ -22,7 +22,7 @@ protected:
         waiter.mode = mode;
         names_.ensure_queue(name).add(waiter);
     }
-    // `needed`: something else needs the name.
+    // `needed`: the name has a value or a timer.
     void tidy(const std::string& name, bool needed = false) {
         names_.tidy(name, [&] { return needed; });
     }
@@ -39,7 +39,7 @@ TEST_F(NameTableTest, ANewRecordHasNoOlderTraces) {
     EXPECT_EQ(again.policy(), QueuePolicy::fifo);
 }
 
-TEST_F(NameTableTest, ForgetsWhatNobodyNeeds) {  // S37
+TEST_F(NameTableTest, ForgetsWhatIsNotNeeded) {  // S37
     make("a");
     wait("a", exclusive);
     tidy("a");

@@ -5,7 +5,7 @@
 namespace mortise::core {
 namespace {
 
-TEST(RowSum, DependsOnTheRowsAndNotOnTheWayThere) {
+TEST(RowSum, DependsOnTheRowsAndNotOnTheirHistory) {
     RowSum one;
     one.put("a", "1");
     one.put("b", "2");
@@ -19,7 +19,7 @@ TEST(RowSum, DependsOnTheRowsAndNotOnTheWayThere) {
     EXPECT_EQ(one.value(), other.value());
 }
 
-TEST(RowSum, SeesOneValueAndOneKey) {
+TEST(RowSum, DependsOnEachKeyAndValue) {
     RowSum one;
     one.put("a", "1");
     RowSum value;
@@ -30,7 +30,7 @@ TEST(RowSum, SeesOneValueAndOneKey) {
     EXPECT_NE(one.value(), key.value());
 }
 
-TEST(RowSum, IsNothingWithoutRows) {
+TEST(RowSum, IsZeroWithoutRows) {
     RowSum sum;
     sum.put("a", "1");
     sum.put("a", std::nullopt);

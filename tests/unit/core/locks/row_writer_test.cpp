@@ -24,7 +24,7 @@ protected:
     [[nodiscard]] std::size_t changed() const {
         return RowWriter::changed(sessions_, table_, ended_);
     }
-    // The first bytes of their keys, which tell the kinds.
+    // The first bytes of their keys, which are their kinds.
     std::string take() {
         std::string kinds;
         for (const auto& row : writer_.take({sessions_, table_, ended_}))
@@ -47,7 +47,7 @@ TEST_F(RowWriterTest, TakesWhatChangedOnceInTheOrderOfKeys) {
     EXPECT_EQ(changed(), 1U);  // a bound: the totals may have changed
 }
 
-TEST_F(RowWriterTest, TellsWhatIsGone) {
+TEST_F(RowWriterTest, ReportsRemovedRows) {
     ended_.add(SessionId{7}, Predecessor::expired, {{Seq{1}, Operation{{"a"}, {}, true, {}}}});
     const auto session = open(1);
     take();
@@ -63,7 +63,7 @@ TEST_F(RowWriterTest, TellsWhatIsGone) {
     EXPECT_FALSE(rows[2].value);
 }
 
-TEST_F(RowWriterTest, SumsWhatWasTakenAndWhatWasRead) {
+TEST_F(RowWriterTest, SumsTheRowsThatWereTakenOrRead) {
     acquire(open(1), "a");
     const auto before = writer_.sum();
     RowWriter reader;

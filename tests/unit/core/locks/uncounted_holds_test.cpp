@@ -45,7 +45,7 @@ TEST(UncountedHolds, BeginWhenTheNodeHasLearnedOfTheGrant) {  // S8
     EXPECT_FALSE(uncounted.has(bounded_session));
 }
 
-TEST(UncountedHolds, ForgetWhatIsNotHeldAnyMore) {
+TEST(UncountedHolds, ForgetOperationsThatAreNotHeldAnyMore) {
     auto table = granted_at(LogIndex{5});
     UncountedHolds uncounted;
     uncounted.add(bounded_session, bounded_hold);
@@ -58,7 +58,7 @@ TEST(UncountedHolds, ForgetWhatIsNotHeldAnyMore) {
 }
 
 TEST(CountedTerms, AllowForWrongClocks) {  // S8, S9
-    // 1000 ms of a clock that is 10 % slow, by one that is 10 % fast; rounded up.
+    // 1000 ms by a clock that is 10 % slow, counted by one that is 10 % fast; rounded up.
     const auto terms = counted_terms({1'000, 1'000, 500}, 100'000);
     EXPECT_EQ(terms.max_hold_ms, 1'223U);
     EXPECT_EQ(terms.min_hold_ms, 1'100U);

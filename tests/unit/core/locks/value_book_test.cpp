@@ -34,7 +34,7 @@ TEST(ValueBook, StaysDirtyUntilItIsDeclaredConsistent) {  // S36
     EXPECT_FALSE(book.find("a")->dirty);
 }
 
-TEST(ValueBook, HasRoomForSoManyBytes) {  // P11
+TEST(ValueBook, HasALimitOfBytes) {  // P11
     ValueBook book;
     book.restore("a", {std::string(values_bytes_max - 10, 'x'), 1, false});
     EXPECT_FALSE(book.set("b", std::string(11, 'y')));

@@ -20,7 +20,7 @@ Waiter waiter(std::uint64_t index, LockMode mode, Priority priority = 0, std::ui
 
 class WaitQueueTest : public testing::Test {
 protected:
-    // As they are served.
+    // The waiters in the order in which they are served.
     static std::vector<std::uint64_t> served(WaitQueue queue) {
         std::vector<std::uint64_t> indexes;
         while (const auto* first = queue.first()) {
@@ -72,7 +72,7 @@ TEST_F(WaitQueueTest, TellsReadersFromWriters) {
     EXPECT_EQ(queue_.first_writer()->mode, shared_intent_exclusive);
 }
 
-TEST_F(WaitQueueTest, OnlyEarlierOnesAreInTheWay) {
+TEST_F(WaitQueueTest, OnlyEarlierWaitersAreInFront) {
     queue_.add(waiter(5, exclusive));
     const auto is_free = [&](const Waiter& one) {
         return queue_.is_free_of_earlier(queue_.rank_of(one), one.mode);
@@ -84,7 +84,7 @@ TEST_F(WaitQueueTest, OnlyEarlierOnesAreInTheWay) {
     EXPECT_TRUE(is_free(waiter(6, shared, 1)));  // of a higher class
 }
 
-TEST_F(WaitQueueTest, TheFirstUnhinderedConflictsWithNobodyBeforeIt) {
+TEST_F(WaitQueueTest, TheFirstUnhinderedConflictsWithNoneBeforeIt) {
     queue_.add(waiter(1, exclusive));
     queue_.add(waiter(2, shared));
     queue_.add(waiter(3, intent_exclusive));
@@ -104,7 +104,7 @@ TEST_F(WaitQueueTest, ClassesGoBeforeAge) {  // S29
     EXPECT_LT(queue_.rank_of(waiter(2, shared, 2)), queue_.rank_of_newcomer(shared, 2));
 }
 
-TEST_F(WaitQueueTest, WhoWasOvertakenEightTimesMovesUpAClass) {  // S29
+TEST_F(WaitQueueTest, EightOvertakingsMoveAWaiterUpAClass) {  // S29
     queue_.add(waiter(1, exclusive));
     queue_.add(waiter(5, exclusive));
     queue_.add(waiter(100, exclusive, 1));
@@ -116,7 +116,7 @@ TEST_F(WaitQueueTest, WhoWasOvertakenEightTimesMovesUpAClass) {  // S29
     EXPECT_EQ(served(queue_), (Indexes{1, 5, 100}));
 }
 
-TEST_F(WaitQueueTest, AboveAllPrioritiesIsAClassForWhoWasOvertaken) {  // P9, S29
+TEST_F(WaitQueueTest, OvertakenWaitersReachAClassAboveAllPriorities) {  // P9, S29
     WaitQueue queue{QueuePolicy::prefer_readers};
     queue.add(waiter(1, exclusive));
     overtake(queue, 10, 8 * (priority_max + 1) - 1);
@@ -162,7 +162,7 @@ TEST_F(WaitQueueTest, PoliciesPreferWithinAClass) {  // S31
     }
 }
 
-TEST_F(WaitQueueTest, WhatIsRestoredMustRise) {
+TEST_F(WaitQueueTest, RestoredOvertakersMustAscend) {
     const WaitQueue::Overtakers one{{LogIndex{5}, 0}};
     EXPECT_FALSE(queue_.restore(one));  // nobody waits
     queue_.add(waiter(1, exclusive));
@@ -172,7 +172,7 @@ TEST_F(WaitQueueTest, WhatIsRestoredMustRise) {
     EXPECT_EQ(queue_.overtakers().size(), 2U);
 }
 
-TEST_F(WaitQueueTest, GivesBackWhatItTakesOut) {
+TEST_F(WaitQueueTest, ReturnsTheWaiterThatItRemoves) {
     queue_.add(waiter(1, shared));
     queue_.add(waiter(2, shared));
     const auto out = queue_.remove({LogIndex{1}, 0});
