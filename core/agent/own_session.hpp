@@ -29,7 +29,7 @@ struct AgentOptions {
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     Nanoseconds resend_after{std::chrono::seconds{1}};
     Access access = Access::all();  // by this node's certificate
-    // How many requests that hold or queue something may be sent and not known to be applied.
+    // The number of acquiring requests that may be sent and not known to be applied.
     // Including releases and cancels it is twice as many.
     std::size_t window = 2'048;
 };

@@ -16,8 +16,7 @@ public:
     // Takes a forwarded batch, which must be decodable, and its number of commands. Returns false,
     // and takes nothing, if the batch is too large or if more waits than correct peers would send.
     bool add(const Bytes& batch, std::size_t commands);
-    // Capacity for requests that hold or queue something; those that end something are always taken
-    // (S21, P11).
+    // Capacity for acquiring requests; releasing ones are always taken (S21, P11).
     [[nodiscard]] bool has_room() const;
     // The waiting commands fill an entry.
     [[nodiscard]] bool has_an_entry() const;
