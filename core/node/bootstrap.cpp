@@ -63,7 +63,7 @@ std::optional<Entry> Bootstrap::form_if_unanimous(Prng& prng, Instant now, Outbo
     return founding_entry(*configuration);
 }
 
-// What this node may bootstrap, if all are as their hellos say.
+// Returns the configuration that this node may bootstrap, if the hellos of all are right.
 std::optional<Configuration> Bootstrap::unanimous_by_hello() const {
     Configuration configuration;
     std::size_t heard = 0;
@@ -111,11 +111,11 @@ void Bootstrap::expects_offer(NodeId peer, Outbox& send) {
     offer(peer, send);
 }
 
-// Repeated as long as a voter may not have received the entry and nobody leads: this voter may be
-// the one without which there is no leader. A leader brings the log to every member that it reaches
-// and does not have it. Whom it does not reach gets the offer when the leader is lost, since only
-// then its vote is needed. Without that limit the followers of a leader would repeat the offer for
-// ever: they have nothing to say to each other that would show that they are members.
+// The offer is repeated as long as a voter may not have received the entry and there is no leader:
+// without this voter there may be no majority. A leader sends the log to every member that it
+// reaches. A member that it does not reach gets the offer when the leader is lost, since its vote
+// is needed only then. Without this limit the followers of a leader would repeat the offer for
+// ever, because they exchange no messages that would show that they are members.
 void Bootstrap::offer_to_all(Outbox& send) const {
     if (raft_.leader()) return;
     for (const auto peer : unfounded_)

@@ -29,7 +29,7 @@ public:
     Bootstrap(const NodeOptions& options, const Raft& raft, const Peers& peers, ClusterId former)
         : options_{options}, raft_{raft}, peers_{peers}, former_cluster_{former} {}
 
-    // What this node says of itself.
+    // The hello of this node.
     [[nodiscard]] Hello hello() const;
     // A node without a log may become a member of that cluster; empty: of an unknown one.
     [[nodiscard]] bool may_join(std::optional<ClusterId> cluster) const;
@@ -42,7 +42,7 @@ public:
     void expects_offer(NodeId peer, Outbox& send);
     // It needs none: it is gone, or it has spoken as a member.
     void needs_no_offer(NodeId peer) { unfounded_.erase(peer); }
-    // Unless there is a leader, who brings them the whole log.
+    // Does nothing if there is a leader, since it sends them the whole log.
     void offer_to_all(Outbox& send) const;
     [[nodiscard]] Instant deadline() const { return founding_.ask_at; }
 
@@ -53,8 +53,8 @@ public:
     [[nodiscard]] bool accepts(NodeId from, const FormationOffer& offer) const;
 
 private:
-    // The bootstrap that this node is about to make: who was asked, with their incarnations then,
-    // and who has agreed.
+    // The bootstrap that this node is about to make: the voters that were asked, with their
+    // incarnations at that time, and those that have agreed.
     struct Founding {
         std::uint64_t round = 0;
         std::map<NodeId, Hello> asked;

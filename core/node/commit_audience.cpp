@@ -6,7 +6,7 @@ namespace mortise::core {
 
 namespace {
 
-// With more holders of a name than this, everybody is told of a waiter.
+// If a name has more holders than this, every node is told of a waiter.
 constexpr std::size_t holders_told_max = 8;
 
 class Collector {

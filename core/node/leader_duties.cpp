@@ -48,7 +48,8 @@ void LeaderDuties::give_way(Instant now) {
     const auto next = next_to_lead(now);
     if (!next) return;
     gave_way_to_ = *next;
-    // A transfer may take one timeout; in the other this node does what it can.
+    // A transfer may take one timeout. If it fails, this node works for another one before it tries
+    // again.
     gives_way_at_ = now + 2 * options_.election_timeout;
     raft_.transfer_to(*next, now);
 }

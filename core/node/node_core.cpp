@@ -304,7 +304,7 @@ void NodeCore::lead(Now now) {
     for (const auto& end : timers_.take_over(intake_.proposer(), now.steady))
         intake_.proposer().add(end);
     if (machine_.needs_sweep()) duties_.sweep(applied_);
-    // Whoever hands leadership over proposes nothing more.
+    // While leadership is handed over, nothing more is proposed.
     duties_.give_way(now.steady);
     // Batches may take all the space that there is.
     duties_.propose_state_sum(comparison_, now.steady);

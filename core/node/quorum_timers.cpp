@@ -17,7 +17,7 @@ std::vector<Timer> first_of(const std::set<Timer>& run_out) {
 
 }  // namespace
 
-// --- what the log does to them ------------------------------------------------------------------
+// --- the effects of applied entries -------------------------------------------------------------
 
 void QuorumTimers::restart(const SavedCountdowns& saved, Instant now) {
     restart_leases(saved, now);

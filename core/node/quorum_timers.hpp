@@ -21,7 +21,7 @@ public:
     QuorumTimers(const NodeOptions& options, const Raft& raft, const LockMachine& machine)
         : options_{options}, raft_{raft}, machine_{machine} {}
 
-    // --- what the log does to them
+    // --- the effects of applied entries
     // The machine was read from disk, or replaced: all its timers, with the times that were saved.
     void restart(const SavedCountdowns& saved, Instant now);
     void renewed(SessionId id, Instant now);
@@ -32,18 +32,19 @@ public:
     // --- a voter's part
     void advance(Instant now);
     void report_in(AppendReply& reply) const;
-    // By this node's own countdown, which decides nothing alone. Empty if it does not run.
+    // The time left by this node's own countdown, which decides nothing alone. Empty if the timer
+    // does not run.
     [[nodiscard]] std::optional<Nanoseconds> left(ClosureId closure, Instant now) const;
     [[nodiscard]] SavedCountdowns save(LogIndex applied, Instant now) const;
-    // What is to be saved on disk, if that is due now.
+    // The countdowns to be saved on disk, if that is due now.
     [[nodiscard]] std::optional<SavedCountdowns> take_due_save(LogIndex applied, Instant now);
     [[nodiscard]] Instant deadline() const;
 
     // --- a leader's part
     void reported(NodeId by, const AppendReply& reply);
     void begin_term();
-    // What is to be proposed, because those timers are over. A session with a renewal at the
-    // proposer is not.
+    // The commands that end timers which have elapsed at a majority. A session with a renewal at
+    // the proposer is left out.
     [[nodiscard]] std::vector<Command> take_over(const Proposer& proposer, Instant now);
 
 private:

@@ -36,7 +36,7 @@ void StreamIntake::take(NodeId from, const Forward& forward) {
     }
     const auto* access = access_of(from);
     if (access != nullptr) set_access(decoded, from, *access);
-    // Whatever becomes of the rest: no session is lost over a batch that was not taken.
+    // The renewal is taken even if the batch is not, so that no session is lost because of that.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
     if (decoded.batch.empty()) return;
     if (is_ahead_of_the_log(decoded)) {
@@ -50,7 +50,7 @@ Seq StreamIntake::next_of(const Session& session) const {
     return streams_.next(session.id, session.applied);
 }
 
-// What comes before these requests may be in the log, and not applied here yet.
+// True if the requests before these may be in the log, and are not applied here yet.
 bool StreamIntake::is_ahead_of_the_log(const DecodedForward& decoded) const {
     if (!decoded.session.is_set() || raft_.has_handed_out_own_term()) return false;
     const auto* session = machine_.sessions().find(decoded.session);
@@ -77,18 +77,18 @@ bool StreamIntake::takes_acquires() const {
     return proposer_.has_room() && saver_.takes_acquires();
 }
 
-// While nothing is proposed, no more gathers than what fills the next entry.
+// While nothing is proposed, no more requests are collected than fill the next entry.
 bool StreamIntake::has_capacity() const {
     return saver_.takes_endings() || !proposer_.has_an_entry();
 }
 
-// The first of its requests that is proposed; not set: none. Those of a session that ended would
-// have no effect.
+// Returns the first of its requests that is to be proposed; not set if there is none. Requests of
+// an ended session would have no effect.
 Seq StreamIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
     const auto* session = machine_.sessions().find(decoded.session);
     if (session == nullptr) return {};
     if (session->has_too_many_answers()) {
-        streams_.forget(decoded.session);  // what is proposed already has no effect either
+        streams_.forget(decoded.session);  // requests that are proposed already have no effect
         return {};
     }
     const auto next = next_of(*session);
@@ -98,7 +98,7 @@ Seq StreamIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
     return {};
 }
 
-// What was not taken for lack of capacity is asked for when there is some.
+// Requests that were not taken for lack of capacity are asked for when there is some again.
 void StreamIntake::ask_for_held_up() {
     if (!streams_.is_any_held_up() || !has_capacity()) return;
     for (const auto& [id, sender] : streams_.take_held_up()) {
@@ -107,14 +107,15 @@ void StreamIntake::ask_for_held_up() {
     }
 }
 
-// A late repeat of one that was applied would never be: its session could not expire any more.
+// A late repeat of an applied renewal is dropped. It would never be applied, and as long as it
+// waited its session could not expire.
 void StreamIntake::take_renewal(const Renewal& renewal) {
     const auto* session = machine_.sessions().find(renewal.session);
     const bool late = session != nullptr && renewal.number <= session->renewal_number;
     if (!late) proposer_.add_renewal(renewal);
 }
 
-// --- whose it is --------------------------------------------------------------------------------
+// --- whose session it is ------------------------------------------------------------------------
 
 // A session that does not exist although a later one was opened has ended: requests for it have no
 // effect.
@@ -188,7 +189,7 @@ void StreamIntake::take_early_forwards() {
     }
 }
 
-// Null if it is gone: what it wrote stays.
+// Null if the peer is not connected any more: then its commands stay as they are.
 const Access* StreamIntake::access_of(NodeId node) const {
     if (node == options_.self) return &options_.access;
     const auto* peer = peers_.find(node);
