@@ -27,7 +27,7 @@ public:
     [[nodiscard]] int descriptor() const { return socket_->descriptor(); }
     // Reads an answer, for which it may wait.
     void take_answer();
-    // As far as its answers told.
+    // The number of bytes that are on its disk, by its newest answer.
     [[nodiscard]] std::uint64_t durable() const { return durable_; }
     [[nodiscard]] std::uint64_t answers() const { return answers_; }
 

@@ -37,7 +37,7 @@ public:
     void commit(const Command& command);
     // The same without waiting.
     void submit(const Command& command);
-    // Of all three processes.
+    // Returns the counters of all three processes together.
     [[nodiscard]] nlohmann::json counters() const;
 
 private:

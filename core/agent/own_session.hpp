@@ -77,7 +77,8 @@ public:
     // Not set while the session is being opened.
     [[nodiscard]] std::optional<SessionId> id() const { return id_; }
     [[nodiscard]] bool is_valid(Now now) const { return !lapsed_ && lease_.is_valid(now.boot); }
-    // As of the last reported change: holds granted before the lease ended stay lost.
+    // True from when the end of the lease is noticed until a renewal extends it. Holds that were
+    // granted before the end stay lost.
     [[nodiscard]] bool has_lapsed() const { return lapsed_; }
     [[nodiscard]] bool is_leader_known() const { return leader_known_; }
     [[nodiscard]] std::uint64_t newest_renewal() const { return lease_.newest(); }

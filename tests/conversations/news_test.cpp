@@ -110,6 +110,12 @@ TEST(News, ARejectionOfTheSameIsLeftOut) {
     EXPECT_TRUE(it.follower_says(reply(3)));  // it fits now
 }
 
+core::Forward forwarded_renewal() {
+    core::Forward forward;
+    forward.renewal = core::Renewal{core::SessionId{1}, 2};
+    return forward;
+}
+
 TEST(News, AnElapsedCountdownIsNewsOnce) {
     FromTo it;
     it.follower_says(reply(3));
@@ -124,8 +130,7 @@ TEST(News, RenewalsAreLeftOutWithAllThatTheyCauseWhereTheyAreRoutine) {
     it.news.renewals_are_routine(true);
     it.leader_says(append(3, 3));
     it.follower_says(reply(3));
-    core::Forward forward;
-    forward.renewal = core::Renewal{core::SessionId{1}, 2};
+    auto forward = forwarded_renewal();
     EXPECT_FALSE(it.news.is_news(n2, n1, forward));
     core::Write write;
     write.append.push_back(renewal(4));
@@ -138,8 +143,7 @@ TEST(News, RenewalsAreLeftOutWithAllThatTheyCauseWhereTheyAreRoutine) {
 
 TEST(News, RenewalsAreNewsWhereTheyAreNotRoutine) {
     FromTo it;
-    core::Forward forward;
-    forward.renewal = core::Renewal{core::SessionId{1}, 2};
+    auto forward = forwarded_renewal();
     EXPECT_TRUE(it.news.is_news(n2, n1, forward));
     EXPECT_TRUE(it.leader_says(append(3, 3, {renewal(4)})));
     EXPECT_TRUE(it.follower_says(reply(4)));
@@ -150,8 +154,7 @@ TEST(News, WhatComesWithARenewalIsNotLeftOut) {
     it.news.renewals_are_routine(true);
     it.leader_says(append(3, 3));
     it.follower_says(reply(3));
-    core::Forward forward;
-    forward.renewal = core::Renewal{core::SessionId{1}, 2};
+    auto forward = forwarded_renewal();
     core::BatchBuilder batch;
     batch.add(core::Sweep{});
     forward.batch = batch.take();

@@ -33,7 +33,7 @@ SIM_PATIENCE = 900
 # slowest.
 SUITES_OF = {
     "storage": ["storage_unit", "storage_faults"],
-    "transport": ["transport_unit"],
+    "transport": ["transport_unit", "transport_network"],
     "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker",
               "embed_conversions", "embed_fork", "deadlock"],
 }

@@ -9,11 +9,9 @@ namespace mortise::transport {
 namespace {
 
 FrameLimits client_limits() {
-    return {client_frame_words_max,
-            UINT64_MAX,
-            unread_bytes_paused,
-            false,
-            {.questions_max = questions_max, .words_max = question_words_max}};
+    return {.words_max = client_frame_words_max,
+            .unsent_bytes_max = unread_bytes_paused,
+            .rpc = {.questions_max = questions_max, .words_max = question_words_max}};
 }
 
 }  // namespace

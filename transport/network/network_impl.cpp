@@ -94,10 +94,8 @@ void PeerNetwork::Impl::flush_links() {
 // this node for silent after two of its own.
 core::Nanoseconds PeerNetwork::Impl::tick_every() const {
     auto shortest = options_.election_timeout;
-    for (const auto& link : links_) {
-        const auto timeout = link->timeout_of_peer();
-        if (timeout && timeout->count() > 0) shortest = std::min(shortest, *timeout);
-    }
+    for (const auto& link : links_)
+        shortest = std::min(shortest, link->timeout_of_peer().value_or(shortest));
     return std::clamp<core::Nanoseconds>(shortest / 4, std::chrono::milliseconds{5},
                                          std::chrono::milliseconds{250});
 }
@@ -110,6 +108,11 @@ void PeerNetwork::Impl::tick() {
     tick_visitors(now);
     begin_handshakes();
     tick_later();
+}
+
+// Only brings the next tick forward: connections that come and go must not put it off.
+void PeerNetwork::Impl::tick_sooner() {
+    if (asio::steady_timer::clock_type::now() + tick_every() < ticker_.expiry()) tick_later();
 }
 
 void PeerNetwork::Impl::tick_later() {

@@ -53,6 +53,7 @@ private:
     [[nodiscard]] core::Nanoseconds tick_every() const;
     void tick();
     void tick_later();
+    void tick_sooner();
     void tick_visitors(core::Instant now);
     void settle();
     static void add_counters(const PeerLink& link, NetworkCounters& to);

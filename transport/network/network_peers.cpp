@@ -15,11 +15,10 @@ constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
 // Answers to a peer are short, and it has a few calls in progress at most: a peer that reads is
 // never paused, however much it sends.
 FrameLimits peer_limits(Lane lane) {
-    return {frame_words_max(lane),
-            UINT64_MAX,
-            peer_unread_bytes_paused,
-            true,
-            {.questions_max = questions_max}};
+    return {.words_max = frame_words_max(lane),
+            .unsent_bytes_max = peer_unread_bytes_paused,
+            .gathers = true,
+            .rpc = {.questions_max = questions_max}};
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ std::optional<ConnectionId> PeerNetwork::Impl::link_up(PeerLink& link, const Gre
     const auto admission = connections_.admit(Direction::outgoing, link.lane(), theirs.hello);
     if (!admission.id) counters_.count(admission.refusal);
     apply(admission.change);
-    if (theirs.hello.timing.election_timeout < options_.election_timeout) tick_later();
+    tick_sooner();
     return admission.id;
 }
 

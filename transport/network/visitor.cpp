@@ -9,11 +9,10 @@ namespace mortise::transport {
 namespace {
 
 // A valid hello takes four frames.
-constexpr FrameLimits stranger_limits{hello_frame_words_max,
-                                      16,
-                                      unread_bytes_paused,
-                                      false,
-                                      {.questions_max = 4, .only_hello = true}};
+constexpr FrameLimits stranger_limits{.words_max = hello_frame_words_max,
+                                      .frames_max = 16,
+                                      .unsent_bytes_max = unread_bytes_paused,
+                                      .rpc = {.questions_max = 4, .only_hello = true}};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace {
 
 // A valid answer to hello takes four frames.
 constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
-constexpr FrameLimits answer_limits{peer_frame_words_max, UINT64_MAX, SIZE_MAX, true};
+constexpr FrameLimits answer_limits{.words_max = peer_frame_words_max, .gathers = true};
 // The limit of unanswered calls in words. Long calls are answered at once (MessageStream).
 constexpr std::size_t words_in_flight_max = 4 * send_bytes_max / word_bytes;
 // The overhead of a call besides its messages.
@@ -207,7 +207,8 @@ void PeerLink::act(const link_action::PublishUp& action) {
     words_in_flight_ = 0;
     suspect_ = false;
     last_sent_ = last_progress_ = steady_now();
-    timeout_of_peer_ = action.theirs.hello.timing.election_timeout;
+    if (const auto timeout = action.theirs.hello.timing.election_timeout; timeout.count() > 0)
+        timeout_of_peer_ = timeout;
     id_ = owner_.link_up(*this, action.theirs);
     if (!id_) return feed(link_event::Lost{action.attempt});
     reported_.clear();
@@ -229,6 +230,7 @@ void PeerLink::act(const link_action::Close& /*action*/) {
     secured_ = nullptr;
     certificate_.reset();
     remote_.reset();
+    timeout_of_peer_.reset();
     if (connection_) {
         if (connection_->frames().is_malformed()) ++counters_.malformed_frames;
         if (const auto* cause = connection_->frames().forbidden()) owner_.forbidden(at_, cause);

@@ -89,9 +89,10 @@ public:
     [[nodiscard]] core::NodeId peer() const { return options_.peer.id; }
     [[nodiscard]] Lane lane() const { return options_.lane; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
-    // The election timeout of the peer, as its hello says; not set while it is not connected.
+    // The election timeout of the peer, as its hello says. Not set without a connection, or if the
+    // hello does not say.
     [[nodiscard]] std::optional<core::Nanoseconds> timeout_of_peer() const {
-        return id_ ? std::optional{timeout_of_peer_} : std::nullopt;
+        return timeout_of_peer_;
     }
     // The certificate of the present connection, with TLS.
     [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
@@ -143,7 +144,7 @@ private:
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Peer::Client> remote_;
     std::optional<ConnectionId> id_;
-    core::Nanoseconds timeout_of_peer_{};
+    std::optional<core::Nanoseconds> timeout_of_peer_;
     std::size_t in_flight_ = 0;  // calls without an answer
     std::size_t words_in_flight_ = 0;
     core::Instant last_progress_;

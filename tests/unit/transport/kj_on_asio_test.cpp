@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <kj/debug.h>
+#include <malloc.h>
 
 #include "tests/unit/transport/network_support.hpp"
 #include "transport/rpc/asio_stream.hpp"
@@ -179,6 +180,24 @@ TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenMuchOfItHasGathered) {
         write_with_next(std::string(100, 'x'));
     ASSERT_TRUE(wait());
     EXPECT_GE(got_, 600);
+}
+
+// P11: what was needed for one large answer is not kept for each connection.
+TEST_F(AsioStreamTest, FreesALargeBufferWhenItIsSent) {
+    constexpr std::size_t large = std::size_t{4} << 20U;
+    const auto in_use = [] {
+        const auto info = ::mallinfo2();
+        return info.uordblks + info.hblkhd;
+    };
+    const auto before = in_use();
+    {
+        const std::string bytes(large, 'x');
+        write(bytes);
+    }
+    read(large, large);
+    ASSERT_TRUE(wait());
+    std::string{}.swap(buffer_);
+    EXPECT_TRUE(run_until(io_, [&] { return in_use() < before + large / 4; }));
 }
 
 TEST_F(AsioStreamTest, ReadsAtLeastWhatIsAskedFor) {

@@ -184,6 +184,23 @@ TEST_F(PeerNetworkTest, WhatIsSentBeforeAFlushTravelsTogetherAndInOrder) {
     EXPECT_LE(a.network->counters().batches_sent - before.batches_sent, 3U);
 }
 
+// Answers that may wait are sent by the tick of the node that answers, and the other node judges by
+// its own timing whether they are late.
+TEST_F(PeerNetworkTest, PeersWithVeryDifferentTimingDoNotTakeEachOtherForSilent) {
+    const auto timing = [](std::chrono::milliseconds timeout) {
+        return [timeout](NetworkOptions& options, core::Hello& hello) {
+            options.election_timeout = timeout;
+            hello.timing.election_timeout = timeout;
+        };
+    };
+    auto& quick = add(1, timing(100ms));
+    auto& slow = add(2, timing(1s));
+    ASSERT_TRUE(meet(quick, slow));
+    run_for(io_, 2s);
+    EXPECT_EQ(quick.network->counters().lost_silent, 0U);
+    EXPECT_EQ(slow.network->counters().lost_silent, 0U);
+}
+
 TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
     auto& a = add(
         1, [](NetworkOptions& options, core::Hello&) { options.limits.outbox_bytes_max = 2'000; });

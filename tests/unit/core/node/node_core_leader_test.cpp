@@ -51,6 +51,14 @@ protected:
     void forward(Bytes batch, std::optional<Renewal> renewal = {}) {
         leader->receive(asker, forward_of(std::move(batch), renewal));
     }
+    // One request for each number, each for a name of its own.
+    void acquires(SessionId session, std::uint64_t from, std::uint64_t to) {
+        BatchBuilder out;
+        for (auto seq = from; seq <= to; ++seq)
+            out.add(
+                Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}});
+        forward(out.take());
+    }
     SessionId open_session() {
         auto opening = opening_of(asker, 60'000);
         opening.nonce += ++opened;  // another session each time
@@ -107,23 +115,16 @@ TEST_F(NodeCoreLeader, MuchThatWaitsIsOneWriteOfSmallEntries) {
 // Under load an entry would otherwise carry one command, and cost as much as one that carries many.
 TEST_F(NodeCoreLeader, CommandsGatherUntilTheyAreHalfOfThoseUnderWay) {
     const auto session = open_session();
-    const auto acquires = [&](std::uint64_t from, std::uint64_t to) {
-        BatchBuilder out;
-        for (auto seq = from; seq <= to; ++seq)
-            out.add(
-                Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}});
-        forward(out.take());
-    };
-    acquires(1, 4);
+    acquires(session, 1, 4);
     ASSERT_EQ(leader->writes.size(), 1U);
     leader->complete_writes();  // on this disk alone
-    acquires(5, 5);
+    acquires(session, 5, 5);
     EXPECT_TRUE(leader->writes.empty());
-    acquires(6, 6);
+    acquires(session, 6, 6);
     ASSERT_EQ(leader->writes.size(), 1U);
     ASSERT_EQ(leader->writes.front().append.size(), 1U);
     EXPECT_EQ(decode_batch(leader->writes.front().append[0].payload).value().size(), 2U);
-    acquires(7, 7);
+    acquires(session, 7, 7);
     EXPECT_EQ(leader->writes.size(), 1U);
     cluster.settle();  // a commit lets the rest go
     EXPECT_EQ(leader->core().machine().sessions().find(session)->applied, Seq{7});
@@ -145,16 +146,9 @@ TEST_F(NodeCoreLeader, RenewalsThatAreUnderWayHoldNoCommandUp) {
 // A renewal makes an entry in any case, and takes along what gathers.
 TEST_F(NodeCoreLeader, CommandsThatGatherGoWithRenewals) {
     const auto session = open_session();
-    const auto acquires = [&](std::uint64_t from, std::uint64_t to) {
-        BatchBuilder out;
-        for (auto seq = from; seq <= to; ++seq)
-            out.add(
-                Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}});
-        forward(out.take());
-    };
-    acquires(1, 4);
+    acquires(session, 1, 4);
     leader->complete_writes();
-    acquires(5, 5);
+    acquires(session, 5, 5);
     ASSERT_TRUE(leader->writes.empty());
     forward({}, Renewal{session, 12});
     leader->now = leader->now + heartbeat;
@@ -166,8 +160,7 @@ TEST_F(NodeCoreLeader, CommandsThatGatherGoWithRenewals) {
 TEST_F(NodeCoreLeader, ASingleCallerDoesNotWaitForItsFormerCommands) {
     const auto session = open_session();
     for (std::uint64_t seq = 1; seq <= 3; ++seq) {
-        forward(batch(
-            Request{session, Seq{seq}, Acquire{{{std::to_string(seq)}}, true, {}, false, {}}}));
+        acquires(session, seq, seq);
         ASSERT_EQ(leader->writes.size(), 1U);
         leader->complete_writes();
     }
