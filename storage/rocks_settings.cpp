@@ -1,6 +1,5 @@
 #include "storage/rocks_settings.hpp"
 
-#include <cerrno>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -11,7 +10,6 @@
 
 #include "storage/descriptors.hpp"
 #include "storage/host.hpp"
-#include "storage/own_files.hpp"
 
 namespace mortise::storage {
 
@@ -32,27 +30,6 @@ rocksdb::BlockBasedTableOptions table_options() {
     table.format_version = 5;
     table.checksum = rocksdb::kCRC32c;
     return table;
-}
-
-// RocksDB distinguishes a quota, or a limit of the size of files, from other errors only by the
-// system's message.
-bool is_over_limit(const rocksdb::Status& status) {
-    const auto says = [text = status.ToString()](int errno_value) {
-        return text.find(std::generic_category().message(errno_value)) != std::string::npos;
-    };
-    return status.IsIOError() && (says(EDQUOT) || says(EFBIG));
-}
-
-// Damage is what no retry cures. A missing file is damage. A file that cannot be read at the
-// moment, or for lack of memory, may be readable later.
-Errc meaning_of(const rocksdb::Status& status) {
-    if (is_closed(status)) return Errc::closed;
-    if (status.IsNoSpace() || is_over_limit(status)) return Errc::no_space;
-    if (is_for_want_of_descriptors(status)) return Errc::shortage;
-    if (status.IsNotSupported()) return Errc::newer_format;
-    const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
-    return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
-                                                                          : Errc::io;
 }
 
 rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
@@ -79,19 +56,6 @@ rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors>
 }
 
 }  // namespace
-
-void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
-                                         rocksdb::Status* status) {
-    int none = 0;
-    first_.compare_exchange_strong(none, static_cast<int>(meaning_of(*status)),
-                                   std::memory_order_acq_rel);
-}
-
-Result<void> BackgroundErrors::check(const std::filesystem::path& path) const {
-    const auto first = first_.load(std::memory_order_acquire);
-    if (first == 0) return {};
-    return make_error(static_cast<Errc>(first), path.string() + ": a background job failed");
-}
 
 rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors) {
     auto options = common_options(env, std::move(errors));
@@ -152,10 +116,6 @@ Result<RocksDatabase> prepare_database(std::filesystem::path path,
         return make_error(Errc::shortage, "cannot start a thread for " + path.string() +
                                               thread_limits() + ": " + failed.code().message());
     }
-}
-
-Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
-    return make_error(meaning_of(status), path.string() + ": " + status.ToString());
 }
 
 }  // namespace mortise::storage

@@ -1,34 +1,19 @@
-// The settings of RocksDB for the databases, and the translation of its errors.
+// The settings of RocksDB for the databases, and what an open database consists of.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <string>
 
 #include <rocksdb/db.h>
-#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 
 #include "storage/errors.hpp"
 #include "storage/rocks_env.hpp"
+#include "storage/rocks_errors.hpp"
 #include "storage/rocks_process.hpp"
 
 namespace mortise::storage {
-
-// Set, for ever, when a flush or a compaction failed in the background. RocksDB may continue after
-// such an error; this library does not.
-class BackgroundErrors final : public rocksdb::EventListener {
-public:
-    void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
-
-    // The first error; `path` is that of the database.
-    [[nodiscard]] Result<void> check(const std::filesystem::path& path) const;
-
-private:
-    std::atomic<int> first_{0};  // an Errc
-};
 
 // The limit of the log's write-ahead files.
 constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
@@ -38,9 +23,6 @@ constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
                                              std::shared_ptr<BackgroundErrors> errors);
 [[nodiscard]] rocksdb::Options marks_options(RocksEnv& env,
                                              std::shared_ptr<BackgroundErrors> errors);
-
-// The meaning of `status`, which must not be ok, for the database at the path.
-[[nodiscard]] Error to_error(const rocksdb::Status& status, const std::filesystem::path& path);
 
 // An open database with what it needs; members are destroyed in the right order.
 struct RocksDatabase {

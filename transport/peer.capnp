@@ -18,8 +18,8 @@
 # capacity for more. No call fails with an exception on purpose: an error that a caller should
 # distinguish has a code in the answer. An exception means that the connection is unusable.
 #
-# Limits (transport/wire/limits.hpp) apply to every message before any of it is interpreted. A
-# caller has at most 64 open questions, and uses Bootstrap, Call with its results to the caller,
+# Limits (transport/wire/message_limits.hpp) apply to every message before any of it is interpreted.
+# A caller has at most 64 open questions, and uses Bootstrap, Call with its results to the caller,
 # Finish and Release; anything else ends the connection. An exception contains no more than its
 # type.
 #

@@ -89,7 +89,7 @@ decltype(CallAnswer::result) MembershipCalls::overdue(const Pending& pending) {
     return CallError::no_quorum;
 }
 
-std::vector<CallAnswer> MembershipCalls::take_over(const View& view, Instant now) {
+std::vector<CallAnswer> MembershipCalls::take_finished(const View& view, Instant now) {
     std::vector<CallAnswer> answers;
     std::erase_if(pending_, [&](Pending& pending) {
         if (!pending.result && is_done(pending, view)) pending.result = Changed{};

@@ -45,7 +45,7 @@ public:
     // The node that was asked may never answer.
     void ask_all_again(Instant now);
     // The calls that have ended: by a reply, by the state that is known here, or by their deadline.
-    std::vector<CallAnswer> take_over(const View& view, Instant now);
+    std::vector<CallAnswer> take_finished(const View& view, Instant now);
     std::vector<CallTag> take_all();
 
     // Without a leader no request can be sent.

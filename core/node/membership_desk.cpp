@@ -59,7 +59,7 @@ void MembershipDesk::ask(MembershipCalls& calls, Effects& effects, Instant now) 
     }
     const MembershipCalls::View view{raft_.leader(), raft_.term(), raft_.configuration(),
                                      raft_.configuration_id().index, is_settled()};
-    std::ranges::move(calls.take_over(view, now), std::back_inserter(effects.answers));
+    std::ranges::move(calls.take_finished(view, now), std::back_inserter(effects.answers));
 }
 
 std::optional<MembershipReply> MembershipDesk::answer(NodeId from, const MembershipRequest& request,

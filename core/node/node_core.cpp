@@ -79,7 +79,8 @@ Effects NodeCore::step(Event event, Now now) {
     stepped_at_ = now.steady;
     // 2. A lease that ran out is noticed before an event or an outcome finds its holds.
     agent_.begin(now);
-    // 3. 17 of the step before found it, behind 13; so this step followed at once.
+    // 3. Action 17 of the previous step found the removal, too late for its 13. So deadline() asked
+    // for this step at once.
     if (std::exchange(was_removed_, false)) agent_.on_removed();
     // 4. A leader that slept steps down before anything is done in its name.
     raft_.begin_event(now.steady);
@@ -243,7 +244,7 @@ void NodeCore::judge_own_life(Now now) {
     raft_.set_doubted(own_life_.is_doubted(now.steady), now.steady);
     switch (own_life_.judge(now.steady)) {
         case OwnLife::Verdict::none: return;
-        case OwnLife::Verdict::ask: return raft_.ask_without_asking();
+        case OwnLife::Verdict::ask: return raft_.ask_to_be_judged();
         case OwnLife::Verdict::outlived: effects_.superseded = true; return;
         case OwnLife::Verdict::copied: effects_.copied = true; return;
     }
@@ -301,7 +302,7 @@ void NodeCore::lead(Now now) {
     intake_.ask_for_held_up();
     take_intake_output();
     membership_.take_in_newcomers(now.steady);
-    for (const auto& end : timers_.take_over(intake_.proposer(), now.steady))
+    for (const auto& end : timers_.commands_that_end_timers(intake_.proposer(), now.steady))
         intake_.proposer().add(end);
     if (machine_.needs_sweep()) duties_.sweep(applied_);
     // While leadership is handed over, nothing more is proposed.

@@ -11,11 +11,11 @@
 #include "core/node/call_desk.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
+#include "core/node/forward_intake.hpp"
 #include "core/node/leader_duties.hpp"
 #include "core/node/membership_desk.hpp"
 #include "core/node/own_life.hpp"
 #include "core/node/snapshot_installer.hpp"
-#include "core/node/stream_intake.hpp"
 
 namespace mortise::core {
 
@@ -129,7 +129,7 @@ private:
 
     // What is asked for, and what a leader does with it.
     CallDesk call_desk_;
-    StreamIntake intake_;
+    ForwardIntake intake_;
     LeaderDuties duties_;
 
     std::optional<NodeId> leader_;  // as reported to the agent, and in which term

@@ -35,7 +35,9 @@ void QuorumTimers::restart_leases(const SavedCountdowns& saved, Instant now) {
     }
 }
 
-// A timer that was not counted here has run at least as long as the renewal that it is about.
+// A closure counts from when the entry at `since` was applied. For a broken hold this entry is a
+// renewal: then a closure without a saved value begins with what this node has counted for the
+// lease of that renewal, if it still runs. Otherwise it begins at zero.
 void QuorumTimers::restart_closures(const SavedCountdowns& saved, Instant now) {
     std::map<ClosureId, Nanoseconds> known;
     for (const auto& one : saved.closures)
@@ -75,7 +77,7 @@ void QuorumTimers::ended(SessionId id) {
     lease_votes_.forget(id);
 }
 
-// From when the renewal was applied, not from the break.
+// The closure of a broken hold counts from when the renewal was applied, not from the break.
 void QuorumTimers::begun(const ClosureBegun& closure, Instant now) {
     closures_.start(closure.closure, closure_times(closure.time_ms, closure.rho_ppm),
                     leases_.elapsed({closure.hold.session, closure.since}, now), now);
@@ -147,7 +149,7 @@ bool QuorumTimers::may_end_any(Instant now) const {
     return now >= raft_.contact_since() + grace && raft_.has_handed_out_own_term();
 }
 
-std::vector<Command> QuorumTimers::take_over(const Proposer& proposer, Instant now) {
+std::vector<Command> QuorumTimers::commands_that_end_timers(const Proposer& proposer, Instant now) {
     if (!may_end_any(now)) return {};
     std::vector<Command> ends;
     const auto is_newest = [&](const RenewedLease& lease) {

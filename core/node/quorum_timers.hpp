@@ -45,7 +45,8 @@ public:
     void begin_term();
     // The commands that end timers which have elapsed at a majority. A session with a renewal at
     // the proposer is left out.
-    [[nodiscard]] std::vector<Command> take_over(const Proposer& proposer, Instant now);
+    [[nodiscard]] std::vector<Command> commands_that_end_timers(const Proposer& proposer,
+                                                                Instant now);
 
 private:
     [[nodiscard]] bool may_end_any(Instant now) const;

@@ -25,7 +25,7 @@ void Raft::become_pre_candidate(Instant now) {
     count_votes(now);
 }
 
-void Raft::ask_without_asking() {
+void Raft::ask_to_be_judged() {
     const PreVoteRequest request{term(), ++round_, log_.last()};
     for (const auto peer : configuration().all()) {
         if (peer != self()) send(peer, request);
@@ -99,8 +99,7 @@ void Raft::become_leader(Instant now) {
 }
 
 bool Raft::stands_by_leader(Instant now) const {
-    // A leader that lost its majority steps down by itself (check_leadership), so a leader here is
-    // in office.
+    // A leader that lost its majority has stepped down by itself (check_leadership).
     if (is_leader()) return true;
     const auto* follower = std::get_if<Follower>(&role_);
     return follower != nullptr && follower->leader &&
@@ -111,15 +110,16 @@ bool Raft::is_at_least_ours(LogId last) const {
     return last >= log_.last();
 }
 
-// A voter, or a node whose log is ahead of ours: it may have become a voter in entries that we do
-// not have (M10). The candidate counts the quorum with its own configuration in any case.
+// Only a voter may be voted for, or a node whose log is ahead of ours: it may have become a voter
+// in entries that we do not have (M10). The candidate counts the quorum with its own configuration
+// in any case.
 bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
     return configuration().is_voter(candidate) || last > log_.last();
 }
 
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
-    // Nothing changes here, not even a timer: a node without a connection to the others may ask for
-    // ever (V6).
+    // Nothing changes here, not even a timer: a node that hears no leader may ask again and again
+    // (V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
     const bool granted =
         newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(from, request.last);
@@ -138,8 +138,8 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
 
 void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (request.term > term()) {
-        // A node that hears its leader does not help to depose it, and does not even adopt the
-        // term.
+        // A node that hears its leader does not help to depose that leader, and does not even adopt
+        // the term.
         if (!request.transfer && stands_by_leader(now)) return;
         if (!may_be_voted_for(from, request.last)) return;
         adopt_term(request.term, now);
@@ -151,7 +151,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
                          may_be_voted_for(from, request.last);
     if (granted) {
         vote_for(from);
-        follower->election_at = draw_election_deadline(now);  // let it win (V5)
+        follower->election_at = draw_election_deadline(now);  // gives it time to win (V5)
     }
     owed_votes_.push_back({from, request.round, granted});
 }
@@ -167,13 +167,14 @@ void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
 void Raft::on(NodeId from, const TimeoutNow& request, Instant now) {
     const auto* follower = std::get_if<Follower>(&role_);
     if (request.term != term() || follower == nullptr || follower->leader != from) return;
-    // The leader believed that our log is there. If it is not (for an old message), the claim would
-    // be false (V13).
+    // The leader believed that our log ends with that entry, durably. If it does not, because the
+    // message is old, this node must not claim it (V13).
     if (log_.last() != request.last || writes_.durable() != request.last.index) return;
     if (can_campaign()) become_candidate(true, now);
 }
 
-// A vote, and also a refusal, shows our term, so it waits until the term is durable.
+// An answer, also a refusal, shows our term, and a vote must not be forgotten. So it waits until
+// both are durable.
 void Raft::send_owed_votes() {
     if (owed_votes_.empty() || writes_.hard_state() != hard_state_) return;
     for (const auto& owed : owed_votes_) {

@@ -28,26 +28,26 @@ struct RaftOptions {
     Incarnation incarnation;  // of the data directory: id and incarnation identify a member
     Nanoseconds election_timeout{std::chrono::seconds{1}};  // drawn from one to two of these
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
-    // How often a leader sends, if that is more often than the heartbeat.
+    // The interval at which a leader sends. By default it is the heartbeat.
     std::optional<Nanoseconds> pace{};
     std::size_t append_bytes_max = 1U << 20U;
     std::size_t appends_in_flight_max = 4;       // per follower
     std::size_t snapshot_bytes_max = 1U << 19U;  // of a chunk
-    // committed entries returned in one step, or one larger entry
+    // for the committed entries returned in one step; a single larger entry is returned alone
     std::size_t decided_bytes_max = 1U << 15U;
-    // Whether every peer is told of every commit at once. If not, tell_commit() names those that
-    // are.
+    // True if every peer is told of every commit at once. If not, tell_commit() names the peers and
+    // the commits for which that is done.
     bool tells_every_commit = true;
 };
 
-// What was found on disk at the start. `configurations` are those at or below `base` and inside the
-// entries, oldest first; empty if the cluster was never formed.
+// What was found on disk at the start.
 struct RaftState {
     HardState hard_state;
     LogId base;
     std::vector<Entry> entries;
-    LogIndex applied;             // certainly committed: the state on disk contains it
-    Configuration configuration;  // in force at `base`; later ones are read from `entries`
+    LogIndex applied;  // certainly committed: the state on disk contains it
+    // In force at `base`; not formed if there was none. Later ones are read from `entries`.
+    Configuration configuration;
 };
 
 using ChangeResult = std::variant<LogIndex, MembershipRefusal>;
@@ -57,12 +57,12 @@ public:
     Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now);
 
     // --- events ---------------------------------------------------------------------------------
-    // The beginning of every event, also of those that do not concern consensus: a leader that was
-    // suspended must notice that before anything is done in its name.
+    // Called at the beginning of every event, also of those that do not concern consensus: a leader
+    // that was suspended must notice that before anything is done in its name.
     void begin_event(Instant now);
-    // A message arrives in two steps. refuses() says whether no correct peer would send it: then it
-    // has no effect, and the output reports its sender. on_message() executes a message that was
-    // not refused.
+    // A message is processed in two steps. refuses() returns true for a message that no correct
+    // peer would send: it has no effect, and the output reports its sender. take_message() executes
+    // a message that was not refused.
     [[nodiscard]] bool refuses(NodeId from, const RaftMessage& message);
     void take_message(NodeId from, RaftMessage message, Instant now);
     void on_timer(Instant now);
@@ -84,8 +84,8 @@ public:
     // effect unless this node leads.
     void tell_commit(NodeId peer, LogIndex index);
     void tell_commit_to_all(LogIndex index);
-    // Transfers leadership to a voter. False if this node does not lead, or the target is not a
-    // voter or is this node.
+    // Begins to transfer leadership to a voter. False if this node does not lead, or the target is
+    // not a voter or is this node.
     bool transfer_to(NodeId target, Instant now);
     // Membership changes, one at a time, begun by a leader that has committed in its term. Each
     // returns the index of its first entry, or why it was not begun. An accepted change completes
@@ -95,108 +95,119 @@ public:
     ChangeResult remove(NodeId id, Instant now);
     // No other member may have that address.
     ChangeResult move(NodeId id, const std::string& address, Instant now);
-    // A node that knows has said that this node was removed. That counts until a leader is heard.
+    // A node whose log shows it has said that this node was removed. That counts until a leader is
+    // heard.
     void on_dismissed(LogIndex configuration, Instant now);
-    // Reports it to the reader of the notes.
+    // Notes that the peer has lost what it acknowledged.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
-    // Tells a node that acts like a member that it is not one, if that is certain.
+    // Tells a node that acts like a member that it is not one. Does nothing unless the present
+    // configuration is committed, and the term durable.
     void dismiss(NodeId stranger);
 
-    // The answer to RaftOutput::read_snapshot.
+    // The rows that RaftOutput::read_snapshot requested have been read.
     void on_snapshot_rows(SnapshotRows rows, Instant now);
-    // The received state is in force and durable: the log begins there. False if this was not
-    // expected.
+    // The received state is in force and durable, so the log begins at `last` from now on. False if
+    // this was not expected.
     bool on_state_installed(LogId last, Instant now);
-    // The state that is being received is invalid. Its last chunk must not be passed on yet.
+    // The state that is being received is invalid. Requires that its last chunk was not passed on
+    // to the store.
     void refuse_state();
 
+    // Notes that a peer doubts this node's own generation.
     void note_doubt(NodeId by) { note(Note::Kind::own_life_doubted, by); }
     // A peer says that this node has lost what it acknowledged. Until that is resolved, this node
     // follows and acknowledges, but takes no part in elections.
     void set_doubted(bool is_doubted, Instant now);
-    // Asks all voters for a vote, as before an election, without counting the answers.
-    void ask_without_asking();
+    // Sends the question of a pre-vote to every other member, and ignores the answers. A member
+    // that knows what this node has lost then says so.
+    void ask_to_be_judged();
 
     // Without capacity it accepts no new entries from a leader, but still follows and reports what
     // it has. It asks for votes later than nodes with capacity. A leader continues; its proposer
     // limits the work.
     void set_room(bool has_room) { has_capacity_ = has_room; }
-    // How often it sends while it leads.
+    // Sets how often it sends while it leads.
     void set_pace(Nanoseconds pace);
     // Without capacity it delays the acknowledgement of the last chunk of a snapshot, so that no
     // more chunks come.
     void set_room_for_state(bool has_room) { has_capacity_for_state_ = has_room; }
 
-    // Makes the first entry of the cluster this node's log (S47). The log must never have been
-    // written.
+    // Begins this node's log with the first entry of the cluster (S47). The log must never have
+    // been written.
     void adopt_formation(const Entry& entry, Instant now);
-    // Forgets the log up to and including `index`, but nothing that was not handed out. Members
+    // Forgets the log up to and including `index`. Requires that all of it was handed out. Members
     // that still need it are cut off, and a note says so.
     void purge_to(LogIndex index);
 
-    // The entries that were committed since the last call, limited to what one step should apply:
-    // after a start they may be the whole log, and heartbeats, votes and reads continue meanwhile
-    // (P10).
+    // Returns the entries that were committed since the last call, limited to what one step should
+    // apply: after a start they may be the whole log, and heartbeats, votes and reads continue
+    // meanwhile (P10).
     RaftDecided take_decided();
-    // More entries wait for the next step. False while a snapshot is about to replace the state to
-    // which they would be applied.
+    // Returns whether more entries wait for the next step. False while a snapshot is about to
+    // replace the state to which they would be applied.
     [[nodiscard]] bool has_decided() const;
-    // Everything requested since the last call.
+    // Returns everything that was requested since the last call, and makes the messages.
     RaftOutput collect(Instant now);
-    // When to call on_timer if nothing else happens.
+    // Returns when to call on_timer if nothing else happens.
     [[nodiscard]] Instant deadline() const;
 
-    // --- queries
-    // ------------------------------------------------------------------------------------
+    // --- queries --------------------------------------------------------------------------------
     [[nodiscard]] Role role() const { return static_cast<Role>(role_.index()); }
     [[nodiscard]] bool is_leader() const { return role() == Role::leader; }
     [[nodiscard]] Term term() const { return hard_state_.term; }
     [[nodiscard]] const HardState& hard_state() const { return hard_state_; }
     [[nodiscard]] std::optional<NodeId> leader() const;
     [[nodiscard]] LogIndex commit_index() const { return commit_; }
-    // Durable at every member, learners included: no member will ask for it again.
+    // Up to here the log is durable at every member, learners included: no member will ask for it
+    // again.
     [[nodiscard]] LogIndex replicated_index() const { return replicated_; }
     [[nodiscard]] LogIndex durable_index() const { return writes_.durable(); }
     [[nodiscard]] const HardState& durable_hard_state() const { return writes_.hard_state(); }
-    // The size of the entries above the commit index.
+    // Returns the size of the entries above the commit index.
     [[nodiscard]] std::size_t uncommitted_bytes() const { return uncommitted_bytes_; }
     [[nodiscard]] std::size_t writes_in_flight() const { return writes_.in_flight(); }
     [[nodiscard]] const Log& log() const { return log_; }
-    // The configuration in force: the newest in the log.
+    // Returns the configuration in force, which is the newest in the log.
     [[nodiscard]] const Configuration& configuration() const;
-    // The configuration in force at `index`. Requires base <= index <= last.
+    // Returns the configuration in force at `index`. Requires base <= index <= last.
     [[nodiscard]] const Configuration& configuration_at(LogIndex index) const;
     [[nodiscard]] bool is_configuration_committed() const {
         return configurations_.back().index <= commit_;
     }
     [[nodiscard]] LogId configuration_id() const;
-    // True if a peer has said so in this run, or the log shows it.
+    // True if a peer has said that this node was removed and no leader was heard since, or if the
+    // log shows it.
     [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
-    // That voter does not know this node.
+    // That voter has said that it does not know this node.
     void on_unknown_to(NodeId voter);
-    // According to the configuration in force.
+    // Returns whether this node is a member by the configuration in force.
     [[nodiscard]] bool is_member() const {
         return configuration().has(options_.self, options_.incarnation);
     }
-    // Leader only: the peer answers, and the entries that it lacks are few.
+    // Leader only: true if the peer answers, knows that it is a member, and lacks only few entries.
     [[nodiscard]] bool is_caught_up(NodeId peer, Instant now) const;
-    // Leader only: the oldest snapshot that is being sent; its receiver will continue from there.
+    // Leader only: returns the index of the oldest snapshot that is being sent. Its receiver will
+    // continue from there.
     [[nodiscard]] std::optional<LogIndex> oldest_state_sent() const;
-    // The last chunk has arrived and takes effect soon: nothing else may change the state.
+    // True if the last chunk of a snapshot has arrived and takes effect soon: nothing else may
+    // change the state.
     [[nodiscard]] bool is_installing() const { return receiving_ && receiving_->done; }
-    // The beginning of the log.
+    // Returns the beginning of the log.
     [[nodiscard]] LogBase base() const;
-    // Leader only: since when it has been in contact with a majority, and running, without a gap
-    // longer than one election timeout (S4). Never if it does not lead.
+    // Leader only: the time since which it has been running and in contact with a majority, without
+    // a gap longer than one election timeout (S4). Instant::never() if it does not lead.
     [[nodiscard]] Instant contact_since() const;
-    // Leader only: an entry of its own term is committed, so all earlier ones are known to be.
+    // Leader only: true if an entry of its own term is committed, so that all entries before it are
+    // known to be.
     [[nodiscard]] bool has_committed_own_term() const;
-    // Leader only: such an entry was handed out, so a state with it has all earlier ones.
+    // Leader only: true if such an entry was handed out, so that a state that contains it contains
+    // all that earlier leaders committed.
     [[nodiscard]] bool has_handed_out_own_term() const;
-    // Leader only: the progress of a follower. Null for other nodes, and if this node does not
-    // lead.
+    // Leader only: returns the progress of a follower. Null for other nodes, and if this node does
+    // not lead.
     [[nodiscard]] const Progress* progress_of(NodeId peer) const;
-    // Leader only: all nodes to which it sends its log, including those that are being removed.
+    // Leader only: returns all nodes to which it sends its log, including those that are being
+    // removed.
     [[nodiscard]] std::vector<Incarnation> followers() const;
     [[nodiscard]] bool is_transferring() const;
 
@@ -226,7 +237,7 @@ private:
         Configuration configuration;
     };
 
-    // raft.cpp: terms, the log as this node writes it
+    // raft.cpp: the term, the vote, the log and the commit index
     void adopt_term(Term term, Instant now);
     void become_follower(std::optional<NodeId> leader, Instant now);
     void vote_for(NodeId candidate);
@@ -242,7 +253,7 @@ private:
     [[nodiscard]] Instant draw_election_deadline(Instant now);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
 
-    // check_message.cpp: null if nothing is wrong
+    // check_message.cpp: the reason why the message is refused; null if it is not
     template <class Message>
     [[nodiscard]] const char* why_refused(NodeId /*from*/, const Message& /*message*/) const {
         return nullptr;
@@ -351,10 +362,10 @@ private:
     std::optional<Receiving> receiving_;
     std::set<NodeId> open_views_;  // of this node's state
     std::uint64_t transfers_ = 0;  // snapshots sent in this run
-    bool dismissed_ = false;       // a peer said that this node was removed; see on_dismissed
+    bool dismissed_ = false;       // a peer said that this node was removed; see on_dismissed()
     bool is_doubted_ = false;
     bool was_removed_ = false;  // its log shows its removal, and that it was not added again since
-    std::set<NodeId> unknown_to_;   // voters that do not know it, since it last heard a leader
+    std::set<NodeId> unknown_to_;   // voters that said so since it last heard a leader
     bool was_member_ = false;       // at the last note_membership()
     LogIndex noted_configuration_;  // the same
     bool has_capacity_ = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/descriptors.hpp"
+#include "transport/peers/peer_connections.hpp"
 
 namespace mortise::detail {
 
@@ -11,7 +12,6 @@ namespace {
 constexpr std::uint64_t of_program = 64;
 constexpr std::uint64_t of_event_loop = 3;
 constexpr std::uint64_t standard = 3;  // 0, 1 and 2
-constexpr std::uint64_t of_peer = 4;   // connections, see transport/README.md
 constexpr std::size_t least_others = 2;
 constexpr std::uint64_t strangers_part = 4;
 
@@ -19,7 +19,7 @@ std::uint64_t connections_with_peers(const Config& config) {
     if (config.listen.empty()) return 0;
     const auto others = std::ranges::count_if(
         config.peers, [&](const auto& peer) { return peer.id != config.node_id; });
-    return of_peer * static_cast<std::uint64_t>(others);
+    return transport::connections_per_peer_max * static_cast<std::uint64_t>(others);
 }
 
 }  // namespace

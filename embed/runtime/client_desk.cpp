@@ -8,7 +8,7 @@
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/version.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::detail {
 

@@ -6,14 +6,6 @@
 
 namespace mortise::detail {
 
-DiskFailure failure_of(const storage::Error& error) {
-    const auto* const what =
-        error.code == storage::Errc::no_space   ? "there is no space on the disk: "
-        : error.code == storage::Errc::shortage ? "there are no descriptors or threads left: "
-                                                : "";
-    return {what + error.what, storage::may_pass(error), error.code == storage::Errc::closed};
-}
-
 namespace {
 
 std::uint64_t bytes_of(const std::vector<core::Write>& writes) {

@@ -10,29 +10,20 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "embed/runtime/disk_failure.hpp"
 #include "embed/runtime/driver.hpp"
 #include "storage/log_store.hpp"
 
 namespace mortise::detail {
-
-// Why a store cannot be used any more.
-struct DiskFailure {
-    std::string why;
-    bool may_pass = false;   // reopening may succeed later, for example when there is space again
-    bool is_closed = false;  // the program closed its descriptors
-};
 
 // One write of the log, with all that was queued.
 struct LogWrite {
     std::uint64_t bytes = 0;  // of entries
     std::chrono::nanoseconds took{};
 };
-
-[[nodiscard]] DiskFailure failure_of(const storage::Error& error);
 
 // The reports of the disk threads, made on those threads.
 struct DiskEvents {

@@ -119,7 +119,7 @@ private:
     void abandon() noexcept;
     void lose_holds();
 
-    // suspend.cpp
+    // disk_failure.cpp
     void disk_failed(const DiskFailure& failure);
 
     // restart.cpp

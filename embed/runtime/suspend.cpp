@@ -5,22 +5,11 @@
 #include <asio/post.hpp>
 
 #include "embed/runtime/core_loop.hpp"
-#include "embed/runtime/node_runtime.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
-
-// A full disk or a shortage of descriptors may pass, so the node is suspended. It stops after any
-// other failure (P5).
-void NodeRuntime::disk_failed(const DiskFailure& failure) {
-    if (failure.may_pass && !config_.memory_only) {
-        suspend(failure.why, {});
-    } else {
-        loop_->fail(failure.why);
-    }
-}
 
 // Called for a member that remembers more than this directory. It must not run within the step.
 void CoreLoop::superseded() {

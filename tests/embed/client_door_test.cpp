@@ -3,7 +3,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include "transport/clients/blocking_member_client.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/fuzz/words.hpp"
 #include "transport/rpc/rpc_frame.hpp"
 #include "transport/wire/frame_check.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/words.hpp"
 #include "transport/wire/convert.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 #include "transport/wire/wire_size.hpp"
 
 namespace mortise::fuzz {

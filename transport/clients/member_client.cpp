@@ -13,7 +13,7 @@
 #include "transport/sockets/dial.hpp"
 #include "transport/tls/tls_credentials.hpp"
 #include "transport/wire/convert.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 // KJ deletes what it owns by its true type.
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"

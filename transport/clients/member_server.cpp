@@ -10,7 +10,7 @@
 
 #include "transport/clients/client_rights.hpp"
 #include "transport/wire/convert.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 // KJ deletes what it owns by its true type.
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"

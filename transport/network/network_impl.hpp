@@ -20,7 +20,7 @@
 #include "transport/sockets/listener.hpp"
 #include "transport/tls/tls_credentials.hpp"
 #include "transport/tls/tls_peer.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 

@@ -15,6 +15,7 @@
 #include "core/node/hello.hpp"
 #include "core/node/message.hpp"
 #include "transport/sockets/log.hpp"
+#include "transport/sockets/network_limits.hpp"
 #include "transport/sockets/network_values.hpp"
 #include "transport/wire/greeting.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "core/node/message.hpp"
 #include "transport/wire/greeting.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,6 +27,9 @@
 #include "transport/wire/greeting.hpp"
 
 namespace mortise::transport {
+
+// Each side opens one for each lane.
+constexpr std::size_t connections_per_peer_max = 4;
 
 using ConnectionId = core::Id<struct ConnectionKind>;  // of a greeted connection; never reused
 
@@ -74,7 +78,7 @@ private:
         core::Hello hello;
     };
     struct Peer {
-        std::array<std::optional<Connection>, 4> connections;
+        std::array<std::optional<Connection>, connections_per_peer_max> connections;
         std::optional<core::Generation> newest;  // the newest run seen
         // The run seen at the peer's address; callers may claim anything.
         std::optional<core::Generation> proven;

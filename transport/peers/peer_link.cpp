@@ -5,7 +5,7 @@
 #include "core/base/overloaded.hpp"
 #include "transport/sockets/clock.hpp"
 #include "transport/wire/convert.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 #include "transport/wire/wire_size.hpp"
 
 namespace mortise::transport {

@@ -11,7 +11,7 @@
 #include "core/base/overloaded.hpp"
 #include "transport/rpc/rpc_frame.hpp"
 #include "transport/wire/frame_check.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 namespace {

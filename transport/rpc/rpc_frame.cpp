@@ -7,7 +7,7 @@
 #include <kj/exception.h>
 
 #include "transport/peer.capnp.h"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 namespace {

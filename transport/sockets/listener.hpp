@@ -11,6 +11,7 @@
 
 #include "core/base/result.hpp"
 #include "transport/sockets/log.hpp"
+#include "transport/sockets/network_limits.hpp"
 #include "transport/sockets/network_values.hpp"
 #include "transport/sockets/socket.hpp"
 

@@ -1,13 +1,10 @@
-// Values that the parts of the network share: the addresses of peers, the limits, and the counters.
+// Values that the parts of the network share: the addresses of peers and the counters.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "core/base/ids.hpp"
-#include "core/base/instant.hpp"
 #include "transport/wire/greeting.hpp"
 
 namespace mortise::transport {
@@ -21,20 +18,6 @@ struct PeerAddress {
     std::string also{};
 
     friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
-};
-
-// Limits on what others may demand of this node.
-struct NetworkLimits {
-    std::size_t strangers_max = 64;              // connections without a valid hello
-    std::size_t strangers_per_address_max = 16;  // from one address outside of the loopback network
-    std::size_t clients_max = 256;
-    std::size_t handshakes_per_second = 100;                   // with TLS; those beyond wait
-    core::Nanoseconds hello_timeout{std::chrono::seconds{5}};  // for the handshake and the hello
-    // for a frame, from its first byte to its last
-    core::Nanoseconds frame_timeout{std::chrono::seconds{30}};
-    core::Nanoseconds accept_pause{std::chrono::milliseconds{200}};  // when out of descriptors
-    std::size_t calls_in_flight_max = 32;                            // batches, per connection
-    std::size_t outbox_bytes_max = std::size_t{16} << 20U;           // of each peer and lane
 };
 
 struct NetworkCounters {

@@ -13,8 +13,8 @@
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
 #include "core/raft/bounds.hpp"
-#include "transport/wire/limits.hpp"
 #include "transport/wire/malformed.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 

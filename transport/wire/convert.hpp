@@ -1,8 +1,8 @@
 // Converts between plain core types and the wire. Reading checks everything once: the results have
 // known enum values, names and lists within their limits, and indexes that can be added to. Whether
-// the content is plausible is checked by core. Requires readers with the limits of limits.hpp; an
-// invalid pointer still makes Cap'n Proto throw kj::Exception, which read_guarded turns into an
-// error.
+// the content is plausible is checked by core. Requires readers with the limits of
+// message_limits.hpp; an invalid pointer still makes Cap'n Proto throw kj::Exception, which
+// read_guarded turns into an error.
 #pragma once
 
 #include <string_view>

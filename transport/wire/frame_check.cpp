@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 

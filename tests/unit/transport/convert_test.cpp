@@ -10,7 +10,7 @@
 
 #include "core/base/prng.hpp"
 #include "core/raft/bounds.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 #include "transport/wire/wire_size.hpp"
 
 namespace mortise::transport {

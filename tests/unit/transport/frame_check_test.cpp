@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/prng.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 namespace {

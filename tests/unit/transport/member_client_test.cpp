@@ -10,7 +10,7 @@
 #include "tests/unit/transport/network_support.hpp"
 #include "transport/clients/blocking_member_client.hpp"
 #include "transport/clients/client_service.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 namespace {

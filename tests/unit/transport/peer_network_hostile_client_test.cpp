@@ -14,7 +14,7 @@
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
 #include "transport/clients/client_service.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 namespace {

@@ -8,7 +8,7 @@
 #include "transport/clients/client_service.hpp"
 #include "transport/clients/member_client.hpp"
 #include "transport/wire/convert.hpp"
-#include "transport/wire/limits.hpp"
+#include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
 namespace {

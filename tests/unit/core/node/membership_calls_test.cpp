@@ -38,7 +38,7 @@ struct Asking {
         return request();
     }
     std::vector<CallAnswer> over(const Configuration& seen, LogIndex index, bool is_settled) {
-        return calls.take_over({n1, Term{2}, seen, index, is_settled}, now);
+        return calls.take_finished({n1, Term{2}, seen, index, is_settled}, now);
     }
     std::vector<CallAnswer> over() { return over(voters({1, 2, 3}), LogIndex{5}, true); }
     template <class Result>
@@ -176,8 +176,8 @@ TEST(MembershipCalls, ANewLeaderIsSeenByEverybody) {
     const auto three = voters({1, 2, 3});
     const MembershipCalls::View before{n2, Term{2}, three, LogIndex{5}, true};
     const MembershipCalls::View after{n2, Term{3}, three, LogIndex{5}, true};
-    EXPECT_TRUE(it.calls.take_over(before, it.now).empty());
-    EXPECT_EQ(it.calls.take_over(after, it.now).size(), 1U);
+    EXPECT_TRUE(it.calls.take_finished(before, it.now).empty());
+    EXPECT_EQ(it.calls.take_finished(after, it.now).size(), 1U);
 }
 
 TEST(MembershipCalls, AreBounded) {

@@ -31,7 +31,7 @@ struct QuorumTimersTest : testing::Test {
     }
     [[nodiscard]] std::vector<Command> over() {
         timers.advance(node.now());
-        return timers.take_over(proposer, node.now());
+        return timers.commands_that_end_timers(proposer, node.now());
     }
 
     NodeAroundPart node;

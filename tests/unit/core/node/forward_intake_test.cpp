@@ -1,5 +1,5 @@
 // What a leader takes of what the nodes forward, without a node.
-#include "core/node/stream_intake.hpp"
+#include "core/node/forward_intake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ Forward forward_of_commands(const std::vector<Command>& commands) {
 }
 
 // Node 1 leads; node 2 has a session.
-struct StreamIntakeTest : testing::Test {
-    StreamIntakeTest() {
+struct ForwardIntakeTest : testing::Test {
+    ForwardIntakeTest() {
         for (const auto peer : {n2, n3})
             node.meet(node.member_hello(peer));
         session = node.open(n2);
@@ -47,10 +47,10 @@ struct StreamIntakeTest : testing::Test {
 
     NodeAroundPart node{options_of_intake()};
     SessionId session;
-    StreamIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
+    ForwardIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
 };
 
-TEST_F(StreamIntakeTest, TakesAStreamInItsOrderAndEachRequestOnce) {
+TEST_F(ForwardIntakeTest, TakesAStreamInItsOrderAndEachRequestOnce) {
     take({request(1), request(2)});
     take({request(2), request(3)});
     const auto all = taken();
@@ -59,7 +59,7 @@ TEST_F(StreamIntakeTest, TakesAStreamInItsOrderAndEachRequestOnce) {
         EXPECT_EQ(std::get<Request>(all[i]).seq, Seq{i + 1});
 }
 
-TEST_F(StreamIntakeTest, TellsTheSenderOfAGapOnce) {
+TEST_F(ForwardIntakeTest, TellsTheSenderOfAGapOnce) {
     take({request(3)});
     take({request(4)});
     EXPECT_TRUE(taken().empty());
@@ -70,7 +70,7 @@ TEST_F(StreamIntakeTest, TellsTheSenderOfAGapOnce) {
     EXPECT_EQ(gaps.front().gap.next, Seq{1});
 }
 
-TEST_F(StreamIntakeTest, TakesNothingForTheSessionOfAnotherNode) {
+TEST_F(ForwardIntakeTest, TakesNothingForTheSessionOfAnotherNode) {
     take({request(1)}, n3);
     EXPECT_TRUE(taken().empty());
     const auto out = intake.collect();
@@ -79,7 +79,7 @@ TEST_F(StreamIntakeTest, TakesNothingForTheSessionOfAnotherNode) {
     EXPECT_EQ(out.notes.front().peer, n3);
 }
 
-TEST_F(StreamIntakeTest, AnOpeningMayNameOnlyTheDirectoryOfItsSender) {
+TEST_F(ForwardIntakeTest, AnOpeningMayNameOnlyTheDirectoryOfItsSender) {
     auto opening = opening_of(n3, 10'000);
     take({opening}, n2);
     auto later = opening;
@@ -93,7 +93,7 @@ TEST_F(StreamIntakeTest, AnOpeningMayNameOnlyTheDirectoryOfItsSender) {
 }
 
 // S50: what the opener says about its own rights does not count.
-TEST_F(StreamIntakeTest, AnOpeningGetsTheAccessOfTheCertificate) {
+TEST_F(ForwardIntakeTest, AnOpeningGetsTheAccessOfTheCertificate) {
     auto hello = node.member_hello(n3);
     hello.access = {{AccessRole::client}, {}};
     node.meet(hello);
@@ -103,7 +103,7 @@ TEST_F(StreamIntakeTest, AnOpeningGetsTheAccessOfTheCertificate) {
     EXPECT_EQ(std::get<OpenSession>(all.front()).access, hello.access);
 }
 
-TEST_F(StreamIntakeTest, KeepsWhatComesBeforeTheEntryThatOpensItsSession) {
+TEST_F(ForwardIntakeTest, KeepsWhatComesBeforeTheEntryThatOpensItsSession) {
     const SessionId next{session.raw() + 1};
     const auto comes_early = [&] { take({Request{next, Seq{1}, Release{Seq{1}}}}, n3); };
     comes_early();
@@ -116,7 +116,7 @@ TEST_F(StreamIntakeTest, KeepsWhatComesBeforeTheEntryThatOpensItsSession) {
     EXPECT_TRUE(taken().empty());
 }
 
-TEST_F(StreamIntakeTest, ForgetsWhatAPeerSentEarlyWhenItIsGone) {
+TEST_F(ForwardIntakeTest, ForgetsWhatAPeerSentEarlyWhenItIsGone) {
     take({Request{SessionId{session.raw() + 1}, Seq{1}, Release{Seq{1}}}}, n3);
     intake.gone(n3);
     node.open(n3);
@@ -125,7 +125,7 @@ TEST_F(StreamIntakeTest, ForgetsWhatAPeerSentEarlyWhenItIsGone) {
 }
 
 // P11: a disk that lags stops acquires first, and endings only when there is more than an entry.
-TEST_F(StreamIntakeTest, DeclinesAcquiresWhileTheDiskLags) {
+TEST_F(ForwardIntakeTest, DeclinesAcquiresWhileTheDiskLags) {
     lag(4'200);
     Acquire acquire;
     acquire.names.push_back({"a"});
@@ -136,7 +136,7 @@ TEST_F(StreamIntakeTest, DeclinesAcquiresWhileTheDiskLags) {
     EXPECT_TRUE(std::holds_alternative<Release>(std::get<Request>(all[1]).body));
 }
 
-TEST_F(StreamIntakeTest, AsksForWhatItHadNoCapacityForWhenThereIsSome) {
+TEST_F(ForwardIntakeTest, AsksForWhatItHadNoCapacityForWhenThereIsSome) {
     lag(5'200);
     BatchBuilder full;
     for (std::uint64_t seq = 1; seq <= entry_commands_max; ++seq)
@@ -152,7 +152,7 @@ TEST_F(StreamIntakeTest, AsksForWhatItHadNoCapacityForWhenThereIsSome) {
     EXPECT_EQ(gaps.front().gap.next, Seq{entry_commands_max + 1});
 }
 
-TEST_F(StreamIntakeTest, BeginsAgainAfterTheStateWhenLeadershipHasChanged) {
+TEST_F(ForwardIntakeTest, BeginsAgainAfterTheStateWhenLeadershipHasChanged) {
     take({request(1)});
     intake.clear();
     EXPECT_TRUE(taken().empty());
@@ -160,10 +160,10 @@ TEST_F(StreamIntakeTest, BeginsAgainAfterTheStateWhenLeadershipHasChanged) {
     EXPECT_EQ(taken().size(), 1U);
 }
 
-TEST(StreamIntake, TakesNothingWhileItsNodeDoesNotLead) {
+TEST(ForwardIntake, TakesNothingWhileItsNodeDoesNotLead) {
     NodeAroundPart node;
     node.meet(node.member_hello(n2));
-    StreamIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
+    ForwardIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
     intake.take(n2, forward_of_commands({opening_of(n2, 10'000)}));
     EXPECT_FALSE(intake.proposer().has_commands());
 }

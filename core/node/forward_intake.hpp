@@ -17,10 +17,10 @@
 
 namespace mortise::core {
 
-class StreamIntake {
+class ForwardIntake {
 public:
-    StreamIntake(const NodeOptions& options, const Raft& raft, const LockMachine& machine,
-                 const Peers& peers, const StateSaver& saver)
+    ForwardIntake(const NodeOptions& options, const Raft& raft, const LockMachine& machine,
+                  const Peers& peers, const StateSaver& saver)
         : options_{options}, raft_{raft}, machine_{machine}, peers_{peers}, saver_{saver} {}
 
     // What was taken and waits to be proposed. The leader adds its own commands.

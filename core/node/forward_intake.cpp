@@ -1,4 +1,4 @@
-#include "core/node/stream_intake.hpp"
+#include "core/node/forward_intake.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,18 +14,18 @@ constexpr std::size_t early_bytes_max = std::size_t{1} << 20U;
 
 }  // namespace
 
-void StreamIntake::ended(SessionId session) {
+void ForwardIntake::ended(SessionId session) {
     proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
     streams_.forget(session);
 }
 
-void StreamIntake::clear() {
+void ForwardIntake::clear() {
     proposer_.clear();
     streams_.clear();
     early_forwards_.clear();
 }
 
-void StreamIntake::take(NodeId from, const Forward& forward) {
+void ForwardIntake::take(NodeId from, const Forward& forward) {
     if (!raft_.is_leader()) return;  // its sender learns of the new leader and sends again
     auto decoded = decode(forward, options_.command_format);
     if (decoded.is_malformed) ++out_.refused;
@@ -46,18 +46,18 @@ void StreamIntake::take(NodeId from, const Forward& forward) {
     }
 }
 
-Seq StreamIntake::next_of(const Session& session) const {
+Seq ForwardIntake::next_of(const Session& session) const {
     return streams_.next(session.id, session.applied);
 }
 
 // True if the requests before these may be in the log, and are not applied here yet.
-bool StreamIntake::is_ahead_of_the_log(const DecodedForward& decoded) const {
+bool ForwardIntake::is_ahead_of_the_log(const DecodedForward& decoded) const {
     if (!decoded.session.is_set() || raft_.has_handed_out_own_term()) return false;
     const auto* session = machine_.sessions().find(decoded.session);
     return session != nullptr && decoded.first > next_of(*session);
 }
 
-void StreamIntake::take_requests(NodeId from, DecodedForward decoded) {
+void ForwardIntake::take_requests(NodeId from, DecodedForward decoded) {
     if (!has_capacity()) {
         if (decoded.session.is_set()) streams_.hold_up(decoded.session, from);
         return;
@@ -73,18 +73,18 @@ void StreamIntake::take_requests(NodeId from, DecodedForward decoded) {
 }
 
 // P11: an overloaded leader rejects acquires.
-bool StreamIntake::takes_acquires() const {
+bool ForwardIntake::takes_acquires() const {
     return proposer_.has_room() && saver_.takes_acquires();
 }
 
 // While nothing is proposed, no more requests are collected than fill the next entry.
-bool StreamIntake::has_capacity() const {
+bool ForwardIntake::has_capacity() const {
     return saver_.takes_endings() || !proposer_.has_an_entry();
 }
 
 // Returns the first of its requests that is to be proposed; not set if there is none. Requests of
 // an ended session would have no effect.
-Seq StreamIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
+Seq ForwardIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
     const auto* session = machine_.sessions().find(decoded.session);
     if (session == nullptr) return {};
     if (session->has_too_many_answers()) {
@@ -99,7 +99,7 @@ Seq StreamIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
 }
 
 // Requests that were not taken for lack of capacity are asked for when there is some again.
-void StreamIntake::ask_for_held_up() {
+void ForwardIntake::ask_for_held_up() {
     if (!streams_.is_any_held_up() || !has_capacity()) return;
     for (const auto& [id, sender] : streams_.take_held_up()) {
         const auto* session = machine_.sessions().find(id);
@@ -109,7 +109,7 @@ void StreamIntake::ask_for_held_up() {
 
 // A late repeat of an applied renewal is dropped. It would never be applied, and as long as it
 // waited its session could not expire.
-void StreamIntake::take_renewal(const Renewal& renewal) {
+void ForwardIntake::take_renewal(const Renewal& renewal) {
     const auto* session = machine_.sessions().find(renewal.session);
     const bool late = session != nullptr && renewal.number <= session->renewal_number;
     if (!late) proposer_.add_renewal(renewal);
@@ -119,7 +119,7 @@ void StreamIntake::take_renewal(const Renewal& renewal) {
 
 // A session that does not exist although a later one was opened has ended: requests for it have no
 // effect.
-StreamIntake::Owner StreamIntake::owner_of(SessionId session, NodeId sender) const {
+ForwardIntake::Owner ForwardIntake::owner_of(SessionId session, NodeId sender) const {
     const auto* found = machine_.sessions().find(session);
     if (found != nullptr)
         return found->opened.node == sender ? Owner::sender : Owner::somebody_else;
@@ -128,14 +128,14 @@ StreamIntake::Owner StreamIntake::owner_of(SessionId session, NodeId sender) con
 
 // An opening ends the sessions of earlier starts of its directory (S10), so it may name no other
 // directory.
-bool StreamIntake::opens_for_itself(const OpenSession& opening, NodeId sender) const {
+bool ForwardIntake::opens_for_itself(const OpenSession& opening, NodeId sender) const {
     const auto* found = peers_.find(sender);
     return found != nullptr && opening.node == sender &&
            opening.generation.is_same_start(found->generation);
 }
 
 // Other commands are made by leaders only.
-StreamIntake::Owner StreamIntake::owner_of(const Command& command, NodeId sender) const {
+ForwardIntake::Owner ForwardIntake::owner_of(const Command& command, NodeId sender) const {
     return std::visit(
         Overloaded{[&](const OpenSession& one) {
                        return opens_for_itself(one, sender) ? Owner::sender : Owner::somebody_else;
@@ -146,8 +146,9 @@ StreamIntake::Owner StreamIntake::owner_of(const Command& command, NodeId sender
         command);
 }
 
-// A node has one session and opens it once; each opening may grow by the rules of a certificate.
-StreamIntake::Owner StreamIntake::owner_of(const DecodedForward& decoded, NodeId sender) const {
+// A node has one session and opens it once. There may be only one opening, because set_access()
+// makes it longer by up to the rules of a certificate.
+ForwardIntake::Owner ForwardIntake::owner_of(const DecodedForward& decoded, NodeId sender) const {
     auto worst = Owner::sender;
     std::size_t openings = 0;
     if (decoded.renewal) worst = owner_of(decoded.renewal->session, sender);
@@ -158,7 +159,7 @@ StreamIntake::Owner StreamIntake::owner_of(const DecodedForward& decoded, NodeId
     return openings > 1 ? Owner::somebody_else : worst;
 }
 
-void StreamIntake::refuse_forward(NodeId from) {
+void ForwardIntake::refuse_forward(NodeId from) {
     ++out_.refused;
     out_.notes.push_back({Note::Kind::refused_message, raft_.term(), from, "Forward",
                           "it asks for what its sender may not ask for"});
@@ -167,7 +168,7 @@ void StreamIntake::refuse_forward(NodeId from) {
 // Its sender has applied more than this leader. Waiting for the next attempt would cost an election
 // timeout, at each start and each change of the leader. The number kept for each peer is about what
 // a session sends at once: more would be a way to fill the memory.
-void StreamIntake::keep_early(NodeId from, const Forward& forward) {
+void ForwardIntake::keep_early(NodeId from, const Forward& forward) {
     if (early_forwards_.empty()) {
         newest_when_early_ = machine_.sessions().newest();
         knew_log_when_early_ = raft_.has_handed_out_own_term();
@@ -179,7 +180,7 @@ void StreamIntake::keep_early(NodeId from, const Forward& forward) {
     if (kept.size() < early_forwards_max && bytes < early_bytes_max) kept.push_back(forward);
 }
 
-void StreamIntake::take_early_forwards() {
+void ForwardIntake::take_early_forwards() {
     const bool knows_more = machine_.sessions().newest() != newest_when_early_ ||
                             raft_.has_handed_out_own_term() != knew_log_when_early_;
     if (!knows_more) return;
@@ -190,7 +191,7 @@ void StreamIntake::take_early_forwards() {
 }
 
 // Null if the peer is not connected any more: then its commands stay as they are.
-const Access* StreamIntake::access_of(NodeId node) const {
+const Access* ForwardIntake::access_of(NodeId node) const {
     if (node == options_.self) return &options_.access;
     const auto* peer = peers_.find(node);
     return peer != nullptr ? &peer->access : nullptr;

@@ -1,0 +1,20 @@
+// A failure of the log or the state on disk (P5). NodeRuntime::disk_failed() in disk_failure.cpp
+// decides whether the node stops or is suspended.
+#pragma once
+
+#include <string>
+
+#include "storage/errors.hpp"
+
+namespace mortise::detail {
+
+// Why a store cannot be used any more.
+struct DiskFailure {
+    std::string why;
+    bool may_pass = false;   // reopening may succeed later, for example when there is space again
+    bool is_closed = false;  // the program closed its descriptors
+};
+
+[[nodiscard]] DiskFailure failure_of(const storage::Error& error);
+
+}  // namespace mortise::detail

@@ -1,0 +1,54 @@
+#include "storage/rocks_errors.hpp"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "storage/own_files.hpp"
+#include "storage/rocks_env.hpp"
+
+namespace mortise::storage {
+
+namespace {
+
+// RocksDB distinguishes a quota, or a limit of the size of files, from other errors only by the
+// system's message.
+bool is_over_limit(const rocksdb::Status& status) {
+    const auto says = [text = status.ToString()](int errno_value) {
+        return text.find(std::generic_category().message(errno_value)) != std::string::npos;
+    };
+    return status.IsIOError() && (says(EDQUOT) || says(EFBIG));
+}
+
+// Damage is what no retry cures. A missing file is damage. A file that cannot be read at the
+// moment, or for lack of memory, may be readable later.
+Errc meaning_of(const rocksdb::Status& status) {
+    if (is_closed(status)) return Errc::closed;
+    if (status.IsNoSpace() || is_over_limit(status)) return Errc::no_space;
+    if (is_for_want_of_descriptors(status)) return Errc::shortage;
+    if (status.IsNotSupported()) return Errc::newer_format;
+    const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
+    return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
+                                                                          : Errc::io;
+}
+
+}  // namespace
+
+Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
+    return make_error(meaning_of(status), path.string() + ": " + status.ToString());
+}
+
+void BackgroundErrors::OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                                         rocksdb::Status* status) {
+    int none = 0;
+    first_.compare_exchange_strong(none, static_cast<int>(meaning_of(*status)),
+                                   std::memory_order_acq_rel);
+}
+
+Result<void> BackgroundErrors::check(const std::filesystem::path& path) const {
+    const auto first = first_.load(std::memory_order_acquire);
+    if (first == 0) return {};
+    return make_error(static_cast<Errc>(first), path.string() + ": a background job failed");
+}
+
+}  // namespace mortise::storage
