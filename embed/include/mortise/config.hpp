@@ -72,7 +72,8 @@ struct LogConfig {
 struct LimitsConfig {
     std::uint64_t calls = 65'536;  // calls of this program that are in progress
     std::uint64_t log_bytes = std::uint64_t{256} << 20U;  // log kept in memory for slow members
-    // Bytes waiting to be sent, for each peer, of the log and of requests to the leader each.
+    // Bytes that wait to be sent to one peer; counted separately for the log and for requests to
+    // the leader.
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;
     std::uint64_t connections = 64;  // inbound connections that are not authenticated yet
     std::uint64_t clients = 256;     // connections of clients, such as the command line

@@ -57,9 +57,8 @@ struct DirectoryDump {
     std::uint64_t first_index = 0;
     std::uint64_t last_index = 0;
     std::uint64_t last_term = 0;
-    // The log index of the state on disk. Everything up to here is committed; the log does not say
-    // what is committed beyond it.
-    std::uint64_t applied_index = 0;
+    std::uint64_t applied_index = 0;  // the log index of the state on disk
+    // Everything up to here is certainly committed. There may be more that is.
     std::uint64_t committed_index = 0;
 
     // The members in the newest configuration of the log, which may not be committed yet.

@@ -20,8 +20,8 @@ namespace mortise {
 // id = ? AND token <= ?`. The gate needs no Node and no cluster: it runs in the one process through
 // which all writes to the resource go.
 //
-// A resource has any name of 1 to 4,096 bytes; the resource and each of its slots (S15) are
-// compared separately.
+// A resource has any name of 1 to 4,096 bytes; the resource and each of its slots are compared
+// separately. Slots are for semaphores (S15), which do not exist yet.
 //
 // Thread safety: all members may be called from several threads at once, except moving and
 // destruction. Blocking: a token that is newer than the last one is synced to disk; concurrent
@@ -61,7 +61,7 @@ public:
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };
         return run(resource, nullptr, token, &body, run_body<decltype(body)>);
     }
-    // The same for the holder of one permit of several.
+    // The same for the holder of one of several permits of a semaphore, which do not exist yet.
     template <std::invocable Effect>
     bool admit(std::string_view resource, std::uint32_t slot, FencingToken token, Effect&& effect) {
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };

@@ -53,9 +53,9 @@ public:
     [[nodiscard]] FencingToken token() const noexcept;
 
     // True while no other holder can have a conflicting hold, as long as the clocks keep their
-    // bounds (P3). The answer is about the moment of the call; protect what is done afterwards with
-    // the token, and with a resource that compares tokens. Costs one reading of the clock and one
-    // of an atomic.
+    // bounds and nobody breaks the lock with BreakMode::immediate (P3). The answer is about the
+    // moment of the call; protect what is done afterwards with the token, and with a resource that
+    // compares tokens. Costs one reading of the clock and one of an atomic.
     [[nodiscard]] bool valid() const noexcept;
     // The time until which valid() stays true if no renewal succeeds; the epoch when it is false.
     [[nodiscard]] BootClock::time_point valid_until() const noexcept;
@@ -117,12 +117,12 @@ public:
     // Locker has more than once, fail with invalid_argument. Further errors of all conversions:
     // those of check(), and no_quorum.
 
-    // Changes to a mode that admits everything the present one admits: exclusive to any mode,
-    // update to shared or intent_shared; other changes are invalid_argument. Keeps the token, waits
-    // for no other holder, and lets compatible waiters in. From the call on the hold is valid in
-    // the new mode only, whatever the answer is: after no_quorum the cluster learns of the change
-    // later. After invalid_argument and resource_exhausted nothing has changed.
-    // Blocks for at most call_timeout.
+    // Changes to a mode that admits everything the present one admits, for example from exclusive
+    // to any mode, or from update to shared. Any other change fails with invalid_argument. Keeps
+    // the token, waits for no other holder, and lets compatible waiters in. From the call on the
+    // hold is valid in the new mode only, whatever the answer is: after no_quorum the cluster
+    // learns of the change later. After invalid_argument and resource_exhausted nothing has
+    // changed. Blocks for at most call_timeout.
     void downgrade(LockMode mode);
     void downgrade(LockMode mode, std::error_code& ec);
 

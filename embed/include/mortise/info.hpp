@@ -65,8 +65,9 @@ struct ClosureInfo {
     friend bool operator==(const ClosureInfo&, const ClosureInfo&) = default;
 };
 
-// What is known about one name. For a name without holders, waiters and value, all other members
-// are empty. Names are bytes; use escaped() before showing one to a person.
+// What is known about one name. If it has no holders, waiters or value and is not closed, all
+// members but the name have their defaults. Names are bytes; use escaped() before showing one to a
+// person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;

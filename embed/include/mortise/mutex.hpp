@@ -51,7 +51,8 @@ public:
     // or no quorum. Blocks for the answer of the cluster, at most call_timeout. Throws like lock(),
     // but returns false instead of throwing cancelled.
     [[nodiscard]] bool try_lock();
-    // Like lock(), for at most this long, and after that time like try_lock().
+    // Like lock(), but returns false if the time ends first. It makes at least one attempt, and
+    // returns false instead of throwing deadlock or cancelled.
     [[nodiscard]] bool try_lock_for(Duration wait);
     // Likewise until a time point. The remaining time on a clock other than
     // std::chrono::steady_clock is read once, at the start.

@@ -169,8 +169,9 @@ public:
 
     // --- inspection ----------------------------------------------------------------------------
 
-    // The holders and the waiters of the name. For an unknown name all members but the name are
-    // empty. Blocks for at most call_timeout; with ReadLevel::local it does not ask the cluster.
+    // The holders and the waiters of the name. If it has no holders, waiters or value and is not
+    // closed, all members but the name have their defaults. Blocks for at most call_timeout; with
+    // ReadLevel::local it does not ask the cluster.
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name, std::error_code& ec);

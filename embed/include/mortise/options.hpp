@@ -59,10 +59,10 @@ struct AcquireOptions {
 
     std::stop_token cancel{};  // a stop request ends the wait with Errc::cancelled
 
-    // Called once each time the hold becomes at_risk: a renewal of the lease is overdue by half the
-    // session's TTL, and unless one succeeds, the hold is lost in `remaining`. Afterwards the hold
-    // is held again, without a callback, or lost. Runs on a callback thread of the node; exceptions
-    // are dropped.
+    // Called once each time the hold becomes at_risk: half of the session's TTL has passed since
+    // the newest renewal that succeeded was sent. Unless another one succeeds, the hold is lost in
+    // `remaining`. Afterwards the hold is held again, without a callback, or lost. Runs on a
+    // callback thread of the node; exceptions are dropped.
     std::function<void(Duration remaining)> on_at_risk{};
     // Called once each time the hold becomes suspended: stop the work, and wait with
     // Hold::confirm(). Only with OnUncertain::suspend. Runs on a callback thread of the node;

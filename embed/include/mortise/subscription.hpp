@@ -12,9 +12,9 @@ namespace mortise {
 // Called on a thread of the node, one call at a time. It must not throw; exceptions are dropped.
 using NodeEventSink = std::function<void(const NodeEvent&)>;
 
-// Ends with its destructor or with end(). After either no call of the sink begins, and none is
-// still running, unless the sink itself ended it. It is movable and may outlive the node. One
-// thread at a time may use it.
+// Ends with its destructor or with end(). Once one of them has returned, no call of the sink begins
+// or runs, except a call that has ended the subscription itself. It is movable and may outlive the
+// node. One thread at a time may use it.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
