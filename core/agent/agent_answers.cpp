@@ -153,8 +153,8 @@ void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given
     out_.answers.push_back({sent.tag, std::move(acquired)});
 }
 
-// NodeCore lets through what its own certificate allows, so this is rare: the session was opened
-// under another certificate than the node has now.
+// CallDesk lets only requests through that this node's certificate allows, so this is rare: the
+// session was opened under another certificate than the node has now.
 void SessionAgent::on_denied(const Outgoing& sent) {
     const auto missing = missing_right(options_.access, sent.body);
     const auto who = "node " + std::to_string(options_.node.raw());

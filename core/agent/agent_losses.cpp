@@ -9,8 +9,8 @@ namespace mortise::core {
 
 namespace {
 
-// How long the cluster's information may wait for the callback of the program. It is much longer
-// than the start of a thread, and much shorter than the expiry of a session.
+// How long the cluster may remain uninformed of a loss while the program's callback runs. It is
+// much longer than the start of a thread, and much shorter than the expiry of a session.
 constexpr Nanoseconds telling_max = std::chrono::milliseconds{100};
 
 // Not set if the answer grants nothing.

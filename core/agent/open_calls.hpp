@@ -44,9 +44,9 @@ public:
 
     // Not set if no call may be sent.
     [[nodiscard]] CallTag next_to_send();
-    // The call got a sequence number, or was parked.
+    // The call got a sequence number, or is held back.
     void took_next();
-    // The call was parked. It is sent before calls that arrived later.
+    // The call is not held back any more. It is sent before calls that arrived later.
     void send_first(CallTag tag) { returned_.push_back(tag); }
 
     // The number of names in all calls, which counts against the limit of a session.

@@ -42,8 +42,8 @@ public:
 
     // Abandons the present session and requests another one.
     void open(Now now);
-    // From now on, the sessions that the earlier process had on this directory would be this node's
-    // own.
+    // This process has had a session by now. The next opening must not end the former sessions of
+    // this directory, because one of them is its own.
     void former_run_is_this_one() { options_.former_life_ended = false; }
     // False if this node did not request that session.
     bool on_opened(const SessionOpened& opened, Now now);

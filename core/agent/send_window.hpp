@@ -36,8 +36,9 @@ public:
 
     // Gives the request its sequence number. Requires capacity.
     Seq add(Outgoing request, Now now);
-    // The outcome of the first request was seen. Empty if `seq` is not the first one.
+    // True if `seq` is the oldest request.
     [[nodiscard]] bool is_next(Seq seq) const { return !sent_.empty() && seq == first_; }
+    // Removes the oldest request, whose outcome was seen.
     Outgoing take_next(Now now);
     // Null if it is not here: it was applied, or never got a number.
     [[nodiscard]] Outgoing* find(Seq seq);

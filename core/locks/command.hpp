@@ -85,8 +85,8 @@ struct Renew {
     friend bool operator==(const Renew&, const Renew&) = default;
 };
 
-// A quorum of countdowns has decided this for the renewal at this index. It has no effect if the
-// session was renewed since (S4).
+// Ends the session, because the countdowns of a quorum for the renewal at this index have elapsed.
+// It has no effect if the session was renewed since (S4).
 struct Expire {
     SessionId session;
     LogIndex renewed_at;
@@ -107,7 +107,7 @@ struct Acknowledge {
     friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
 };
 
-// A quorum of countdowns has decided, as for Expire, that this quorum timer has ended.
+// Ends the quorum timer, because the countdowns of a quorum for it have elapsed.
 struct EndClosure {
     ClosureId closure;
     friend bool operator==(const EndClosure&, const EndClosure&) = default;

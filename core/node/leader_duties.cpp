@@ -89,7 +89,7 @@ void LeaderDuties::propose_batches(Instant now) {
 // False if there is nothing more to propose now.
 bool LeaderDuties::propose_batch(Instant now) {
     const bool due = proposer_.has_renewals() && now >= renewals_due_;
-    // Into an entry that is made anyway they all go.
+    // If an entry is made anyway, it takes the commands as well as the renewals.
     const bool all =
         saver_.takes_endings() && proposer_.has_commands() && (due || is_worth_an_entry());
     if ((!due && !all) || !can_propose()) return false;

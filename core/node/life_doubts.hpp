@@ -27,9 +27,10 @@ public:
 
     // A peer said hello. A statement that it makes after that is a new one.
     void heard_hello(NodeId peer) { ++hellos_[peer]; }
-    // A statement on a connection that is up, or the answer to a hello of this node; each such
-    // answer counts as a new hello of that peer. True if it is the first statement of that peer.
+    // The peer made the statement on an established connection. True if it is its first one.
     bool said(NodeId by, Instant now);
+    // The peer made it in its answer to a hello of this node, which counts as a new hello of that
+    // peer. True if it is its first one.
     bool refused(NodeId by, bool as_copy, Instant now);
     // Only statements of members other than `self` count: two members must agree, or the only other
     // member must say it twice.

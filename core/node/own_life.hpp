@@ -19,10 +19,12 @@ public:
     // True if it is the first statement of that peer.
     bool refused(const LifeRefused& event, Instant now);
     enum class Said : std::uint8_t {
-        refused,             // the statement does not count
-        again,               // it was known
-        news,                // the first one of that peer
-        news_of_only_other,  // which is to say hello again, since one statement is not enough
+        refused,  // the statement does not count
+        again,    // it was known
+        news,     // the first one of that peer
+        // The first one, of the only other member. It has to say hello again and repeat it, because
+        // one statement is not enough.
+        news_of_only_other,
     };
     Said said(NodeId from, const Superseded& message, Instant now);
 

@@ -16,7 +16,8 @@ namespace mortise::core {
 
 class PeerMemory {
 public:
-    // `patience`: so much later a contradiction to a leader's word is not an old message any more.
+    // `patience`: a statement that still contradicts a leader's word after this time cannot be an
+    // old message.
     explicit PeerMemory(Nanoseconds patience) : patience_{patience} {}
 
     enum class Verdict : std::uint8_t {
@@ -36,9 +37,9 @@ public:
     };
 
     // A statement of the peer's present run. It may be older than the leader's word that it seems
-    // to contradict, if both came before the hello of that run. So such a contradiction is a doubt,
-    // until a statement shows that the entry is there; it is evidence if there is another one after
-    // that time.
+    // to contradict, if both came before the hello of that run. So the first contradiction is only
+    // a doubt. A statement that shows the entry ends the doubt; another contradiction after
+    // `patience` is evidence.
     Belief believe(Incarnation from, const RaftMessage& message, Instant now);
     // The peer itself acknowledged this entry, and it is committed: nothing can undo that.
     void acknowledged(Incarnation by, LogId committed);

@@ -38,9 +38,9 @@ public:
     // How many wait, without renewals.
     [[nodiscard]] std::size_t commands() const { return own_.commands + forwarded_.commands; }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
-    // The payload of the next entry; requires that commands wait. It has the given format, or a
-    // newer one in which some of it was forwarded: the forwarding node knows that all members read
-    // it.
+    // The payload of the next entry; requires that commands wait. It is encoded in `format`, or in
+    // a newer one if a forwarded batch in it uses that: the sender of the batch has checked that
+    // all members read it.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
     // The same for renewals alone; requires that there are some.
     [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
@@ -68,7 +68,7 @@ private:
     static bool add_to(Lane& lane, Chunk chunk);
     static void take_from(Lane& lane, BatchBuilder& out);
 
-    Lane own_;        // goes first, so that the leader knows the entry in which it goes
+    Lane own_;        // proposed before the others, so that the next entry contains it
     Lane forwarded_;  // in the order of its arrival
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;

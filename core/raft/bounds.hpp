@@ -10,8 +10,8 @@
 
 namespace mortise::core {
 
-// An absolute limit, the same for everybody: with a limit relative to the own term, two members
-// with very different terms would never agree again.
+// The limit is absolute and the same for everybody. If it were relative to the own term, two
+// members with very different terms would never agree again.
 constexpr std::uint64_t term_end = std::uint64_t{1} << 62U;       // every term is below it
 constexpr std::uint64_t log_index_max = std::uint64_t{1} << 62U;  // no index is above it
 

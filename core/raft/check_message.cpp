@@ -1,5 +1,6 @@
-// Messages that no correct peer would send. They change nothing here, not even the term, and their
-// sender is reported to the owner of the connections. MORTISE_CHECK is for our own mistakes only.
+// Detects messages that no correct peer would send. They change nothing here, not even the term,
+// and their sender is reported to the owner of the connections. MORTISE_CHECK is for our own
+// mistakes only.
 #include <algorithm>
 #include <array>
 #include <variant>
@@ -68,16 +69,17 @@ void Raft::refuse(NodeId from, const char* message, const char* why) {
     out_.distrusted.push_back(from);
 }
 
-// For an AppendRequest or a SnapshotChunk: a term has one leader, and a node acknowledges entries
-// to that one alone.
+// Used for an AppendRequest and a SnapshotChunk: a term has one leader, and a node acknowledges
+// entries to that one alone.
 bool Raft::is_second_leader(NodeId from, Term of) const {
     if (of != term()) return false;
     const auto leads = leader();
     return leads.has_value() && *leads != from;
 }
 
-// Up to here the log of every later leader is the same: what is committed, the first entry, to
-// which all voters agreed, and what was checked against this leader in this term.
+// Returns the index up to which this log cannot differ from that of the sender: what is committed;
+// the first entry, to which all voters agreed; and, if the sender is the leader of this term, what
+// was checked against its log.
 LogIndex Raft::certain_for(NodeId from, Term of) const {
     auto certain = commit_;
     if (configuration().is_formed() && log_.last().index.is_set())

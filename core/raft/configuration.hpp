@@ -12,7 +12,7 @@
 
 namespace mortise::core {
 
-// Random, created once when the cluster is formed (S47).
+// It is random, and is created once, when the cluster is formed (S47).
 struct ClusterId {
     std::uint64_t high = 0;
     std::uint64_t low = 0;
@@ -33,9 +33,9 @@ struct Member {
 constexpr std::size_t members_max = 64;
 constexpr std::size_t address_bytes_max = 512;
 
-// An id may occur twice while a new incarnation replaces an old one. Then the learner answers to
-// it, or else the voter, or else the outgoing voter. The other entry counts as a member that never
-// agrees.
+// An id may occur twice while a new incarnation replaces an old one. Then the id means the learner,
+// or the voter if there is no such learner, or else the outgoing voter. The other entry counts as a
+// member that never agrees.
 struct Configuration {
     ClusterId cluster;
     std::vector<Member> voters;    // ascending ids, like the other lists
@@ -48,19 +48,19 @@ struct Configuration {
 
     [[nodiscard]] bool is_formed() const { return cluster.is_set(); }
     [[nodiscard]] bool is_joint() const { return !outgoing.empty(); }
-    // The configuration of the bootstrap.
+    // Returns the configuration of the bootstrap.
     [[nodiscard]] Configuration founding() const;
-    // The member that answers to the id now.
+    // Returns the member that the id means now. Null if there is none.
     [[nodiscard]] const Member* find(NodeId id) const;
     [[nodiscard]] bool is_current(const Member& member) const;
-    // Whether it has this id with this data directory.
+    // Returns whether the id means the member with this data directory.
     [[nodiscard]] bool has(NodeId id, Incarnation incarnation) const;
-    // Whether the member of some id has this data directory.
+    // Returns whether any id means the member with this data directory.
     [[nodiscard]] bool has(Incarnation incarnation) const;
-    // Whether the member that answers to the id has a vote.
+    // Returns whether the member that the id means has a vote.
     [[nodiscard]] bool is_voter(NodeId id) const;
     [[nodiscard]] bool is_learner(NodeId id) const;
-    // Every member that receives the log, once, ascending.
+    // Returns the ids of all members, each once, in ascending order.
     [[nodiscard]] std::vector<NodeId> all() const;
 
     friend bool operator==(const Configuration&, const Configuration&) = default;

@@ -10,10 +10,10 @@
 
 namespace mortise::core {
 
-// Why a change was not begun. It then has no effect.
+// The reason why a change was not begun. The request then has no effect.
 enum class MembershipRefusal : std::uint8_t {
     not_leader,          // ask the leader
-    leader_not_ready,    // it is new, or transferring leadership: ask again
+    leader_not_ready,    // it is new, is transferring leadership, or was removed: ask again
     change_in_progress,  // ask again when that change is done
     unknown_member,
     already_member,
@@ -22,7 +22,7 @@ enum class MembershipRefusal : std::uint8_t {
     other_cluster,  // its directory belongs to another one
     not_caught_up,  // ask again later
     last_voter,
-    would_lose_quorum,  // too few of the voters would answer
+    would_lose_quorum,  // too few of the new voters answer at present
     too_many_members,
     invalid_address,
     not_a_voter,                // so it could not lead
@@ -36,11 +36,11 @@ enum class MembershipRefusal : std::uint8_t {
 // The requested result of a change. A result that is already reached is not an error.
 struct MembershipGoal {
     enum class Kind : std::uint8_t {
-        learner,  // a member at that address; a voter counts, too
+        learner,  // there is a member at that address; a voter counts, too
         voter,
         gone,
         leader,
-        address,  // a member has that address, and keeps its role
+        address,  // the member has that address, and keeps its role
     };
 
     Kind kind = Kind::learner;
@@ -50,21 +50,24 @@ struct MembershipGoal {
     friend bool operator==(const MembershipGoal&, const MembershipGoal&) = default;
 };
 
-// For a result that a configuration can show, so not for a leader.
+// Returns whether the configuration shows the result. It cannot show who leads, so for that goal
+// the answer is false.
 [[nodiscard]] bool is_reached(const MembershipGoal& goal, const Configuration& by);
-// Whether waiting may help.
+// Returns whether the same request may succeed later.
 [[nodiscard]] bool passes_by_itself(MembershipRefusal refusal);
 
-// With this learner; of one id at most one learner stays.
+// Adds the learner. A learner with the same id is replaced.
 [[nodiscard]] Configuration with_learner(Configuration before, const Member& learner);
-// With this address of the member. The voters stay the same.
+// Changes the address of the member. The voters stay the same.
 [[nodiscard]] Configuration with_address(Configuration before, NodeId id,
                                          const std::string& address);
-// Joint: the learner becomes a voter, and replaces a voter with its id if there is one.
+// Makes the learner a voter, which replaces a voter with its id if there is one. The result is
+// joint.
 [[nodiscard]] Configuration with_promoted(Configuration before, NodeId learner);
-// Without that id. Joint if it was a voter. There must be another voter.
+// Removes the members with that id. The result is joint if one of them was a voter. There must be
+// another voter.
 [[nodiscard]] Configuration without_member(Configuration before, NodeId id);
-// The new part of a joint configuration.
+// Leaves only the new part of a joint configuration.
 [[nodiscard]] Configuration without_outgoing(Configuration before);
 
 }  // namespace mortise::core

@@ -42,7 +42,7 @@ struct Entry {
 // Returns entry 1 of the cluster. Any later configuration gives the same entry (S47).
 [[nodiscard]] Entry founding_entry(const Configuration& of_any_time);
 
-// The size of an entry as counted in memory, in messages and against limits.
+// Returns the size of an entry, as it is counted in memory, in messages and against limits.
 [[nodiscard]] std::size_t weight(const Entry& entry);
 
 }  // namespace mortise::core

@@ -16,8 +16,8 @@ Instant Raft::quorum_contact(const Leader& leader, Instant now) const {
     });
 }
 
-// Runs before every event of a leader, so that a leader that was paused or cut off, or whose disk
-// is stalled, does nothing more (P7, P10, V16).
+// This runs before every event of a leader, so that a leader that was paused or cut off, or whose
+// disk is stalled, does nothing more (P7, P10, V16).
 void Raft::check_leadership(Instant now) {
     auto& leader = std::get<Leader>(role_);
     if (now > last_event_ + options_.election_timeout) leader.contact_since = now;
@@ -30,7 +30,7 @@ void Raft::check_leadership(Instant now) {
     }
 }
 
-// The term stays: another node will bring a higher one.
+// The term stays. The next candidate uses a higher one.
 void Raft::step_down(Note::Kind why, Instant now) {
     note(why);
     become_follower(std::nullopt, now);
@@ -56,8 +56,8 @@ bool Raft::transfer_to(NodeId target, Instant now) {
     return true;
 }
 
-// Nothing is proposed during a transfer, so the target catches up. It ends by a new term, or after
-// a time limit.
+// Nothing is proposed during a transfer, so the target catches up. The transfer ends with a new
+// term, or after a time limit.
 void Raft::progress_transfer(Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || !leader->transfer) return;

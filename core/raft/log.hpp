@@ -20,15 +20,17 @@ public:
     [[nodiscard]] LogId last() const { return entries_.empty() ? base_ : entries_.back().id; }
     [[nodiscard]] LogIndex first_index() const { return base_.index.next(); }
 
-    // Empty if the entry is purged or does not exist: never a zero that could match (C8).
+    // Returns the term of the entry, or of the base. Empty if the entry is before the base or does
+    // not exist: a zero could be taken for a term (C8).
     [[nodiscard]] std::optional<Term> term_at(LogIndex index) const;
     // True if the log has exactly this entry; a purged entry was committed and matches (C11).
     [[nodiscard]] bool has(LogId id) const;
     [[nodiscard]] const Entry& at(LogIndex index) const;  // requires first_index() <= index <= last
-    // The newest entry with an index and a term not above the limit: up to there two logs may
-    // agree.
+    // Returns the newest entry with an index and a term not above those of the limit. Up to there
+    // two logs may agree. If there is none, it returns the base.
     [[nodiscard]] LogId newest_not_above(LogId limit) const;
-    // The entries from `from` on that fit in `bytes_max`, but at least one if there is one.
+    // Returns the entries from `from` on, as many as fit into both limits, but at least one if
+    // there is one.
     [[nodiscard]] std::vector<Entry> slice(LogIndex from, std::size_t bytes_max,
                                            std::size_t entries_max) const;
 

@@ -5,8 +5,9 @@
 
 namespace mortise::core {
 
-// The beginning of the log: the last entry that is not kept any more, and the configuration in
-// force there. {0, 0} and not formed if nothing was ever purged.
+// The beginning of the log: the last entry that is not kept any more, and the configuration that is
+// in force there. If nothing was ever purged, they are {0, 0} and a configuration that is not
+// formed.
 struct LogBase {
     LogId id;
     Configuration configuration;

@@ -1,5 +1,5 @@
-// Changes of the membership (thesis 4.2, 4.3): the leader begins them, they are in force on append,
-// and the leader at the time when the joint configuration is committed finishes them.
+// Changes of the membership (thesis 4.2, 4.3). The leader begins a change, which is in force on
+// append. The leader at the time when the joint configuration is committed finishes it.
 #include <algorithm>
 #include <utility>
 
@@ -90,8 +90,9 @@ ChangeResult Raft::move(NodeId id, const std::string& address, Instant now) {
     return change_to(with_address(configuration(), id, address));
 }
 
-// The length of the log does not matter: a node whose own log does not show that it is a member
-// takes part in no election (S47), and as a voter it could prevent a majority.
+// A log of sufficient length is not enough. It must also contain the configuration that has the
+// learner, because a node whose own log does not show that it is a member takes part in no election
+// (S47), and as a voter it could prevent a majority.
 bool Raft::is_caught_up(NodeId peer, Instant now) const {
     const auto* progress = progress_of(peer);
     if (progress == nullptr || progress->state != Progress::State::replicate) return false;
@@ -103,15 +104,16 @@ bool Raft::is_caught_up(NodeId peer, Instant now) const {
 
 // --- finishing a change -------------------------------------------------------------------------
 
-// The leader at the time when the joint configuration is committed leaves it, also a new leader
-// (M5).
+// The leader at the time when the joint configuration is committed ends it, even if another leader
+// began it (M5).
 void Raft::finish_change() {
     if (!configuration().is_joint() || !is_configuration_committed() || is_transferring()) return;
     change_to(without_outgoing(configuration()));
 }
 
-// It leads until that is committed, without counting itself (thesis 4.2.2), and then transfers
-// leadership to the member that is nearest. Nothing is proposed meanwhile, as in any transfer.
+// A removed leader leads until its removal is committed, without counting itself (thesis 4.2.2).
+// Then it transfers leadership to the voter that has the most of its log. Nothing is proposed
+// meanwhile, as in any transfer.
 void Raft::resign_if_removed() {
     auto& leader = std::get<Leader>(role_);
     if (is_member() || !is_configuration_committed() || leader.transfer) return;
@@ -120,7 +122,8 @@ void Raft::resign_if_removed() {
         if (!configuration().is_voter(peer.first)) continue;
         if (nearest == nullptr || peer.second.match > nearest->second.match) nearest = &peer;
     }
-    if (nearest == nullptr) return;  // by a configuration of another leader
+    // The configuration was made by another leader, and has no voter that this node sends to.
+    if (nearest == nullptr) return;
     leader.transfer = Transfer{nearest->first, last_event_ + options_.election_timeout};
     note(Note::Kind::transfer_started, nearest->first);
     progress_transfer(last_event_);
@@ -187,7 +190,7 @@ void Raft::dismiss(NodeId stranger) {
     send(stranger, NotAMember{term(), configuration_id()});
 }
 
-// Only a newer configuration counts: the sender may itself be behind.
+// Only a configuration that is newer than ours counts: the sender may itself be behind.
 void Raft::on_dismissed(LogIndex configuration, Instant now) {
     if (configuration <= configurations_.back().index || is_leader() || dismissed_) return;
     if (stands_by_leader(now)) return;  // the leader knows better
@@ -196,9 +199,9 @@ void Raft::on_dismissed(LogIndex configuration, Instant now) {
     become_follower(std::nullopt, now);
 }
 
-// Its log ends with a configuration that does not contain it. Either it was removed, or it is being
-// added and does not have that entry yet. In the latter case a majority has the entry, so the
-// others cannot form a majority that does not know it.
+// The newest configuration in this node's log does not contain it. Either it was removed, or it was
+// added and does not have that entry yet. If a majority of the voters do not know it, it was
+// removed: otherwise a majority would have the entry that added it.
 void Raft::on_unknown_to(NodeId voter) {
     const auto& present = configuration();
     if (!present.is_formed() || is_member() || is_removed() || leader()) return;

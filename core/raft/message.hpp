@@ -22,7 +22,7 @@ struct PreVoteRequest {
 };
 
 struct PreVoteReply {
-    Term term;  // the voter's term: a higher one is news to the asker
+    Term term;  // the voter's term; if it is higher, the sender of the request adopts it
     std::uint64_t round = 0;
     bool granted = false;
 };
@@ -31,7 +31,7 @@ struct VoteRequest {
     Term term;
     std::uint64_t round = 0;
     LogId last;             // durable at the sender
-    bool transfer = false;  // its leader asked for this election: stickiness does not apply
+    bool transfer = false;  // its leader asked for this election, so voters may leave that leader
 };
 
 struct VoteReply {
@@ -40,8 +40,8 @@ struct VoteReply {
     bool granted = false;
 };
 
-// The limit of one AppendRequest. The entries of an idle cluster are so small that a large number
-// has few bytes.
+// The limit of one AppendRequest. There is a limit of bytes, too, but the entries of an idle
+// cluster are so small that a large number has few bytes.
 constexpr std::size_t append_entries_max = 8'192;
 
 // Carries entries, heartbeats and read confirmations. `entries` follow `previous` without a gap.
@@ -52,7 +52,8 @@ struct AppendRequest {
     LogIndex replicated;           // durable at every member: may be purged
     std::uint64_t read_round = 0;  // the newest round that the leader wants to be confirmed
     std::vector<Entry> entries;
-    // It only tells the commit index between two heartbeats: an answer would say nothing new.
+    // The message only has the commit index, between two heartbeats. It gets no answer, which would
+    // say nothing new.
     bool quiet = false;
 };
 
@@ -67,7 +68,8 @@ struct AppendReply {
     std::vector<ClosureId> closures_run_out{};  // and quorum timers (S24)
 };
 
-// "Your log is as long as mine: campaign now." It names what the target must have (thesis 3.10).
+// "Your log is as long as mine: campaign now." The log of the target must end with
+// `last`, durably (thesis 3.10).
 struct TimeoutNow {
     Term term;
     LogId last;
@@ -85,8 +87,8 @@ struct ReadReply {
     LogIndex index;
 };
 
-// A piece of the state as of `last`, for a follower whose next entry is purged. It counts as
-// contact with the leader.
+// A piece of the state as of `last`, for a follower whose next entry is purged. For the follower it
+// counts as contact with the leader.
 struct SnapshotChunk {
     Term term;
     LogId last;
@@ -94,7 +96,7 @@ struct SnapshotChunk {
     std::uint64_t position = 0;   // numbers the chunks of one snapshot from 0
     std::vector<Row> rows;        // ascending by key
     bool done = false;            // no chunk follows
-    // over all chunks so far, so that a mixture of two streams is detected
+    // over all chunks so far, so that a mixture of the chunks of two snapshots is detected
     std::uint64_t checksum = 0;
     bool cut = false;  // the value of the last row continues in the next chunk
 };
@@ -107,7 +109,8 @@ struct SnapshotReply {
     bool refused = false;    // it cannot use this snapshot
 };
 
-// "You are not a member any more." The answer to a node that asks for votes or reads like a member.
+// "You are not a member any more." This is the answer to a node that asks for votes or for reads as
+// if it were a member.
 struct NotAMember {
     Term term;
     LogId configuration;  // the committed entry that removed it

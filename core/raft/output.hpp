@@ -26,7 +26,7 @@ struct ReadGrant {
     LogIndex index;
 };
 
-// Information about a run for a person or a test: decisions, not log lines.
+// Information about a run, for a person or a test. A note reports a decision; it is not a log line.
 struct Note {
     enum class Kind : std::uint8_t {
         became_follower,
@@ -42,8 +42,8 @@ struct Note {
         formed,
         configuration_changed,  // another configuration is in force here
         removed,                // this node is not a member any more
-        state_requested,        // a follower is sent this node's state
-        state_sent,             // and has received it
+        state_requested,        // the leader begins to send its state to a follower
+        state_sent,             // the follower has received it
         state_installed,        // this node has installed a snapshot
         peer_forgot,            // its directory was rolled back, or is a copy: it is not counted
         refused_chunk,          // a chunk of a snapshot does not fit, or the follower cannot use it
@@ -61,7 +61,7 @@ struct Note {
     std::string_view why{};
 };
 
-// What became final.
+// The results that are final: entries to apply, and reads that may be answered.
 struct RaftDecided {
     std::vector<Entry> committed;
     std::vector<ReadGrant> reads;
@@ -73,7 +73,7 @@ struct RaftOutput {
     std::vector<SnapshotRead> read_snapshot;
     std::vector<NodeId> close_snapshots;
     std::vector<InstallStep> install;
-    // Peers that sent impossible messages; their other messages are not worth waiting for.
+    // The peers that sent impossible messages. Their connections should be closed.
     std::vector<NodeId> distrusted;
     std::vector<Note> notes;
 };

@@ -15,7 +15,7 @@ namespace mortise::core {
 
 // A snapshot that is being sent to a follower, one chunk at a time.
 struct SnapshotSending {
-    // distinguishes it from an earlier attempt, whose rows may still come
+    // It distinguishes this attempt from an earlier one, whose rows may still come.
     std::uint64_t number = 0;
     std::optional<LogId> last;  // not set: the view is not open yet
     Configuration configuration;
@@ -41,18 +41,21 @@ struct Progress {
 
     State state = State::probe;
     Incarnation incarnation;  // the incarnation of the follower
-    // The entry that removes it: it still receives that entry, and counts for nothing else.
+    // The follower is being removed, by the entry at this index. It still receives that entry, and
+    // counts for nothing else.
     std::optional<LogIndex> leaves_at;
-    LogIndex match;        // durable at the follower, as it reported itself
-    LogIndex next;         // the first entry not sent yet
-    LogIndex named;        // no message had an entry above, so it can have none of those
+    LogIndex match;  // durable at the follower, as it reported itself
+    LogIndex next;   // the first entry not sent yet
+    // The highest index that this leader can have sent to it. It can acknowledge none above.
+    LogIndex named;
     int denials = 0;       // how often in a row it reported that it lacks entries below `match`
     bool probing = false;  // a probe is in progress; heartbeats replace it if it is lost
     std::deque<LogIndex> in_flight;  // the last index of each unacknowledged message
     Instant heard;                   // when it last answered in this term
-    LogIndex commit_sent;
-    LogIndex
-        commit_due;  // it is told of commits up to here at once, of others with the next message
+    LogIndex commit_sent;            // the commit index in the last message
+    // The commit index is sent at once up to here, and beyond it with the next message, unless
+    // RaftOptions::tells_every_commit is set.
+    LogIndex commit_due;
     std::uint64_t read_round_sent = 0;
     std::uint64_t read_round_confirmed = 0;
     std::optional<SnapshotSending> sending;

@@ -1,4 +1,4 @@
-// The only place that knows what a majority is, also for joint configurations.
+// Majorities, also those of joint configurations. Every decision by majority uses this header.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ template <class Reached>
 auto quorum_value(const Configuration& configuration, const Reached& reached) {
     const auto agreed = [&](const std::vector<Member>& members) {
         using Value = std::decay_t<decltype(reached(NodeId{}))>;
-        // In each step of a leader: no memory is asked for in an ordinary cluster.
+        // This runs in each step of a leader, so it allocates nothing in an ordinary cluster.
         std::array<Value, 16> few;
         std::vector<Value> many(members.size() > few.size() ? members.size() : 0);
         const auto values = many.empty() ? std::span{few}.first(members.size()) : std::span{many};

@@ -15,7 +15,7 @@ namespace mortise::core {
 
 namespace {
 
-// Enough for a node with capacity to be elected first, with a second attempt.
+// This is long enough for a node with capacity to be elected first, even at its second attempt.
 constexpr int timeouts_without_capacity = 3;
 
 LogIndex last_index_of(const RaftState& state) {
@@ -37,8 +37,8 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     for (auto& entry : state.entries)
         append_to_log(std::move(entry));
     MORTISE_CHECK(commit_ <= log_.last().index);
-    // In an earlier run this node was a member: the entry that removed it may be the newest that it
-    // has.
+    // If it was a member in an earlier run, the entry that removed it may be the newest in its log,
+    // and note_membership() must see the removal.
     was_member_ = std::ranges::any_of(configurations_, [&](const auto& one) {
         return one.configuration.has(options_.self, options_.incarnation);
     });
@@ -88,15 +88,15 @@ Instant Raft::draw_election_deadline(Instant now) {
     return now + lets_others_ask() + Nanoseconds{prng_.between(timeout, 2 * timeout)};
 }
 
-// A leader without capacity delays everybody. But if no node has any, one of them leads all the
-// same.
+// A leader without capacity would delay everybody, so other nodes may ask for votes first. If no
+// node has capacity, one of them leads all the same.
 Nanoseconds Raft::lets_others_ask() const {
     return has_capacity_ ? Nanoseconds{0} : options_.election_timeout * timeouts_without_capacity;
 }
 
 void Raft::begin_event(Instant now) {
-    // Before the event is examined: an answer that waited in a socket while this process was paused
-    // is not a contact now (fault 6).
+    // This comes before the event is examined: an answer that waited in a socket while this process
+    // was paused is not a contact now (fault 6).
     if (is_leader()) check_leadership(now);
     last_event_ = now;
 }
@@ -153,8 +153,8 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
     if (follower == nullptr || follower->leader != peer || !can_campaign()) return;
     follower->leader.reset();
     follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
-    // The other followers lose the leader at the same moment: a random delay keeps them from asking
-    // all at once.
+    // The other followers lose the leader at the same moment. The random delay keeps them from
+    // asking all at once.
     const auto spread = options_.heartbeat.count() / 4;
     follower->election_at = now + lets_others_ask() + Nanoseconds{prng_.between(0, spread)};
 }
@@ -191,7 +191,7 @@ void Raft::purge_to(LogIndex index) {
         for (auto& [peer, progress] : leader->peers)
             cut_off_if_purged(peer, progress);
     }
-    // Keeps the newest configuration at or below the new base, which is in force there.
+    // The newest configuration at or below the new base is in force there, and is kept.
     while (configurations_.size() > 1 && configurations_[1].index <= index) {
         configurations_.erase(configurations_.begin());
     }

@@ -1,5 +1,6 @@
-// Linearizable reads without a log entry (thesis 6.4): the commit index at the time of the request,
-// once a majority has confirmed, in a round begun after it, that this node is still the leader.
+// Linearizable reads without a log entry (thesis 6.4). A read gets the commit index at the time
+// when its round began, once a majority has confirmed in that round that this node is still the
+// leader.
 #include <algorithm>
 
 #include "core/raft/quorum.hpp"
@@ -31,7 +32,7 @@ void Raft::on(NodeId from, const ReadRequest& request, Instant /*now*/) {
     remember_read(*leading, from, request.id);
 }
 
-// An unanswered read is asked again under another id, so dropping the oldest loses nothing.
+// An unanswered read is asked again with another id, so nothing is lost by dropping the oldest one.
 void Raft::remember_read(Leader& leader, NodeId from, ReadId id) {
     leader.reads.push_back({from, id, 0, {}});
     if (leader.reads.size() > reads_max) leader.reads.pop_front();
@@ -73,7 +74,8 @@ void Raft::grant_reads(Leader& leader) {
 }
 
 void Raft::on(NodeId /*from*/, const ReadReply& reply, Instant /*now*/) {
-    // The term does not matter: the round was confirmed after the request, and the id is used once.
+    // The term does not matter: the round was confirmed after the request, and each id is used
+    // once.
     granted_reads_.push_back({reply.id, reply.index});
 }
 

@@ -1,6 +1,6 @@
-// The follower's part of a snapshot: chunks are passed on in order, to be written beside the state
-// in force. After the last one nothing else may change (S2) until the new state is durable; then
-// the log begins anew where that state ends.
+// The follower's part of a snapshot. It passes the chunks on in order, and the store writes them
+// beside the state in force. After the last one nothing else may change (S2) until the new state is
+// durable; then the log begins anew where that state ends.
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -26,8 +26,8 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
     }
     auto& follower = follow(from, now);
     if (!is_installing() && log_.has(chunk.last)) {
-        // The content of a snapshot was committed: our log counts as checked up to there, and stays
-        // (S1).
+        // The entry at the end of a snapshot is committed and our log has it. So the log counts as
+        // checked up to there, and stays (S1).
         follower.verified = std::max(follower.verified, chunk.last.index);
         commit_to(chunk.last.index);
         receiving_.reset();
@@ -44,14 +44,14 @@ void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
                       receiving_->configuration == chunk.configuration;
     if (is_installing()) return;
     if (!same) {
-        // belongs to a snapshot whose beginning was not received (S6)
+        // It belongs to a snapshot whose beginning was not received (S6).
         if (chunk.position != 0) return;
         receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false, 0, {}};
     }
     if (chunk.position != receiving_->next) return;  // repeated, or too early
     const bool is_right = chunk.checksum == sum_with(receiving_->checksum, chunk);
     if (!is_right || !join_cut_row(chunk.rows, chunk.cut)) {
-        // another leader may have divided the state differently
+        // Another leader may have divided the state differently.
         note(Note::Kind::refused_chunk, from);
         receiving_.reset();
         return;
@@ -64,8 +64,8 @@ void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
                             std::move(chunk.rows), chunk.done});
 }
 
-// Leaves only whole rows; a row that is divided again waits for its rest. Returns false if the
-// parts do not fit.
+// Joins the first row with the part that was kept, and keeps the last one if it is cut, so that
+// only whole rows are left. Returns false if the parts do not belong together.
 bool Raft::join_cut_row(std::vector<Row>& rows, bool cut) {
     auto& kept = receiving_->cut_row;
     if (kept) {
@@ -94,15 +94,16 @@ void Raft::owe_snapshot_reply(LogId last, std::uint64_t next) {
     std::get<Follower>(role_).snapshot_reply = SnapshotReply{term(), last, next, false, false};
 }
 
-// An installed snapshot is reported once it is on disk, in the log or before it (D19).
+// A follower reports a snapshot as installed once the log up to its end is durable (D19).
 void Raft::send_owed_snapshot_reply() {
     auto& follower = std::get<Follower>(role_);
     if (!follower.snapshot_reply) return;
     auto& reply = *follower.snapshot_reply;
-    // P11: otherwise a whole state would be in memory while the disk does not keep up.
+    // Otherwise a whole state would be in memory while the disk does not keep up (P11).
     if (!has_capacity_for_state_ && !reply.refused) return;
     reply.installed = reply.last.index <= commit_;
-    if (reply.installed && reply.last.index > writes_.durable()) return;  // soon
+    // It is sent when the write completes.
+    if (reply.installed && reply.last.index > writes_.durable()) return;
     send(*follower.leader, reply);
     follower.snapshot_reply.reset();
 }

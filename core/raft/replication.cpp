@@ -1,4 +1,4 @@
-// Append, its reply, and the commit index (thesis 3.5, 3.6, 10.2.1).
+// Appending entries, the reply to that, and the commit index (thesis 3.5, 3.6, 10.2.1).
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace mortise::core {
 
 // --- follower -----------------------------------------------------------------------------------
 
-// Messages are never trusted: a peer may be of any version, and a message of any age (D8, C10).
+// Messages are never trusted: a peer may have any version, and a message may be old (D8, C10).
 bool Raft::is_well_formed(const AppendRequest& request) {
     auto before = request.previous;
     for (const auto& entry : request.entries) {
@@ -39,8 +39,8 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
 
     if (is_installing() || (!has_capacity_ && !log_.has(request.previous))) {
         // An append would change a state that is about to be replaced, or there is no capacity for
-        // the missing entries. So the rejection makes no statement about them; the next heartbeat
-        // clarifies it.
+        // the missing entries. So the rejection says nothing about the log. The answer to a later
+        // request does.
         auto& rejection = follower.rejection.emplace();
         rejection.term = term();
         rejection.rejected = true;
@@ -61,7 +61,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     take_entries(request);
 }
 
-// Without capacity the follower acknowledges only entries that it has, and commits no further.
+// Without capacity the follower acknowledges only entries that it has, and commits only those.
 void Raft::leave_out_what_is_new(AppendRequest& request) const {
     const auto first_new = std::ranges::find_if(
         request.entries, [&](const Entry& entry) { return !log_.has(entry.id); });
@@ -86,21 +86,23 @@ void Raft::take_entries(AppendRequest& request) {
     for (auto& entry : request.entries) {
         verified = entry.id.index;
         if (log_.has(entry.id)) continue;
-        // Only a real conflict truncates; an old message whose entries we all have does not.
+        // Only a real conflict truncates the log. An old message does not, if we have all its
+        // entries.
         if (entry.id.index <= log_.last().index) truncate_log(entry.id.index);
         append_to_log(std::move(entry));
         appended = true;
     }
     follower.verified = std::max(follower.verified, verified);
-    // At most what was checked against this leader: beyond that our log may differ from its (C1).
+    // Only entries that were checked against this leader are committed: beyond them our log may
+    // differ from that of the leader (C1).
     commit_to(std::min(request.commit, follower.verified));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
-    // A reply now would say nothing that the completion of the write does not say better.
+    // If entries were appended, the reply is sent when their write completes.
     if (!appended && !request.quiet) follower.reply_owed = true;
 }
 
-// A follower acknowledges what is durable *and* checked against this term's leader. Durable alone
-// would attest an old tail that the leader never saw (C1, C9).
+// A follower acknowledges what is durable *and* was checked against this term's leader. Otherwise
+// it would acknowledge old entries at the end of its log that the leader never had (C1, C9).
 void Raft::send_owed_replies() {
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || !follower->leader || !is_term_durable()) return;
@@ -140,7 +142,7 @@ void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
 }
 
 void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
-    // Replies may be old or repeated; progress only grows, and is reported in full each time (C5).
+    // Replies may be old or repeated. Each one has the whole progress, which only grows (C5).
     progress.match = std::max(progress.match, reply.match);
     progress.denials = 0;
     progress.next = std::max(progress.next, progress.match.next());
@@ -152,8 +154,8 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
         (progress.state == Progress::State::cut_off && progress.match >= log_.base().index);
     if (found) {
         // Any reply shows that the logs agree up to its match, but not that the rest of a probe
-        // arrived: continue from there, or from the beginning of our log. Entries that the follower
-        // has, but not on disk, may be purged here already.
+        // arrived. So the leader continues from there, or from the beginning of its log: entries
+        // that the follower has, but not on disk yet, may be purged here already.
         progress.state = Progress::State::replicate;
         progress.in_flight.clear();
         progress.next = std::max(progress.match, log_.base().index).next();
@@ -164,7 +166,7 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
 
 void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply) {
     if (reply.previous <= progress.match) return on_denied(from, progress, reply);
-    // It is not about an open question: an old or repeated reply (C10).
+    // This is an old or repeated reply: no request about entries from `next` on is open (C10).
     if (reply.previous >= progress.next) return;
     if (progress.state == Progress::State::cut_off) return;
     const auto agree = log_.newest_not_above(reply.hint).index;
@@ -175,16 +177,17 @@ void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply
     cut_off_if_purged(from, progress);
 }
 
-// It lacks entries that it reported to have: mostly an old reply (C10). If it repeats this, it may
-// never have had them, and would otherwise never receive them: it has to report anew what it has.
+// The follower lacks entries that it reported to have. Usually this is an old reply (C10). If the
+// follower repeats it, it may never have had them, and would never receive them. So it has to
+// report anew what it has.
 void Raft::on_denied(NodeId from, Progress& progress, const AppendReply& reply) {
     constexpr int denials_max = 3;
     if (!reply.previous.is_set() || ++progress.denials < denials_max) return;
     on_peer_restarted(from);
 }
 
-// The entries that it needs are purged here: only a snapshot can help. Heartbeats continue, because
-// it would campaign otherwise.
+// If the entries that the follower needs are purged here, it needs a snapshot. Heartbeats continue,
+// because it would campaign otherwise.
 void Raft::cut_off_if_purged(NodeId peer, Progress& progress) {
     if (progress.next > log_.base().index) return;
     if (progress.state != Progress::State::cut_off) note(Note::Kind::peer_cut_off, peer);

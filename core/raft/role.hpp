@@ -1,4 +1,4 @@
-// The state of each role. It is one struct per role in a variant, so that nothing of an old role
+// The state of each role: one struct per role in a variant, so that no state of an old role
 // survives a change.
 #pragma once
 
@@ -45,7 +45,7 @@ struct Candidate {
 struct PendingRead {
     NodeId from;
     ReadId id;
-    std::uint64_t round = 0;  // zero until the first entry of the term is committed
+    std::uint64_t round = 0;  // zero until it gets one: see Raft::start_read_round
     LogIndex index;
 };
 
@@ -67,7 +67,7 @@ struct Leader {
     std::optional<Transfer> transfer;
 };
 
-// In the order of Role.
+// The alternatives are in the order of Role.
 using RoleData = std::variant<Follower, PreCandidate, Candidate, Leader>;
 
 }  // namespace mortise::core

@@ -1,6 +1,6 @@
-// The leader's part of a snapshot for a follower whose next entry is purged: one chunk at a time,
-// read from a view of the state on disk, and repeated until it is answered. There is no dead end:
-// whatever goes wrong starts again (S7).
+// The leader's part of a snapshot for a follower whose next entry is purged. One chunk at a time is
+// read from a view of the state on disk, and is repeated until it is answered. After any failure
+// the transfer begins again, so a follower is never left without a snapshot (S7).
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ constexpr int silent_timeouts = 5;
 
 }  // namespace
 
-// Level-triggered, with everything else that is sent to this peer.
+// Called whenever messages are made: it decides from the present state what is due for this peer.
 void Raft::send_snapshot_to(NodeId peer, Progress& progress) {
     const auto now = last_event_;
     const auto silent = now - progress.heard;
@@ -54,7 +54,7 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || !leader->peers.contains(rows.peer)) return;
     auto& progress = leader->peers.at(rows.peer);
-    // Rows of a view that was given up meanwhile, perhaps of another state.
+    // Otherwise the rows are from a view that was given up meanwhile, perhaps of another state.
     if (!progress.sending || !progress.sending->reading) return;
     auto& sending = *progress.sending;
     if (rows.transfer != sending.number || rows.after != sending.after) return;
@@ -74,8 +74,8 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
         on_chunk_taken(rows.peer, progress);
 }
 
-// A chunk of whole rows, or of a piece of one row that is too long for a chunk: what does not fit
-// into one message could never be sent (S7).
+// Makes a chunk of whole rows, or of a piece of one row that is too long for a chunk: a row that
+// does not fit into one message could never be sent otherwise (S7).
 void Raft::make_chunk(SnapshotSending& sending) {
     auto& chunk = sending.chunk.emplace();
     chunk.term = term();
@@ -96,7 +96,7 @@ void Raft::make_chunk(SnapshotSending& sending) {
     sending.sent_at.reset();
 }
 
-// The follower has it, so the next one is made or read.
+// The follower has the chunk, so the next one is made, or its rows are read.
 void Raft::on_chunk_taken(NodeId peer, Progress& progress) {
     auto& sending = *progress.sending;
     do {
@@ -139,7 +139,8 @@ void Raft::on(NodeId from, const SnapshotReply& reply, Instant now) {
         progress.sending.reset();
         progress.send_state_at = now + options_.election_timeout;
     } else if (reply.next > sending.position) {
-        // It may have more than this leader has sent: the same state, from an earlier attempt.
+        // The follower may have more chunks than this attempt has sent: those of the same state
+        // from an earlier attempt.
         sending.wanted = std::max(sending.wanted, reply.next);
         if (!sending.chunk->done) on_chunk_taken(from, progress);
     } else if (reply.next < sending.position && sending.repeated) {
@@ -160,7 +161,8 @@ std::optional<LogIndex> Raft::oldest_state_sent() const {
     return oldest;
 }
 
-// Whatever ended a transfer, its view is closed, also if this node does not lead any more (S5).
+// Closes the views of transfers that have ended for any reason, also if this node does not lead any
+// more (S5).
 void Raft::close_views() {
     const auto* leader = std::get_if<Leader>(&role_);
     std::erase_if(open_views_, [&](NodeId peer) {

@@ -1,7 +1,7 @@
-// The transfer of a snapshot to a follower whose next entry is purged: what the core asks of the
-// state store, and the answers. The leader reads a consistent view of its state, piece by piece.
-// The follower writes the pieces beside its own state, and replaces it when the last piece has
-// arrived.
+// The transfer of a snapshot to a follower whose next entry is purged: the requests of the core to
+// the state store, and the answers. The leader reads a consistent view of its state, piece by
+// piece. The follower writes the pieces beside its own state, and replaces it when the last piece
+// has arrived.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@
 
 namespace mortise::core {
 
-// Leader: the next rows for this peer. Answered by one SnapshotRows, in the order of the requests.
+// The leader requests the next rows for this peer. Each request is answered by one SnapshotRows, in
+// the order of the requests.
 struct SnapshotRead {
     NodeId peer;
     std::optional<std::string> after;  // the last key it received; empty: open a new view
@@ -24,7 +25,8 @@ struct SnapshotRead {
     std::uint64_t transfer = 0;        // the number of the transfer; its answers have the same
 };
 
-// Rows of the view that was opened for `peer`: ascending by key, at least one unless `done`.
+// Rows of the view that was opened for `peer`, ascending by key. There is at least one unless
+// `done`.
 struct SnapshotRows {
     NodeId peer;
     LogId last;                        // the last entry in the view
@@ -35,9 +37,9 @@ struct SnapshotRows {
     std::uint64_t transfer = 0;  // as in the request
 };
 
-// Follower: a piece of the state that will replace its own. The first one, at position 0, drops the
-// rows of an unfinished install; the one with `done` makes the switch. Until then the old state is
-// in force on disk.
+// A piece of the state that will replace that of a follower. The first one, at position 0, drops
+// the rows of an unfinished install; the one with `done` replaces the state. Until then the old
+// state is in force on disk.
 struct InstallStep {
     std::uint64_t position = 0;
     LogId last;
@@ -46,11 +48,12 @@ struct InstallStep {
     bool done = false;
 };
 
-// The memory of one more step is free; in the order of the steps.
+// The store has taken one more step, whose memory is free. There is one such answer for each step,
+// in their order.
 struct InstallTaken {};
 
-// The switch is made and durable. A start now finds the new state, and perhaps still the old log,
-// which it then makes begin at `last`.
+// The new state is in force and durable. After a restart the node finds it, and perhaps still the
+// old log, which it then makes begin at `last`.
 struct StateInstalled {
     LogId last;
 };

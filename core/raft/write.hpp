@@ -9,7 +9,7 @@
 
 namespace mortise::core {
 
-// What must survive a restart besides the log. The vote belongs to the term.
+// The values that must survive a restart besides the log. The vote was given in that term.
 struct HardState {
     Term term;
     NodeId voted_for;
@@ -17,7 +17,8 @@ struct HardState {
     friend constexpr bool operator==(const HardState&, const HardState&) = default;
 };
 
-// One atomic, synced write: all of it is durable or none. Written in the order of the ids.
+// One atomic, synced write: all of it is durable or none. Writes are made in the order of their
+// ids.
 struct Write {
     WriteId id;
     // Executed first: all entries are removed, and the log begins here. The state on disk is at

@@ -10,7 +10,8 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
     newest_ = newest_.next();
     write.id = newest_;
     if (write.reset) {
-        // Until it is done nothing of the former content counts, and nothing else is certain.
+        // Until the write is done, the former content does not count any more, and the new content
+        // is not durable yet.
         durable_ = {};
         for (auto& earlier : in_flight_)
             earlier.last = {};
@@ -22,8 +23,7 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
             earlier.last = std::min(earlier.last, kept);
         }
     }
-    // A write of hard state alone says nothing about the log: the write before it in the queue
-    // does.
+    // A write without entries makes no entry durable that the writes before it do not.
     const auto promised = write.append.empty() && !write.reset ? LogIndex{} : last;
     in_flight_.push_back({write.id, promised, write.hard_state, now});
 }

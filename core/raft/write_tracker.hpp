@@ -1,8 +1,8 @@
-// What is on disk, derived from submitted and completed writes. The important rule: a truncating
-// write lowers the durable index when it is submitted. Example: W1 appends 5-10, and W2 truncates
-// at 7 and appends 7'-8'. From W2's submission on at most 6 is durable, even if W1's completion
-// arrives after it; only W2's completion makes it 8'. Counting W1's 10 would acknowledge entries
-// that are gone.
+// Derives what is on disk from submitted and completed writes. The important rule is that a
+// truncating write lowers the durable index when it is submitted. Example: W1 appends 5-10, and W2
+// truncates at 7 and appends 7'-8'. From W2's submission on at most 6 is durable, even if W1's
+// completion arrives after it; only W2's completion makes it 8'. Counting W1's 10 would acknowledge
+// entries that are gone.
 #pragma once
 
 #include <deque>
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] LogIndex durable() const { return durable_; }
     [[nodiscard]] const HardState& hard_state() const { return hard_state_; }
     [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
-    // When the oldest incomplete write was submitted.
+    // Returns when the oldest incomplete write was submitted. Empty if there is none.
     [[nodiscard]] std::optional<Instant> waiting_since() const;
 
 private:

@@ -128,6 +128,9 @@ public:
                                               std::shared_ptr<Completion> completion) noexcept;
     // Runs the callbacks of a loss, unless the hold was released just before, and then tells the
     // core, which keeps the name from others until then (S6). Runs on the notifier's threads only.
+    // The record is posted there by notify_holds() in runtime/node_runtime.cpp when the lease
+    // thread ends the lease, by NodeRuntime::lose_holds() when the node is abandoned, and else by
+    // HoldTable.
     void notify_lost();
 
 private:

@@ -83,8 +83,8 @@ bool DeadlockSearch::takes_any(const Node& node) const {
     return queue->find(node.operation->ticket)->part == Part::one_of;
 }
 
-// A request goes on if the number of names on which it still waits is low enough: none; or one less
-// than all, if it wants any of several.
+// A request goes on when it is blocked on no name. One for any of several names goes on as soon as
+// it is free on one of them.
 bool DeadlockSearch::goes_on(const Node& node) const {
     if (!node.is_known) return true;
     return takes_any(node) ? node.blocked < node.waits_for.size() : node.blocked == 0;

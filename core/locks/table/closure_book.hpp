@@ -30,8 +30,8 @@ public:
     void begin(const std::string& name, const Closure& closure);
     // The timer must be running.
     void end(const std::string& name, ClosureId id);
-    // Ends the timers of that name, or of one hold of it, that have no purpose any more. Without a
-    // record it ends all of them.
+    // Ends the timers of that name, or of one of its holds, that have no effect any more because
+    // their hold is gone or has changed. Ends all of them if `record` is null.
     void end_over(const std::string& name, const LockRecord* record);
     void end_over(const std::string& name, const LockRecord* record, OperationId hold);
 

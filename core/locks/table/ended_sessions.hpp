@@ -24,7 +24,7 @@ public:
         std::map<Seq, Operation> operations;
     };
 
-    // Counts the end of a session. A new sweep begins, unless no session has left anything.
+    // Counts the end of a session. If any ended session has left traces, a new sweep begins.
     void add(SessionId id, Predecessor how, std::map<Seq, Operation> operations);
     // This operation, which must be known, was removed from the name.
     void forget(OperationId gone, const std::string& name);
@@ -58,8 +58,9 @@ public:
     [[nodiscard]] const std::set<SessionId>& changes() const { return changes_; }
     void forget_changes() { changes_.clear(); }
 
-    // For loading: first the sessions, then the rest, for which it returns false if that
-    // contradicts the sessions. The operations come with their names.
+    // For loading. The sessions are restored first; false if one is known already. Then the second
+    // function restores the rest, and returns false if that contradicts the sessions. Their
+    // operations are restored with the names that they are about.
     bool restore(SessionId id, Predecessor how);
     bool restore(std::uint64_t endings, Progress progress, SessionId newest);
     // Null if the session has not ended.

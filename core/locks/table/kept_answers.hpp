@@ -1,4 +1,5 @@
-// The answers of one session that its node has not received yet (S17).
+// The answers of one session that its node has not received yet. This class only keeps them:
+// LockMachine::on(const Request&) in machine/requests.cpp decides which request is a repeat (S17).
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,8 @@
 namespace mortise::core {
 
 // The answers are in the order of the log, in which they are acknowledged, and are found by the
-// number of the request, for repeats. A request that waits is answered when it is granted, so the
-// numbers are not ascending in general; those of requests that are answered when they are applied
-// are.
+// number of the request, for repeats. The numbers ascend only among requests that were answered
+// when they were applied; one that waited is answered later.
 class KeptAnswers {
 public:
     [[nodiscard]] std::size_t size() const { return kept_.size(); }

@@ -46,10 +46,10 @@ public:
         traces_.begin(endings, ended);
     }
 
-    // On `granted` the grant is one of `grants`: because of its priority others may be granted with
-    // it. On `queued` the operation is in the `grants` of a later call. `busy` leaves nothing
-    // behind (S20). `waiter` is the request as it waits, without its mode. `last` has for each name
-    // the previous holder, if the record with it was removed.
+    // On `granted`, `grants` has the grant, and perhaps those of other waiters: its priority may
+    // let them in, too. On `queued` the operation is in the `grants` of a later call. `busy` leaves
+    // nothing behind (S20). `waiter` is the request as it waits, without its mode. `last` has for
+    // each name the previous holder, if the record with it was removed.
     using LastHolders = ShortList<Previous>;
     Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants);
     // Releases the operation's hold on these names. It must hold them all.
@@ -108,7 +108,8 @@ public:
     // Removes the holders and waiters of ended sessions, unless that was done since the last
     // ending: at most `max` of them. Nobody is let in before all are removed.
     Cleared clear(const std::string& name, std::size_t max, Grants& grants);
-    // What else was removed since the last call: grants on one name may lead to other names.
+    // The traces that were removed from further names since the last call: a grant on one name may
+    // lead to others.
     using Gone = QueueAdmission::Gone;
     [[nodiscard]] Gone take_gone() { return std::exchange(gone_, {}); }
     // See NameTable.

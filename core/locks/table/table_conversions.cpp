@@ -1,4 +1,5 @@
-// What conversions of holds do to a name (S27, S28).
+// The effects of conversions on a name (S27). QueueAdmission::let_in in admission.cpp decides that
+// a waiting conversion is granted before all other waiters (S28).
 #include "core/base/check.hpp"
 #include "core/locks/table/lock_table.hpp"
 
