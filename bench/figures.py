@@ -31,9 +31,9 @@ class Outcome:
         self.counters = Counter()
         for part in parts:
             self.counters.update(part["counters"])
-        # Every node applies every entry; it was still one entry.
+        # Every node applies every entry; it was still one entry. Other services count none.
         for key in ("entries", "commands"):
-            self.counters[key] = max(part["counters"][key] for part in parts)
+            self.counters[key] = max(part["counters"].get(key, 0) for part in parts)
 
     def quantile(self, share):
         return quantile(self.acquire, share)

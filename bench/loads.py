@@ -1,6 +1,6 @@
 """Loads: callers that acquire and release at full speed, at the floor or in a cluster."""
 
-from figures import Outcome
+from figures import Outcome, quantile
 from processes import Failed
 
 
@@ -39,6 +39,12 @@ class Load:
         return outcome
 
 
+def probe(programs, options):
+    """Medians of a sync of the disk and of a round trip on loopback, in microseconds."""
+    found = programs.run_floor("probe", min(options.seconds, 2))
+    return [quantile(dict(map(tuple, found[key])), 0.5) for key in ("sync", "round_trip")]
+
+
 def floor(programs, options, callers, awaited):
     return Outcome([programs.run_floor("load", callers, "awaited" if awaited else "unawaited",
                                        options.warm_up, options.seconds)])
@@ -47,6 +53,8 @@ def floor(programs, options, callers, awaited):
 ON_LEADER = Load("one caller on the leader", "blocking", 1, "leader")
 ON_FOLLOWER = Load("one caller on a follower", "blocking", 1, "follower")
 UNAWAITED = Load("one caller, releases not awaited", "blocking", 1, "leader", awaited=False)
+SIXTEEN = Load("16 callers", "blocking", 16, "all")
+SIXTEEN_UNAWAITED = Load("16 callers, releases not awaited", "blocking", 16, "all", awaited=False)
 MANY = Load("64 callers", "blocking", 64, "all")
 MANY_UNAWAITED = Load("64 callers, releases not awaited", "blocking", 64, "all", awaited=False)
 ASYNC_ONE = Load("1,024 outstanding at one node", "async", 1024, "leader")

@@ -3,11 +3,17 @@
 import os
 import platform
 import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 
 from figures import Range
+
+
+def progress(what):
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 
 
 def output(*command):

@@ -14,8 +14,9 @@ from pathlib import Path
 import loads
 import report
 from catalogue import ALL_NAMES, EVENTS, LOADS, NOT_BUILT, is_chosen, number_of
-from figures import Range, quantile
+from figures import Range
 from processes import Cluster, Failed, Programs
+from report import progress
 from targets import Line, Rounds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,11 +49,6 @@ def understood():
     return options
 
 
-def progress(what):
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
-
-
 def chosen(targets, options):
     return [target for target in targets if is_chosen(target.name, options.only)]
 
@@ -67,9 +63,8 @@ class Bench:
 
     def probe(self):
         """The disk and the loopback, which the floor is judged by."""
-        found = self.programs.run_floor("probe", min(self.options.seconds, 2))
-        for values, key in ((self.sync, "sync"), (self.trip, "round_trip")):
-            values.append(quantile(dict(map(tuple, found[key])), 0.5))
+        for values, found in zip((self.sync, self.trip), loads.probe(self.programs, self.options)):
+            values.append(found)
 
     def floors(self):
         """Each load of the floor that some target needs; the others are for comparison."""

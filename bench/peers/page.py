@@ -1,0 +1,96 @@
+"""The results as lines for a terminal and as a page of Markdown."""
+
+from figures import Range
+from report import table
+from results import measured, to_floor, to_mortise
+from systems import SCENARIOS
+
+PROVISIONAL = "provisional: the machine was not quiet"
+
+
+def is_quiet(report):
+    return report["context"]["load_before"] <= 0.5
+
+
+def figure(values, form="{:,.0f}"):
+    values = measured(values)
+    return Range(values).text(form) if values else "-"
+
+
+def lines(report):
+    head = ("SYSTEM", "SCENARIO", "CYCLES/S", "P50 US", "P99 US", "X MORTISE", "X FLOOR", "CPU US",
+            "MAX/MIN")
+    cells = [(row["system"], row["scenario"], row["failure"] or figure(row["rates"]),
+              figure(row["p50_us"]), figure(row["p99_us"]),
+              figure(to_mortise(report, row), "{:.2f}"), figure(to_floor(report, row), "{:.2f}"),
+              figure(row["cpu_us"], "{:,.1f}"), figure(row["fairness"], "{:.2f}"))
+             for row in report["rows"]]
+    yield from table([head, *cells])
+    for found in report["failovers"]:
+        yield f"{found['system']}, failover, runs {len(found['ms'])}: {figure(found['ms'])} ms"
+
+
+def cells_of(report, row, is_hot):
+    fenced = "yes" if row["fenced"] else "no"
+    yield from (row["system"], row["keeps"], fenced)
+    yield row["failure"] or figure(row["rates"])
+    yield from (figure(row["p50_us"]), figure(row["p99_us"]),
+                figure(to_mortise(report, row), "{:.2f}"))
+    if is_hot:
+        yield from (figure(row["fairness"], "{:.2f}"), figure(row["retries"], "{:.1f}"))
+    else:
+        yield figure(to_floor(report, row), "{:.2f}")
+    yield figure(row["cpu_us"], "{:,.1f}")
+
+
+def rows_of_table(head, rows):
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def scenario_table(report, scenario):
+    rows = [row for row in report["rows"] if row["scenario"] == scenario.name]
+    if not rows:
+        return
+    yield from (f"## {scenario.name}", "")
+    own = ["luckiest / unluckiest", "vain attempts"] if scenario.one_name else ["x floor"]
+    head = ["system", "survives on", "fenced", "cycles/s", "p50, us", "p99, us", "x Mortise", *own,
+            "CPU, us"]
+    yield from rows_of_table(head, [cells_of(report, row, scenario.one_name) for row in rows])
+
+
+def failover_table(report):
+    if not report["failovers"]:
+        return
+    yield from ("## Failover", "", "The leader is killed (SIGKILL); milliseconds to the end of an "
+                "acquire that begins at that moment elsewhere.", "")
+    yield from rows_of_table(["system", "median [lowest-highest], ms", "runs"],
+                             [(found["system"], figure(found["ms"]), str(len(found["ms"])))
+                              for found in report["failovers"]])
+
+
+EXPLAINED = """A cycle is an acquire and its release, both answered; p50 and p99 are those of the
+acquire. Figures are medians of all rounds, with the range in brackets; a ratio is that of cycles/s
+in the same round. *Survives on* says what has a granted lock when it is answered: three disks (a
+majority of them, synced), one synced disk, or memory alone. *Fenced* says whether a grant has a
+number that a resource can compare. CPU is that of all processes for one cycle. How each service is
+run is in [performance](../../docs/performance.md#other-lock-services)."""
+
+
+def markdown(report, plot):
+    context = report["context"]
+    yield from (f"# Mortise beside other lock services, {context['date'][:10]}", "")
+    if not is_quiet(report):
+        yield from (f"**{PROVISIONAL}** (load {context['load_before']} before the run).", "")
+    if report["void"]:
+        yield from (f"**The floor is void**: {', '.join(report['void'])}.", "")
+    yield from (" ".join(EXPLAINED.split("\n")), "", f"![cycles a second]({plot})", "")
+    yield from (f"- {key.replace('_', ' ')}: {value}" for key, value in context.items())
+    yield from (f"- {key}: {value}" for key, value in report["versions"].items())
+    yield from (f"- floor: {report['floor']}", "")
+    for scenario in SCENARIOS:
+        yield from scenario_table(report, scenario)
+    yield from failover_table(report)
