@@ -72,12 +72,13 @@ def failover_table(report):
                               for found in report["failovers"]])
 
 
-EXPLAINED = """A cycle is an acquire and its release, both answered; p50 and p99 are those of the
-acquire. Figures are medians of all rounds, with the range in brackets; a ratio is that of cycles/s
-in the same round. *Survives on* says what has a granted lock when it is answered: three disks (a
-majority of them, synced), one synced disk, or memory alone. *Fenced* says whether a grant has a
-number that a resource can compare. CPU is that of all processes for one cycle. How each service is
-run is in [performance](../../docs/performance.md#other-lock-services)."""
+EXPLAINED = """A cycle is an acquire and its release, both answered unless the name of the system
+says otherwise; p50 and p99 are those of the acquire. Figures are medians of all rounds, with the
+range in brackets; a ratio is that of cycles/s in the same round. *Survives on* says what has a
+granted lock when it is answered: three disks (a majority of them, synced), one synced disk, or
+memory alone. *Fenced* says whether a grant has a number that a resource can compare. CPU is that of
+all processes for one cycle. How each service is run is in
+[performance](../../docs/performance.md#other-lock-services)."""
 
 
 def markdown(report, plot):

@@ -4,10 +4,11 @@ from html import escape
 from math import ceil, floor, log10
 from statistics import median
 
+from page import PROVISIONAL, is_quiet
 from results import measured
 from systems import NONE, ONE, SCENARIOS, THREE
 
-WIDTH, LEFT, RIGHT = 760, 200, 70  # the labels are left of the bars, the figures right of them
+WIDTH, LEFT, RIGHT = 800, 230, 75  # the labels are left of the bars, the figures right of them
 BAR, STEP = 14, 20
 CLASSES = {THREE: "three", ONE: "one", NONE: "none"}
 # Each colour has a contrast of at least 3 with its background.
@@ -31,7 +32,7 @@ class Axis:
     """Whole powers of ten at both ends; all panels share it."""
 
     def __init__(self, values):
-        self.low = floor(log10(min(values)))
+        self.low = floor(log10(min(values) / 1.5))  # so that each bar has a length
         self.high = max(ceil(log10(max(values))), self.low + 1)
 
     def x(self, value):
@@ -68,17 +69,18 @@ def panel(axis, scenario, rows, top):
 
 def legend(top):
     for index, (keeps, name) in enumerate(CLASSES.items()):
-        x = LEFT + index * 160
+        x = LEFT + index * 180
         yield f'<rect x="{x}" y="{top}" width="{BAR}" height="{BAR}" class="{name}"/>'
         yield text(x + 20, top + 11, f"survives on {keeps}" if name != "none" else f"only {keeps}")
 
 
-def svg(report, note=""):
+def svg(report):
     rows = [row for row in report["rows"] if measured(row["rates"])]
     axis = Axis([value for row in rows for value in measured(row["rates"])])
-    date, parts, top = report["context"]["date"][:10], [], 66
+    date, parts, top = report["context"]["date"][:10], [], 74
     parts.append(text(LEFT, 20, f"Cycles a second (acquire and release), {date}", "strong"))
-    parts.append(text(LEFT, 38, note or report["context"]["machine"]))
+    note = "" if is_quiet(report) else f"; {PROVISIONAL}"
+    parts.append(text(LEFT, 38, report["context"]["machine"] + note))
     parts.extend(legend(48))
     for scenario in SCENARIOS:
         own = [row for row in rows if row["scenario"] == scenario.name]

@@ -172,8 +172,13 @@ class Plot(unittest.TestCase):
         self.assertIn("2 x <a> & b", labels)
         self.assertIn("15", labels)  # the median of etcd
 
+    def test_a_busy_machine_makes_it_provisional(self):
+        self.assertNotIn("provisional", self.text)
+        self.assertIn("2 x &lt;a&gt; &amp; b; provisional: the machine was not quiet",
+                      plot.svg(report_of(measured_outcomes(), load=0.6)))
+
     def test_the_axis_is_logarithmic(self):
-        axis = plot.Axis([12, 3400])
+        axis = plot.Axis([16, 3400])
         self.assertEqual(axis.ticks(), [10, 100, 1000, 10_000])
         steps = [axis.x(tick) for tick in axis.ticks()]
         self.assertEqual((steps[0], steps[-1]), (plot.LEFT, plot.WIDTH - plot.RIGHT))
