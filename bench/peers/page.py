@@ -17,15 +17,27 @@ def figure(values, form="{:,.0f}"):
     return Range(values).text(form) if values else "-"
 
 
+def rates(row):
+    """If some rounds failed, the others count."""
+    return figure(row["rates"]) if measured(row["rates"]) else "failed"
+
+
+def failures(report):
+    for row in report["rows"]:
+        if row["failure"]:
+            yield f"failed: {row['system']}, {row['scenario']}: {row['failure']}"
+
+
 def lines(report):
     head = ("SYSTEM", "SCENARIO", "CYCLES/S", "P50 US", "P99 US", "X MORTISE", "X FLOOR", "CPU US",
             "MAX/MIN")
-    cells = [(row["system"], row["scenario"], row["failure"] or figure(row["rates"]),
-              figure(row["p50_us"]), figure(row["p99_us"]),
-              figure(to_mortise(report, row), "{:.2f}"), figure(to_floor(report, row), "{:.2f}"),
+    cells = [(row["system"], row["scenario"], rates(row), figure(row["p50_us"]),
+              figure(row["p99_us"]), figure(to_mortise(report, row), "{:.2f}"),
+              figure(to_floor(report, row), "{:.2f}"),
               figure(row["cpu_us"], "{:,.1f}"), figure(row["fairness"], "{:.2f}"))
              for row in report["rows"]]
     yield from table([head, *cells])
+    yield from failures(report)
     for found in report["failovers"]:
         yield f"{found['system']}, failover, runs {len(found['ms'])}: {figure(found['ms'])} ms"
 
@@ -33,7 +45,7 @@ def lines(report):
 def cells_of(report, row, is_hot):
     fenced = "yes" if row["fenced"] else "no"
     yield from (row["system"], row["keeps"], fenced)
-    yield row["failure"] or figure(row["rates"])
+    yield rates(row)
     yield from (figure(row["p50_us"]), figure(row["p99_us"]),
                 figure(to_mortise(report, row), "{:.2f}"))
     if is_hot:
@@ -95,3 +107,4 @@ def markdown(report, plot):
     for scenario in SCENARIOS:
         yield from scenario_table(report, scenario)
     yield from failover_table(report)
+    yield from (f"- {failure}" for failure in failures(report))

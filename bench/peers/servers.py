@@ -44,7 +44,7 @@ class Servers:
     def __init__(self, programs, count=1):
         self.count = count
         self.directory = programs.directory()
-        self.folder = Path(self.directory.name)
+        self.folder = Path(self.directory.name).resolve()  # where the servers run
         self.ports = {}
         self.processes = {}
 

@@ -101,7 +101,15 @@ class Ratios(unittest.TestCase):
         report = report_of(outcomes)
         row = self.row(report, ETCD, MANY)
         self.assertEqual(to_mortise(report, row), [0.5])
-        self.assertIn("| no leader |", "\n".join(page.markdown(report, "plot.svg")))
+        words = "failed: etcd, 3 members, 64 callers: no leader"
+        self.assertIn(f"- {words}", page.markdown(report, "plot.svg"))
+        self.assertIn(words, page.lines(report))
+
+    def test_what_failed_in_every_round_has_no_figures(self):
+        outcomes = Outcomes()
+        outcomes.fail(ETCD, MANY, "no leader")
+        self.assertIn("| etcd, 3 members | three disks | yes | failed | - | - | - | - | - |",
+                      page.markdown(report_of(outcomes), "plot.svg"))
 
 
 class Page(unittest.TestCase):
@@ -284,6 +292,10 @@ class Ends(unittest.TestCase):
             self.assertTrue(all(map(is_alive, pids)))
         self.assert_ended(pids)
         self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_a_relative_directory_is_not_taken_from_where_the_servers_run(self):
+        with Listener(Programs("x", os.path.relpath(self.directory))) as servers:
+            self.assertTrue(servers.data(1).is_absolute())
 
     def test_nothing_is_left_after_a_failure(self):
         with self.assertRaisesRegex(Failed, "in between"):
