@@ -101,7 +101,9 @@ def markdown(report, plot):
     if report["void"]:
         yield from (f"**The floor is void**: {', '.join(report['void'])}.", "")
     yield from (" ".join(EXPLAINED.split("\n")), "", f"![cycles a second]({plot})", "")
-    yield from (f"- {key.replace('_', ' ')}: {value}" for key, value in context.items())
+    where = context["disk"].rpartition(", ")[2]  # the path says nothing to others
+    yield from (f"- {key.replace('_', ' ')}: {value}"
+                for key, value in (context | {"disk": where}).items())
     yield from (f"- {key}: {value}" for key, value in report["versions"].items())
     yield from (f"- floor: {report['floor']}", "")
     for scenario in SCENARIOS:

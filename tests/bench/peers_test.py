@@ -41,7 +41,8 @@ def report_of(outcomes, load=0.1, void=()):
     return {"rows": outcomes.rows(), "failovers": outcomes.failovers, "void": list(void),
             "floor": "sync p50 123 us", "versions": {"etcd": "etcd 3.4.23"},
             "context": {"date": "2026-11-26 12:00 UTC", "commit": "0123456789ab",
-                        "machine": "2 x <a> & b", "load_before": load, "rounds": 3}}
+                        "machine": "2 x <a> & b", "disk": "/home/a,b/build, ext4",
+                        "load_before": load, "rounds": 3}}
 
 
 def measured_outcomes():
@@ -136,7 +137,8 @@ class Page(unittest.TestCase):
 
     def test_says_on_which_machine_and_what(self):
         lines = self.markdown()
-        for words in ("commit: 0123456789ab", "machine: 2 x <a> & b", "etcd: etcd 3.4.23"):
+        for words in ("commit: 0123456789ab", "machine: 2 x <a> & b", "etcd: etcd 3.4.23",
+                      "disk: ext4"):
             self.assertIn(f"- {words}", lines)
         self.assertIn("![cycles a second](2026-11-26.svg)", lines)
 
