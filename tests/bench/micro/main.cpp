@@ -32,7 +32,7 @@ void measure(benchmark::State& state, const NamedTask& named) {
     for (int i = 0; i < warm_up; ++i)
         task->run();
     const auto before = allocations_so_far();
-    for (auto _ : state)
+    while (state.KeepRunning())
         task->run();
     const auto grown = allocations_so_far() - before;
     using benchmark::Counter;
