@@ -32,6 +32,11 @@ def failovers(cluster, runs, how):
     return times
 
 
+def cached(cluster, options):
+    """Nanoseconds to take a lock that a follower has cached."""
+    return cluster.nodes[cluster.follower()].do("cached", name="cached", seconds=options.seconds)
+
+
 class Held:
     """A cluster in which one follower holds many locks."""
 

@@ -30,7 +30,7 @@ USES = {
 SUBFOLDERS = {
     "core": (
         "base", "access", "locks", "locks/table", "locks/deadlock", "locks/rows", "locks/machine",
-        "codec", "raft", "leases", "agent", "node"),
+        "cache", "codec", "raft", "leases", "agent", "node"),
     "transport": (
         "wire", "tls", "sockets", "rpc", "peers", "clients", "network"),
     "embed": (

@@ -137,7 +137,7 @@ class Subfolders(Tidy):
     def test_a_new_subfolder_is_put_in_its_place_first(self):
         for folder in tidy.SUBFOLDERS:
             with self.subTest(folder=folder):
-                self.finds(f"{folder}/cache/x.cpp", "int x;\n", "1: not in the table")
+                self.finds(f"{folder}/somewhere/x.cpp", "int x;\n", "1: not in the table")
             (self.root / f"{folder}/cache/x.cpp").unlink(missing_ok=True)
 
 

@@ -515,6 +515,8 @@ struct Holder {
   since @3 :UInt64;            # log index
   label @4 :Data;
   node @5 :UInt64;             # the node of the session
+  # How many tokens its node may give to its callers in turn, from `token` on; zero: not cached.
+  cachedTokens @6 :UInt32;
 }
 
 struct Waiter {

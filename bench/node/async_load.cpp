@@ -52,7 +52,7 @@ public:
     void begin() {
         if (!window_.is_open()) return ended_.count_down();
         begin_ = Clock::now();
-        async_acquire(node_, name_, [this](std::error_code failed, Hold held) {
+        async_acquire(node_, name_, uncached, [this](std::error_code failed, Hold held) {
             if (failed) return end(failed);
             took_ = Clock::now() - begin_;
             release(std::move(held));
@@ -105,7 +105,7 @@ private:
 
     void arrive(std::uint64_t number, Clock::time_point due) {
         ++under_way_;
-        async_acquire(node_, load_.name_of(node_, number % names_),
+        async_acquire(node_, load_.name_of(node_, number % names_), uncached,
                       [this, due](std::error_code failed, Hold held) {
                           if (failed) record_.fail(failed);
                           if (!failed && window_.counts()) record_.add(Clock::now() - due);

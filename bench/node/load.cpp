@@ -48,7 +48,7 @@ nlohmann::json blocking_load(Node& node, const Load& load) {
     Window window{load.warm_up, load.seconds, [&node] { return counters_of(node); }};
     return closed_loop(load.callers, window, [&](std::size_t caller) {
         const auto begin = Clock::now();
-        auto held = node.acquire(names[caller]);
+        auto held = node.acquire(names[caller], uncached);
         const auto took = Clock::now() - begin;
         if (!load.awaited)
             held.unlock();
@@ -65,7 +65,7 @@ void hold(Node& node, const std::string& prefix, std::size_t count, std::vector<
         for (auto i = holds.size(); i < count && acquires.size() < under_way; ++i) {
             char name[64];
             std::snprintf(name, sizeof name, "%.8s/%015zu", prefix.c_str(), i);
-            acquires.push_back(async_acquire(node, std::string{name}, asio::use_future));
+            acquires.push_back(async_acquire(node, std::string{name}, uncached, asio::use_future));
         }
         for (auto& acquire : acquires)
             holds.push_back(acquire.get());

@@ -35,7 +35,7 @@ nlohmann::json status_of(const Node& node) {
 
 // The moments are those of CLOCK_MONOTONIC, which all processes of a machine share.
 nlohmann::json acquire_once(Node& node, const std::string& name) {
-    auto held = node.acquire(name);
+    auto held = node.acquire(name, uncached);
     const auto now = Clock::now().time_since_epoch();
     held.unlock();
     return {{"granted_at_ns", std::chrono::nanoseconds{now}.count()}};
@@ -54,6 +54,9 @@ public:
         if (what == "async") return async_load(node_, Load{task});
         if (what == "open") return open_load(node_, Load{task}, task.at("rate").get<double>());
         if (what == "once") return acquire_once(node_, task.at("name").get<std::string>());
+        if (what == "cached")
+            return cached_load(node_, task.at("name").get<std::string>(),
+                               Seconds{task.at("seconds").get<double>()});
         if (what == "ready") {
             const Seconds patience{task.at("seconds").get<double>()};
             const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);

@@ -28,6 +28,9 @@ struct Load {
     Seconds seconds;
 };
 
+// The cluster is measured, not the cache of a node.
+inline const AcquireOptions uncached{.caching = Caching::off};
+
 // Callers that block, each in a thread.
 [[nodiscard]] nlohmann::json blocking_load(Node& node, const Load& load);
 // So many acquires and releases under way, without threads: see async_load.cpp.
@@ -35,6 +38,9 @@ struct Load {
 // `rate` acquires begin in each second, whether or not the earlier ones are granted. An acquire
 // takes from the moment at which it was due, so that a stall is seen by all that it delays.
 [[nodiscard]] nlohmann::json open_load(Node& node, const Load& load, double rate);
+
+// Takes a cached lock by name and through a Mutex, and a std::mutex beside them.
+[[nodiscard]] nlohmann::json cached_load(Node& node, const std::string& name, Seconds time);
 
 // Acquires locks until it holds `count` of them, with names of 24 bytes.
 void hold(Node& node, const std::string& prefix, std::size_t count, std::vector<Hold>& holds);

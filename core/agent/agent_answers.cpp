@@ -29,7 +29,7 @@ bool is_write(const RequestBody& body) {
 
 bool ends_operation(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
-           std::holds_alternative<Downgrade>(body);
+           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Publish>(body);
 }
 
 // The grant of a request for one name does not repeat the name.
@@ -50,7 +50,11 @@ void SessionAgent::on_queued(Seq seq, Now now) {
     if (call == nullptr) return;  // its caller gave up: a Cancel is on its way
     call->asked = std::move(sent.body);
     calls_.queue(sent.tag, *call);
-    watch(sent.tag, *call, call->deadline);
+    // A try that recalls cached grants has no more time than any other try (S43, S48).
+    const auto until = is_try(*call)
+                           ? std::min(now.steady + options_.recall_timeout, call->gives_up)
+                           : Instant::never();
+    watch(sent.tag, *call, std::min(call->deadline, until));
 }
 
 // An immediate answer comes in the order of the sequence numbers; the answer to a queued request
@@ -91,7 +95,9 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
                given.kind == AnswerKind::cancelled || given.kind == AnswerKind::resource_exhausted;
     }
     if (!is_granted) return is_refusal(given.kind);
-    return is_asked_for(given, std::get<Acquire>(asked).names);
+    const auto& acquire = std::get<Acquire>(asked);
+    const bool is_as_cached = given.cached_tokens <= acquire.cached_tokens;
+    return is_as_cached && is_asked_for(given, acquire.names);
 }
 
 void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
@@ -147,6 +153,7 @@ void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given
         return answer(sent.tag, CallError::session_expired);
     }
     acquired.suspends = finish(sent.tag).suspends;
+    acquired.cached_tokens = given.cached_tokens;
     const std::chrono::milliseconds max_hold{asked.terms.max_hold_ms};
     if (max_hold.count() != 0) acquired.ends = now.boot + max_hold;
     holds_.add(seq, held_of(acquired));

@@ -96,6 +96,14 @@ void SessionAgent::on_confirm(const ConfirmCall& call, Now now) {
     session_.renew(now);
 }
 
+void SessionAgent::on_publish(PublishCall call) {
+    if (find_hold(call.hold) == nullptr) return;
+    end({Publish{call.hold.seq, call.token, std::move(call.locker), std::move(call.label)},
+         {},
+         {},
+         0});
+}
+
 void SessionAgent::on_cancel(const CancelCall& call, Now /*now*/) {
     if (calls_.contains(call.tag)) abandon(call.tag, CallError::cancelled);
 }
@@ -172,7 +180,10 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
     const auto call = finish(tag);
     if (call.seq.is_set() && call.writes) error = CallError::outcome_unknown;  // P6
     out_.answers.push_back({tag, error});
-    if (!call.seq.is_set()) return;
+    if (call.seq.is_set()) take_back(call);
+}
+
+void SessionAgent::take_back(const OpenCall& call) {
     if (auto* sent = window_.find(call.seq)) {
         sent->tag = {};
         sent->body = Declined{};
@@ -219,9 +230,25 @@ void SessionAgent::give_up(CallTag tag, Now now) {
         return refuse(tag, ender->releases ? CallError::outcome_unknown : CallError::no_quorum);
     }
     if (confirmations_.forget(tag)) return refuse(tag, why_not_taken(now));
+    if (const auto& call = *calls_.find(tag); call.queued && is_try(call)) return give_up_try(tag);
     // `timed_out` promises that the cluster has queued the request, and that it was not granted
     // (S48).
     abandon(tag, calls_.find(tag)->queued ? CallError::timed_out : why_not_taken(now));
+}
+
+// The cluster queued the try because only cached grants were in its way. They are in use, or their
+// nodes do not answer (S43).
+void SessionAgent::give_up_try(CallTag tag) {
+    const auto call = finish(tag);
+    Busy busy;
+    busy.seen.name = std::get<Acquire>(call.asked).names.front().name;
+    out_.answers.push_back({tag, std::move(busy)});
+    take_back(call);
+}
+
+bool SessionAgent::is_try(const OpenCall& call) {
+    const auto* acquire = std::get_if<Acquire>(&call.asked);
+    return acquire != nullptr && !acquire->wait;
 }
 
 // --- tries that are answered by a read ----------------------------------------------------------

@@ -72,6 +72,16 @@ struct WatchCall {
     OperationId hold;
 };
 
+// A caller of this node uses a cached grant, and another request waits for it: the cluster is told
+// who the caller is (S45). The call has no answer, and does nothing if the hold does not exist.
+struct PublishCall {
+    CallTag tag;  // zero
+    OperationId hold;
+    FencingToken token;
+    LockerTag locker{};
+    std::string label{};
+};
+
 // Ends a waiting acquire or upgrade with `cancelled` (S18). The cancel itself has no answer.
 struct CancelCall {
     CallTag tag;
@@ -116,7 +126,8 @@ struct ChangeCall {
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
-                          DowngradeCall, UpgradeCall, WriteCall, ConfirmCall, WatchCall, ToldCall>;
+                          DowngradeCall, UpgradeCall, WriteCall, ConfirmCall, WatchCall,
+                          PublishCall, ToldCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -136,6 +147,7 @@ struct Acquired {
     ShortList<Part> parts;  // all requested names in ascending order, or the one that was granted
     Acquire::Which which = Acquire::Which::any;
     bool suspends = false;            // as in AcquireCall
+    std::uint32_t cached_tokens = 0;  // as in Answer
     Instant ends = Instant::never();  // its max_hold, on the boot clock: lost by then (S8)
 };
 

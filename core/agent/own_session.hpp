@@ -28,6 +28,8 @@ struct AgentOptions {
     std::uint32_t rho_ppm = 10'000;
     Nanoseconds call_timeout{std::chrono::seconds{10}};
     Nanoseconds resend_after{std::chrono::seconds{1}};
+    // How long a try waits for the nodes that have the name cached (S43).
+    Nanoseconds recall_timeout{std::chrono::seconds{1}};
     Access access = Access::all();  // by this node's certificate
     // The number of acquiring requests that may be sent and not known to be applied.
     // Including releases and cancels it is twice as many.

@@ -313,6 +313,11 @@ OperationId SessionAgent::converted_by(OperationId request) const {
         hold = downgrade != nullptr ? downgrade->operation : sent->hold;
     } else if (const auto* call = calls_.find(calls_.queued_as(request.seq))) {
         hold = call->hold;
+    } else {
+        // The caller of an upgrade gave up, and the Cancel comes too late.
+        const auto given_up =
+            holds_.those([&](const Held& held) { return held.unsettled == request.seq; });
+        if (!given_up.empty()) hold = given_up.front();
     }
     return hold.is_set() ? OperationId{request.session, hold} : OperationId{};
 }
@@ -324,6 +329,7 @@ Seq target_of(const RequestBody& body) {
     return std::visit(Overloaded{[](const Release& one) { return one.operation; },
                                  [](const Cancel& one) { return one.operation; },
                                  [](const Downgrade& one) { return one.operation; },
+                                 [](const Publish& one) { return one.operation; },
                                  [](const auto&) { return Seq{}; }},
                       body);
 }

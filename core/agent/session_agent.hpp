@@ -55,6 +55,7 @@ public:
     void on_upgrade(const UpgradeCall& call, Now now);
     void on_write(WriteCall call, Now now);
     void on_confirm(const ConfirmCall& call, Now now);
+    void on_publish(PublishCall call);
     void on_cancel(const CancelCall& call, Now now);
     void on_release(const ReleaseCall& call, Now now);
     // The owner of a hold in AgentOutput::lost, or of a hold that the program gave up as lost, was
@@ -145,6 +146,9 @@ private:
     OpenCall finish(CallTag tag);
     void answer(CallTag tag, CallError error);
     void abandon(CallTag tag, CallError error);
+    void take_back(const OpenCall& call);
+    void give_up_try(CallTag tag);
+    [[nodiscard]] static bool is_try(const OpenCall& call);
     void expect_end(CallTag tag, bool releases, Now now);
     void end(Outgoing ending);
     [[nodiscard]] bool is_current(CallTag tag, Instant at) const;

@@ -25,6 +25,8 @@ enum class RequestKind : std::uint8_t {
     ask_release = 17,
     declined = 18,
     close_session = 19,
+    acquire_cached = 20,  // an acquire, followed by the number of its tokens
+    publish = 21,
 };
 
 // Flags for the optional fields of an acquire. An absent field is not written.
@@ -88,7 +90,8 @@ public:
 
     void operator()(const Acquire& c) {
         const bool is_one = c.names.size() == 1;
-        begin(is_one ? RequestKind::acquire : RequestKind::acquire_several);
+        const auto one = c.cached_tokens == 0 ? RequestKind::acquire : RequestKind::acquire_cached;
+        begin(is_one ? one : RequestKind::acquire_several);
         out_.u8(flags_of(c));
         if (!is_one) out_.varint(c.names.size());
         for (const auto& [name, mode] : c.names) {
@@ -96,6 +99,7 @@ public:
             put_enum(out_, mode);
         }
         put_options(out_, c);
+        if (is_one && c.cached_tokens != 0) out_.varint(c.cached_tokens);
     }
     void operator()(const Release& c) {
         begin(RequestKind::release, c.operation);
@@ -132,6 +136,13 @@ public:
         out_.text(c.name);
         out_.text(c.reason);
     }
+    void operator()(const Publish& c) {
+        begin(RequestKind::publish, c.operation);
+        out_.varint(c.token.raw());
+        put_flag(out_, c.locker.is_set());
+        if (c.locker.is_set()) put(out_, c.locker);
+        out_.text(c.label);
+    }
     void operator()(const Declined& /*c*/) { begin(RequestKind::declined); }
     void operator()(const CloseSession& /*c*/) { begin(RequestKind::close_session); }
 
@@ -160,6 +171,14 @@ Acquire get_acquire(ByteReader& in) {
     const auto flags = in.u8();
     get_name_and_mode(in, c);
     get_options(in, flags, c);
+    return c;
+}
+
+Acquire get_acquire_cached(ByteReader& in) {
+    auto c = get_acquire(in);
+    const auto tokens = in.varint();
+    if (tokens == 0 || tokens > cached_tokens_max) in.fail();
+    c.cached_tokens = static_cast<std::uint32_t>(tokens);
     return c;
 }
 
@@ -202,6 +221,18 @@ AskRelease get_ask_release(ByteReader& in) {
     return {std::move(name), std::string{in.text(reason_bytes_max)}};
 }
 
+Publish get_publish(ByteReader& in, Seq seq) {
+    Publish c;
+    c.operation = get_operation(in, seq);
+    c.token = get_id<FencingToken>(in);
+    if (get_flag(in)) {
+        c.locker = get_locker(in);
+        if (!c.locker.is_set()) in.fail();
+    }
+    c.label = in.text(label_bytes_max);
+    return c;
+}
+
 }  // namespace
 
 void put_request(ByteWriter& out, const Request& request) {
@@ -223,6 +254,8 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
         case RequestKind::mark_consistent: return MarkConsistent{operation(), get_name(in)};
         case RequestKind::break_lock: return get_break_lock(in);
         case RequestKind::ask_release: return get_ask_release(in);
+        case RequestKind::acquire_cached: return get_acquire_cached(in);
+        case RequestKind::publish: return get_publish(in, seq);
         case RequestKind::declined: return Declined{};
         case RequestKind::close_session: return CloseSession{};
     }

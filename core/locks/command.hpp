@@ -140,6 +140,9 @@ struct Acquire {
     LockerTag locker{};
     HoldTerms terms{};  // for each name that it gets
     Which which = Which::any;
+    // Asks for a cached grant with so many tokens (S39), at most cached_tokens_max; zero: for an
+    // ordinary one. Only for one name, shared or exclusive, without terms.
+    std::uint32_t cached_tokens = 0;
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -220,6 +223,16 @@ struct AskRelease {
     friend bool operator==(const AskRelease&, const AskRelease&) = default;
 };
 
+// Makes a cached grant an ordinary one, because a caller of its node uses it and another request
+// waits (S45): from now on it has the locker, the label and the token of that use.
+struct Publish {
+    Seq operation;
+    FencingToken token;  // one of those that the grant reserved
+    LockerTag locker{};
+    std::string label{};
+    friend bool operator==(const Publish&, const Publish&) = default;
+};
+
 // Replaces a request for which the leader had no capacity (P11). It does nothing and is answered
 // with `resource_exhausted`, so that the requests behind it in the stream proceed.
 struct Declined {
@@ -232,15 +245,16 @@ struct CloseSession {
     friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
-                                 MarkConsistent, BreakLock, AskRelease, Declined, CloseSession>;
+using RequestBody =
+    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue, MarkConsistent, BreakLock,
+                 AskRelease, Publish, Declined, CloseSession>;
 
 // A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
 // P11).
 [[nodiscard]] inline bool is_releasing(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
-           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Declined>(body) ||
-           std::holds_alternative<CloseSession>(body);
+           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Publish>(body) ||
+           std::holds_alternative<Declined>(body) || std::holds_alternative<CloseSession>(body);
 }
 
 // The requests of a session are one stream, numbered 1, 2, 3, ... without a gap. A request takes

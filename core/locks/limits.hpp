@@ -28,7 +28,9 @@ constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
 // A session that has this many names, held or queued, gets no more: its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
-constexpr std::size_t sweep_names_max = 1'024;   // S11
+constexpr std::uint32_t cached_tokens_max = 1U << 24U;                // of one cached grant (S39)
+constexpr std::uint64_t cached_tokens_end = std::uint64_t{1} << 62U;  // none is cached from here on
+constexpr std::size_t sweep_names_max = 1'024;                        // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
 // The cost limits of a search for a wait cycle (S33), in requests and waits examined: for one
 // search, and for all searches of a command, which searches again after each refusal. A longer

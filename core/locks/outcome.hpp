@@ -39,8 +39,9 @@ enum class AnswerKind : std::uint8_t {
     deadlock,
     invalid_argument,   // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
                         // several names; Acquire: names out of order, or twice; SetValue,
-                        // MarkConsistent: not held exclusively
-    stored,             // SetValue, MarkConsistent
+                        // MarkConsistent: not held exclusively; Publish: not a cached grant, not
+                        // one of its tokens, or while an upgrade waits
+    stored,             // SetValue, MarkConsistent, Publish
     broken,             // BreakLock
     lost,               // Release, Cancel: the hold had been broken, and this confirms the loss
     asked,              // AskRelease
@@ -83,6 +84,8 @@ struct Answer {
     // cycle is longer than cycle_steps_max or cycle_bytes_max. Empty for an upgrade that never
     // waited.
     std::vector<CycleStep> cycle{};
+    // granted: how many tokens the grant reserves, from `token` on; zero if it is not cached (S39).
+    std::uint32_t cached_tokens = 0;
 
     friend bool operator==(const Answer&, const Answer&) = default;
 };

@@ -28,6 +28,7 @@ void CallDesk::take(Call& call, Now now) {
                           [&](UpgradeCall& one) { agent_.on_upgrade(one, now); },
                           [&](WriteCall& one) { agent_.on_write(std::move(one), now); },
                           [&](ConfirmCall& one) { agent_.on_confirm(one, now); },
+                          [&](PublishCall& one) { agent_.on_publish(std::move(one)); },
                           [&](ToldCall& one) { agent_.on_notified(one.hold); },
                           [&](auto& one) { on(one, now); }},
                call);
@@ -60,7 +61,7 @@ std::optional<Denied> CallDesk::denied(const Call& call) const {
 void CallDesk::on(AcquireCall& call, Now now) {
     const auto& request = call.request;
     const bool is_try = !request.wait && request.which == Acquire::Which::any;
-    const bool looks_taken = is_try && !would_grant(request);
+    const bool looks_taken = is_try && !would_grant(request) && !would_recall(request);
     const auto behind = looks_taken ? agent_.read_behind(names_of(request)) : std::nullopt;
     if (behind) {
         ask_try(call, *behind, now);
@@ -196,7 +197,7 @@ void CallDesk::tell_times(LockView& lock, Now now) const {
 
 void CallDesk::answer_try(AcquireCall& call, Now now) {
     const auto& request = call.request;
-    if (would_grant(request) || names_other_policy(request)) {
+    if (would_grant(request) || would_recall(request) || names_other_policy(request)) {
         agent_.on_acquire(std::move(call), now);
     } else {
         answers_.push_back({call.tag, Busy{machine_.inspect(request.names.front().name)}});
@@ -209,6 +210,12 @@ bool CallDesk::names_other_policy(const Acquire& request) const {
                const auto* record = machine_.table().find(one.name);
                return record != nullptr && record->policy() != request.policy;
            });
+}
+
+bool CallDesk::would_recall(const Acquire& request) const {
+    return std::ranges::any_of(request.names, [&](const NamedMode& one) {
+        return machine_.views().would_recall(one.name, one.mode);
+    });
 }
 
 bool CallDesk::would_grant(const Acquire& request) const {

@@ -57,6 +57,7 @@ private:
     void tell_times(LockView& lock, Now now) const;
     void answer_try(AcquireCall& call, Now now);
     [[nodiscard]] bool would_grant(const Acquire& request) const;
+    [[nodiscard]] bool would_recall(const Acquire& request) const;
     [[nodiscard]] bool names_other_policy(const Acquire& request) const;
 
     const NodeOptions& options_;

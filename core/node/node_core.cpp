@@ -41,6 +41,7 @@ AgentOptions agent_options(const NodeOptions& options) {
             options.clock_rate_bound_ppm,
             options.call_timeout,
             options.election_timeout,
+            options.election_timeout,
             options.access,
             options.window};
 }
@@ -340,6 +341,12 @@ void NodeCore::notify_holders(const AgentOutput& agent) {
         contentions_.forget(lost.hold);
     for (const auto withdrawn : agent.withdrawn)
         contentions_.forget(withdrawn);
+    // A request that waits for a cached grant recalls it (S40).
+    for (const auto& answer : agent.answers) {
+        const auto* acquired = std::get_if<Acquired>(&answer.result);
+        if (acquired != nullptr && acquired->cached_tokens != 0)
+            contentions_.watch(acquired->hold, {acquired->parts.front().name});
+    }
     if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
 }
 

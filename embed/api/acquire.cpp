@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
+#include "embed/holds/grant_cache.hpp"
 #include "embed/holds/locker_turn.hpp"
 #include "embed/holds/release.hpp"
 #include "embed/runtime/node_runtime.hpp"
@@ -115,8 +116,25 @@ void tell(ErrorDetail& detail, CallOutcome& outcome) {
         detail.holders = std::move(outcome.locks.front().holders);
 }
 
-Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std::error_code& ec,
-                 LockInfo* busy) {
+// A hold from a cached grant, if there is one. An acquire that is already cancelled gets none.
+Hold from_cache(GrantCache& cache, const AcquireOrder& order) {
+    if (!order.may_be_cached || order.options.cancel.stop_requested()) return {};
+    return cache.take(order);
+}
+
+void ask_for_cached(GrantCache& cache, AcquireOrder& order) {
+    if (order.may_be_cached) order.cached_tokens = cache.tokens_to_reserve(order.name);
+}
+
+struct Asked {
+    const std::shared_ptr<CallGate> gate;  // stays alive if the node is destroyed during the wait
+    const std::shared_ptr<GrantCache> cache;
+};
+
+Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, LockInfo* busy) {
+    const auto& gate = node.gate;
+    if (auto cached = from_cache(*node.cache, order)) return cached;
+    ask_for_cached(*node.cache, order);
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     begun.completion = waiting;
@@ -139,26 +157,26 @@ Hold ask_cluster(const std::shared_ptr<CallGate>& gate, AcquireOrder order, std:
 }
 
 // After add() another thread may end the wait through release_all(), and so may the cancellation.
-Hold ask_for_several(const std::shared_ptr<CallGate>& gate, AcquireOrder order, HoldWishes wishes,
-                     std::error_code& ec, LockInfo* busy) {
+Hold ask_for_several(const Asked& node, AcquireOrder order, HoldWishes wishes, std::error_code& ec,
+                     LockInfo* busy) {
     const auto locker = LockerState::of(order.options.locker);
-    ec = locker->gate() == gate ? std::error_code{} : Errc::invalid_argument;
+    ec = locker->gate() == node.gate ? std::error_code{} : Errc::invalid_argument;
     if (ec) return {};
-    auto hold = watched(ask_cluster(gate, std::move(order), ec, busy), std::move(wishes));
+    auto hold = watched(ask_cluster(node, std::move(order), ec, busy), std::move(wishes));
     if (hold) locker->add(hold);
     return hold;
 }
 
 // An acquire of several names without sharing, or of one name for a locker.
-Hold ask_in_turn(const std::shared_ptr<CallGate>& gate, std::shared_ptr<LockerState> locker,
-                 AcquireOrder order, std::error_code& ec, LockInfo* busy) {
-    if (!locker) return ask_cluster(gate, std::move(order), ec, busy);
+Hold ask_in_turn(const Asked& node, std::shared_ptr<LockerState> locker, AcquireOrder order,
+                 std::error_code& ec, LockInfo* busy) {
+    if (!locker) return ask_cluster(node, std::move(order), ec, busy);
     const std::string name = order.name;
-    auto turn = begin_turn(*locker, *gate, order);
+    auto turn = begin_turn(*locker, *node.gate, order);
     ec = turn.error;
     if (!turn.asks()) return std::move(turn.nested);
     LockerTurn asking{std::move(locker), name};
-    return asking.ended(ask_cluster(gate, std::move(order), ec, busy));
+    return asking.ended(ask_cluster(node, std::move(order), ec, busy));
 }
 
 }  // namespace
@@ -167,14 +185,14 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
              LockInfo* busy) {
     ec = check(order);
     if (ec) return {};
-    // keeps the gate alive if the node is destroyed during the wait
-    const auto gate = node->gate();
+    const Asked asked{node->gate(), node->cache()};
+    order.may_be_cached = GrantCache::may_have(order);
     auto wishes = take_wishes(order.options);
     auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (locker && order.several) {
-        return ask_for_several(gate, std::move(order), std::move(wishes), ec, busy);
+        return ask_for_several(asked, std::move(order), std::move(wishes), ec, busy);
     }
-    return watched(ask_in_turn(gate, std::move(locker), std::move(order), ec, busy),
+    return watched(ask_in_turn(asked, std::move(locker), std::move(order), ec, busy),
                    std::move(wishes));
 }
 
@@ -187,6 +205,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     const auto& gate = node->gate();
     auto bad = check(order);
+    order.may_be_cached = !bad && GrantCache::may_have(order);
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;
     // inside the next block, where the sharing hold is already watched
@@ -202,6 +221,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         of_locker = outer.get();
         finish = std::move(outer);
     }
+    ask_for_cached(*node->cache(), order);
     auto begun = begin(*gate, order);
     auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
     const auto canceller = std::make_shared<Canceller>(gate, core::tag_of(begun.call));
@@ -213,6 +233,10 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
             return cancel;
         }
         of_locker->begin(std::move(locker));
+    }
+    if (auto cached = from_cache(*node->cache(), order)) {
+        call->complete({{}, std::move(cached), {}});
+        return cancel;
     }
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;

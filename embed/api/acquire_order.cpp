@@ -44,6 +44,7 @@ core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant 
     auto& request = call.request;
     if (!order.several) {
         request.names.push_back({order.name, to_core(order.options.mode)});
+        request.cached_tokens = order.cached_tokens;
         return call;
     }
     if (order.several->all) request.which = core::Acquire::Which::all;
@@ -79,6 +80,7 @@ Submitted begin(CallGate& gate, AcquireOrder& order) {
     begun.call = to_call(gate.next_tag(), order, to_instant(deadline), !once);
     const auto progress = order.options.progress_timeout;
     if (progress.is_set()) begun.progress_timeout = progress.to_nanoseconds();
+    begun.may_be_cached = order.may_be_cached;
     return begun;
 }
 

@@ -20,6 +20,7 @@ std::string_view unsound_value(const AcquireOptions& options) {
         return "queue_policy is not a valid queue policy";
     if (options.on_uncertain > OnUncertain::suspend)
         return "on_uncertain is not a valid OnUncertain";
+    if (options.caching > Caching::off) return "caching is not a valid Caching";
     if (options.on_suspended && options.on_uncertain != OnUncertain::suspend)
         return "on_suspended is for OnUncertain::suspend";
     return {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
+#include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/threads/canceller.hpp"
@@ -30,7 +31,7 @@ const Record& grant_of(const Record& record) {
 // Why it cannot be converted to any mode.
 std::error_code refusal(const HoldRecord& record) {
     if (const auto failure = record.failure()) return failure;
-    const bool is_part = record.grant() && !record.locker();
+    const bool is_part = record.is_part_of_set();
     const bool is_shared = record.locker() && !record.locker()->is_alone(record);
     return is_part || is_shared ? make_error_code(Errc::invalid_argument) : std::error_code{};
 }
@@ -54,6 +55,7 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     const bool is_legal =
         mode <= LockMode::exclusive && core::covers(to_core(before), to_core(mode));
     if (!is_legal) return Errc::invalid_argument;
+    if (record.cache()) record.cache()->make_ordinary(record);
     auto& gate = *record.gate();
     auto waiting = std::make_shared<WaitingThread>();
     const core::DowngradeCall call{gate.next_tag(), grant.operation(), to_core(mode)};
@@ -104,6 +106,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
     if (!ec && !is_legal) ec = Errc::invalid_argument;
     if (ec) return false;
+    if (record.cache()) record.cache()->make_ordinary(record);
     // keeps the gate alive if the hold is destroyed during the wait
     const auto gate = record.gate();
     const auto now = std::chrono::steady_clock::now();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/locks/limits.hpp"
+#include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/threads/blocking_call.hpp"
 #include <mortise/errc.hpp>
@@ -11,7 +12,9 @@ namespace mortise {
 
 namespace {
 
+// The name of a value is not cached (S43).
 std::error_code write(const detail::HoldRecord& record, core::RequestBody body) {
+    if (record.cache()) record.cache()->make_ordinary(record);
     core::WriteCall call;
     call.hold = record.operation();
     call.body = std::move(body);

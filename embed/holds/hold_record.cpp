@@ -21,17 +21,31 @@ const core::Acquired::Part* only_part(const core::Acquired& granted) {
 }  // namespace
 
 HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease,
-                       std::shared_ptr<CallGate> gate, core::Nanoseconds progress_timeout)
+                       std::shared_ptr<CallGate> gate, core::Nanoseconds progress_timeout,
+                       std::shared_ptr<GrantCache> cache)
     : granted_{std::move(granted)},
       part_{only_part(granted_)},
       progress_timeout_{progress_timeout},
       lease_{std::move(lease)},
       gate_{std::move(gate)},
+      cache_{std::move(cache)},
       release_{prepared(core::ReleaseCall{{}, granted_.hold})},
       mode_{part_ ? from_core(part_->mode) : LockMode::exclusive},
       token_{part_ ? from_core(part_->token).raw() : 0} {
     begin_work();
 }
+
+HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use use,
+                       std::shared_ptr<GrantCache> cache)
+    : granted_{use.grant,
+               {{grant->part_->name, grant->part_->mode, use.token, std::move(use.previous)}}},
+      part_{&granted_.parts.front()},
+      lease_{grant->lease()},
+      gate_{grant->gate()},
+      grant_{std::move(grant)},
+      cache_{std::move(cache)},
+      mode_{from_core(part_->mode)},
+      token_{from_core(part_->token).raw()} {}
 
 HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                        std::shared_ptr<LockerState> locker)
@@ -40,7 +54,8 @@ HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
       gate_{grant->gate()},
       grant_{std::move(grant)},
       locker_{std::move(locker)},
-      mode_{mode} {}
+      mode_{mode},
+      stop_{std::nostopstate} {}
 
 HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part)
     : part_{&part},
@@ -48,7 +63,8 @@ HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::
       gate_{grant->gate()},
       grant_{std::move(grant)},
       mode_{from_core(part.mode)},
-      token_{from_core(part.token).raw()} {}
+      token_{from_core(part.token).raw()},
+      stop_{std::nostopstate} {}
 
 HoldRecord::~HoldRecord() {
     if (watcher_) gate_->notifier().post(std::move(watcher_));
@@ -56,7 +72,9 @@ HoldRecord::~HoldRecord() {
 
 FencingToken HoldRecord::token() const {
     if (locker_) return grant_->token();
-    return FencingToken::from_raw(token_.load(std::memory_order_acquire));
+    const auto own = FencingToken::from_raw(token_.load(std::memory_order_acquire));
+    // After an upgrade the cluster's grant has a newer token.
+    return cache_ && grant_ ? std::max(own, grant_->token()) : own;
 }
 
 // Both times begin before the cluster can begin to count them for this hold.
@@ -220,10 +238,19 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
 // The owner of a lost hold does not release it, so its prepared release is available.
 void HoldRecord::notify_lost() {
     if (is_released()) return;
+    const auto use = use_.with([](const auto& known) { return known.lock(); });
+    if (use && !use->is_released()) use->stop_.request_stop();
     stop_.request_stop();
     if (release_.empty()) return;
     release_.front().call = core::ToldCall{{}, operation()};
     std::ignore = gate_->submit(release_);
+}
+
+// The loss may have been notified just before.
+void HoldRecord::set_use(const std::shared_ptr<HoldRecord>& use) {
+    use_.with([&](std::weak_ptr<HoldRecord>& known) { known = use; });
+    const auto end = this->end();
+    if (end != End::none && end != End::released) use->stop_.request_stop();
 }
 
 bool HoldRecord::end_with(End end) {

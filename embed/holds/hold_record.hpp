@@ -10,21 +10,27 @@
 #include <system_error>
 
 #include "core/agent/call.hpp"
+#include "core/cache/lock_cache.hpp"
 #include "embed/holds/hold_watcher.hpp"
 #include "embed/holds/lease.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/fork_generation.hpp"
+#include "embed/threads/guarded.hpp"
 #include "embed/values/lock_mode.hpp"
 #include <mortise/hold.hpp>
 #include <mortise/hold_set.hpp>
 
 namespace mortise::detail {
 
+class GrantCache;
 class LockerState;
 class NodeRuntime;
 
 // Thread-safe. A record ends once: released by its owner, or lost. In the child of a fork it is
 // lost.
+//
+// A cached grant is a record without a Hold as well (S39). Its uses have records of their own, one
+// after the other, each with its own token.
 //
 // A locker's grant is a record without a Hold. The locker's Holds have records that share it; each
 // is released by itself, and all are lost with the grant (S22). The grant of several names is such
@@ -37,7 +43,10 @@ class HoldRecord final : public Notifier::Job {
 public:
     // A progress_timeout of zero: none.
     HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
-               core::Nanoseconds progress_timeout = {});
+               core::Nanoseconds progress_timeout = {}, std::shared_ptr<GrantCache> cache = {});
+    // A use of a cached grant.
+    HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use use,
+               std::shared_ptr<GrantCache> cache);
     // Shares a grant of that locker, in a mode that the grant covers.
     HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
@@ -93,8 +102,9 @@ public:
     [[nodiscard]] HoldState state() const;
     [[nodiscard]] LossReason why_lost() const;
     [[nodiscard]] std::error_code failure() const;
+    // A use of a cached grant has a token of its own: a released use is nobody's loss.
     [[nodiscard]] std::stop_token lost() const {
-        return grant_ ? grant_->lost() : stop_.get_token();
+        return grant_ && !is_use() ? grant_->lost() : stop_.get_token();
     }
 
     // Called on the caller's thread before the owner gets the hold.
@@ -107,6 +117,17 @@ public:
     // hold is not watched or has ended.
     static void contended(const std::shared_ptr<HoldRecord>& record, Contention contention);
 
+    // The cache in which the release of this hold is noted; null if there is none.
+    [[nodiscard]] const std::shared_ptr<GrantCache>& cache() const {
+        return locker_ && grant_ ? grant_->cache_ : cache_;
+    }
+    // It is a use of a cached grant.
+    [[nodiscard]] bool is_use() const { return grant_ && cache_; }
+    // The present use of this cached grant, which nobody has yet: its owner is notified of the loss
+    // of the grant.
+    void set_use(const std::shared_ptr<HoldRecord>& use);
+    // It is one of several holds that are released together.
+    [[nodiscard]] bool is_part_of_set() const { return grant_ && !locker_ && !cache_; }
     // Null if the record shares no grant.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
@@ -140,19 +161,20 @@ private:
 
     void begin_work();
     // The grant that it shares, or itself.
-    [[nodiscard]] const HoldRecord& whole() const { return grant_ ? *grant_ : *this; }
+    [[nodiscard]] const HoldRecord& whole() const { return grant_ ? grant_->whole() : *this; }
     // The end of the hold by anything but its lease.
     [[nodiscard]] core::Instant ends_at() const;
     [[nodiscard]] End end() const;
     bool end_with(End end);
 
-    const core::Acquired granted_;            // unless it shares a grant
+    const core::Acquired granted_;            // unless it shares a grant with other holds
     const core::Acquired::Part* const part_;  // its name, in the grant; null if it has all of those
     const core::Nanoseconds progress_timeout_{0};
     const std::shared_ptr<Lease> lease_;
     const std::shared_ptr<CallGate> gate_;
     const std::shared_ptr<HoldRecord> grant_;
     const std::shared_ptr<LockerState> locker_;
+    const std::shared_ptr<GrantCache> cache_;
     SubmittedCalls release_;
     std::atomic<LockMode> mode_;
     std::atomic<std::int64_t> token_;
@@ -161,7 +183,8 @@ private:
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::atomic<bool> given_back_{false};
-    std::stop_source stop_;
+    std::stop_source stop_;  // without a state in a record that has the one of its grant
+    Guarded<std::weak_ptr<HoldRecord>> use_;  // of a cached grant
     // set before others can see the record; few holds have one
     std::shared_ptr<HoldWatcher> watcher_;
 };

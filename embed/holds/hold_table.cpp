@@ -18,11 +18,14 @@ LossReason reason_of(core::HoldLost::Reason reason) {
 
 }  // namespace
 
-Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout) {
+Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout,
+                    std::optional<core::LockCache::User> user) {
     const auto operation = granted.hold;
+    const auto tokens = granted.cached_tokens;
     const auto& lease = granted.suspends ? lasting_ : lease_;
     auto record =
-        std::make_shared<HoldRecord>(std::move(granted), lease, parts_.gate, progress_timeout);
+        std::make_shared<HoldRecord>(std::move(granted), lease, parts_.gate, progress_timeout,
+                                     user && tokens == 0 ? parts_.cache : nullptr);
     lease->add(record);
     // The lease thread may have taken its list just before, so the new hold checks the lease
     // itself.
@@ -32,7 +35,9 @@ Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout) 
     const auto works_until = record->works_until();
     holds_.emplace(operation, Listed{record, works_until});
     if (works_until != core::Instant::never()) by_idle_.emplace(works_until, operation);
-    return HoldRecord::hold_on(std::move(record));
+    auto hold = HoldRecord::hold_on(std::move(record));
+    return tokens == 0 ? std::move(hold)
+                       : parts_.cache->granted(std::move(hold), tokens, std::move(user).value());
 }
 
 std::shared_ptr<HoldRecord> HoldTable::take(Holds::iterator hold) {
@@ -60,6 +65,7 @@ void HoldTable::suspended(core::OperationId hold) {
 
 // Notifies the owners that asked for it; of a locker's grant, all of these.
 void HoldTable::contended(const core::Contended& contended) {
+    parts_.cache->recalled(contended.hold);
     const auto found = holds_.find(contended.hold);
     if (found == holds_.end()) return;
     const Contention contention{from_core(contended.mode), contended.waiters, contended.reason};
@@ -76,17 +82,23 @@ void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
 // before; then it also notified the owner. A hold that its owner released meanwhile was not lost.
 void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
     const bool marked = hold->mark_lost(why);
+    const auto cached = parts_.cache->lost(hold->operation());
     hold->lease()->remove(hold.get());
     hold->lease()->remove_listeners(hold->operation());
     if (hold->is_released()) return;
+    if (cached.was_unused) {  // the core learns that nobody has to be notified
+        if (marked) parts_.losses.post(hold);
+        return;
+    }
     ++holds_lost_;
     if (marked) parts_.losses.post(hold);
-    report_lost(*hold);
+    report_lost(*hold, cached.token);
 }
 
-void HoldTable::report_lost(const HoldRecord& hold) noexcept {
+void HoldTable::report_lost(const HoldRecord& hold, core::FencingToken of_use) noexcept {
     try {
-        if (!hold.has_parts()) return publish_lost(hold, hold.name(), hold.token());
+        const auto token = std::max(hold.token(), from_core(of_use));
+        if (!hold.has_parts()) return publish_lost(hold, hold.name(), token);
         for (const auto& part : hold.parts())
             publish_lost(hold, part.name, from_core(part.token));
     } catch (const std::bad_alloc&) {  // the other owners are notified nevertheless

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "core/agent/call.hpp"
 #include "core/node/event.hpp"
+#include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/lease_thread.hpp"
 #include "embed/threads/call_gate.hpp"
@@ -25,6 +27,7 @@ struct HoldTableParts {
     EventHub& events;
     LeaseThread& leases;
     Notifier& losses;
+    std::shared_ptr<GrantCache> cache;
 };
 
 class HoldTable {
@@ -34,7 +37,9 @@ public:
         : parts_{std::move(parts)}, margin_{margin} {}
 
     // The lease of the session must be known before. A progress_timeout of zero means none.
-    [[nodiscard]] Hold add(core::Acquired granted, core::Nanoseconds progress_timeout = {});
+    // `user`: who asked, if the grant may be cached.
+    [[nodiscard]] Hold add(core::Acquired granted, core::Nanoseconds progress_timeout = {},
+                           std::optional<core::LockCache::User> user = {});
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold);
     void lost(const core::HoldLost& lost);
@@ -68,7 +73,8 @@ private:
 
     std::shared_ptr<HoldRecord> take(Holds::iterator hold);
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
-    void report_lost(const HoldRecord& hold) noexcept;
+    // `of_use`: of the use of a cached grant; otherwise not set.
+    void report_lost(const HoldRecord& hold, core::FencingToken of_use) noexcept;
     void publish_lost(const HoldRecord& hold, std::string_view name, FencingToken token);
     void session_expired();
     [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);

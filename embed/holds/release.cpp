@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "embed/holds/grant_cache.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/threads/call_gate.hpp"
 #include <mortise/errc.hpp>
@@ -15,7 +16,8 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
     const bool is_released = record.mark_released();
     record.forget_watcher();  // the owner also releases a lost hold
     GivenBack given;
-    if (!record.grant()) {
+    const bool is_whole = !record.grant() || (record.cache() && !record.locker());
+    if (is_whole) {
         std::ignore = record.leave();
         if (is_released) return submit_release(record, tag, std::move(waiting));
         // Its locker released it on another thread. The next request of this thread must not find
@@ -29,6 +31,13 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
 
 GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept {
+    const auto& cache = grant.cache();
+    return cache ? cache->leave(grant, tag, std::move(waiting))
+                 : send_release(grant, tag, std::move(waiting));
+}
+
+GivenBack send_release(HoldRecord& grant, core::CallTag tag,
+                       std::shared_ptr<Completion> waiting) noexcept {
     grant.lease()->remove(&grant);
     auto release = grant.take_release(tag, std::move(waiting));
     const auto refused = grant.gate()->submit(release);

@@ -24,6 +24,10 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
 GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
 
+// The same, whether or not the grant might stay in the cache.
+GivenBack send_release(HoldRecord& grant, core::CallTag tag,
+                       std::shared_ptr<Completion> waiting) noexcept;
+
 // Waits for the answer of the cluster to a release that was just submitted; outcome_unknown if it
 // is late.
 std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate);

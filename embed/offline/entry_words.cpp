@@ -37,6 +37,8 @@ std::string ways_of(const core::Acquire& request) {
     if (request.priority != 0) words += ", priority " + std::to_string(request.priority);
     if (!request.label.empty()) words += ", label " + in_quotes(request.label);
     if (request.locker.is_set()) words += ", locker " + std::to_string(request.locker.number);
+    if (request.cached_tokens != 0)
+        words += ", cached with " + std::to_string(request.cached_tokens) + " tokens";
     words += milliseconds("max_hold", request.terms.max_hold_ms);
     words += milliseconds("min_hold", request.terms.min_hold_ms);
     return words + milliseconds("lock_delay", request.terms.lock_delay_ms);
@@ -86,6 +88,12 @@ struct Body {
     std::string operator()(const core::AskRelease& body) const {
         return "ask for the release of " + in_quotes(body.name) + ", reason " +
                in_quotes(body.reason);
+    }
+    std::string operator()(const core::Publish& body) const {
+        return "publish the cached grant of request " + number(body.operation) + " under token " +
+               number(body.token) +
+               (body.locker.is_set() ? ", locker " + std::to_string(body.locker.number) : "") +
+               (body.label.empty() ? "" : ", label " + in_quotes(body.label));
     }
     std::string operator()(const core::Declined&) const {
         return "declined: the leader had no capacity";

@@ -73,7 +73,8 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       options_{std::move(options)},
       timer_{parts_.io},
       desk_{*this},
-      holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses}, risk_margin(options_)},
+      holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
+             risk_margin(options_)},
       began_{steady_now()},
       insecurity_{parts_.io},
       metrics_{estate.counters} {
@@ -158,7 +159,12 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
         pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
         if (const auto* upgrade = std::get_if<core::UpgradeCall>(&submitted.call))
             pending.upgrades = upgrade->hold;
-        if (std::holds_alternative<core::AcquireCall>(submitted.call)) ++metrics_.acquires;
+        if (const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call)) {
+            ++metrics_.acquires;
+            const auto& request = acquire->request;
+            if (submitted.may_be_cached)
+                pending.user = core::LockCache::User{request.locker, request.label};
+        }
         pending.place = std::move(submitted.place);
         pending_.add(core::tag_of(submitted.call), std::move(pending));
         submitted.completion.reset();
@@ -223,7 +229,7 @@ void CoreLoop::received(core::NodeId from, core::PeerMessage message) {
 
 core::Instant CoreLoop::deadline() const {
     const auto idle_at = holds_.idle_at();
-    const auto next = driver_->deadline();
+    const auto next = std::min(driver_->deadline(), parts_.cache->deadline());
     if (idle_at == core::Instant::never()) return next;
     const auto clocks = read_clocks();
     return std::min(next, clocks.steady + (idle_at - clocks.boot));
@@ -244,6 +250,7 @@ void CoreLoop::timer_fired() {
     timer_at_ = core::Instant::never();
     if (ended_) return;
     take_calls();  // the wake for them may have failed without memory
+    parts_.cache->look(steady_now());
     auto releases = holds_.end_idle(boot_now());
     if (!releases.calls.empty()) step(std::move(releases));
     if (deadline() > steady_now()) {

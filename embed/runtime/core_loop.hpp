@@ -38,6 +38,7 @@ struct LoopParts {
     Notifier& losses;  // runs what the program registered with Hold::lost()
     EventHub& events;
     LeaseThread& leases;
+    std::shared_ptr<GrantCache> cache;
     Readiness& readiness;
     NodeLog& log;
     // Empty without TLS. These are the credentials at the start; new ones come with

@@ -204,6 +204,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
                     losses_,
                     events_,
                     leases_,
+                    cache_,
                     readiness_,
                     log_,
                     tls_ ? tls_->credentials() : nullptr,

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/agent/call.hpp"
+#include "core/cache/lock_cache.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/completion.hpp"
 
@@ -26,6 +28,7 @@ struct PendingCall {
     core::Nanoseconds progress_timeout{0};            // of the hold that comes of it; zero: none
     core::OperationId upgrades;                       // of an upgrade: the hold
     CallPlace place;                                  // of a call of this node's program
+    std::optional<core::LockCache::User> user;        // of an acquire whose grant may be cached
     bool is_unknown_unanswered = false;
 };
 

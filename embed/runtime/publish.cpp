@@ -241,7 +241,8 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
     CallOutcome outcome;
     std::visit(core::Overloaded{
                    [&](core::Acquired& acquired) {
-                       outcome.hold = holds_.add(std::move(acquired), call.progress_timeout);
+                       outcome.hold = holds_.add(std::move(acquired), call.progress_timeout,
+                                                 std::move(call.user));
                    },
                    [&](core::Converted& converted) {
                        holds_.upgraded(call.upgrades, from_core(converted.token));

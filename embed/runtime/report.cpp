@@ -146,6 +146,9 @@ Metrics CoreLoop::metrics() const {
     auto metrics = counters();
     const auto& core = driver_->core();
     metrics.holds = holds_.size();
+    metrics.served_from_cache = parts_.cache->served();
+    metrics.acquires += metrics.served_from_cache;
+    metrics.granted += metrics.served_from_cache;
     metrics.calls_refused += parts_.gate->refused();
     metrics.waits = pending_.size();
     metrics.names = core.machine().table().records().size();

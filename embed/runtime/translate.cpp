@@ -159,7 +159,8 @@ LockInfo from_core(const core::LockView& view) {
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
         info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
-                                from_core(grant.mode), from_core(grant.token), grant.since.raw()});
+                                from_core(grant.mode), from_core(grant.token), grant.since.raw(),
+                                grant.is_cached()});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;
@@ -241,7 +242,8 @@ std::error_code check_options(const AcquireOptions& options) {
         (options.on_uncertain == OnUncertain::lose && !options.on_suspended);
     const bool policy_known =
         !options.queue_policy || *options.queue_policy <= QueuePolicy::prefer_writers;
-    const bool known = policy_known && suspension_known && terms_known;
+    const bool known =
+        policy_known && suspension_known && terms_known && options.caching <= Caching::off;
     return sound && known ? std::error_code{} : Errc::invalid_argument;
 }
 

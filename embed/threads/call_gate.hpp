@@ -32,6 +32,7 @@ struct Submitted {
     CallPlace place{};  // of an acquiring call
     // For the hold that the call acquires (S8); zero means none. The core does not use it.
     core::Nanoseconds progress_timeout{0};
+    bool may_be_cached = false;                       // the grant of the acquire
     core::Instant gives_up = core::Instant::never();  // while it waits for another run of the node
 };
 

@@ -83,6 +83,14 @@ std::string_view to_string(OnUncertain choice) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(Caching caching) noexcept {
+    switch (caching) {
+        case Caching::adaptive: return "adaptive";
+        case Caching::off: return "off";
+    }
+    return "unknown";
+}
+
 std::string_view to_string(ReadLevel level) noexcept {
     switch (level) {
         case ReadLevel::linearizable: return "linearizable";

@@ -9,9 +9,10 @@ import unittest
 from pathlib import Path
 
 PROGRAMS = sys.argv.pop(1)
-NAMES = ["T1", "T2 leader", "T2 follower", "T2 unawaited", "T3a", "T3b", "T4 one node",
-         "T4 all nodes", "T5 strict", "T5 local", "T6 kill", "T6 stop", "T7 replica", "T7 holder",
-         "T8 locks", "T8 others", "T9", "T10 CPU", "T10 syncs", "T11 T3a", "T11 T4"]
+NAMES = ["T1 mutex", "T1 name", "T2 leader", "T2 follower", "T2 unawaited", "T3a", "T3b",
+         "T4 one node", "T4 all nodes", "T5 strict", "T5 local", "T6 kill", "T6 stop",
+         "T7 replica", "T7 holder", "T8 locks", "T8 others", "T9", "T10 CPU", "T10 syncs",
+         "T11 T3a", "T11 T4"]
 QUICK = ["--rounds", "1", "--seconds", "0.8", "--warm-up", "0.1", "--failovers", "1",
          "--locks", "3000", "--settle", "1"]
 
@@ -64,7 +65,8 @@ class Quick(unittest.TestCase):
     def test_measures_what_is_asked_for(self):
         done = self.bench(*QUICK, "--only", "t5,T1")
         names = [line[:13].strip() for line in done.stdout.split("\n\n")[0].splitlines()]
-        self.assertEqual(names, ["T1", "T5 strict", "T5 local"], done.stdout + done.stderr)
+        self.assertEqual(names, ["T1 mutex", "T1 name", "T5 strict", "T5 local"],
+                         done.stdout + done.stderr)
 
     def test_refuses_a_target_that_there_is_not(self):
         done = self.bench("--only", "T3a,T99")

@@ -92,8 +92,9 @@ TEST_F(Async, AFutureGetsTheError) {
 }
 
 TEST_F(Async, ADeferredOneBeginsWhenItIsCalled) {
-    auto operation = async_acquire(node_, "x", asio::experimental::deferred);
-    EXPECT_TRUE(node_.try_acquire("x"));
+    const AcquireOptions uncached{.caching = Caching::off};
+    auto operation = async_acquire(node_, "x", uncached, asio::experimental::deferred);
+    EXPECT_TRUE(node_.try_acquire("x", uncached));
     auto hold = std::move(operation)(asio::use_future).get();
     EXPECT_TRUE(hold.valid());
     auto release = async_release(std::move(hold), asio::experimental::deferred);

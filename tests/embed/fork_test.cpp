@@ -96,6 +96,24 @@ TEST_F(Fork, TheChildHoldsNothing) {
     EXPECT_TRUE(node_.inspect("x").is_held());
 }
 
+TEST_F(Fork, TheChildIsServedNoCachedGrant) {
+    for (int times = 0; times < 2; ++times)
+        EXPECT_FALSE(node_.acquire("x").release());
+    auto used = node_.acquire("y");
+    EXPECT_FALSE(used.release());
+    used = node_.acquire("y");
+    EXPECT_EQ(in_child([&](Checks& check) {
+                  check.that(!node_.acquire("x", ec_) && ec_ == Errc::forked);
+                  check.that(!used.valid());
+                  check.that(used.release() == Errc::forked);
+              }),
+              0);
+    EXPECT_TRUE(used.valid());
+    auto again = node_.acquire("x");
+    EXPECT_TRUE(again.valid());
+    EXPECT_EQ(node_.metrics().served_from_cache, 1U);
+}
+
 TEST_F(Fork, EveryCallOfTheChildSaysSo) {
     Mutex mutex{node_, "m"};
     mutex.lock();

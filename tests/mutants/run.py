@@ -35,7 +35,7 @@ SUITES_OF = {
     "storage": ["storage_unit", "storage_faults"],
     "transport": ["transport_unit", "transport_network"],
     "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker",
-              "embed_conversions", "embed_fork", "deadlock"],
+              "embed_conversions", "embed_fork", "deadlock", "embed_cached"],
 }
 SUITES = ["core_unit", "locks_unit", "transport_unit", "embed_unit", "storage_unit", "sim_unit"]
 

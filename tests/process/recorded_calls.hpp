@@ -31,7 +31,7 @@ public:
 
     std::optional<RecordedHold> try_acquire(const std::string& name, LockInfo& busy) {
         const auto asked = begin("try", name);
-        auto hold = node_.try_acquire(name, busy);
+        auto hold = node_.try_acquire(name, {.caching = Caching::off}, busy);
         RecordedHold got;
         if (hold) got.hold = std::move(*hold);
         end(asked, outcome_of({}, true, hold.has_value()), got);

@@ -231,6 +231,7 @@ void LockSpec::WaitGraph::add_blocker(const Place& place, const Place& front, bo
 // --- requests that cannot continue ----------------------------------------------------------
 
 bool LockSpec::WaitGraph::goes_on(const Request& request) const {
+    if (request.wait->waiting.is_try) return true;  // S43: its node gives it up
     const auto is_free = [&](const auto& place) { return !place.second.meets(stuck_); };
     return request.wait->part == Part::one_of ? std::ranges::any_of(request.names, is_free)
                                               : std::ranges::all_of(request.names, is_free);

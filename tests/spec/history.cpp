@@ -184,10 +184,12 @@ void History::on(const core::Queued& queued) {
     if (is_queued(operation)) return;
     if (body_of<core::Upgrade>(operation) != nullptr) return queue_upgrade(operation);
     const auto wanted = wanted_by(operation);
-    need(!wanted.empty() && wanted.front().wait, "S16: queued", words(operation));
+    need(!wanted.empty() && (wanted.front().wait || recalls(operation, wanted)), "S16: queued",
+         words(operation));
     for (const auto& one : wanted) {
         need(may(operation.session, core::Right::acquire, one.name), "S50: waits for it",
              words(operation));
+        policies_.try_emplace(one.name, one.policy);
         auto& name = names_[one.name];
         if (one.priority > 0) name.has_priorities = true;
         const auto writers =
@@ -197,6 +199,23 @@ void History::on(const core::Queued& queued) {
                               Overtaken{one.mode, static_cast<std::size_t>(writers)},
                               wants_all(operation)});
     }
+}
+
+// S43: only cached grants are in the way of a try, on one of its names or, if it wants all, on
+// each.
+bool History::recalls(OperationId operation, const std::vector<Wanted>& wanted) {
+    const auto gives_way = [&](const Wanted& one) {
+        const auto& name = names_[one.name];
+        const auto cached = [&](const core::Grant& it) {
+            return !clash(it.mode, one.mode) || it.is_cached();
+        };
+        const auto fits = [&](const core::Grant& it) { return !clash(it.mode, one.mode); };
+        return name.queue.empty() && !name.upgrade &&
+               std::all_of(name.holders.begin(), name.holders.end(), cached) &&
+               std::all_of(name.closed.begin(), name.closed.end(), fits);
+    };
+    return wants_all(operation) ? std::all_of(wanted.begin(), wanted.end(), gives_way)
+                                : std::any_of(wanted.begin(), wanted.end(), gives_way);
 }
 
 void History::on(const core::Answered& answered) {
@@ -261,7 +280,10 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
     need(!wanted.empty(), "S16: granted what nobody asked for", words(operation));
     const bool several = wanted.size() > 1 || wants_all(operation);
     need(answer.names.empty() != several, "S32: which names?", words(operation));
-    if (!several && !wanted.empty()) return grant_one(operation, wanted.front(), answer.token);
+    if (!several && !wanted.empty()) {
+        return grant_one(operation, wanted.front(), answer.token, answer.cached_tokens);
+    }
+    need(answer.cached_tokens == 0, "S43: several are cached", words(operation));
     need(answer.names.size() == (wants_all(operation) ? wanted.size() : 1), "S32: how many names",
          words(operation));
     for (const auto& given : answer.names) {
@@ -273,12 +295,21 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
     remove_waiter(operation);  // of any names: from the other queues
 }
 
-void History::grant_one(OperationId operation, const Wanted& wanted, core::FencingToken token) {
+void History::grant_one(OperationId operation, const Wanted& wanted, core::FencingToken token,
+                        std::uint32_t cached) {
     need(may(operation.session, core::Right::acquire, wanted.name), "S50: has it",
          words(operation));
+    policies_.try_emplace(wanted.name, wanted.policy);
     auto& name = names_[wanted.name];
     make_way(wanted.name, name, wanted.mode);
-    const core::Grant grant{operation, wanted.mode, token, index_, wanted.label, wanted.locker};
+    core::Grant grant{operation, wanted.mode, token, index_, wanted.label, wanted.locker};
+    grant.cached_tokens = cached;
+    if (cached != 0) {
+        const bool reads = wanted.mode == LockMode::shared;
+        need(reads ? wanted.cached_tokens != 0 && cached == 1 : cached == wanted.cached_tokens,
+             "S39: cached with other tokens than asked for", words(operation));
+        grant.locker = {};
+    }
     for (const auto& holder : name.holders) {
         need(!clash(holder.mode, grant.mode), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
@@ -340,6 +371,11 @@ void History::on_busy(OperationId operation) {
     }
     const auto wanted = wanted_by(operation);
     need(!wanted.empty() && !wanted.front().wait, "S20: busy", words(operation));
+    if (is_queued(operation)) {  // S43: it met cached grants, of which one is in use
+        for (auto& [name, state] : names_)
+            std::erase_if(state.queue, [&](const auto& it) { return it.operation == operation; });
+        return;
+    }
     bool all_free = true;
     for (const auto& one : wanted) {
         auto& name = names_[one.name];
@@ -368,7 +404,7 @@ void History::on(const core::LockBroken& broken) {
     for (const auto hold : broken.holds) {
         const auto found = std::find_if(name.holders.begin(), name.holders.end(),
                                         [&](const auto& one) { return one.operation == hold; });
-        need(found != name.holders.end() && found->token == broken.token,
+        need(found != name.holders.end() && found->has_token(broken.token),
              "S24: broken what is not held under that token", words(hold));
         if (found == name.holders.end()) return;
         if (!broken.immediate) {
@@ -502,6 +538,16 @@ void History::on_stored(OperationId operation) {
     const auto hold = target_of(operation);
     need(is_held(hold) && !unconfirmed_.contains(hold), "S36: a value of who holds nothing",
          words(operation));
+    const auto* as = body_of<core::Publish>(operation);
+    auto* name = as == nullptr ? nullptr : name_of_hold(hold);
+    if (name == nullptr) return;
+    auto& grant = grant_on(*name, hold);
+    need(grant.is_cached() && grant.has_token(as->token), "S45: published what is not cached",
+         words(operation));
+    grant.token = as->token;
+    grant.label = as->label;
+    grant.locker = as->locker;
+    grant.cached_tokens = 0;
 }
 
 // --- conversions ----------------------------------------------------------------------------
@@ -509,9 +555,18 @@ void History::on_stored(OperationId operation) {
 void History::queue_upgrade(OperationId operation) {
     const OperationId hold{operation.session, body_of<core::Upgrade>(operation)->operation};
     auto* name = name_of_hold(hold);
-    need(name != nullptr && !name->upgrade && name->holders.size() + name->closed.size() > 1 &&
-             grant_on(*name, hold).mode == LockMode::update,
+    need(name != nullptr && !name->upgrade && name->holders.size() + name->closed.size() > 1,
          "S27: an upgrade waits", words(operation));
+    if (name != nullptr) {
+        const bool recalls =
+            name->closed.empty() &&
+            std::all_of(name->holders.begin(), name->holders.end(), [&](const core::Grant& one) {
+                return one.operation == hold || one.is_cached();
+            });
+        const bool may = grant_on(*name, hold).mode == LockMode::update || recalls;
+        need(may && body_of<core::Upgrade>(operation)->wait, "S27, S43: an upgrade waits",
+             words(operation));
+    }
     if (name != nullptr) name->upgrade = Upgrading{operation, hold, index_};
 }
 
@@ -521,6 +576,7 @@ void History::on_converted(OperationId operation, core::FencingToken token) {
     need(name != nullptr, "S27: converted what is not held", words(operation));
     if (name == nullptr) return;
     auto& grant = grant_on(*name, hold);
+    grant.cached_tokens = 0;
     if (const auto* downgrade = body_of<core::Downgrade>(operation)) {
         need(token == grant.token, "S13: a downgrade changed the token", words(operation));
         for (const auto mode : core::all_lock_modes) {
@@ -544,13 +600,18 @@ void History::on_upgraded(OperationId operation, OperationId hold, core::Fencing
     name->upgrade.reset();
     grant.mode = LockMode::exclusive;
     grant.token = token;
+    grant.cached_tokens = 0;
     judge_token(*name, grant);
 }
 
 // Only the specification knows whether there was a deadlock.
 void History::on_deadlock(OperationId operation, const core::Answer& answer) {
     const auto& cycle = answer.cycle;
-    if (cycle.empty()) return on_refused(operation, answer.kind);
+    if (cycle.empty()) {
+        on_refused(operation, answer.kind);
+        if (is_queued(operation)) remove_waiter(operation);  // S45: of a reader, by a publication
+        return;
+    }
     need(cycle.front().session == operation.session, "S33: the cycle of somebody else",
          words(operation));
     const auto is_lockers = [](const core::CycleStep& step) { return step.locker != 0; };
@@ -563,6 +624,14 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
     if (body_of<core::Acquire>(operation) != nullptr) return;   // out of order, or listed twice
     if (body_of<core::SetValue>(operation) != nullptr) return;  // of another name or mode
     if (body_of<core::MarkConsistent>(operation) != nullptr) return;
+    if (const auto* as = body_of<core::Publish>(operation)) {
+        const auto published = target_of(operation);
+        auto* held = name_of_hold(published);
+        const bool upgrades = held != nullptr && held->upgrade && held->upgrade->hold == published;
+        const bool may = held != nullptr && !upgrades && grant_on(*held, published).is_cached() &&
+                         grant_on(*held, published).has_token(as->token);
+        return need(!may, "S45: not published", words(operation));
+    }
     const auto hold = target_of(operation);
     if (wants_all(hold)) return;  // these stay together
     auto* name = name_of_hold(hold);
@@ -614,10 +683,12 @@ void History::judge_token(Name& name, const core::Grant& grant) {
     } else {
         need(grant.token > newest_, "S12, S13: not a new one", text);
     }
-    name.newest = grant.token;
+    const auto more = grant.cached_tokens == 0 ? 0 : grant.cached_tokens - 1;
+    const core::FencingToken last{grant.token.raw() + more};  // S39: all of them are used up
+    name.newest = last;
     name.newest_mode = grant.mode;
-    name.newest_in_mode[static_cast<std::size_t>(grant.mode)] = grant.token;
-    newest_ = std::max(newest_, grant.token);
+    name.newest_in_mode[static_cast<std::size_t>(grant.mode)] = last;
+    newest_ = std::max(newest_, last);
 }
 
 void History::judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority) {
@@ -662,6 +733,7 @@ void History::judge_answers(const std::vector<core::Command>& batch,
 }
 
 void History::judge_listing(const std::vector<core::LockView>& listing) {
+    policies_.clear();
     std::set<std::string_view> listed;
     for (const auto& view : listing) {
         listed.insert(view.name);
@@ -745,7 +817,7 @@ std::vector<History::Wanted> History::wanted_by(OperationId operation) const {
     for (const auto& [name, mode] : acquire->names) {
         wanted.push_back({name, mode, acquire->wait, acquire->policy_given, acquire->label,
                           wants_all(operation) ? core::Priority{0} : acquire->priority,
-                          acquire->locker});
+                          acquire->locker, acquire->cached_tokens, acquire->policy});
     }
     return wanted;
 }

@@ -72,6 +72,8 @@ private:
         std::string label;
         core::Priority priority = 0;
         core::LockerTag locker;
+        std::uint32_t cached_tokens = 0;
+        core::QueuePolicy policy = core::QueuePolicy::phase_fair;
     };
     struct Waiter {
         core::OperationId operation;
@@ -113,7 +115,9 @@ private:
     void on_stored(core::OperationId operation);
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
-    void grant_one(core::OperationId operation, const Wanted& wanted, core::FencingToken token);
+    void grant_one(core::OperationId operation, const Wanted& wanted, core::FencingToken token,
+                   std::uint32_t cached = 0);
+    [[nodiscard]] bool recalls(core::OperationId operation, const std::vector<Wanted>& wanted);
     void on_released(core::OperationId operation);
     void on_cancelled(core::OperationId operation);
     void on_not_held(core::OperationId operation);
@@ -159,7 +163,7 @@ private:
     std::map<core::OperationId, core::Request> requests_;
     std::map<core::OperationId, GivenAnswer> answers_;
     std::map<std::string, Name> names_;
-    std::map<std::string, core::QueuePolicy> policies_;  // as last listed
+    std::map<std::string, core::QueuePolicy> policies_;  // as listed; of a new one, as asked for
     std::set<core::OperationId> cancels_;                // requests that a Cancel names
     // An entry may report the grant before the release that made it possible.
     using HoldOnName = std::pair<std::string, core::OperationId>;

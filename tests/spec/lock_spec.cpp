@@ -338,6 +338,26 @@ bool LockSpec::is_mismatch(const std::string& name, QueuePolicy policy, bool giv
     return false;
 }
 
+// S43.
+bool may_be_cached(const core::Acquire& request) {
+    if (request.cached_tokens == 0) return true;
+    const auto mode = request.names.front().mode;
+    const bool one = request.names.size() == 1 && request.which == core::Acquire::Which::any;
+    return one && (mode == LockMode::shared || mode == LockMode::exclusive) &&
+           !request.terms.is_set() && request.cached_tokens <= core::cached_tokens_max;
+}
+
+// S43: a try waits, for its node to give it up, if all that is in its way is cached.
+bool LockSpec::recalls(const std::string& name, LockMode mode) const {
+    bool is_busy = false;
+    for (const auto& holder : holders(name)) {
+        if (!clash(holder.mode, mode)) continue;
+        if (!holder.is_held() || holder.cached_tokens == 0) return false;
+        is_busy = true;
+    }
+    return is_busy && places_on(name).empty();
+}
+
 // One name, or several: S32. The queue places of several are reported by name.
 void LockSpec::on(OperationId operation, const core::Acquire& request) {
     const bool all = request.which == core::Acquire::Which::all;
@@ -348,7 +368,8 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
         names.insert(one.name);
     }
     const bool distinct = names.size() == request.names.size();
-    if (!in_order || !distinct || names.empty() || names.size() > 64) {
+    const bool is_sound = in_order && distinct && !names.empty() && names.size() <= 64;
+    if (!is_sound || !may_be_cached(request)) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
         return;
     }
@@ -375,20 +396,31 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
         return;
     }
+    bool waits = request.wait;
+    bool all_give_way = all;
+    for (const auto& one : wanted) {
+        const bool recalled = recalls(one.name, one.mode);
+        const bool is_free = places_on(one.name).empty() && admits(one.name, one.mode);
+        if (!all && recalled) waits = true;
+        if (!recalled && !is_free) all_give_way = false;
+    }
+    if (all_give_way) waits = true;
     ++waits_ever_;
     const auto part_of_any = request.names.size() == 1 ? Part::alone : Part::one_of;
     for (const auto& [name, mode] : wanted) {
         const auto priority = all ? core::Priority{0} : request.priority;
-        stand({name,
-               {operation, mode, index_, request.label, priority, {}, request.locker},
-               waits_ever_,
-               0,
-               all ? Part::all_of : part_of_any,
-               counted(operation, request.terms)});
+        stand(
+            {name,
+             {operation, mode, index_, request.label, priority, {}, request.locker, !request.wait},
+             waits_ever_,
+             0,
+             all ? Part::all_of : part_of_any,
+             counted(operation, request.terms),
+             request.cached_tokens});
     }
     settle(queues);
     if (waited_names(operation).empty()) return;
-    if (request.wait) {
+    if (waits) {
         asked_ = operation;
     } else {
         withdraw(operation);
@@ -415,7 +447,7 @@ void LockSpec::grant_all(OperationId operation) {
     for (const auto& name : waited_names(operation)) {
         const auto wait = *front_of(name);
         withdraw(operation, name);
-        given.names.push_back(hold(*find_record(name), wait.waiting, wait.terms));
+        given.names.push_back(hold(*find_record(name), wait));
         moved_.insert(name);
     }
     if (operation.session.is_set()) answer(operation, given);
@@ -508,6 +540,53 @@ void LockSpec::on(OperationId operation, const core::MarkConsistent& request) {
     answer(operation, {kind, {}, {}});
 }
 
+// --- cached grants: S45 ---------------------------------------------------------------------
+
+void LockSpec::on(OperationId operation, const core::Publish& request) {
+    const OperationId target{operation.session, request.operation};
+    clear_name_of(target);
+    auto* hold = find_hold(target);
+    if (hold == nullptr) return answer(operation, {AnswerKind::not_held, {}, {}});
+    auto& grant = hold->grant;
+    if (grant.cached_tokens == 0 || !grant.has_token(request.token) || upgrade_of(target))
+        return answer(operation, {AnswerKind::invalid_argument, {}, {}});
+    grant.cached_tokens = 0;
+    grant.token = request.token;
+    grant.label = request.label;
+    grant.locker = request.locker;
+    has_lockers_ = has_lockers_ || request.locker.is_set();
+    answer(operation, {AnswerKind::stored, {}, {}});
+    refuse_reader_that_upgrades(hold->name);
+    refuse_tries(hold->name);
+}
+
+// S27: a reader that upgrades has another reader beside it.
+void LockSpec::refuse_reader_that_upgrades(std::string name) {
+    const auto* wait = upgrade_on(name);
+    if (wait == nullptr) return;
+    const auto upgrade = wait->waiting;
+    const OperationId upgraded{upgrade.operation.session, upgrade.upgrades};
+    if (find_hold(upgraded, name).grant.mode != LockMode::shared) return;
+    withdraw(upgrade.operation);
+    answer(upgrade.operation, {AnswerKind::deadlock, {}, {}});
+    settle({name});
+}
+
+// S43: what the tries wait for is in use.
+void LockSpec::refuse_tries(std::string name) {
+    std::vector<OperationId> tries;
+    for (const auto& wait : places_on(name)) {
+        if (wait.waiting.is_try) tries.push_back(wait.waiting.operation);
+    }
+    for (const auto one : tries) {
+        const auto waited = waited_names(one);
+        if (waited.empty()) continue;
+        withdraw(one);
+        answer(one, {AnswerKind::busy, {}, {}});
+        settle(waited);
+    }
+}
+
 // --- breaks: S24 ----------------------------------------------------------------------------
 
 void LockSpec::on(OperationId operation, const core::BreakLock& request) {
@@ -515,7 +594,7 @@ void LockSpec::on(OperationId operation, const core::BreakLock& request) {
     std::vector<OperationId> all;
     std::vector<OperationId> fresh;
     for (const auto& holder : holders(request.name)) {
-        if (holder.token != request.expected || holder.left) continue;
+        if (!holder.has_token(request.expected) || holder.left) continue;
         all.push_back(holder.operation);
         if (!holder.broken) fresh.push_back(holder.operation);
     }
@@ -588,6 +667,7 @@ void LockSpec::on(OperationId operation, const core::Downgrade& downgrade) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
     } else {
         hold->grant.mode = downgrade.mode;
+        hold->grant.cached_tokens = 0;
         answer(operation, {AnswerKind::converted, hold->grant.token, {}});
         settle({hold->name});
     }
@@ -607,7 +687,7 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
         answer(operation, {AnswerKind::converted, hold->grant.token, {}});
     } else if (!upgrade.wait) {
         answer(operation, {AnswerKind::busy, {}, {}});
-    } else if (mode == LockMode::shared) {
+    } else if (mode == LockMode::shared && !recalls_others(*hold)) {
         answer(operation, {AnswerKind::deadlock, {}, {}});
     } else {
         stand(
@@ -618,12 +698,22 @@ void LockSpec::on(OperationId operation, const core::Upgrade& upgrade) {
     }
 }
 
+// S43: all other grants of the name are cached, and no other upgrade waits for them.
+bool LockSpec::recalls_others(const Hold& hold) const {
+    for (const auto& other : holders(hold.name)) {
+        if (other.operation == hold.grant.operation) continue;
+        if (!other.is_held() || other.cached_tokens == 0) return false;
+    }
+    return upgrade_on(hold.name) == nullptr;
+}
+
 // S13: with a new token. S31: this does not turn the phase.
 void LockSpec::make_exclusive(Hold& hold) {
     auto* record = find_record(hold.name);
     newest_token_ = newest_token_.next();
     record->newest_token = hold.grant.token = newest_token_;
     record->newest_mode = hold.grant.mode = LockMode::exclusive;
+    hold.grant.cached_tokens = 0;
 }
 
 // S28: before all others, as soon as there is no other holder.
@@ -665,13 +755,23 @@ FencingToken LockSpec::token_for(Record& record, LockMode mode) {
     return record.newest_token;
 }
 
-core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting,
-                                const core::HoldTerms& terms) {
+core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
+    const auto& waiting = wait.waiting;
+    const auto& terms = wait.terms;
     const auto token = token_for(record, waiting.mode);
     holds_.push_back(
         {record.name,
          {waiting.operation, waiting.mode, token, index_, waiting.label, waiting.locker}});
     if (terms.is_set()) begin_terms(holds_.back(), terms);
+    if (wait.cached_tokens != 0 && !record.value) {
+        auto& grant = holds_.back().grant;
+        const bool alone = waiting.mode == LockMode::exclusive;  // S39
+        grant.cached_tokens = alone ? wait.cached_tokens : 1;
+        grant.locker = {};  // S43, S45: nobody knows who uses it
+        for (auto more = grant.cached_tokens; alone && more > 1; --more)
+            newest_token_ = newest_token_.next();
+        if (alone) record.newest_token = newest_token_;
+    }
     if (is_a_writer(waiting.mode)) record.turn = Turn::readers;
     return {record.name, token, record.previous};
 }
@@ -680,14 +780,16 @@ core::NamedGrant LockSpec::hold(Record& record, const Waiting& waiting,
 void LockSpec::enter(Record& record, const Wait& wait) {
     const auto waiting = wait.waiting;
     const auto part = wait.part;
-    const auto terms = wait.terms;
+    const auto its = wait;
     moved_.merge(waited_names(waiting.operation));
     withdraw(waiting.operation);
-    const auto given = hold(record, waiting, terms);
+    const auto given = hold(record, its);
     // would_grant() tries a request without a session, which gets no answer.
     if (!waiting.operation.session.is_set()) return;
     if (part == Part::alone) {
-        answer(waiting.operation, {AnswerKind::granted, given.token, given.previous});
+        Answer granted{AnswerKind::granted, given.token, given.previous};
+        granted.cached_tokens = holds_.back().grant.cached_tokens;
+        answer(waiting.operation, granted);
     } else {
         answer(waiting.operation, {AnswerKind::granted, {}, {}, {given}});
     }

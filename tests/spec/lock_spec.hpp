@@ -83,6 +83,7 @@ private:
         std::uint64_t overtaken = 0;  // by requests that count (S29)
         Part part = Part::alone;
         core::HoldTerms terms{};
+        std::uint32_t cached_tokens = 0;
     };
     using Places = std::list<Wait>;
     using Queue = std::vector<const Wait*>;
@@ -121,6 +122,7 @@ private:
     void on(core::OperationId operation, const core::MarkConsistent& request);
     void on(core::OperationId operation, const core::BreakLock& request);
     void on(core::OperationId operation, const core::AskRelease& request);
+    void on(core::OperationId operation, const core::Publish& request);
     void on(core::OperationId operation, const core::Declined& request);
     void on(core::OperationId operation, const core::CloseSession& request);
     void repeat(const Session& session, core::OperationId operation);
@@ -160,7 +162,11 @@ private:
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);
-    core::NamedGrant hold(Record& record, const Waiting& waiting, const core::HoldTerms& terms);
+    core::NamedGrant hold(Record& record, const Wait& wait);
+    void refuse_reader_that_upgrades(std::string name);
+    void refuse_tries(std::string name);
+    [[nodiscard]] bool recalls_others(const Hold& hold) const;
+    [[nodiscard]] bool recalls(const std::string& name, core::LockMode mode) const;
     void enter(Record& record, const Wait& wait);
     void count_overtaking(std::string_view name, std::uint64_t number);
     void enter_all(Record& record, const Queue& entering);

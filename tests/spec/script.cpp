@@ -43,7 +43,9 @@ constexpr std::size_t kinds = 17;
 // Runs the specification along, so that most commands have an effect.
 class Maker {
 public:
-    explicit Maker(std::uint64_t seed) : prng_{seed}, rights_{seed ^ 0x5a5aU} {
+    explicit Maker(std::uint64_t seed)
+        : prng_{seed}, rights_{seed ^ 0x5a5aU}, caches_{seed ^ 0xcac4eU} {
+        if (!caches_.one_in(3)) cached_percent_ = 10 + caches_.below(80);
         if (rights_.one_in(3)) restricted_percent_ = 30 + rights_.below(60);
         // Sometimes with more names than one Sweep visits.
         is_wide_ = prng_.one_in(200);
@@ -165,6 +167,8 @@ private:
             case Kind::sweep: return core::Sweep{};
             case Kind::acquire: return request(process, acquire());
             case Kind::release:
+                if (cached_percent_ != 0 && caches_.one_in(3))
+                    return request(process, publish(process));
                 return request(process, core::Release{target(process, true), prng_.one_in(6)});
             case Kind::cancel: return request(process, core::Cancel{target(process, false)});
             case Kind::repeat: return repeat();
@@ -261,7 +265,36 @@ private:
         }
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
         if (prng_.below(100) < terms_percent_) acquire.terms = terms();
+        if (caches_.below(100) < cached_percent_) acquire.cached_tokens = cached_tokens(acquire);
         return acquire;
+    }
+
+    // Mostly valid: not with terms, and not in each mode.
+    std::uint32_t cached_tokens(const core::Acquire& acquire) {
+        const auto mode = acquire.names.front().mode;
+        const bool may = mode == LockMode::shared || mode == LockMode::exclusive;
+        if ((!may || acquire.terms.is_set()) && !caches_.one_in(20)) return 0;
+        return static_cast<std::uint32_t>(1 + caches_.below(caches_.one_in(50) ? 1U << 25U : 5));
+    }
+
+    // Mostly of a cached grant, with one of its tokens.
+    core::Publish publish(const Process& process) {
+        core::Publish as;
+        as.operation = target(process, true);
+        as.token = core::FencingToken{1 + caches_.below(spec_.newest_token().raw() + 1)};
+        for (const auto& view : spec_.list("", "", core::records_max)) {
+            for (const auto& holder : view.holders) {
+                if (holder.operation.session != process.session || !holder.is_cached()) continue;
+                as.operation = holder.operation.seq;
+                as.token = core::FencingToken{
+                    holder.token.raw() +
+                    caches_.below(holder.cached_tokens + (caches_.one_in(8) ? 1U : 0U))};
+                if (caches_.one_in(2)) break;
+            }
+        }
+        if (lockers_ > 0) as.locker.number = caches_.below(lockers_ + 1);
+        if (caches_.one_in(3)) as.label = "p";
+        return as;
     }
 
     // Mostly a valid request.
@@ -269,6 +302,7 @@ private:
         auto several = acquire();
         const auto one = std::exchange(several.names, {}).front();
         const bool all = prng_.one_in(2);
+        several.cached_tokens = 0;
         several.which = all ? core::Acquire::Which::all : core::Acquire::Which::any;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names_, 5); ++i) {
             if (prng_.one_in(3)) continue;
@@ -436,6 +470,8 @@ private:
 
     core::Prng prng_;
     core::Prng rights_;  // a separate stream, so that the other draws stay the same
+    core::Prng caches_;  // likewise
+    std::uint64_t cached_percent_ = 0;
     std::uint64_t restricted_percent_ = 0;  // of the sessions
     bool is_wide_ = false;
     bool is_deep_ = false;

@@ -94,6 +94,7 @@ std::string acquire_words(const core::Acquire& acquire) {
     }
     if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
     text += locker_words(acquire.locker) + terms_words(acquire.terms);
+    if (acquire.cached_tokens != 0) text += " cached=" + std::to_string(acquire.cached_tokens);
     return acquire.label.empty() ? text : text + " label=" + acquire.label;
 }
 
@@ -116,6 +117,10 @@ std::string body_words(const core::RequestBody& body) {
             },
             [](const core::MarkConsistent& mark) {
                 return "consistent " + number(mark.operation) + " " + mark.name;
+            },
+            [](const core::Publish& as) {
+                return "publish " + number(as.operation) + " token=" + number(as.token) +
+                       locker_words(as.locker) + " " + as.label;
             },
             [](const core::Declined&) { return std::string{"declined"}; },
             [](const core::CloseSession&) { return std::string{"close"}; },
@@ -191,6 +196,8 @@ std::string words(const core::Outcome& outcome) {
                 if (!answered.answer.names.empty()) return text;
                 text += " token=" + number(answered.answer.token);
                 if (answered.answer.kind != core::AnswerKind::granted) return text;
+                if (const auto cached = answered.answer.cached_tokens; cached != 0)
+                    text += " cached=" + std::to_string(cached);
                 return text + " previous=" + previous_words(answered.answer.previous);
             },
             [](const core::Queued& queued) { return words(queued.operation) + " queued"; },

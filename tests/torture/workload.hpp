@@ -65,6 +65,7 @@ private:
     void draw_terms(Wish& wish);
     AcquireOptions options_of(const Wish& wish);
     void disturb();  // breaks another session's hold, or requests its release
+    [[nodiscard]] bool is_cached(const std::string& name) const;
     const std::string& draw_name();
     std::optional<Hold> ask(const Wish& wish);
     std::optional<Hold> call_node(const Wish& wish, std::error_code& ec);

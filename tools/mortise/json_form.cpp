@@ -33,7 +33,8 @@ Json json_of(const HolderInfo& holder) {
             {"label", json_text(holder.label)},
             {"mode", to_string(holder.mode)},
             {"token", holder.token.to_string()},
-            {"since", holder.since}};
+            {"since", holder.since},
+            {"cached", holder.cached}};
 }
 
 Json json_of(const WaiterInfo& waiter) {

@@ -58,9 +58,10 @@ std::string how_to_open(const LockInfo& lock, const ClosureInfo& closure) {
 
 void add_holders(Table& table, const LockInfo& lock) {
     for (const auto& holder : lock.holders)
-        table.add({escaped(lock.name), "holds", std::string{to_string(holder.mode)},
-                   std::to_string(holder.node), std::to_string(holder.session),
-                   holder.token.to_string(), std::to_string(holder.since), escaped(holder.label)});
+        table.add({escaped(lock.name), holder.cached ? "cached" : "holds",
+                   std::string{to_string(holder.mode)}, std::to_string(holder.node),
+                   std::to_string(holder.session), holder.token.to_string(),
+                   std::to_string(holder.since), escaped(holder.label)});
     if (lock.holders_total > lock.holders.size())
         table.add({escaped(lock.name), "holds", "-", "-", "-", "-", "-",
                    more(lock.holders_total, lock.holders.size())});

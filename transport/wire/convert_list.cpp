@@ -77,6 +77,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
     for (unsigned i = 0; i < holders.size(); ++i) {
         put_party(view.holders[i], view, holders[i]);
         holders[i].setToken(view.holders[i].token.raw());
+        holders[i].setCachedTokens(view.holders[i].cached_tokens);
     }
     auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
     for (unsigned i = 0; i < waiters.size(); ++i) {
@@ -102,6 +103,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.holders.push_back(get_party<core::Grant>(reading, each, view, "Lock.holders"));
         view.holders.back().token =
             reading.set<core::FencingToken>(each.getToken(), "Lock.holders.token");
+        view.holders.back().cached_tokens = each.getCachedTokens();
     });
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
         view.waiters.push_back(

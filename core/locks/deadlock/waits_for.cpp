@@ -137,7 +137,7 @@ void WaitFinder::add_phase(Asking& asking) const {
 
 // A waiter need not be examined if another one is waited for as long and waits for it: in a queue
 // of one mode, for example, the nearest is enough. A waiter for any of several names may go on
-// without those in front, so it represents nobody.
+// without those in front, and so does a try, so these represent nobody.
 void WaitFinder::add_ahead(Asking& asking, Extent extent) const {
     const auto policy = asking.record.policy();
     const auto& waiter = *asking.waiter;
@@ -154,7 +154,8 @@ void WaitFinder::add_ahead(Asking& asking, Extent extent) const {
         const bool front_is_barrier = front->part == Part::all_of;
         const bool until_released = until(front->mode, front_is_barrier) == Until::released;
         add(asking, front->operation, until_released);
-        const bool stands_for_others = until_released && front->part != Part::one_of;
+        const bool stands_for_others =
+            until_released && front->part != Part::one_of && !front->is_try;
         if (extent == Extent::all || !stands_for_others) continue;
         each_kind([&](LockMode mode, bool barrier) {
             const auto its = waited_for(policy, front->mode, front_is_barrier, mode, barrier);

@@ -45,6 +45,7 @@ void LockMachine::publish(LockTable::Grants grants) {
         const auto seq = grant.operation.seq;
         auto& operation = session->operations.at(seq);
         MORTISE_CHECK(!operation.held);
+        if (grant.answer.cached_tokens != 0) forget_locker(*session, seq);
         const LockerId locker{session->id, operation.locker};
         if (locker.number != 0) deadlocks_.let_in(locker);
         if (operation.upgrades.is_set()) {
@@ -64,6 +65,13 @@ void LockMachine::publish(LockTable::Grants grants) {
         }
         answer(*session, seq, std::move(grant.answer));
     }
+}
+
+// Whether the locker of a cached grant holds it is not known until it is published (S45).
+void LockMachine::forget_locker(Session& session, Seq seq) {
+    auto& operation = session.operations.at(seq);
+    lockers_.end({session.id, operation.locker}, seq);
+    operation.locker = 0;
 }
 
 void LockMachine::end_operation(Session& session, Seq seq) {

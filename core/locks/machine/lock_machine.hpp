@@ -96,6 +96,7 @@ private:
     void on(Session& session, Seq seq, const MarkConsistent& request);
     void on(Session& session, Seq seq, const BreakLock& request);
     void on(Session& session, Seq seq, const AskRelease& request);
+    void on(Session& session, Seq seq, const Publish& request);
     void on(Session& session, Seq seq, const Declined& request);
     void on(Session& session, Seq seq, const CloseSession& request);
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
@@ -128,6 +129,9 @@ private:
     void note_turns(const std::map<Seq, Operation>& ended);
     void refuse_deadlocks();
     void refuse(DeadlockWatch::Deadlock deadlock);
+    void refuse_reader_that_upgrades(const std::string& name);
+    void refuse_tries(const std::string& name);
+    void forget_locker(Session& session, Seq seq);
     void end_operation(Session& session, Seq seq);
     void answer(Session& session, Seq seq, Answer answer);
     void publish(LockTable::Grants grants);

@@ -24,6 +24,7 @@ struct LockView {
         Priority priority = 0;
         Seq upgrades{};  // for an upgrade, the hold of the same session; otherwise not set
         LockerTag locker{};
+        bool is_try = false;  // it waits for cached grants, and is given up soon (S43)
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
     // A reason why the name is closed; the former holders with the same token and kind are one.

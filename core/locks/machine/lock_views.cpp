@@ -27,6 +27,11 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
     return barrier || queue == nullptr || !is_hindered(*record, *queue, mode, priority);
 }
 
+bool LockViews::would_recall(std::string_view name, LockMode mode) const {
+    const auto* record = table_.find(name);
+    return record != nullptr && core::would_recall(*record, table_.queue_of(name), mode);
+}
+
 bool LockViews::is_live(OperationId operation) const {
     return sessions_.find(operation.session) != nullptr;
 }
@@ -162,7 +167,7 @@ void LockViews::add_waiters(const LockRecord& record, std::size_t max, LockView&
         add([&] {
             return LockView::Waiting{waiter->operation, waiter->mode,     waiter->ticket.index,
                                      waiter->label,     waiter->priority, {},
-                                     waiter->locker};
+                                     waiter->locker,    waiter->is_try};
         });
     }
 }

@@ -26,6 +26,8 @@ public:
 
     // Whether an acquire would be granted at once. Also true if it may be granted after the removal
     // of ended sessions from the name.
+    // Whether only cached grants are in the way of an acquire (S43).
+    [[nodiscard]] bool would_recall(std::string_view name, LockMode mode) const;
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
     // The view of an unknown name is empty. At most `parties_max` holders and waiters are listed;
     // all are counted.

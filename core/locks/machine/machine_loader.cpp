@@ -94,7 +94,8 @@ bool MachineLoader::put_operations_back(const std::string& name) {
     for (const auto* waiter : queue->in_order()) {
         newest_index_ = std::max(newest_index_, waiter->ticket.index);
         const bool is_bounded = waiter->terms.max_hold_ms != 0;
-        Operation waits{{name}, waiter->ticket, false, {}, waiter->locker.number, is_bounded};
+        Operation waits{{name},     waiter->ticket, false, {}, waiter->locker.number,
+                        is_bounded, waiter->is_try};
         if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;

@@ -60,13 +60,22 @@ void LockMachine::tell_again(const Session& session, Seq seq) {
 
 namespace {
 
+// S43.
+bool may_be_cached(const Acquire& request) {
+    const auto mode = request.names.front().mode;
+    return request.names.size() == 1 && request.which == Acquire::Which::any &&
+           (mode == LockMode::exclusive || mode == LockMode::shared) && !request.terms.is_set() &&
+           request.cached_tokens <= cached_tokens_max;
+}
+
 bool is_sound(const Acquire& request) {
     ShortList<std::string_view> names;
     for (const auto& one : request.names)
         names.push_back(one.name);
     if (request.which == Acquire::Which::any) std::ranges::sort(names);
     const auto* wrong = std::ranges::adjacent_find(names, std::ranges::greater_equal{});
-    return !names.empty() && names.size() <= names_at_once_max && wrong == names.end();
+    return !names.empty() && names.size() <= names_at_once_max && wrong == names.end() &&
+           (request.cached_tokens == 0 || may_be_cached(request));
 }
 
 // The mode is set later. A request for all of several names has no priority.
@@ -76,6 +85,8 @@ Waiter waiter_of(const Acquire& request) {
     waiter.priority = all ? Priority{0} : request.priority;
     waiter.label = request.label;
     waiter.locker = request.locker;
+    waiter.cached_tokens = request.cached_tokens;
+    waiter.is_try = !request.wait;
     if (all || request.names.size() > 1) waiter.part = all ? Part::all_of : Part::one_of;
     return waiter;
 }
@@ -96,7 +107,8 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& request) {
                         false,
                         {},
                         request.locker.number,
-                        request.terms.max_hold_ms != 0};
+                        request.terms.max_hold_ms != 0,
+                        !request.wait};
     std::ranges::sort(operation.names);
     LockTable::Grants grants;
     const auto result = table_.acquire(std::move(waiter), request, std::move(last), grants);
@@ -145,6 +157,58 @@ void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;
     if (operation) return give_up(session, seq, cancel.operation, *operation, kind);
     answer(session, seq, {lost ? AnswerKind::lost : AnswerKind::not_held, {}, {}});
+}
+
+// The hold is its locker's from now on, which may complete a wait cycle.
+void LockMachine::on(Session& session, Seq seq, const Publish& request) {
+    const auto* held = held_operation(session, request.operation);
+    if (held == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
+    const OperationId hold{session.id, request.operation};
+    if (!table_.publish(held->names.front(), hold, request))
+        return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
+    const LockerId locker{session.id, request.locker.number};
+    session.operations.at(request.operation).locker = locker.number;
+    lockers_.begin(locker, request.operation);
+    lockers_.grant(locker, request.operation);
+    if (locker.number != 0) deadlocks_.let_in(locker);
+    answer(session, seq, {AnswerKind::stored, {}, {}});
+    const auto name = held->names.front();
+    refuse_reader_that_upgrades(name);
+    refuse_tries(name);
+}
+
+// The name is in use, as it turns out (S43).
+void LockMachine::refuse_tries(const std::string& name) {
+    const auto* queue = table_.queue_of(name);
+    if (queue == nullptr) return;
+    std::vector<OperationId> tries;
+    for (const auto* waiter : queue->in_order()) {
+        if (waiter->is_try && sessions_.find(waiter->operation.session) != nullptr)
+            tries.push_back(waiter->operation);
+    }
+    for (const auto id : tries) {
+        auto& session = *sessions_.change(id.session);
+        const auto found = session.operations.find(id.seq);
+        if (found == session.operations.end() || found->second.held) continue;
+        const auto operation = found->second;
+        end_operation(session, id.seq);
+        auto grants = withdraw(operation);
+        answer(session, id.seq, {AnswerKind::busy, {}, {}});
+        publish(std::move(grants));
+    }
+}
+
+// The name has another reader, as it turns out (S27).
+void LockMachine::refuse_reader_that_upgrades(const std::string& name) {
+    const auto* conversion = table_.reader_that_upgrades(name);
+    if (conversion == nullptr) return;
+    const auto upgrade = conversion->operation;
+    auto& session = *sessions_.change(upgrade.session);
+    end_operation(session, upgrade.seq);
+    answer(session, upgrade.seq, {AnswerKind::deadlock, {}, {}});
+    LockTable::Grants grants;
+    table_.withdraw_upgrade(name, grants);
+    publish(std::move(grants));
 }
 
 void LockMachine::on(Session& session, Seq seq, const Declined& /*request*/) {

@@ -22,11 +22,14 @@ constexpr std::uint8_t name_has_upgrade = 1;
 constexpr std::uint8_t name_has_value = 2;
 constexpr std::uint8_t name_has_closures = 4;
 
-// Flags for what only some holders or waiters have. Only holders can have ended.
+// Flags for what only some holders or waiters have. Only holders can have ended, and
+// only waiters are tries.
 constexpr std::uint8_t party_has_label = 1;
 constexpr std::uint8_t party_has_locker = 2;
 constexpr std::uint8_t party_has_terms = 4;
-constexpr std::uint8_t party_has_left = 8;
+constexpr std::uint8_t party_has_cached = 8;
+constexpr std::uint8_t party_has_left = 16;
+constexpr std::uint8_t party_is_try = 16;
 
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
@@ -44,6 +47,7 @@ std::uint8_t flags_of(const Party& party) {
     if (!party.label.empty()) flags |= party_has_label;
     if (party.locker.is_set()) flags |= party_has_locker;
     if (party.terms.is_set()) flags |= party_has_terms;
+    if (party.cached_tokens != 0) flags |= party_has_cached;
     return flags;
 }
 
@@ -52,6 +56,13 @@ void put_extras(ByteWriter& out, const Party& party) {
     if (!party.label.empty()) out.text(party.label);
     if (party.locker.is_set()) put(out, party.locker);
     if (party.terms.is_set()) put(out, party.terms);
+    if (party.cached_tokens != 0) out.varint(party.cached_tokens);
+}
+
+std::uint32_t get_cached_tokens(ByteReader& in) {
+    const auto tokens = in.varint();
+    if (tokens == 0 || tokens > cached_tokens_max) in.fail();
+    return static_cast<std::uint32_t>(tokens);
 }
 
 template <class Party>
@@ -65,6 +76,7 @@ void get_extras(ByteReader& in, std::uint8_t flags, Party& party) {
         if (!party.locker.is_set()) in.fail();
     }
     if ((flags & party_has_terms) != 0) party.terms = get_terms(in);
+    if ((flags & party_has_cached) != 0) party.cached_tokens = get_cached_tokens(in);
 }
 
 void put(ByteWriter& out, const Grant& grant) {
@@ -126,7 +138,7 @@ Conversion get_conversion(ByteReader& in) {
 void put(ByteWriter& out, const Waiter& waiter) {
     put(out, waiter.ticket);
     put(out, waiter.operation);
-    out.u8(flags_of(waiter));
+    out.u8(flags_of(waiter) | (waiter.is_try ? party_is_try : std::uint8_t{0}));
     put_enum(out, waiter.mode);
     out.u8(waiter.priority);
     put_enum(out, waiter.part);
@@ -138,7 +150,8 @@ Waiter get_waiter(ByteReader& in) {
     waiter.ticket = get_ticket(in);
     waiter.operation = get_operation(in);
     const auto flags = in.u8();
-    if (flags >= party_has_left) in.fail();
+    if (flags >= 2 * party_is_try) in.fail();
+    waiter.is_try = (flags & party_is_try) != 0;
     waiter.mode = get_enum(in, LockMode::exclusive);
     waiter.priority = in.u8();
     waiter.part = get_enum(in, Part::all_of);
@@ -185,7 +198,10 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
 // Returns false if these holders could not have been granted one after the other.
 bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     for (auto& grant : holders) {
-        if (grant.token > record.newest_token() || !record.admits(grant.mode)) return false;
+        const auto more = grant.is_cached() ? grant.cached_tokens - 1 : 0;
+        const bool is_newer = grant.token > record.newest_token() ||
+                              record.newest_token().raw() - grant.token.raw() < more;
+        if (is_newer || !record.admits(grant.mode)) return false;
         record.add(std::move(grant));
     }
     return true;

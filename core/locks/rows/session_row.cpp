@@ -15,7 +15,10 @@ namespace {
 void put_what_was_given(ByteWriter& out, const Answer& answer) {
     if (has_token(answer.kind)) out.varint(answer.token.raw());
     if (answer.kind != AnswerKind::granted) return;
-    if (answer.names.empty()) return put(out, answer.previous);
+    if (answer.names.empty()) {
+        put(out, answer.previous);
+        return out.varint(answer.cached_tokens);
+    }
     out.varint(answer.names.size());
     for (const auto& one : answer.names) {
         out.text(one.name);
@@ -36,12 +39,19 @@ void get_names(ByteReader& in, Answer& answer) {
     if (answer.names.empty() || answer.names.size() > names_at_once_max) in.fail();
 }
 
+void get_one_grant(ByteReader& in, Answer& answer) {
+    answer.previous = get_previous(in);
+    const auto tokens = in.varint();
+    if (tokens > cached_tokens_max) in.fail();
+    answer.cached_tokens = static_cast<std::uint32_t>(tokens);
+}
+
 void get_what_was_given(ByteReader& in, Answer& answer) {
     if (!has_token(answer.kind)) return;
     answer.token = FencingToken{in.varint()};
     const bool granted = answer.kind == AnswerKind::granted;
     if (answer.token.is_set()) {
-        if (granted) answer.previous = get_previous(in);
+        if (granted) get_one_grant(in, answer);
     } else if (granted) {
         get_names(in, answer);
     } else {

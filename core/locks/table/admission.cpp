@@ -1,5 +1,6 @@
 #include "core/locks/table/admission.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/check.hpp"
@@ -20,6 +21,14 @@ bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode
                          record->turn == Turn::readers && !record->has_writer();
     const auto* reader = batches ? queue->first_reader() : nullptr;
     return reader != nullptr && rank < queue->rank_of(*reader);
+}
+
+bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mode) {
+    const auto gives_way = [&](const Grant& holder) {
+        return !conflict(holder.mode, mode) || (holder.is_held() && holder.is_cached());
+    };
+    const bool is_behind = queue != nullptr && !queue->is_empty();
+    return !is_behind && !record.admits(mode) && std::ranges::all_of(record.holders(), gives_way);
 }
 
 // --- one waiter ---------------------------------------------------------------------------------

@@ -18,6 +18,9 @@ namespace mortise::core {
 [[nodiscard]] bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode,
                                Priority priority);
 
+// Returns whether only cached grants are in the way of such a request (S43).
+[[nodiscard]] bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mode);
+
 // One run over the queues of names where something changed. A grant of several names leads to their
 // other queues. Before a queue is examined, traces of ended sessions are removed from its name.
 class QueueAdmission {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
 
 namespace mortise::core {
 
@@ -18,9 +19,21 @@ FencingToken Holds::grant(const std::string& name, LockRecord& record, const Wai
     const auto token = record.take_token(waiter.mode, newest_token_);
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
+    if (waiter.cached_tokens != 0 && values_.find(name) == nullptr)
+        begin_cached(record, waiter.cached_tokens, given);
     record.add(std::move(given));
     if (is_writer(waiter.mode)) record.turn = Turn::readers;  // a batch follows a writer
     return token;
+}
+
+// Readers use one token again and again (S39). The name of a value is never cached: after the loss
+// of an unused grant its value would be dirty.
+void Holds::begin_cached(LockRecord& record, std::uint32_t tokens, Grant& grant) {
+    const bool alone = grant.mode == LockMode::exclusive;
+    if (newest_token_.raw() >= cached_tokens_end) return;
+    grant.cached_tokens = alone ? tokens : 1;
+    grant.locker = {};
+    if (alone) record.reserve_tokens(tokens - 1, newest_token_);
 }
 
 // The answer to a request for several names has the name that was granted.
@@ -32,6 +45,7 @@ void Holds::grant(const std::string& name, LockRecord& record, const Waiter& wai
     if (waiter.part == Part::alone) {
         given.token = token;
         given.previous = std::move(previous);
+        given.cached_tokens = record.holders().back().cached_tokens;
     } else {
         given.names.push_back({name, token, std::move(previous)});
     }

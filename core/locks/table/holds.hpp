@@ -53,6 +53,7 @@ public:
 
 private:
     void begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant);
+    void begin_cached(LockRecord& record, std::uint32_t tokens, Grant& grant);
     [[nodiscard]] LockRecord::Keeps keeps_on(const std::string& name);
     bool stays_on(const std::string& name, const Grant& grant, Predecessor how);
 

@@ -1,6 +1,7 @@
 #include "core/locks/table/lock_record.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.hpp"
 
@@ -76,6 +77,16 @@ void LockRecord::convert(OperationId operation, LockMode mode, FencingToken toke
     ++held_[static_cast<std::size_t>(mode)];
     found->mode = mode;
     found->token = token;
+    found->cached_tokens = 0;
+}
+
+void LockRecord::publish(OperationId operation, FencingToken token, LockerTag locker,
+                         std::string label) {
+    const auto found = place_of(operation);
+    found->token = token;
+    found->locker = std::move(locker);
+    found->label = std::move(label);
+    found->cached_tokens = 0;
 }
 
 void LockRecord::mark_broken(OperationId operation) {
@@ -108,6 +119,11 @@ FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_clust
         newest_mode_ = mode;
     }
     return newest_token_;
+}
+
+void LockRecord::reserve_tokens(std::uint32_t more, FencingToken& newest_of_cluster) {
+    newest_token_ = FencingToken{newest_token_.raw() + more};
+    newest_of_cluster = std::max(newest_of_cluster, newest_token_);
 }
 
 }  // namespace mortise::core

@@ -27,8 +27,17 @@ struct Grant {
     ClosureId closures{};  // the first quorum timer of its time limits, if it has any
     // How it ended, if it has ended and still blocks the name (S8, S9).
     std::optional<Predecessor> left{};
+    // How many tokens it reserves, from `token` on: its node grants the name with these to one
+    // caller after the other (S39). Zero: it is not cached. Whether a caller of that node holds the
+    // name now, and which, is not known, so a cached grant has no locker.
+    std::uint32_t cached_tokens = 0;
 
     [[nodiscard]] bool is_held() const { return !broken && !left; }
+    [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
+    // The token is this grant's, or one that it reserves.
+    [[nodiscard]] bool has_token(FencingToken other) const {
+        return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
+    }
 
     friend bool operator==(const Grant&, const Grant&) = default;
 };
@@ -73,6 +82,10 @@ public:
     // The token of a new grant in `mode`: that of the present holders if the grant joins them
     // (S13), otherwise a new one from the cluster's counter.
     FencingToken take_token(LockMode mode, FencingToken& newest_of_cluster);
+    // Takes `more` tokens after the newest one, which was taken just before.
+    void reserve_tokens(std::uint32_t more, FencingToken& newest_of_cluster);
+    // Makes a cached grant an ordinary one; it must be a holder.
+    void publish(OperationId operation, FencingToken token, LockerTag locker, std::string label);
 
     Turn turn = Turn::writers;
     Previous previous;           // how the previous hold ended

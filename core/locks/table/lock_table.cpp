@@ -75,10 +75,30 @@ LockTable::Result LockTable::acquire_any(Waiter& waiter, const Acquire& request,
         names_.changed(one.name);
         return Result::granted;
     }
-    if (!request.wait) return Result::busy;
+    if (!request.wait && !recalls(request, slots)) return Result::busy;
     for (const auto& one : request.names)
         queue_up(waiter, one);
     return settle_newcomer(names_of(request), waiter.operation, grants);
+}
+
+// S43: a try waits, until its node gives it up, if only cached grants are in its way, since these
+// may be unused.
+bool LockTable::recalls(const Acquire& request, const Slots& slots) const {
+    for (std::size_t at = 0; at < slots.size(); ++at) {
+        const auto& slot = slots[at];
+        const auto* waiting = names_.has_queue(slot) ? &slot.queue->second : nullptr;
+        if (would_recall(slot.record->second, waiting, request.names[at].mode)) return true;
+    }
+    return false;
+}
+
+bool LockTable::recalls_all(const Acquire& request) const {
+    return std::ranges::all_of(request.names, [&](const NamedMode& one) {
+        const auto* record = find(one.name);
+        const auto* queue = queue_of(one.name);
+        const bool is_free = record == nullptr || (queue == nullptr && record->admits(one.mode));
+        return is_free || would_recall(*record, queue, one.mode);
+    });
 }
 
 // A request for all of several names overtakes no other: it is granted at once only if no request
@@ -89,7 +109,7 @@ LockTable::Result LockTable::acquire_all(Waiter& waiter, const Acquire& request,
         const auto* record = find(one.name);
         return record == nullptr || (queue_of(one.name) == nullptr && record->admits(one.mode));
     });
-    if (!is_free && !request.wait) return Result::busy;
+    if (!is_free && !request.wait && !recalls_all(request)) return Result::busy;
     for (std::size_t at = 0; at < request.names.size(); ++at) {
         const auto& one = request.names[at];
         names_.ensure(one.name, request.policy, std::move(last[at]), traces_.endings());
@@ -124,6 +144,17 @@ void LockTable::release(const NameList& names, OperationId operation, Predecesso
         holds_.closures().end_over(name, &slot.record->second, operation);
     }
     settle(names, grants);
+}
+
+bool LockTable::publish(const std::string& name, OperationId operation, const Publish& as) {
+    const auto slot = names_.slot_of(name);
+    const auto* grant = names_.is_known(slot) ? slot.record->second.find(operation) : nullptr;
+    const bool may = grant != nullptr && grant->is_held() && grant->is_cached() &&
+                     grant->has_token(as.token) && waiting_upgrade(slot, operation) == nullptr;
+    if (!may) return false;
+    slot.record->second.publish(operation, as.token, as.locker, as.label);
+    names_.changed(name);
+    return true;
 }
 
 void LockTable::withdraw(const NameList& names, Ticket ticket, Grants& grants) {

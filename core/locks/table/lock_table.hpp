@@ -54,6 +54,9 @@ public:
     Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants);
     // Releases the operation's hold on these names. It must hold them all.
     void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);
+    // Makes the operation's cached grant an ordinary one (S45). False, without an effect, if it has
+    // no cached grant there, or not that token, or an upgrade of it waits.
+    bool publish(const std::string& name, OperationId operation, const Publish& as);
     // Removes a waiter, which must be waiting, from all its queues.
     void withdraw(const NameList& names, Ticket ticket, Grants& grants);
 
@@ -65,6 +68,8 @@ public:
     // On `at_once` it is exclusive now, with a new token; on `queued` the operation is in the
     // `grants` of a later call. It must be a holder (S27).
     Upgraded upgrade(const std::string& name, const Conversion& conversion, bool wait);
+    // The upgrade of a shared hold that waits for cached grants; null if there is none.
+    [[nodiscard]] const Conversion* reader_that_upgrades(std::string_view name) const;
     // Removes the upgrade that waits for this hold, and grants nothing.
     std::optional<Conversion> cancel_upgrade(const std::string& name, OperationId hold);
     // Removes the upgrade, which must wait.
@@ -144,6 +149,8 @@ private:
     using Slots = ShortList<Slot>;  // of the names of a request, in its order
 
     [[nodiscard]] Result refusal(const Acquire& request, const Slots& slots) const;
+    [[nodiscard]] bool recalls(const Acquire& request, const Slots& slots) const;
+    [[nodiscard]] bool recalls_all(const Acquire& request) const;
     [[nodiscard]] bool is_left_by_too_many(const std::string& name, const HoldTerms& terms) const;
     Result acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
                        LastHolders& last, Grants& grants);

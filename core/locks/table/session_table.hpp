@@ -23,6 +23,7 @@ struct Operation {
     Seq upgrades;  // the hold that an Upgrade waits for
     std::uint64_t locker = 0;
     bool is_bounded = false;  // has a max_hold (S8)
+    bool is_try = false;      // see Waiter
 };
 
 struct Session {

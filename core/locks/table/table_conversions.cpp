@@ -1,5 +1,7 @@
 // The effects of conversions on a name (S27). QueueAdmission::let_in in admission.cpp decides that
 // a waiting conversion is granted before all other waiters (S28).
+#include <algorithm>
+
 #include "core/base/check.hpp"
 #include "core/locks/table/lock_table.hpp"
 
@@ -31,9 +33,15 @@ LockTable::Upgraded LockTable::upgrade(const std::string& name, const Conversion
         holds_.convert(record, hold);
         return Upgraded::at_once;
     }
+    // S43: other readers whose grants are cached may be gone when they are recalled.
+    const auto gives_way = [&](const Grant& other) {
+        return other.operation == hold || (other.is_held() && other.is_cached());
+    };
+    const bool is_first = !names_.has_queue(slot) || !slot.queue->second.conversion();
+    const bool recalls = is_first && std::ranges::all_of(record.holders(), gives_way);
     if (!wait) return Upgraded::busy;
     // Two readers that waited for each other would wait for ever.
-    if (mode == LockMode::shared) return Upgraded::deadlock;
+    if (mode == LockMode::shared && !recalls) return Upgraded::deadlock;
     names_.ensure_queue(name).add(conversion);
     return Upgraded::queued;
 }
@@ -43,6 +51,14 @@ const Conversion* LockTable::waiting_upgrade(const Slot& slot, OperationId hold)
     const auto& conversion = *slot.queue->second.conversion();
     const bool same = conversion.operation.session == hold.session && conversion.hold == hold.seq;
     return same ? &conversion : nullptr;
+}
+
+const Conversion* LockTable::reader_that_upgrades(std::string_view name) const {
+    const auto* queue = queue_of(name);
+    if (queue == nullptr || !queue->conversion()) return nullptr;
+    const auto& conversion = *queue->conversion();
+    const auto* hold = find(name)->find({conversion.operation.session, conversion.hold});
+    return hold->mode == LockMode::shared ? &conversion : nullptr;
 }
 
 std::optional<Conversion> LockTable::cancel_upgrade(const std::string& name, OperationId hold) {

@@ -8,8 +8,9 @@ namespace {
 
 void check_conversion(const LockRecord& record, const Conversion& conversion, bool is_unfinished) {
     const auto* hold = record.find({conversion.operation.session, conversion.hold});
-    MORTISE_CHECK(hold != nullptr && hold->mode == LockMode::update);  // (5)
-    MORTISE_CHECK(is_unfinished || record.holders().size() > 1);       // (5)
+    MORTISE_CHECK(hold != nullptr);                                                   // (5)
+    MORTISE_CHECK(hold->mode == LockMode::update || hold->mode == LockMode::shared);  // (5)
+    MORTISE_CHECK(is_unfinished || record.holders().size() > 1);                      // (5)
 }
 
 void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfinished) {

@@ -5,7 +5,7 @@
 //   (3) no token is above the cluster's counter; the tokens of a name's exclusive grants ascend
 //       (P1);
 //   (4) a record has a holder, a waiter or a value (S37); a former holder counts as a holder;
-//   (5) a hold whose upgrade waits has the mode update, and is not alone (S27);
+//   (5) a hold whose upgrade waits has the mode update or shared, and is not alone (S27);
 //   (6) a hold that was broken, or ended early, stays exactly as long as a quorum timer keeps it
 //       there (S8, S9, S24).
 // While a name is being swept in parts, the second half of (2) does not apply to it.

@@ -49,11 +49,13 @@ struct Waiter {
     std::string label;
     Part part = Part::alone;
     LockerTag locker{};
-    HoldTerms terms{};  // of the hold, by the cluster's clocks
+    HoldTerms terms{};                // of the hold, by the cluster's clocks
+    std::uint32_t cached_tokens = 0;  // as in Acquire
+    bool is_try = false;  // it waits for cached grants only, and its node gives it up (S43)
 };
 
-// An upgrade that waits. It goes before every waiter (S28), and there is at most one: only an
-// update holder waits, and a name has at most one of those.
+// An upgrade that waits. It goes before every waiter (S28), and there is at most one: that of an
+// update holder, of which a name has at most one, or that of a reader beside cached grants (S43).
 struct Conversion {
     Ticket ticket;
     OperationId operation;  // the Upgrade

@@ -76,6 +76,12 @@ enum class BreakMode : std::uint8_t {
     immediate,  // at once, while the former holder may still rely on its hold
 };
 
+// Whether this node may keep the grant of a released hold for its next acquire of the name.
+enum class Caching : std::uint8_t {
+    adaptive,  // if the node takes the name again and again, and no other node does
+    off,
+};
+
 // What happens to a hold whose lease ends before the cluster has granted the name to another.
 enum class OnUncertain : std::uint8_t {
     lose,     // it is lost
@@ -116,6 +122,7 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 [[nodiscard]] std::string_view to_string(ClosedBy why) noexcept;
 [[nodiscard]] std::string_view to_string(BreakMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(OnUncertain choice) noexcept;
+[[nodiscard]] std::string_view to_string(Caching caching) noexcept;
 [[nodiscard]] std::string_view to_string(ReadLevel level) noexcept;
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 [[nodiscard]] std::string_view to_string(Standing standing) noexcept;

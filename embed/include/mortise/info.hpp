@@ -31,6 +31,7 @@ struct HolderInfo {
     LockMode mode = LockMode::exclusive;
     FencingToken token{};
     std::uint64_t since = 0;  // log index of the grant
+    bool cached = false;  // the node keeps it for its next acquire; whether it is in use is unknown
 
     friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
@@ -178,6 +179,9 @@ struct Metrics {
     // Present number: the time until this node's certificate, or one of its authorities, expires;
     // unset (Duration::max()) without TLS.
     Duration certificate_left = Duration::max();
+    // Acquires that were served by a grant in this node's cache (AcquireOptions::caching); they are
+    // counted in `acquires` and `granted` as well.
+    std::uint64_t served_from_cache = 0;
 };
 
 }  // namespace mortise

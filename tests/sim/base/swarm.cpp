@@ -152,6 +152,13 @@ void draw_terms(core::Prng& own, Swarm& swarm) {
     if (own.one_in(swarm.lease_trial ? 2 : 5)) workload.terms_percent = 5 + own.below(90);
 }
 
+// A try may find a name busy that an unreachable node has cached, which the search of tests/check
+// does not know (S43).
+void draw_caches(core::Prng& own, Swarm& swarm) {
+    if (swarm.workload.burst != 0 || swarm.judged_from_outside) return;
+    swarm.workload.caches = own.one_in(2);
+}
+
 // Nodes that are closed, and started again.
 void draw_closings(core::Prng& own, Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
@@ -306,6 +313,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_rights(own, swarm);
     draw_timing(own, swarm);
     draw_window(own, swarm);
+    draw_caches(own, swarm);
     return swarm;
 }
 
@@ -335,6 +343,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.write_percent != 0 ? ", values" : "") +
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
+                (swarm.workload.caches ? ", cached grants" : "") +
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +
                 (swarm.is_lag_small() ? ", little room for a lag" : "") +

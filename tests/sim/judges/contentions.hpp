@@ -22,6 +22,8 @@ public:
     void watched(core::NodeId node, core::OperationId hold, std::vector<std::string> names);
     // The owner has released the hold: notifications in progress do not matter.
     void released(core::OperationId hold);
+    // Its owner gets notifications, which are not judged.
+    void not_judged(core::OperationId hold) { released_.insert(hold); }
     void lost(core::OperationId hold) { watched_.erase(hold); }
     void node_lost(core::NodeId node);
 

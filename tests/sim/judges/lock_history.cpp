@@ -26,6 +26,7 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                            sum.number(static_cast<std::uint64_t>(one.answer.previous.how));
                            sum.number(one.answer.previous.token.raw());
                            sum.text(one.answer.previous.label);
+                           sum.number(one.answer.cached_tokens);
                            for (const auto& grant : one.answer.names) {
                                sum.text(grant.name);
                                sum.number(grant.token.raw());
@@ -136,6 +137,23 @@ void LockHistory::asked(core::NodeId node, const core::WriteCall& call) {
     auto& asked = asked_[{node, call.tag}];
     asked = {answered_up_to_, {}, {}};
     asked.written = LogBook::written_by(call.body);
+}
+
+void LockHistory::took(core::NodeId node, core::OperationId grant, core::FencingToken token) {
+    const auto* given = book_.find(grant);
+    if (given == nullptr || given->names.size() != 1)
+        return report(node, "cache: a use of what was not granted: " + in_words(grant));
+    const auto& one = given->names.front();
+    if (!one.has_token(token))
+        report(node, "cache: a use of " + in_words(grant) + " with a token that it does not have");
+    const auto newest = taken_.try_emplace(grant, one.token).first;
+    const bool rises = core::is_writer(one.mode) ? token > newest->second : token == one.token;
+    if (!rises) report(node, "token order: a second use of " + in_words(grant));
+    newest->second = token;
+    if (book_.was_released(grant))
+        report(node, "cache: a use of " + in_words(grant) + ", which went back");
+    beliefs_.begins(node, grant, {{one.name, one.mode}}, core::Instant::never());
+    suspensions_.begins(node, grant, false);
 }
 
 void LockHistory::releasing(core::OperationId hold) {

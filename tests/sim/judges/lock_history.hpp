@@ -53,6 +53,8 @@ public:
     void asked(core::NodeId node, const core::ConfirmCall& call);
     void asked(core::NodeId node, const core::WriteCall& call);
     void inspected(core::NodeId node, const core::InspectCall& call);
+    // A caller of that node uses its cached grant from now on, with that token (S39).
+    void took(core::NodeId node, core::OperationId grant, core::FencingToken token);
     // The hold is not valid any more before the release is sent.
     void releasing(core::OperationId hold);
     void answered(core::NodeId node, const core::CallAnswer& answer, core::LogIndex applied);
@@ -98,6 +100,7 @@ private:
     std::map<core::LogIndex, std::uint64_t> digests_;
     core::LogIndex answered_up_to_;
     std::map<std::pair<core::NodeId, core::CallTag>, Asked> asked_;
+    std::map<core::OperationId, core::FencingToken> taken_;  // of cached grants, the newest
 };
 
 }  // namespace mortise::sim

@@ -136,6 +136,7 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         case core::AnswerKind::granted: return on_granted(operation, answer);
         case core::AnswerKind::converted: return on_converted(operation, answer);
         case core::AnswerKind::stale_request: return;
+        case core::AnswerKind::busy:  // also of a try that was queued (S43)
         case core::AnswerKind::cancelled: fairness_.left(operation); break;
         case core::AnswerKind::deadlock: on_deadlock(operation, answer); break;
         case core::AnswerKind::lost: tally_.probe("break confirmed"); [[fallthrough]];
@@ -183,8 +184,18 @@ core::LogIndex LogBook::written_at(const std::string& what) const {
     return found == written_.end() ? core::LogIndex{} : found->second.second;
 }
 
+void LogBook::on_published(core::OperationId operation, const core::Publish& as) {
+    const auto given = given_.find({operation.session, as.operation});
+    if (given == given_.end() || given->second.names.size() != 1)
+        return report("witness: " + in_words(operation) + " published what is not held");
+    auto& held = given->second.names.front();
+    held.token = as.token;
+    held.cached_tokens = 0;
+}
+
 // A write takes effect once (S17).
 void LogBook::on_written(core::OperationId operation) {
+    if (const auto* as = body_of<core::Publish>(operation)) return on_published(operation, *as);
     const auto what = written_by(requests_.at(operation));
     const auto* breaks = body_of<core::BreakLock>(operation);
     const bool asks = body_of<core::AskRelease>(operation) != nullptr;
@@ -218,7 +229,7 @@ void LogBook::on_broken_at_once(const core::BreakLock& request) {
     tally_.probe("lock broken at once");
     for (const auto& [hold, given] : given_) {
         const bool is_it = std::ranges::any_of(given.names, [&](const GivenName& one) {
-            return one.name == request.name && one.token == request.expected;
+            return one.name == request.name && one.has_token(request.expected);
         });
         if (is_it) opened_.emplace(hold, request.name);
     }
@@ -248,7 +259,7 @@ void LogBook::on_granted(core::OperationId operation, const core::Answer& answer
     given.asked_at = placed_.emplace(operation, index_).first->second;
     given.given_at = index_;
     if (answer.names.empty()) {
-        grant(given, operation, {wishes.begin()->first, answer.token, {}});
+        grant(given, operation, {wishes.begin()->first, answer.token, {}}, answer.cached_tokens);
     }
     for (const auto& one : answer.names)
         grant(given, operation, one);
@@ -268,14 +279,15 @@ void LogBook::probe_locker(core::OperationId operation, const Given& given) {
     if (names > 1) tally_.probe("locker with several names");
 }
 
-void LogBook::grant(Given& given, core::OperationId operation, const core::NamedGrant& grant) {
+void LogBook::grant(Given& given, core::OperationId operation, const core::NamedGrant& grant,
+                    std::uint32_t cached_tokens) {
     const auto wishes = wishes_of(operation);
     const auto wish = wishes.find(grant.name);
     if (wish == wishes.end()) {
         return report("witness: " + in_words(operation) + " got " + grant.name +
                       ", which it did not ask for");
     }
-    given.names.push_back({grant.name, wish->second.mode, grant.token});
+    given.names.push_back({grant.name, wish->second.mode, grant.token, cached_tokens});
     check_token(given.names.back());
     fairness_.granted(grant.name, wish->second, index_);
 }
@@ -297,6 +309,7 @@ void LogBook::on_converted(core::OperationId operation, const core::Answer& answ
     if (downgrade != nullptr) {
         tally_.probe("downgraded");
         held.mode = downgrade->mode;
+        held.cached_tokens = 0;
         if (answer.token != held.token) report("token order: a downgrade has another");
         return;
     }
@@ -304,6 +317,7 @@ void LogBook::on_converted(core::OperationId operation, const core::Answer& answ
                                              : "upgraded at once");
     held.mode = core::LockMode::exclusive;
     held.token = answer.token;
+    held.cached_tokens = 0;
     check_token(held);
 }
 
@@ -316,8 +330,11 @@ void LogBook::check_token(const GivenName& given) {
         report("token order: " + in_words(given.token) + " of " + given.name + " after " +
                in_words(newest.any));
     }
-    newest.any = std::max(newest.any, given.token);
-    if (writer) newest.writer = std::max(newest.writer, given.token);
+    // All tokens of a cached grant count as used (S39).
+    const auto more = given.cached_tokens == 0 ? 0 : given.cached_tokens - 1;
+    const core::FencingToken last{given.token.raw() + more};
+    newest.any = std::max(newest.any, last);
+    if (writer) newest.writer = std::max(newest.writer, last);
 }
 
 }  // namespace mortise::sim

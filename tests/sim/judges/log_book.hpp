@@ -22,6 +22,11 @@ public:
         std::string name;
         core::LockMode mode = core::LockMode::exclusive;
         core::FencingToken token;
+        std::uint32_t cached_tokens = 0;  // that it reserves, from `token` on (S39)
+
+        [[nodiscard]] bool has_token(core::FencingToken other) const {
+            return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
+        }
     };
     struct Given {
         std::vector<GivenName> names;  // as they are held now
@@ -87,7 +92,9 @@ private:
     void on_queued(core::OperationId operation);
     void on_answered(core::OperationId operation, const core::Answer& answer);
     void on_granted(core::OperationId operation, const core::Answer& answer);
-    void grant(Given& given, core::OperationId operation, const core::NamedGrant& grant);
+    void grant(Given& given, core::OperationId operation, const core::NamedGrant& grant,
+               std::uint32_t cached_tokens = 0);
+    void on_published(core::OperationId operation, const core::Publish& as);
     void on_converted(core::OperationId operation, const core::Answer& answer);
     void on_deadlock(core::OperationId operation, const core::Answer& answer);
     void on_released(core::OperationId operation);

@@ -19,6 +19,7 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: consistent",
     "repeat in the log: break",
     "repeat in the log: ask for a release",
+    "repeat in the log: publish",
     "repeat in the log: declined",
     "repeat in the log: end of the session",
 });

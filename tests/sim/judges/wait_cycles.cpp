@@ -48,7 +48,9 @@ std::string standing_cycle(const std::vector<core::LockView>& locks, const Takes
     WaitsFor waits;
     for (const auto& lock : locks) {
         for (const auto& waiting : lock.waiters) {
-            const bool counts = waiting.locker.is_set() && !takes_any(waiting.operation);
+            // A try is given up soon (S43).
+            const bool counts =
+                waiting.locker.is_set() && !waiting.is_try && !takes_any(waiting.operation);
             if (counts) add_waits(lock, waiting, waits);
         }
     }

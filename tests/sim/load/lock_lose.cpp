@@ -10,6 +10,7 @@ void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     history_.lost(lost);
     contentions_.lost(lost.hold);
     closings_.lost(node, lost);
+    lost_cached(node, lost.hold);
     if (outside_) outside_->lost(lost);
     if (!had || lost.reason == core::HoldLost::Reason::node_stopped) return;
     tellings_.lost(node, lost.hold);

@@ -34,6 +34,7 @@ const char* words_of(const core::Call& call) {
             [](const core::WriteCall&) { return "is asked to write, call {}"; },
             [](const core::ConfirmCall&) { return "is asked to confirm a hold, call {}"; },
             [](const core::WatchCall&) { return "is asked to watch a hold"; },
+            [](const core::PublishCall&) { return "publishes the user of a cached grant"; },
             [](const core::ToldCall&) { return "hears that an owner was told"; },
         },
         call);
@@ -152,7 +153,10 @@ void LockWorkload::acquire(core::NodeId node) {
     if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
-        ask(node, drawing_.acquire(steady(node)));
+        auto call = drawing_.acquire(steady(node));
+        if (take_cached(node, call)) return;
+        ask_cached(node, call);
+        ask(node, std::move(call));
     }
 }
 
@@ -201,8 +205,8 @@ void LockWorkload::hold_for_a_while(core::NodeId node, core::OperationId hold) {
     if (given == nullptr) return;  // the judge has reported that
     auto& held = holds_[hold];
     held.node = node;
-    for (const auto& [name, mode, token] : given->names)
-        held.names.push_back({name, mode});
+    for (const auto& one : given->names)
+        held.names.push_back({one.name, one.mode});
     if (held.names.size() > 1) world_.tally.probe("several names held");
     const auto timeout = world_.swarm.election_timeout.count();
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
@@ -232,7 +236,12 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
                           [this, node, hold] { release(node, hold); });
         return;
     }
-    holds_.erase(hold);
+    const auto ended = std::move(holds_.extract(held).mapped());
+    if (keep_cached(node, hold, ended)) {
+        if (!prng_.one_in(3)) acquire_again(node, ended.names.front());
+        return;
+    }
+    if (!can_call(node)) return;  // it died as it published the last user
     history_.releasing(hold);
     contentions_.released(hold);
     const auto tag = prng_.one_in(2) ? core::CallTag{++newest_tag_} : core::CallTag{};
@@ -259,6 +268,8 @@ void LockWorkload::convert(core::NodeId node, core::OperationId hold) {
     if ((under_way || held->second.names.size() > 1) && !prng_.one_in(8)) return;
     const auto mode = held->second.names.front().mode;
     auto call = drawing_.conversion(hold, mode, steady(node));
+    make_ordinary(node, hold);
+    if (!can_call(node)) return;  // it died of that
     const core::CallTag tag{newest_tag_ + 1};
     if (auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
         conversions_[tag] = {hold, core::LockMode::exclusive};
@@ -301,6 +312,8 @@ void LockWorkload::node_lost(core::NodeId node) {
     });
     std::erase_if(waiting_, [&](const auto& who) { return who.first == node; });
     std::erase_if(holds_, [&](const auto& hold) { return hold.second.node == node; });
+    caches_.erase(node);
+    std::erase_if(users_, [&](const auto& one) { return one.first.first == node; });
     for (const auto& [who, name] : owed_) {
         if (who.first == node) to_ask_.emplace(node, name);
     }
@@ -308,6 +321,7 @@ void LockWorkload::node_lost(core::NodeId node) {
 }
 
 void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
+    leases_[lease.session] = lease.valid_until;
     history_.lease_changed(node, lease);
     closings_.has_session(node, lease.session);
     if (outside_) outside_->lease_changed(lease, cluster_.at(node).now().boot);
@@ -342,7 +356,8 @@ void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applie
     }
 }
 
-void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
+void LockWorkload::answered(core::NodeId node, const core::CallAnswer& given) {
+    const auto answer = as_told(given);
     world_.timeline.say(node, words_of(answer), answer.tag.raw());
     const Who who{node, answer.tag};
     if (waiting_.erase(who) == 0) {
@@ -358,7 +373,11 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& answer) {
     if (std::holds_alternative<core::Denied>(answer.result))
         world_.tally.probe(world_.swarm.lies ? "denied by apply" : "denied by its own node");
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);
-    if (acquired != nullptr) hold_for_a_while(node, acquired->hold);
+    if (acquired != nullptr) {
+        cached(node, answer.tag, *acquired);
+        hold_for_a_while(node, acquired->hold);
+    }
+    users_.erase(who);
     const auto owed = owed_.find(who);
     if (owed == owed_.end()) return;
     // Requested again until it succeeds, because a session may just have ended.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "core/cache/lock_cache.hpp"
 #include "tests/sim/base/workload.hpp"
 #include "tests/sim/judges/call_deadlines.hpp"
 #include "tests/sim/judges/closings.hpp"
@@ -33,7 +34,7 @@ public:
     void suspended(core::NodeId node, core::OperationId hold) override;
     void contended(core::NodeId node, const core::Contended& contended) override;
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
-    void answered(core::NodeId node, const core::CallAnswer& answer) override;
+    void answered(core::NodeId node, const core::CallAnswer& given) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
     void stepped(core::NodeId node, core::Instant now, core::Instant next) override {
         deadlines_.after_step(node, now, next);
@@ -48,6 +49,11 @@ public:
 
 private:
     using Who = std::pair<core::NodeId, core::CallTag>;
+    struct Held {
+        core::NodeId node;
+        std::vector<core::NamedMode> names;
+        SimTime keep_until = 0;
+    };
 
     void call_later();
     void call_somewhere();
@@ -75,6 +81,23 @@ private:
     // The node runs, is awake, and is not being closed.
     [[nodiscard]] bool can_call(core::NodeId node) const;
     void tell_sometimes(core::NodeId node, core::OperationId hold);
+    // lock_cached.cpp
+    [[nodiscard]] core::LockCache& cache_of(core::NodeId node);
+    [[nodiscard]] bool take_cached(core::NodeId node, const core::AcquireCall& call);
+    void ask_cached(core::NodeId node, core::AcquireCall& call);
+    void cached(core::NodeId node, core::CallTag tag, const core::Acquired& acquired);
+    [[nodiscard]] bool keep_cached(core::NodeId node, core::OperationId hold, const Held& held);
+    void make_ordinary(core::NodeId node, core::OperationId hold);
+    [[nodiscard]] bool is_unused(core::NodeId node, core::OperationId hold);
+    void publish(core::NodeId node, const core::LockCache::Publication& user);
+    void give_back(core::NodeId node, const core::LockCache::GiveBack& back);
+    [[nodiscard]] bool recalled(core::NodeId node, core::OperationId hold);
+    void lost_cached(core::NodeId node, core::OperationId hold);
+    [[nodiscard]] core::CallAnswer as_told(const core::CallAnswer& answer);
+    void acquire_again(core::NodeId node, const core::NamedMode& wanted);
+    void give_back_soon(core::NodeId node, const core::LockCache::GiveBack& back);
+    void look_at_cache_later(core::NodeId node);
+    void look_at_cache(core::NodeId node);
     void close_later();
     [[nodiscard]] core::NodeId draw_to_close();
     // Returns false if no node can be closed now.
@@ -105,12 +128,13 @@ private:
     std::uint64_t newest_tag_ = 0;
     bool stopped_ = false;
     std::set<Who> waiting_;
-    struct Held {
-        core::NodeId node;
-        std::vector<core::NamedMode> names;
-        SimTime keep_until = 0;
-    };
     std::map<core::OperationId, Held> holds_;
+    core::CacheOptions cache_options_;
+    std::map<core::NodeId, core::LockCache> caches_;
+    std::map<Who, core::LockCache::User> users_;  // who asked for a cached grant
+    std::map<core::CallTag, std::pair<core::OperationId, std::uint64_t>> confirms_;
+    std::map<core::OperationId, std::uint64_t> uses_;  // of cached grants, that have ended
+    std::map<core::SessionId, core::Instant> leases_;  // until when they are valid, boot clock
     struct Conversion {
         core::OperationId hold;
         core::LockMode mode = core::LockMode::exclusive;

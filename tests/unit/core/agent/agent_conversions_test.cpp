@@ -221,6 +221,18 @@ TEST_F(AgentConversions, WhatWasCancelledInTimeLeavesNothingToDo) {
 }
 
 // Its owner got an answer with the old mode, so the hold returns to it.
+// Then requests wait for the hold that did not wait for its former mode (S24).
+TEST_F(AgentConversions, WhatWasGrantedAllTheSameConvertsItsHold) {
+    upgrade();
+    of.sent();
+    of.queued(Seq{2});
+    of.agent.on_cancel({upgrading}, of.now);
+    ASSERT_EQ(of.sent().size(), 1U);  // its Cancel
+    EXPECT_EQ(of.agent.converted_by({session, Seq{2}}), hold);
+    of.answered(Seq{3}, AnswerKind::cancelled);
+    EXPECT_EQ(of.agent.converted_by({session, Seq{2}}), OperationId{});
+}
+
 TEST_F(AgentConversions, WhatWasGrantedAllTheSameGoesBack) {
     give_up_upgrade();
     of.answered(Seq{2}, AnswerKind::converted);

@@ -31,6 +31,12 @@ OpenSession opening_as(Access access) {
     return open;
 }
 
+Request cached(LockMode mode, std::uint32_t tokens) {
+    Acquire asked{{{"b", mode}}, true, {}, false, "who", 2};
+    asked.cached_tokens = tokens;
+    return request(std::move(asked));
+}
+
 // One command of each kind, with small and large numbers.
 std::vector<Command> samples() {
     constexpr auto huge = ~std::uint64_t{0};
@@ -84,6 +90,13 @@ std::vector<Command> samples() {
         request(BreakLock{"b", FencingToken{1}, {}, false, std::string(asked_by_bytes_max, 'a')}),
         request(AskRelease{"b", std::string(reason_bytes_max, 'r')}),
         request(AskRelease{"b", {}}),
+        cached(shared, 1),
+        cached(exclusive, cached_tokens_max),
+        request(Publish{Seq{1}, FencingToken{1}}),
+        request(Publish{Seq{69'999},
+                        FencingToken{huge},
+                        {huge, std::string(label_bytes_max, 'k')},
+                        std::string(label_bytes_max, 'l')}),
         EndClosure{ClosureId{huge}},
         request(Acquire{{{"b", shared}}, true, {}, false, {}, 0, {}, {1, 0, 0xffff'ffff}}),
         request(Acquire{{{"b", shared}}, true, {}, false, {}, 0, {huge, "locker"}, {0, 5, 0}}),

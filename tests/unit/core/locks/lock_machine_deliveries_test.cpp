@@ -349,6 +349,10 @@ protected:
              {lost(1, 7, 1), acquire(1, 8, exclusive)}},
             {"BreakLock", {another}, break_lock(1, asked), {release(2, 2, 1), next}},
             {"BreakLockAtOnce", {another}, break_lock(1, asked, true), {next}},
+            {"Publish",
+             {cached(1, 1, 8)},
+             asks(Publish{Seq{1}, FencingToken{3}, {7, {}}, "mine"}),
+             {release(1, 7, 1), cached(1, 8, 8)}},
             {"AskRelease", {another}, asks(AskRelease{"a", "please"}), {release(2, 2, 1), next}},
         };
     }

@@ -73,6 +73,12 @@ protected:
     static Request try_acquire(std::uint64_t session, std::uint64_t seq, LockMode mode) {
         return request(session, seq, Acquire{{{"a", mode}}, false, {}, false, {}});
     }
+    static Request cached(std::uint64_t session, std::uint64_t seq, std::uint32_t tokens,
+                          LockMode mode = LockMode::exclusive) {
+        Acquire asked{{{"a", mode}}, true, {}, false, {}};
+        asked.cached_tokens = tokens;
+        return request(session, seq, std::move(asked));
+    }
     static Request release(std::uint64_t session, std::uint64_t seq, std::uint64_t operation) {
         return request(session, seq, Release{Seq{operation}});
     }

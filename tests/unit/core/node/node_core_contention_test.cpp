@@ -38,6 +38,19 @@ TEST_F(NodeCoreContention, ItsNodeIsToldWhenSomebodyBeginsToWait) {
     EXPECT_THAT(asker.contended, IsEmpty());
 }
 
+TEST_F(NodeCoreContention, ACachedGrantIsWatchedFromTheStart) {  // S40
+    AcquireCall call;
+    call.tag = CallTag{7};
+    call.request.names.push_back({"c"});
+    call.request.cached_tokens = 8;
+    holder.call(std::move(call));
+    cluster.run_for(1s);
+    const auto cached = holder.granted(7);
+    asker.acquire(2, "c");
+    cluster.run_for(1s);
+    EXPECT_THAT(holder.contended, ElementsAre(Contended{cached, LockMode::exclusive, 1, {}}));
+}
+
 TEST_F(NodeCoreContention, ANewHolderIsNotifiedOfEarlierWaiters) {
     asker.acquire(2, "a");
     cluster[n1].acquire(3, "a");

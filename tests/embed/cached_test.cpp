@@ -1,0 +1,342 @@
+// Cached grants, as programs on several nodes see them (S39-S45).
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include <asio/use_future.hpp>
+#include <gtest/gtest.h>
+
+#include "tests/embed/one_node.hpp"
+#include <mortise/async.hpp>
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+const AcquireOptions to_read{.mode = LockMode::shared};
+
+// Takes the name twice in a row, so that the node caches it, and releases it.
+FencingToken cache(Node& node, const char* name, const AcquireOptions& options = {}) {
+    FencingToken token;
+    for (int times = 0; times < 2; ++times) {
+        auto hold = node.acquire(name, options);
+        token = hold.token();
+        EXPECT_FALSE(hold.release());
+    }
+    return token;
+}
+
+std::uint64_t served(const Node& node) {
+    return node.metrics().served_from_cache;
+}
+
+template <class Condition>
+bool comes_true(const Condition& condition) {
+    const auto give_up = Clock::now() + patience;
+    while (!condition()) {
+        if (Clock::now() > give_up) return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+// --- one node
+
+class Cached : public OneNode {};
+
+TEST_F(Cached, S39_TheThirdAcquireInARowNeedsNoCluster) {
+    const auto token = cache(node_, "x", {.label = "before"});
+    EXPECT_EQ(served(node_), 0U);
+    const auto entries = node_.metrics().entries_applied;
+    auto again = node_.acquire("x");
+    EXPECT_EQ(served(node_), 1U);
+    EXPECT_EQ(node_.metrics().entries_applied, entries);
+    EXPECT_TRUE(again.valid());
+    EXPECT_GT(again.token(), token);
+    EXPECT_EQ(again.previous().how, Predecessor::clean);
+    EXPECT_EQ(again.previous().label, "before");
+    EXPECT_EQ(again.previous().token, token);
+    EXPECT_FALSE(again.release());
+    EXPECT_EQ(again.state(), HoldState::released);
+}
+
+TEST_F(Cached, S39_TokensRiseAcrossManyUses) {
+    FencingToken newest;
+    for (int times = 0; times < 10'000; ++times) {
+        auto hold = node_.acquire("x");
+        ASSERT_GT(hold.token(), newest);
+        newest = hold.token();
+    }
+    EXPECT_GT(served(node_), 9'900U);
+}
+
+TEST_F(Cached, S43_IsListedAsCached) {
+    cache(node_, "x");
+    const auto idle = node_.inspect("x");
+    ASSERT_EQ(idle.holders.size(), 1U);
+    EXPECT_TRUE(idle.holders.front().cached);
+    auto other = node_.acquire("y");
+    EXPECT_FALSE(node_.inspect("y").holders.front().cached);
+}
+
+TEST_F(Cached, S43_CachingIsOffWhereItIsOff) {
+    cache(node_, "x", {.caching = Caching::off});
+    EXPECT_TRUE(node_.inspect("x").holders.empty());
+    cache(node_, "y", {.max_hold = 10s});
+    EXPECT_TRUE(node_.inspect("y").holders.empty());
+    EXPECT_EQ(served(node_), 0U);
+}
+
+TEST_F(Cached, S43_AnUnusedGrantGoesBack) {
+    cache(node_, "x");
+    EXPECT_TRUE(comes_true([&] { return node_.inspect("x").holders.empty(); }));
+}
+
+TEST_F(Cached, S43_TheNameOfAValueIsNotCached) {
+    cache(node_, "x");
+    auto hold = node_.acquire("x");
+    ASSERT_EQ(served(node_), 1U);
+    hold.set_value("one");
+    EXPECT_FALSE(node_.inspect("x").holders.front().cached);
+    EXPECT_EQ(node_.inspect("x").holders.front().token, hold.token());
+    EXPECT_FALSE(hold.release());
+    EXPECT_TRUE(node_.inspect("x").holders.empty());
+    cache(node_, "x");
+    EXPECT_TRUE(node_.inspect("x").holders.empty());
+}
+
+TEST_F(Cached, S27_AUseIsConvertedAsAnyHold) {
+    cache(node_, "x");
+    auto hold = node_.acquire("x");
+    ASSERT_EQ(served(node_), 1U);
+    const auto token = hold.token();
+    hold.downgrade(LockMode::shared);
+    EXPECT_EQ(hold.token(), token);
+    auto reader = node_.try_acquire("x", to_read);
+    ASSERT_TRUE(reader);
+    EXPECT_FALSE(reader->release());
+    hold.upgrade();
+    EXPECT_EQ(hold.mode(), LockMode::exclusive);
+    EXPECT_GT(hold.token(), token);
+    EXPECT_FALSE(hold.release());
+    EXPECT_TRUE(node_.try_acquire("x").has_value());
+}
+
+TEST_F(Cached, S44_ReadersOfOneNodeHaveAGrantEach) {
+    cache(node_, "x", to_read);
+    auto one = node_.acquire("x", to_read);
+    EXPECT_EQ(served(node_), 1U);
+    auto two = node_.acquire("x", to_read);
+    EXPECT_EQ(served(node_), 1U);
+    EXPECT_EQ(one.token(), two.token());
+    EXPECT_EQ(node_.inspect("x").holders.size(), 2U);
+}
+
+TEST_F(Cached, AHandlerIsServedAsWell) {
+    cache(node_, "x");
+    auto hold = async_acquire(node_, "x", asio::use_future).get();
+    EXPECT_EQ(served(node_), 1U);
+    EXPECT_TRUE(hold.valid());
+}
+
+TEST_F(Cached, ALockerIsServedAsWell) {
+    const Locker mine{node_, "mine"};
+    cache(node_, "x", {.locker = mine});
+    auto hold = node_.acquire("x", {.locker = mine});
+    EXPECT_EQ(served(node_), 1U);
+    auto nested = node_.acquire("x", {.locker = mine});
+    EXPECT_EQ(nested.token(), hold.token());
+    EXPECT_EQ(mine.hold_count(), 2U);
+    hold.unlock();
+    EXPECT_TRUE(nested.valid());
+    nested.unlock();
+    EXPECT_TRUE(node_.acquire("x", {.locker = mine}).valid());
+}
+
+TEST_F(Cached, AMutexIsServedAsWell) {
+    Mutex mutex{node_, "x"};
+    for (int times = 0; times < 100; ++times) {
+        const std::scoped_lock lock{mutex};
+        ASSERT_TRUE(mutex.hold().valid());
+    }
+    EXPECT_GE(served(node_), 98U);
+}
+
+TEST_F(Cached, ThreadsThatShareANameExcludeEachOther) {
+    cache(node_, "x");
+    int inside = 0;
+    int most = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int times = 0; times < 50; ++times) {
+                const auto hold = node_.acquire("x");
+                most = std::max(most, ++inside);
+                --inside;
+            }
+        });
+    }
+    for (auto& thread : threads)
+        thread.join();
+    EXPECT_EQ(most, 1);
+}
+
+TEST_F(Cached, AStoppedNodeServesNothing) {
+    cache(node_, "x");
+    node_.close();
+    std::error_code ec;
+    EXPECT_FALSE(node_.acquire("x", {}, ec).valid());
+    EXPECT_EQ(ec, Errc::node_stopped);
+}
+
+TEST_F(Cached, S24_ABreakTakesAUseAway) {
+    cache(node_, "x");
+    auto hold = node_.acquire("x");
+    ASSERT_EQ(served(node_), 1U);
+    node_.break_lock("x", hold.token(), "test");
+    EXPECT_TRUE(is_lost(hold));
+    EXPECT_EQ(hold.why_lost(), LossReason::broken);
+    EXPECT_FALSE(hold.valid());
+}
+
+TEST_F(Cached, S6_TheOwnerOfAReleasedUseIsNotToldOfALaterLoss) {
+    cache(node_, "x");
+    auto before = node_.acquire("x");
+    const auto lost = before.lost();
+    EXPECT_FALSE(before.release());
+    auto hold = node_.acquire("x");
+    ASSERT_EQ(served(node_), 2U);
+    node_.break_lock("x", hold.token(), "test");
+    EXPECT_TRUE(is_lost(hold));
+    EXPECT_FALSE(lost.stop_requested());
+}
+
+TEST_F(Cached, S31_ARequestWithAPolicyIsTheClustersToDecide) {
+    cache(node_, "x", {.queue_policy = QueuePolicy::fifo});
+    EXPECT_EQ(served(node_), 0U);
+    EXPECT_TRUE(node_.inspect("x").holders.empty());
+}
+
+TEST_F(Cached, AnUnusedGrantThatIsBrokenIsNobodysLoss) {
+    cache(node_, "x");
+    node_.break_lock("x", node_.inspect("x").holders.front().token, "test");
+    EXPECT_TRUE(comes_true([&] { return node_.inspect("x").holders.empty(); }));
+    EXPECT_EQ(node_.metrics().holds_lost, 0U);
+    EXPECT_TRUE(node_.acquire("x").valid());
+}
+
+// --- several nodes
+
+class CachedInACluster : public ::testing::Test {
+protected:
+    testing::LocalCluster cluster_{3, testing::quick_timing()};
+    Node& one_ = cluster_.node(0);
+    Node& two_ = cluster_.node(1);
+};
+
+TEST_F(CachedInACluster, S40_AnotherNodeRecallsAnUnusedGrant) {
+    const auto token = cache(one_, "x");
+    ASSERT_TRUE(two_.inspect("x").holders.front().cached);
+    auto hold = two_.acquire("x");
+    EXPECT_GT(hold.token(), token);
+    EXPECT_FALSE(two_.inspect("x").holders.front().cached);
+}
+
+TEST_F(CachedInACluster, S40_AnotherNodeWaitsForTheUser) {
+    cache(one_, "x");
+    auto used = one_.acquire("x", {.label = "user"});
+    ASSERT_EQ(served(one_), 1U);
+    auto next = async_acquire(two_, "x", asio::use_future);
+    // S45: the cluster learns who keeps it waiting.
+    EXPECT_TRUE(comes_true([&] { return !two_.inspect("x").holders.front().cached; }));
+    EXPECT_EQ(two_.inspect("x").holders.front().label, "user");
+    EXPECT_EQ(two_.inspect("x").holders.front().token, used.token());
+    EXPECT_EQ(next.wait_for(0s), std::future_status::timeout);
+    const auto token = used.token();
+    used.unlock();
+    auto hold = next.get();
+    EXPECT_GT(hold.token(), token);
+    EXPECT_EQ(hold.previous().label, "user");
+    EXPECT_EQ(hold.previous().token, token);
+}
+
+TEST_F(CachedInACluster, S43_ATryRecallsAsWell) {
+    cache(one_, "x");
+    EXPECT_TRUE(two_.try_acquire("x").has_value());
+}
+
+TEST_F(CachedInACluster, S43_ATryDoesNotWaitForAUser) {
+    cache(one_, "x");
+    const auto used = one_.acquire("x");
+    ASSERT_EQ(served(one_), 1U);
+    EXPECT_FALSE(two_.try_acquire("x").has_value());
+    EXPECT_TRUE(used.valid());
+}
+
+TEST_F(CachedInACluster, S41_WhatGoesToAndFroIsCachedLess) {
+    for (int turns = 0; turns < 20; ++turns) {
+        for (auto* node : {&one_, &two_})
+            const auto hold = node->acquire("x");
+    }
+    const auto before = served(one_) + served(two_);
+    for (int turns = 0; turns < 20; ++turns) {
+        for (auto* node : {&one_, &two_})
+            const auto hold = node->acquire("x");
+    }
+    EXPECT_EQ(served(one_) + served(two_), before);
+}
+
+TEST_F(CachedInACluster, S42_ANodeThatIsCutOffServesNothingAfterItsLease) {
+    cache(one_, "x");
+    auto used = one_.acquire("x");
+    ASSERT_EQ(served(one_), 1U);
+    used.unlock();
+    cluster_.isolate(0);
+    auto hold = two_.acquire("x", {.wait_max = patience});
+    std::error_code ec;
+    EXPECT_FALSE(one_.acquire("x", {.wait_max = 100ms}, ec).valid());
+    EXPECT_TRUE(ec);
+    EXPECT_EQ(served(one_), 1U);
+    EXPECT_TRUE(hold.valid());
+}
+
+TEST_F(CachedInACluster, S33_ACycleThroughCachedGrantsIsFound) {
+    cache(one_, "x");
+    cache(two_, "y");
+    Mutex x_here{one_, "x"};
+    Mutex y_here{one_, "y"};
+    Mutex x_there{two_, "x"};
+    Mutex y_there{two_, "y"};
+    std::promise<void> both_hold;
+    auto there = std::async(std::launch::async, [&] {
+        y_there.lock();
+        both_hold.get_future().wait();
+        bool refused = false;
+        try {
+            x_there.lock();
+            x_there.unlock();
+        } catch (const LockError& error) {
+            refused = error.code() == Errc::deadlock;
+        }
+        y_there.unlock();
+        return refused;
+    });
+    x_here.lock();
+    both_hold.set_value();
+    bool refused = false;
+    try {
+        y_here.lock();
+        y_here.unlock();
+    } catch (const LockError& error) {
+        refused = error.code() == Errc::deadlock;
+    }
+    x_here.unlock();
+    EXPECT_NE(there.get(), refused);
+}
+
+}  // namespace
+}  // namespace mortise
