@@ -138,7 +138,7 @@ class Subfolders(Tidy):
         for folder in tidy.SUBFOLDERS:
             with self.subTest(folder=folder):
                 self.finds(f"{folder}/somewhere/x.cpp", "int x;\n", "1: not in the table")
-            (self.root / f"{folder}/cache/x.cpp").unlink(missing_ok=True)
+            (self.root / f"{folder}/somewhere/x.cpp").unlink(missing_ok=True)
 
 
 class Rules(Tidy):
