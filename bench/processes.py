@@ -97,29 +97,43 @@ def free_ports(count):
     return ports
 
 
-class Cluster:
-    """Three nodes, each a process, with empty directories; nothing is left of them in the end."""
+class Started:
+    """Processes with a directory of their own: all of them run, or none. Nothing is left of them in
+    the end. A subclass has start_all() and end_all()."""
 
     def __init__(self, programs):
-        self.program = programs.node
         self.directory = programs.directory()
-        self.addresses = [f"127.0.0.1:{port}" for port in free_ports(3)]
-        self.nodes = {}
 
     def __enter__(self):
         try:
-            for number in (1, 2, 3):
-                self.start(number)
-            self.await_ready()
+            self.start_all()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
+        self.end_all()
+        self.directory.cleanup()
+
+
+class Cluster(Started):
+    """Three nodes, each a process, with empty directories."""
+
+    def __init__(self, programs):
+        super().__init__(programs)
+        self.program = programs.node
+        self.addresses = [f"127.0.0.1:{port}" for port in free_ports(3)]
+        self.nodes = {}
+
+    def start_all(self):
+        for number in (1, 2, 3):
+            self.start(number)
+        self.await_ready()
+
+    def end_all(self):
         for node in self.nodes.values():
             node.kill()
-        self.directory.cleanup()
 
     def start(self, number):
         folder = Path(self.directory.name)

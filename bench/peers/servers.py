@@ -11,7 +11,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from processes import Failed, free_ports
+from processes import Failed, Started, free_ports
 
 PATIENCE = 60  # seconds, for a start
 
@@ -35,38 +35,32 @@ def end(process):
     process.wait()
 
 
-class Servers:
-    """As many servers of one kind as `count` says, from __enter__ to __exit__. A kind has
-    command(number) and is_ready(number)."""
+class Servers(Started):
+    """As many servers of one kind as `count` says. A kind has command(number) and
+    is_ready(number)."""
 
     ports_each = 1
 
     def __init__(self, programs, count=1):
+        super().__init__(programs)
         self.count = count
-        self.directory = programs.directory()
         self.folder = Path(self.directory.name).resolve()  # where the servers run
         self.ports = {}
         self.processes = {}
 
-    def __enter__(self):
-        try:
-            found = free_ports(self.count * self.ports_each)
-            for number in range(1, self.count + 1):
-                self.ports[number] = [found.pop() for _ in range(self.ports_each)]
-                (self.folder / str(number)).mkdir()
-            self.prepare()
-            for number in self.ports:
-                self.start(number)
-            self.await_ready()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
+    def start_all(self):
+        found = free_ports(self.count * self.ports_each)
+        for number in range(1, self.count + 1):
+            self.ports[number] = [found.pop() for _ in range(self.ports_each)]
+            (self.folder / str(number)).mkdir()
+        self.prepare()
+        for number in self.ports:
+            self.start(number)
+        self.await_ready()
 
-    def __exit__(self, *_):
+    def end_all(self):
         for process in self.processes.values():
             end(process)
-        self.directory.cleanup()
 
     def prepare(self):
         """What is done once, before the first start."""

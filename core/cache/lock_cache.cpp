@@ -97,14 +97,6 @@ LockCache::Lost LockCache::lost(OperationId grant) {
     return lost;
 }
 
-void LockCache::lost_all() {
-    by_name_.clear();
-    by_grant_.clear();
-    idle_.clear();
-    used_.clear();
-    recalled_.clear();
-}
-
 // --- time ---------------------------------------------------------------------------------------
 
 LockCache::Due LockCache::take_due(Instant now) {

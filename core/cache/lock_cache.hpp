@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -85,8 +84,9 @@ public:
     // The user of an ordinary grant of that name releases it.
     void released_ordinary(std::string_view name, Instant now) { habits_.released(name, now); }
     // The user converts the hold, or writes the value of the name: from now on the grant is an
-    // ordinary one, and the cluster is told so first: also if that was said before, since those
-    // words may still be on another thread. Empty if the grant is not cached.
+    // ordinary one, and the caller publishes the user first. This is repeated if take_due() has
+    // returned the same publication, because another thread may not have sent that yet. Empty if
+    // the grant is not cached.
     [[nodiscard]] std::optional<Publication> make_ordinary(OperationId grant);
 
     // --- the cluster
@@ -99,8 +99,6 @@ public:
         FencingToken token;       // of its present or last use
     };
     Lost lost(OperationId grant);
-    // All of them ended.
-    void lost_all();
 
     // --- time
 
@@ -133,12 +131,6 @@ private:
     };
     using Slots = std::list<Slot>;
     using Place = Slots::iterator;
-    struct Hash {
-        using is_transparent = void;  // NOLINT(readability-identifier-naming)
-        std::size_t operator()(std::string_view name) const {
-            return std::hash<std::string_view>{}(name);
-        }
-    };
 
     [[nodiscard]] static bool has_token_left(const Slot& slot);
     [[nodiscard]] static Publication publication_of(const Slot& slot);
@@ -150,7 +142,7 @@ private:
     Slots idle_;  // unused, for longest first
     Slots used_;
     Slots recalled_;  // used and recalled, and not published: the first recall first
-    std::unordered_multimap<std::string_view, Place, Hash, std::equal_to<>> by_name_;
+    std::unordered_multimap<std::string_view, Place> by_name_;
     std::map<OperationId, Place> by_grant_;
 };
 

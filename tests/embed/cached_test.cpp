@@ -304,6 +304,17 @@ TEST_F(CachedInACluster, S42_ANodeThatIsCutOffServesNothingAfterItsLease) {
     EXPECT_TRUE(hold.valid());
 }
 
+// Whether the lock is refused, because waiting for it would complete a wait cycle.
+bool is_deadlock(Mutex& mutex) {
+    try {
+        mutex.lock();
+        mutex.unlock();
+        return false;
+    } catch (const LockError& error) {
+        return error.code() == Errc::deadlock;
+    }
+}
+
 TEST_F(CachedInACluster, S33_ACycleThroughCachedGrantsIsFound) {
     cache(one_, "x");
     cache(two_, "y");
@@ -311,29 +322,17 @@ TEST_F(CachedInACluster, S33_ACycleThroughCachedGrantsIsFound) {
     Mutex y_here{one_, "y"};
     Mutex x_there{two_, "x"};
     Mutex y_there{two_, "y"};
-    std::promise<void> both_hold;
+    x_here.lock();
+    std::promise<void> there_holds;
     auto there = std::async(std::launch::async, [&] {
         y_there.lock();
-        both_hold.get_future().wait();
-        bool refused = false;
-        try {
-            x_there.lock();
-            x_there.unlock();
-        } catch (const LockError& error) {
-            refused = error.code() == Errc::deadlock;
-        }
+        there_holds.set_value();
+        const bool refused = is_deadlock(x_there);
         y_there.unlock();
         return refused;
     });
-    x_here.lock();
-    both_hold.set_value();
-    bool refused = false;
-    try {
-        y_here.lock();
-        y_here.unlock();
-    } catch (const LockError& error) {
-        refused = error.code() == Errc::deadlock;
-    }
+    there_holds.get_future().wait();
+    const bool refused = is_deadlock(y_here);
     x_here.unlock();
     EXPECT_NE(there.get(), refused);
 }

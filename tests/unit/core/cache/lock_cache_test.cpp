@@ -188,17 +188,6 @@ TEST_F(LockCacheTest, ALostGrantIsNotTaken) {  // S42
     EXPECT_FALSE(release(two));
 }
 
-TEST_F(LockCacheTest, AllOfThemAreLostTogether) {
-    granted(one);
-    granted(two);
-    EXPECT_TRUE(release(one));
-    EXPECT_FALSE(cache_.recalled(two, now_));
-    cache_.lost_all();
-    EXPECT_EQ(cache_.size(), 0U);
-    EXPECT_EQ(cache_.deadline(), Instant::never());
-    EXPECT_EQ(take(), 0U);
-}
-
 TEST_F(LockCacheTest, WhatWasNeverCachedGoesBack) {
     EXPECT_FALSE(release(one));
     EXPECT_FALSE(cache_.recalled(one, now_));
