@@ -7,12 +7,13 @@ from processes import Failed
 class Load:
     """So many callers for a warm-up and some seconds. `where` is "leader", "follower" or "all"."""
 
-    def __init__(self, name, kind, callers, where, awaited=True, one_name=False):
+    def __init__(self, name, kind, callers, where, awaited=True, one_name=False,
+                 cached=False):
         self.name = name
         self.kind = kind  # the task of bench_node: blocking, async, open
         self.callers = callers
         self.where = where
-        self.task = {"awaited": awaited, "one_name": one_name}
+        self.task = {"awaited": awaited, "one_name": one_name, "cached": cached}
 
     def shares(self, cluster):
         """How many callers each node has."""
@@ -60,4 +61,6 @@ MANY_UNAWAITED = Load("64 callers, releases not awaited", "blocking", 64, "all",
 ASYNC_ONE = Load("1,024 outstanding at one node", "async", 1024, "leader")
 ASYNC_ALL = Load("1,024 outstanding at three nodes", "async", 1024, "all")
 HOT = Load("16 callers, one lock", "blocking", 16, "all", one_name=True)
+HOT_LOCAL = Load("16 callers, one lock, handed over within a node first", "blocking", 16, "all",
+                 one_name=True, cached=True)
 OPEN = Load("open loop at half the rate of 64 callers", "open", 1, "all")

@@ -16,6 +16,7 @@ Load::Load(const nlohmann::json& task)
     : prefix{task.value("prefix", "bench")},
       one_name{task.value("one_name", false)},
       awaited{task.value("awaited", true)},
+      cached{task.value("cached", false)},
       callers{task.value("callers", std::size_t{1})},
       warm_up{task.value("warm_up", 0.0)},
       seconds{task.value("seconds", 1.0)} {}
@@ -45,10 +46,11 @@ nlohmann::json blocking_load(Node& node, const Load& load) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < load.callers; ++i)
         names.push_back(load.name_of(node, i));
+    const AcquireOptions options{.caching = load.cached ? Caching::adaptive : Caching::off};
     Window window{load.warm_up, load.seconds, [&node] { return counters_of(node); }};
     return closed_loop(load.callers, window, [&](std::size_t caller) {
         const auto begin = Clock::now();
-        auto held = node.acquire(names[caller], uncached);
+        auto held = node.acquire(names[caller], options);
         const auto took = Clock::now() - begin;
         if (!load.awaited)
             held.unlock();

@@ -23,12 +23,13 @@ struct Load {
     std::string prefix;
     bool one_name;
     bool awaited;  // each release, before the next acquire
+    bool cached;   // a node may keep its grants for its own callers
     std::size_t callers;
     Seconds warm_up;
     Seconds seconds;
 };
 
-// The cluster is measured, not the cache of a node.
+// Most loads measure the cluster, and not the cache of a node.
 inline const AcquireOptions uncached{.caching = Caching::off};
 
 // Callers that block, each in a thread.

@@ -10,7 +10,7 @@ from clients import Client
 from figures import Range
 from processes import Cluster, Failed, Programs
 from results import Outcomes
-from systems import FLOOR, MORTISE, PEERS, SCENARIOS, UNAWAITED
+from systems import FLOOR, LOCAL, MORTISE, PEERS, SCENARIOS, UNAWAITED
 from targets import Rounds
 
 ALONE, SIXTEEN, MANY, HOT = SCENARIOS
@@ -18,7 +18,7 @@ OWN_LOADS = [
     (MORTISE, ALONE, loads.ON_LEADER), (MORTISE, SIXTEEN, loads.SIXTEEN),
     (MORTISE, MANY, loads.MANY), (MORTISE, HOT, loads.HOT),
     (UNAWAITED, ALONE, loads.UNAWAITED), (UNAWAITED, SIXTEEN, loads.SIXTEEN_UNAWAITED),
-    (UNAWAITED, MANY, loads.MANY_UNAWAITED),
+    (UNAWAITED, MANY, loads.MANY_UNAWAITED), (LOCAL, HOT, loads.HOT_LOCAL),
 ]
 
 

@@ -28,6 +28,7 @@ class Peer:
 FLOOR = System("floor", THREE, False)
 MORTISE = System("Mortise", THREE, True)
 UNAWAITED = System("Mortise, releases not awaited", THREE, True)
+LOCAL = System("Mortise, caching (the default)", THREE, True)
 
 
 def etcd(count, name, keeps):
@@ -53,7 +54,7 @@ PEERS = [
          [System("Redis, defaults", NONE, False, "set")]),
 ]
 NAMES = sorted({peer.client for peer in PEERS})
-SYSTEMS = [FLOOR, MORTISE, UNAWAITED] + [system for peer in PEERS for system in peer.systems]
+SYSTEMS = [FLOOR, MORTISE, UNAWAITED, LOCAL] + [system for peer in PEERS for system in peer.systems]
 
 
 class Scenario:

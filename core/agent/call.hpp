@@ -13,10 +13,6 @@
 
 namespace mortise::core {
 
-// Identifies one call until its answer. The caller chooses it and uses it once; zero means that
-// nobody waits.
-using CallTag = Id<struct CallKind>;
-
 // Requires at least one name, and at most names_at_once_max.
 struct AcquireCall {
     CallTag tag;

@@ -37,6 +37,9 @@ using SessionId = Id<struct SessionKind>;  // never reused in a cluster
 using Seq = Id<struct SeqKind>;            // numbers the requests of one session
 using FencingToken = Id<struct FencingKind>;
 using ClosureId = Id<struct ClosureKind>;  // never reused in a cluster
+// Identifies one call of the program until its answer. The caller chooses it and uses it once; zero
+// means that nobody waits.
+using CallTag = Id<struct CallKind>;
 
 static_assert(LogIndex{7} < LogIndex{7}.next());
 

@@ -13,6 +13,14 @@ bool LockCache::has_token_left(const Slot& slot) {
     return slot.mode != LockMode::exclusive || slot.token.next() < slot.end;
 }
 
+LockCache::Use LockCache::use_by(Slot& slot, User user) {
+    Use use{slot.grant, slot.token, {Predecessor::clean, std::move(slot.user.label), slot.token}};
+    if (slot.mode == LockMode::exclusive) use.token = slot.token = slot.token.next();
+    slot.user = std::move(user);
+    ++slot.uses;
+    return use;
+}
+
 // Nothing in it throws once the slot has changed.
 std::optional<LockCache::Use> LockCache::take(std::string_view name, LockMode mode, User user) {
     const auto [begin, end] = by_name_.equal_range(name);
@@ -21,13 +29,47 @@ std::optional<LockCache::Use> LockCache::take(std::string_view name, LockMode mo
     });
     if (found == end) return std::nullopt;
     const auto place = found->second;
-    auto& slot = *place;
-    Use use{slot.grant, slot.token, {Predecessor::clean, std::move(slot.user.label), slot.token}};
-    if (mode == LockMode::exclusive) use.token = slot.token = slot.token.next();
-    slot.user = std::move(user);
-    slot.in_use = true;
+    place->in_use = true;
     used_.splice(used_.end(), idle_, place);
-    return use;
+    return use_by(*place, std::move(user));
+}
+
+LockCache::Joined LockCache::join(std::string_view name, LockMode mode, Waiter caller,
+                                  Instant now) {
+    Joined joined;
+    joined.use = take(name, mode, caller.user);
+    if (joined.use) return joined;
+    const bool is_writer = mode == LockMode::exclusive;
+    if (is_writer && caller.deadline > now && may_wait_here(name, caller.user, now)) {
+        caller.until = std::min(caller.deadline, now + options_.wait_here_max);
+        lines_.add(name, std::move(caller));
+        joined.waits = true;
+        return joined;
+    }
+    joined.tokens = habits_.tokens(name, now);
+    if (is_writer && joined.tokens != 0 && !lines_.asked_at(name))
+        lines_.set_asker(name, caller.call, now);
+    return joined;
+}
+
+// A locker that waits for itself asks the cluster, which finds the wait cycle. Behind a request
+// that waits for long, the callers ask at once, for their places in the queue of the cluster.
+bool LockCache::may_wait_here(std::string_view name, const User& user, Instant now) const {
+    if (lines_.size() >= options_.waiters_max) return false;
+    const auto* const slot = used_exclusively(name);
+    if (slot != nullptr && user.locker.is_set() && user.locker == slot->user.locker) return false;
+    if (slot != nullptr && may_hand_over(*slot, now)) return true;
+    const auto asked_at = lines_.asked_at(name);
+    return asked_at && now < *asked_at + options_.wait_here_max;
+}
+
+const LockCache::Slot* LockCache::used_exclusively(std::string_view name) const {
+    const auto [begin, end] = by_name_.equal_range(name);
+    const auto found = std::find_if(begin, end, [](const auto& one) {
+        const auto& slot = *one.second;
+        return slot.in_use && slot.mode == LockMode::exclusive && !slot.is_published;
+    });
+    return found == end ? nullptr : &*found->second;
 }
 
 void LockCache::granted(OperationId grant, const NamedMode& what, FencingToken token,
@@ -46,54 +88,107 @@ void LockCache::granted(OperationId grant, const NamedMode& what, FencingToken t
     by_grant_.emplace(grant, place);
 }
 
+LockCache::Asking LockCache::answered(std::string_view name, CallTag call, Instant now) {
+    if (!lines_.forget_asker(name, call) || used_exclusively(name) != nullptr) return {};
+    return next_asker(name, now);
+}
+
 // --- releasing ----------------------------------------------------------------------------------
 
-std::optional<LockCache::GiveBack> LockCache::released(OperationId grant, Instant now) {
+LockCache::Released LockCache::released(OperationId grant, Instant now) {
+    Released after;
     const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end()) return GiveBack{grant, std::nullopt};
+    if (found == by_grant_.end()) {
+        after.back = GiveBack{grant, std::nullopt};
+        return after;
+    }
     const auto place = found->second;
     auto& slot = *place;
     MORTISE_CHECK(slot.in_use);
-    const bool is_used_up = !has_token_left(slot);
-    if (is_used_up) habits_.used_up(slot.name, now);
-    if (is_used_up || slot.is_recalled) {
-        habits_.released(slot.name, now);
-        return give_back(place);
+    const auto next = lines_.front(slot.name);
+    if (next && may_hand_over(slot, now)) {
+        after.next = hand_over(place, *next, now);
+        return after;
+    }
+    if (slot.is_recalled || !has_token_left(slot)) {
+        note_end(slot, now);
+        after.asking = next_asker(slot.name, now);
+        after.back = give_back(place);
+        return after;
     }
     slot.in_use = false;
     slot.since = now;
     idle_.splice(idle_.end(), used_, place);
-    return std::nullopt;
+    return after;
 }
 
-std::optional<LockCache::Publication> LockCache::make_ordinary(OperationId grant) {
+bool LockCache::may_hand_over(const Slot& slot, Instant now) const {
+    if (slot.mode != LockMode::exclusive || slot.is_published || !has_token_left(slot))
+        return false;
+    return !slot.is_recalled || (slot.hand_overs < options_.hand_overs_max &&
+                                 now < slot.recalled_at + options_.hand_over_for);
+}
+
+LockCache::HandOver LockCache::hand_over(Place place, CallTag next, Instant now) {
+    auto caller = lines_.take(next);
+    HandOver handed{next, use_by(*place, std::move(caller.front().user))};
+    if (!place->is_recalled) return handed;
+    ++place->hand_overs;
+    place->since = now;
+    recalled_.splice(recalled_.end(), recalled_, place);
+    return handed;
+}
+
+LockCache::Asking LockCache::next_asker(std::string_view name, Instant now) {
+    const auto next = lines_.front(name);
+    if (!next || lines_.asked_at(name)) return {};
+    const auto tokens = habits_.tokens(name, now);
+    if (tokens == 0) return {lines_.take_all(name), 0};
+    lines_.change_asker(name, *next, now);
+    return {lines_.take(*next), tokens};
+}
+
+// A name that was recalled although its node used it often is still worth it.
+void LockCache::note_end(const Slot& slot, Instant now) noexcept {
+    if (!has_token_left(slot)) habits_.used_up(slot.name, now);
+    if (slot.is_recalled && slot.uses < options_.uses_worth) habits_.recalled(slot.name, now);
+    habits_.released(slot.name, now);
+}
+
+// --- the grant ends, or becomes an ordinary one -------------------------------------------------
+
+LockCache::Ordinary LockCache::make_ordinary(OperationId grant, Instant now) {
+    Ordinary ordinary;
     const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end()) return std::nullopt;
+    if (found == by_grant_.end()) return ordinary;
     const auto place = found->second;
-    auto publication = publication_of(*place);
+    ordinary.user = publication_of(*place);
+    ordinary.asking = next_asker(place->name, now);
     erase(place);
-    return publication;
+    return ordinary;
 }
-
-// --- the cluster --------------------------------------------------------------------------------
 
 std::optional<LockCache::GiveBack> LockCache::recalled(OperationId grant, Instant now) {
     const auto found = by_grant_.find(grant);
     if (found == by_grant_.end() || found->second->is_recalled) return std::nullopt;
     const auto place = found->second;
-    habits_.recalled(place->name, now);
-    if (!place->in_use) return give_back(place);
+    if (!place->in_use) {
+        if (place->uses < options_.uses_worth) habits_.recalled(place->name, now);
+        return give_back(place);
+    }
     place->is_recalled = true;
-    place->since = now;
+    place->recalled_at = place->since = now;
     recalled_.splice(recalled_.end(), used_, place);
     return std::nullopt;
 }
 
-LockCache::Lost LockCache::lost(OperationId grant) {
+LockCache::Lost LockCache::lost(OperationId grant, Instant now) {
     const auto found = by_grant_.find(grant);
     if (found == by_grant_.end()) return {};
-    const Lost lost{!found->second->in_use, found->second->token};
-    erase(found->second);
+    const auto place = found->second;
+    Lost lost{!place->in_use, place->token, {}};
+    if (place->in_use) lost.asking = next_asker(place->name, now);
+    erase(place);
     return lost;
 }
 
@@ -110,15 +205,31 @@ LockCache::Due LockCache::take_due(Instant now) {
         auto& slot = recalled_.front();
         slot.is_published = true;
         due.publish.push_back(publication_of(slot));
+        due.asking.push_back(next_asker(slot.name, now));
         used_.splice(used_.end(), recalled_, recalled_.begin());
     }
+    take_due_waiters(now, due);
     return due;
 }
 
+void LockCache::take_due_waiters(Instant now, Due& due) {
+    while (const auto next = lines_.due(now)) {
+        const std::string name = lines_.name_of(*next);
+        auto caller = lines_.take(*next);
+        if (caller.front().deadline <= now) {
+            due.timed_out.splice(due.timed_out.end(), caller);
+            continue;
+        }
+        const auto tokens = habits_.tokens(name, now);
+        if (tokens != 0 && !lines_.asked_at(name)) lines_.set_asker(name, *next, now);
+        due.asking.push_back({std::move(caller), tokens});
+    }
+}
+
 Instant LockCache::deadline() const {
-    auto next = Instant::never();
-    if (!idle_.empty()) next = idle_.front().since + options_.idle_max;
-    if (idle_.size() > options_.idle_grants_max) next = idle_.front().since;
+    auto next = lines_.deadline();
+    if (!idle_.empty()) next = std::min(next, idle_.front().since + options_.idle_max);
+    if (idle_.size() > options_.idle_grants_max) next = std::min(next, idle_.front().since);
     if (!recalled_.empty()) next = std::min(next, recalled_.front().since + options_.publish_after);
     return next;
 }
@@ -162,6 +273,9 @@ void LockCache::check_invariants() const {
         MORTISE_CHECK(slot.in_use && slot.is_recalled && !slot.is_published);
     for (const auto& slot : used_)
         MORTISE_CHECK(slot.in_use && slot.is_recalled == slot.is_published);
+    lines_.for_each_name([this](std::string_view name) {
+        MORTISE_CHECK(lines_.asked_at(name) || used_exclusively(name) != nullptr);
+    });
 }
 
 }  // namespace mortise::core

@@ -4,10 +4,14 @@
 // caller passes the time in, and serializes the calls.
 //
 // Each cached grant has at most one user. A second reader of the same node gets a grant of its own
-// from the cluster. A request of another session, or of this one, that waits for the name recalls
-// the grant: it is not used again, and goes back as soon as its user releases it, or at once if it
-// has none. If the user keeps it for longer than `publish_after`, the cluster is told who the user
-// is, and the grant becomes an ordinary one.
+// from the cluster. A caller that wants an exclusive lock which another caller of the node has, or
+// has asked for, waits here, and gets it without the cluster (S41). If it has waited for long, it
+// asks the cluster all the same.
+//
+// A request of another session, or of this one, that waits for the name recalls the grant: it goes
+// back at once if it has no user; else when its user releases it, or after so many and so late
+// callers of the node as CacheOptions allow. If a user keeps it for longer than `publish_after`,
+// the cluster is told who the user is, and the grant becomes an ordinary one.
 #pragma once
 
 #include <chrono>
@@ -23,6 +27,7 @@
 
 #include "core/base/instant.hpp"
 #include "core/cache/cache_habits.hpp"
+#include "core/cache/local_lines.hpp"
 #include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
 
@@ -31,6 +36,13 @@ namespace mortise::core {
 struct CacheOptions {
     Nanoseconds idle_max{std::chrono::seconds{1}};  // an unused grant is given back after this time
     Nanoseconds publish_after{std::chrono::milliseconds{5}};
+    Nanoseconds wait_here_max{std::chrono::milliseconds{50}};
+    std::size_t waiters_max = 4'096;
+    // After a recall the grant goes to so many other callers of the node, within this time.
+    std::uint32_t hand_overs_max = 64;
+    Nanoseconds hand_over_for{std::chrono::milliseconds{5}};
+    // A recall after fewer uses than these means that the name is not worth a cached grant.
+    std::uint32_t uses_worth = 4;
     std::size_t idle_grants_max = 1'024;  // beyond it the one that is unused for longest goes back
     std::size_t names_remembered = 4'096;
 };
@@ -40,10 +52,9 @@ public:
     explicit LockCache(CacheOptions options = {})
         : options_{options}, habits_{options.idle_max, options.names_remembered} {}
 
-    struct User {
-        LockerTag locker{};
-        std::string label{};
-    };
+    using User = CacheUser;
+    using Waiter = LocalLines::Waiter;
+    using Waiters = LocalLines::Waiters;
     // A use of a cached grant.
     struct Use {
         OperationId grant;
@@ -64,47 +75,79 @@ public:
         std::optional<Publication> last;
     };
 
+    // Callers that leave the line: each asks the cluster, and reserves so many tokens.
+    struct Asking {
+        Waiters callers;
+        std::uint32_t tokens = 0;
+    };
+    // A caller of the line that uses the grant now.
+    struct HandOver {
+        CallTag call;
+        Use use;
+    };
+    struct Joined {
+        bool waits = false;        // in the line
+        std::optional<Use> use{};  // it has the lock
+        std::uint32_t tokens = 0;  // else: it asks the cluster, and reserves so many tokens
+    };
+    struct Released {
+        std::optional<GiveBack> back{};  // the grant goes back to the cluster
+        std::optional<HandOver> next{};  // or to this caller; if neither, it stays here, unused
+        Asking asking{};
+    };
+
     // --- acquiring
 
-    // How many tokens an acquire of the name is to reserve in the cluster; zero: an ordinary grant.
-    [[nodiscard]] std::uint32_t tokens_to_reserve(std::string_view name, Instant now) const {
-        return habits_.tokens(name, now);
-    }
     // Uses an unused grant of that name. The caller checks the lease after that (S42), and calls
     // released() if it has ended.
     [[nodiscard]] std::optional<Use> take(std::string_view name, LockMode mode, User user);
+    // The same for a caller that may wait in the line until its deadline, which is over if it must
+    // not wait. A caller that asks the cluster reports the end of its request with answered().
+    [[nodiscard]] Joined join(std::string_view name, LockMode mode, Waiter caller, Instant now);
     // The cluster granted the name to this user, in a cached grant with so many tokens.
     void granted(OperationId grant, const NamedMode& what, FencingToken token, std::uint32_t tokens,
                  User user);
+    // The request of that caller has ended, and granted() was called before, if it was granted.
+    [[nodiscard]] Asking answered(std::string_view name, CallTag call, Instant now);
+    // True if the caller waited in the line, and has left it.
+    [[nodiscard]] bool withdraw(CallTag call) { return !lines_.take(call).empty(); }
 
-    // --- releasing
+    // --- releasing: it allocates nothing
 
-    // The user of the grant releases it. Empty: the grant stays here. Otherwise it goes back.
-    [[nodiscard]] std::optional<GiveBack> released(OperationId grant, Instant now);
+    // The user of the grant releases it.
+    [[nodiscard]] Released released(OperationId grant, Instant now);
     // The user of an ordinary grant of that name releases it.
     void released_ordinary(std::string_view name, Instant now) { habits_.released(name, now); }
-    // The user converts the hold, or writes the value of the name: from now on the grant is an
-    // ordinary one, and the caller publishes the user first. This is repeated if take_due() has
-    // returned the same publication, because another thread may not have sent that yet. Empty if
-    // the grant is not cached.
-    [[nodiscard]] std::optional<Publication> make_ordinary(OperationId grant);
 
-    // --- the cluster
+    // --- the grant ends, or becomes an ordinary one
 
+    // The user converts the hold, or writes the value of the name: the caller publishes the user
+    // first. This is repeated if take_due() has returned the same publication, because another
+    // thread may not have sent that yet. No publication if the grant is not cached.
+    struct Ordinary {
+        std::optional<Publication> user{};
+        Asking asking{};
+    };
+    [[nodiscard]] Ordinary make_ordinary(OperationId grant, Instant now);
     // Another request waits for the grant. Not empty: nobody uses it, and it goes back.
     [[nodiscard]] std::optional<GiveBack> recalled(OperationId grant, Instant now);
     // The grant ended without a release.
     struct Lost {
         bool was_unused = false;  // false as well if there is no such grant
-        FencingToken token;       // of its present or last use
+        FencingToken token{};     // of its present or last use
+        Asking asking{};
     };
-    Lost lost(OperationId grant);
+    Lost lost(OperationId grant, Instant now);
+    // Nobody waits in the line any more, and nobody has asked for others.
+    void clear_lines() { lines_.clear(); }
 
     // --- time
 
     struct Due {
         std::vector<GiveBack> give_back;
         std::vector<Publication> publish;
+        std::vector<Asking> asking;
+        Waiters timed_out;  // their deadlines have passed
     };
     [[nodiscard]] Due take_due(Instant now);
     // When take_due() has something to return.
@@ -113,6 +156,7 @@ public:
     [[nodiscard]] bool contains(OperationId grant) const { return by_grant_.contains(grant); }
     [[nodiscard]] bool is_in_use(OperationId grant) const;
     [[nodiscard]] std::size_t size() const { return by_grant_.size(); }
+    [[nodiscard]] std::size_t waiters() const { return lines_.size(); }
     void check_invariants() const;
 
 private:
@@ -127,12 +171,28 @@ private:
         bool in_use = true;
         bool is_recalled = false;
         bool is_published = false;
-        Instant since;  // unused, or recalled
+        std::uint32_t uses = 1;
+        std::uint32_t hand_overs = 0;  // since the recall
+        Instant recalled_at;
+        Instant since;  // unused, or recalled and in this use
     };
     using Slots = std::list<Slot>;
     using Place = Slots::iterator;
 
     [[nodiscard]] static bool has_token_left(const Slot& slot);
+    // Whether the grant may go from its user to another caller of this node.
+    [[nodiscard]] bool may_hand_over(const Slot& slot, Instant now) const;
+    // The slot of a writer whom the cluster does not know; null if there is none.
+    [[nodiscard]] const Slot* used_exclusively(std::string_view name) const;
+    [[nodiscard]] bool may_wait_here(std::string_view name, const User& user, Instant now) const;
+    // The next user of the slot, with its token.
+    [[nodiscard]] static Use use_by(Slot& slot, User user);
+    [[nodiscard]] HandOver hand_over(Place place, CallTag next, Instant now);
+    // Of the callers that wait for the name, one asks for all of them; or all ask, if the name is
+    // not worth a cached grant. Nobody asks if one has asked.
+    [[nodiscard]] Asking next_asker(std::string_view name, Instant now);
+    void take_due_waiters(Instant now, Due& due);
+    void note_end(const Slot& slot, Instant now) noexcept;
     [[nodiscard]] static Publication publication_of(const Slot& slot);
     [[nodiscard]] GiveBack give_back(Place place);
     void erase(Place place);
@@ -141,7 +201,8 @@ private:
     CacheHabits habits_;
     Slots idle_;  // unused, for longest first
     Slots used_;
-    Slots recalled_;  // used and recalled, and not published: the first recall first
+    Slots recalled_;  // used and recalled, and not published: by `since`
+    LocalLines lines_;
     std::unordered_multimap<std::string_view, Place> by_name_;
     std::map<OperationId, Place> by_grant_;
 };

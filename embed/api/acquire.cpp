@@ -122,10 +122,6 @@ Hold from_cache(GrantCache& cache, const AcquireOrder& order) {
     return cache.take(order);
 }
 
-void ask_for_cached(GrantCache& cache, AcquireOrder& order) {
-    if (order.may_be_cached) order.cached_tokens = cache.tokens_to_reserve(order.name);
-}
-
 struct Asked {
     const std::shared_ptr<CallGate> gate;  // stays alive if the node is destroyed during the wait
     const std::shared_ptr<GrantCache> cache;
@@ -134,13 +130,12 @@ struct Asked {
 Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, LockInfo* busy) {
     const auto& gate = node.gate;
     if (auto cached = from_cache(*node.cache, order)) return cached;
-    ask_for_cached(*node.cache, order);
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     begun.completion = waiting;
     Canceller canceller{gate, core::tag_of(begun.call)};
     const auto until = gives_up(begun);
-    ec = gate->submit(std::move(begun));
+    ec = node.cache->submit(std::move(begun), order);
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
     auto outcome = waiting->wait_until(until);
@@ -221,7 +216,6 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         of_locker = outer.get();
         finish = std::move(outer);
     }
-    ask_for_cached(*node->cache(), order);
     auto begun = begin(*gate, order);
     auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
     const auto canceller = std::make_shared<Canceller>(gate, core::tag_of(begun.call));
@@ -241,7 +235,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
     begun.completion = call;
-    if (!bad) bad = gate->submit(std::move(begun));
+    if (!bad) bad = node->cache()->submit(std::move(begun), order);
     if (bad) {
         call->complete({bad, {}, {}});
     } else {

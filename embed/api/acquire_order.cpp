@@ -44,7 +44,6 @@ core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant 
     auto& request = call.request;
     if (!order.several) {
         request.names.push_back({order.name, to_core(order.options.mode)});
-        request.cached_tokens = order.cached_tokens;
         return call;
     }
     if (order.several->all) request.which = core::Acquire::Which::all;

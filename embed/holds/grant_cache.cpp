@@ -1,6 +1,8 @@
 #include "embed/holds/grant_cache.hpp"
 
+#include <algorithm>
 #include <new>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "embed/holds/locker_state.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/lock_mode.hpp"
+#include <mortise/errc.hpp>
 
 namespace mortise::detail {
 
@@ -19,6 +22,41 @@ core::LockCache::User user_of(const AcquireOptions& options) {
     if (const auto locker = LockerState::of(options.locker)) user.locker = locker->tag();
     user.label = options.label;
     return user;
+}
+
+// The acquire of a caller for which others may wait: its end is the end of their waiting.
+class AskingCall final : public Completion {
+public:
+    AskingCall(std::shared_ptr<GrantCache> cache, std::string name, core::CallTag tag,
+               std::shared_ptr<Completion> caller)
+        : cache_{std::move(cache)}, name_{std::move(name)}, tag_{tag}, caller_{std::move(caller)} {}
+
+    void complete(CallOutcome outcome) noexcept override {
+        caller_->complete(std::move(outcome));
+        cache_->answered(name_, tag_);
+    }
+    // For a call that has not asked the cluster.
+    static Completion& caller_of(const Submitted& acquire) {
+        return *static_cast<const AskingCall&>(*acquire.completion).caller_;
+    }
+
+private:
+    const std::shared_ptr<GrantCache> cache_;
+    const std::string name_;
+    const core::CallTag tag_;
+    const std::shared_ptr<Completion> caller_;
+};
+
+void complete_all(SubmittedCalls calls, Errc error) noexcept {
+    for (const auto& one : calls)
+        AskingCall::caller_of(one).complete({error, {}, {}});
+}
+
+// How long the caller may wait in a line. A try does not wait, and a priority counts in the queue
+// of the cluster only.
+core::Instant waits_until(const AcquireOrder& order, const core::AcquireCall& acquire) {
+    const bool waits = acquire.request.wait && order.options.priority == 0;
+    return waits ? acquire.deadline : core::Instant{};
 }
 
 }  // namespace
@@ -36,7 +74,6 @@ bool GrantCache::may_have(const AcquireOrder& order) {
 
 // --- on the thread of a caller ------------------------------------------------------------------
 
-// The lease is checked after the token was taken (S42). If it has ended, the hold goes back here.
 Hold GrantCache::take(const AcquireOrder& order) {
     if (generation_.is_forked()) return {};
     auto user = user_of(order.options);
@@ -46,10 +83,14 @@ Hold GrantCache::take(const AcquireOrder& order) {
         if (taken) grant = state.grants.at(taken->grant);
         return taken;
     });
-    if (!use) return {};
+    return use ? use_of(grant, std::move(*use)) : Hold{};
+}
+
+// The lease is checked after the token was taken (S42). If it has ended, the hold goes back here.
+Hold GrantCache::use_of(const Record& grant, core::LockCache::Use use) {
     Record hold;
     try {
-        hold = std::make_shared<HoldRecord>(grant, std::move(*use), shared_from_this());
+        hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
     } catch (const std::bad_alloc&) {
         stop_using(grant->operation(), {}, nullptr);
         throw;
@@ -63,11 +104,54 @@ Hold GrantCache::take(const AcquireOrder& order) {
     return HoldRecord::hold_on(std::move(hold));
 }
 
-std::uint32_t GrantCache::tokens_to_reserve(std::string_view name) {
-    if (generation_.is_forked()) return 0;
-    return state_.with(
-        [&](State& state) { return state.cache.tokens_to_reserve(name, steady_now()); });
+std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order) {
+    if (!order.may_be_cached || generation_.is_forked()) return gate_->submit(std::move(acquire));
+    const auto& call = std::get<core::AcquireCall>(acquire.call);
+    const auto tag = call.tag;
+    const auto name = call.request.names.front().name;
+    core::LockCache::Waiter caller{tag, user_of(order.options), waits_until(order, call)};
+    acquire.completion =
+        std::make_shared<AskingCall>(shared_from_this(), name, tag, std::move(acquire.completion));
+    SubmittedCalls one;
+    one.push_back(std::move(acquire));
+    const auto joined = join(one, std::move(caller));
+    if (joined.wakes) gate_->wake_up();
+    if (joined.how.waits) return {};
+    if (joined.grant) {
+        if (auto hold = use_of(joined.grant, *joined.how.use)) {
+            AskingCall::caller_of(one.front()).complete({{}, std::move(hold), {}});
+            return {};
+        }
+    }
+    std::get<core::AcquireCall>(one.front().call).request.cached_tokens = joined.how.tokens;
+    const auto refused = gate_->submit(one);
+    if (refused) answered(name, tag);
+    return refused;
 }
+
+GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Waiter caller) {
+    const auto tag = caller.call;
+    const auto wanted = std::get<core::AcquireCall>(acquire.front().call).request.names.front();
+    return state_.with([&](State& state) {
+        Joined joined;
+        if (state.is_closed) return joined;
+        joined.how = state.cache.join(wanted.name, wanted.mode, std::move(caller), steady_now());
+        if (joined.how.use) joined.grant = state.grants.at(joined.how.use->grant);
+        if (!joined.how.waits) return joined;
+        try {
+            state.calls.add(acquire);
+        } catch (const std::bad_alloc&) {
+            std::ignore = state.cache.withdraw(tag);
+            throw;
+        }
+        const auto due = state.cache.deadline();
+        joined.wakes = due < state.looks_at;
+        state.looks_at = std::min(state.looks_at, due);
+        return joined;
+    });
+}
+
+// --- releasing ----------------------------------------------------------------------------------
 
 GivenBack GrantCache::leave(HoldRecord& hold, core::CallTag tag,
                             std::shared_ptr<Completion> waiting) noexcept {
@@ -81,14 +165,85 @@ GivenBack GrantCache::leave(HoldRecord& hold, core::CallTag tag,
     return given;
 }
 
+// A caller that cannot have the lock now asks the cluster, and the one behind it is the next.
 GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
                                  std::shared_ptr<Completion> waiting) noexcept {
-    const auto left = state_.with([&](State& state) -> std::optional<Leaving> {
-        auto back = state.cache.released(grant, steady_now());
-        if (!back) return std::nullopt;
-        return leaving(state, std::move(*back));
+    for (;;) {
+        auto turn = state_.with([&](State& state) {
+            return turn_after(state, state.cache.released(grant, steady_now()));
+        });
+        if (turn.use) {
+            if (hand_over(turn)) return {};
+            continue;
+        }
+        GivenBack given;
+        if (turn.back) given = send_back(*turn.back, tag, std::move(waiting));
+        send(std::move(turn.asking));  // behind the release
+        return given;
+    }
+}
+
+GrantCache::Turn GrantCache::turn_after(State& state, core::LockCache::Released released) {
+    Turn turn;
+    if (released.back) turn.back = leaving(state, std::move(*released.back));
+    turn.asking = state.calls.leave(released.asking);
+    if (!released.next) return turn;
+    turn.next = state.calls.leave(released.next->call);
+    turn.use = std::move(released.next->use);
+    turn.grant = state.grants.at(turn.use->grant);
+    return turn;
+}
+
+// False if there is no memory, or the lease has ended (S42): then the caller is sent to the
+// cluster, and the grant is still to be released.
+bool GrantCache::hand_over(Turn& turn) noexcept {
+    Record hold;
+    try {
+        hold = std::make_shared<HoldRecord>(turn.grant, *std::move(turn.use), shared_from_this());
+    } catch (const std::bad_alloc&) {
+    }
+    if (hold) turn.grant->set_use(hold);
+    if (!hold || !hold->is_valid()) {
+        send(std::move(turn.next));
+        return false;
+    }
+    ++served_;
+    forget(turn.next);
+    AskingCall::caller_of(turn.next.front())
+        .complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
+    return true;
+}
+
+// A cancellation that came meanwhile follows its acquire. If one is refused, the next in its line
+// asks.
+void GrantCache::send(SubmittedCalls acquires) noexcept {
+    while (!acquires.empty()) {
+        SubmittedCalls one;
+        one.splice(one.end(), acquires, acquires.begin());
+        const auto tag = core::tag_of(one.front().call);
+        const auto refused = gate_->submit(one);
+        auto cancellation = state_.with([&](State& state) { return state.calls.has_left(tag); });
+        if (refused) {
+            AskingCall::caller_of(one.front()).complete({refused, {}, {}});
+            acquires.splice(acquires.end(), leave_after(one.front()));
+        } else if (!cancellation.empty()) {
+            gate_->submit(cancellation);
+        }
+    }
+}
+
+SubmittedCalls GrantCache::leave_after(const Submitted& refused) noexcept {
+    const auto& call = std::get<core::AcquireCall>(refused.call);
+    return state_.with([&](State& state) {
+        const auto& name = call.request.names.front().name;
+        return state.calls.leave(state.cache.answered(name, call.tag, steady_now()));
     });
-    return left ? send_back(*left, tag, std::move(waiting)) : GivenBack{};
+}
+
+void GrantCache::answered(std::string_view name, core::CallTag call) noexcept {
+    send(state_.with([&](State& state) {
+        return state.calls.leave(state.cache.answered(name, call, steady_now()));
+    }));
 }
 
 // Without memory the next acquire of the name asks for an ordinary grant.
@@ -100,9 +255,14 @@ void GrantCache::note_release(std::string_view name) noexcept {
 }
 
 void GrantCache::make_ordinary(const HoldRecord& hold) {
-    const auto user =
-        state_.with([&](State& state) { return state.cache.make_ordinary(hold.operation()); });
+    SubmittedCalls asking;
+    const auto user = state_.with([&](State& state) {
+        auto ordinary = state.cache.make_ordinary(hold.operation(), steady_now());
+        asking = state.calls.leave(ordinary.asking);
+        return std::move(ordinary.user);
+    });
     if (user) publish(hold, *user);
+    send(std::move(asking));
 }
 
 // --- on the core thread -------------------------------------------------------------------------
@@ -132,18 +292,39 @@ void GrantCache::recalled(core::OperationId grant) noexcept {
     if (left) send_back(*left, {}, nullptr);
 }
 
-core::LockCache::Lost GrantCache::lost(core::OperationId grant) noexcept {
-    return state_.with([&](State& state) {
+GrantCache::Lost GrantCache::lost(core::OperationId grant) noexcept {
+    SubmittedCalls asking;
+    const auto lost = state_.with([&](State& state) {
         state.grants.erase(grant);
-        return state.cache.lost(grant);
+        const auto its = state.cache.lost(grant, steady_now());
+        asking = state.calls.leave(its.asking);
+        return Lost{its.was_unused, its.token};
     });
+    send(std::move(asking));
+    return lost;
+}
+
+void GrantCache::cancel(core::CallTag call) noexcept {
+    auto cancelled = state_.with([&](State& state) {
+        const bool waits = state.cache.withdraw(call);
+        if (!waits) state.calls.cancel(call);
+        auto left = waits ? state.calls.leave(call) : SubmittedCalls{};
+        if (waits) std::ignore = state.calls.has_left(call);
+        return left;
+    });
+    complete_all(std::move(cancelled), Errc::cancelled);
 }
 
 void GrantCache::look(core::Instant now) {
     std::vector<std::pair<Record, core::LockCache::Publication>> publish_now;
     std::vector<Leaving> left;
+    SubmittedCalls asking;
+    SubmittedCalls timed_out;
     state_.with([&](State& state) {
         auto due = state.cache.take_due(now);
+        for (const auto& some : due.asking)
+            asking.splice(asking.end(), state.calls.leave(some));
+        timed_out = state.calls.leave({std::move(due.timed_out)});
         for (auto& user : due.publish)
             publish_now.emplace_back(state.grants.at(user.grant), std::move(user));
         for (auto& back : due.give_back)
@@ -153,10 +334,39 @@ void GrantCache::look(core::Instant now) {
         publish(*grant, user);
     for (const auto& one : left)
         send_back(one, {}, nullptr);
+    send(std::move(asking));
+    forget(timed_out);
+    complete_all(std::move(timed_out), Errc::timed_out);
 }
 
-core::Instant GrantCache::deadline() const {
-    return state_.with([](const State& state) { return state.cache.deadline(); });
+core::Instant GrantCache::deadline() {
+    return state_.with([](State& state) { return state.looks_at = state.cache.deadline(); });
+}
+
+void GrantCache::send_all() noexcept {
+    send(state_.with([](State& state) {
+        state.cache.clear_lines();
+        state.looks_at = core::Instant::never();
+        return state.calls.leave_all();
+    }));
+}
+
+void GrantCache::close() noexcept {
+    auto refused = state_.with([](State& state) {
+        state.is_closed = true;
+        state.cache.clear_lines();
+        return state.calls.leave_all();
+    });
+    forget(refused);
+    complete_all(std::move(refused), Errc::node_stopped);
+}
+
+// They are not sent anywhere.
+void GrantCache::forget(const SubmittedCalls& acquires) noexcept {
+    state_.with([&](State& state) {
+        for (const auto& one : acquires)
+            std::ignore = state.calls.has_left(core::tag_of(one.call));
+    });
 }
 
 // --- to the cluster -----------------------------------------------------------------------------

@@ -9,8 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "core/cache/lock_cache.hpp"
+#include "embed/holds/calls_in_line.hpp"
 #include "embed/holds/release.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
@@ -21,7 +24,7 @@ namespace mortise::detail {
 // Thread-safe. In the child of a fork it serves nothing: another thread may have had its lock.
 class GrantCache : public std::enable_shared_from_this<GrantCache> {
 public:
-    GrantCache() = default;
+    explicit GrantCache(std::shared_ptr<CallGate> gate) : gate_{std::move(gate)} {}
     GrantCache(const GrantCache&) = delete;
     GrantCache& operator=(const GrantCache&) = delete;
 
@@ -33,8 +36,10 @@ public:
     // A hold from a cached grant; empty if there is none that can be used now. Throws
     // std::bad_alloc.
     [[nodiscard]] Hold take(const AcquireOrder& order);
-    // How many tokens an acquire reserves; zero: it asks for an ordinary grant.
-    [[nodiscard]] std::uint32_t tokens_to_reserve(std::string_view name);
+    // Submits an acquire to the core, unless it gets a cached grant here, or waits for one that
+    // another caller of this node has (S41). Returns the errors of CallGate::submit(). Throws
+    // std::bad_alloc; then nothing was begun.
+    std::error_code submit(Submitted acquire, const AcquireOrder& order);
     // The owner has released a use of a cached grant, or an ordinary grant that might have been
     // one.
     GivenBack leave(HoldRecord& hold, core::CallTag tag,
@@ -49,11 +54,28 @@ public:
     // Another request waits for it. It goes back if nobody uses it.
     void recalled(core::OperationId grant) noexcept;
     // The grant ended.
-    core::LockCache::Lost lost(core::OperationId grant) noexcept;
-    // Gives back what was unused for long, and publishes users that keep others waiting.
+    struct Lost {
+        bool was_unused = false;
+        core::FencingToken token;  // of its present or last use
+    };
+    Lost lost(core::OperationId grant) noexcept;
+    // The caller of that acquire cancels it. The cancellation goes to the core as well.
+    void cancel(core::CallTag call) noexcept;
+    // Gives back what was unused for long, publishes users that keep others waiting, and sends
+    // callers to the cluster that have waited here for long.
     void look(core::Instant now);
-    // When to call look() next, by the steady clock.
-    [[nodiscard]] core::Instant deadline() const;
+    // When to call look() next, by the steady clock. If the time moves to an earlier one, the core
+    // thread is woken.
+    [[nodiscard]] core::Instant deadline();
+    // Sends all callers that wait here to the cluster.
+    void send_all() noexcept;
+    // The node has stopped, and the gate is closed: nobody waits here any more.
+    void close() noexcept;
+
+    // --- on any thread
+
+    // The acquire of the caller that asked the cluster has ended.
+    void answered(std::string_view name, core::CallTag call) noexcept;
 
     // The number of acquires that were served without the cluster.
     [[nodiscard]] std::uint64_t served() const { return served_; }
@@ -63,13 +85,36 @@ private:
     struct State {
         core::LockCache cache;
         std::map<core::OperationId, Record> grants;  // of the cached grants, used or not
+        CallsInLine calls;
+        core::Instant looks_at = core::Instant::never();  // when the core thread calls look()
+        bool is_closed = false;
     };
     // A grant that left the cache.
     struct Leaving {
         Record grant;
         std::optional<core::LockCache::Publication> last;
     };
+    // What follows a release.
+    struct Turn {
+        std::optional<Leaving> back{};
+        SubmittedCalls next{};  // this caller gets the use
+        std::optional<core::LockCache::Use> use{};
+        Record grant{};
+        SubmittedCalls asking{};
+    };
+    struct Joined {
+        core::LockCache::Joined how;
+        Record grant{};  // of the use
+        bool wakes = false;
+    };
 
+    [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller);
+    [[nodiscard]] Hold use_of(const Record& grant, core::LockCache::Use use);
+    [[nodiscard]] static Turn turn_after(State& state, core::LockCache::Released released);
+    [[nodiscard]] bool hand_over(Turn& turn) noexcept;
+    void send(SubmittedCalls acquires) noexcept;
+    [[nodiscard]] SubmittedCalls leave_after(const Submitted& refused) noexcept;
+    void forget(const SubmittedCalls& acquires) noexcept;
     GivenBack stop_using(core::OperationId grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
     void note_release(std::string_view name) noexcept;
@@ -79,6 +124,7 @@ private:
     static void publish(const HoldRecord& grant, const core::LockCache::Publication& user) noexcept;
 
     const ForkGeneration generation_;
+    const std::shared_ptr<CallGate> gate_;
     Guarded<State> state_;
     std::atomic<std::uint64_t> served_ = 0;
 };

@@ -101,6 +101,7 @@ void CoreLoop::lose_everything() {
     for (auto& submitted : refused) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
+    parts_.cache->close();
     for (auto& submitted : waiting_.take_all()) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }

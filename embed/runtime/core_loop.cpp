@@ -135,6 +135,7 @@ void CoreLoop::after_step(core::Instant began) {
 void CoreLoop::take_calls() {
     if (suspended_) return let_calls_wait();
     begin_calls(parts_.gate->take(calls_per_step_max));
+    if (driver_ && !ended_) set_timer();  // the cache may have to be looked at earlier
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {
@@ -152,6 +153,8 @@ void CoreLoop::begin_calls(SubmittedCalls taken) {
 core::Call CoreLoop::begin_call(Submitted& submitted) {
     const auto* release = std::get_if<core::ReleaseCall>(&submitted.call);
     if (release != nullptr) holds_.given_back(release->hold);
+    if (const auto* cancel = std::get_if<core::CancelCall>(&submitted.call))
+        parts_.cache->cancel(cancel->tag);
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;

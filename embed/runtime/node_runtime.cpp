@@ -119,6 +119,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
                                        config_.limits.calls)},
+      cache_{std::make_shared<GrantCache>(gate_)},
       tls_{open_tls()},
       leases_{warn_holds(*notifier_), notify_holds(losses_), [this] {
                   if (is_watching_) std::ignore = has_descriptors();
@@ -426,6 +427,7 @@ void NodeRuntime::refuse_calls() {
     for (auto& submitted : gate_->close()) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
+    cache_->close();
 }
 
 void NodeRuntime::end_core_thread() noexcept {

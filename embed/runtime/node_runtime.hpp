@@ -151,7 +151,7 @@ private:
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
     Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
     std::shared_ptr<CallGate> gate_;
-    const std::shared_ptr<GrantCache> cache_ = std::make_shared<GrantCache>();
+    const std::shared_ptr<GrantCache> cache_;
     std::unique_ptr<TlsWatch> tls_;  // empty without TLS
     DescriptorWatch descriptors_{io_};
     std::atomic<bool> is_watching_ = false;   // true from the end of the start on

@@ -28,16 +28,21 @@ std::error_code CallGate::submit(Submitted one) {
     if (generation_.is_forked()) return Errc::forked;
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
-        if (is_acquiring(one.call)) {
-            const bool is_full = under_way_++ >= calls_max_;
-            one.place.reset(&under_way_);
-            refused_ += is_full;
-            if (is_full) return Errc::resource_exhausted;
-        }
+        if (!admit(one)) return Errc::resource_exhausted;
         state.queue.push_back(std::move(one));
         wake(state);
         return {};
     });
+}
+
+// Counts an acquiring call; false if there are too many.
+bool CallGate::admit(Submitted& one) noexcept {
+    if (!is_acquiring(one.call)) return true;
+    const bool is_full = under_way_++ >= calls_max_;
+    one.place.reset(&under_way_);
+    refused_ += is_full;
+    if (is_full) one.place.reset();
+    return !is_full;
 }
 
 std::error_code CallGate::submit(SubmittedCalls& prepared) noexcept {
@@ -53,10 +58,18 @@ std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept 
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
         if (prepared.empty()) return {};
+        if (!admit(prepared.front())) return Errc::resource_exhausted;
         auto& queue = state.queue;
         queue.splice(first ? queue.begin() : queue.end(), prepared);
         wake(state);
         return {};
+    });
+}
+
+void CallGate::wake_up() noexcept {
+    if (generation_.is_forked()) return;
+    state_.with([](State& state) {
+        if (state.open) wake(state);
     });
 }
 

@@ -70,11 +70,13 @@ public:
     // std::bad_alloc, nothing is queued.
     std::error_code submit(Submitted one);
     std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
-    // Submits a prepared releasing call, and allocates nothing. Does nothing if the prepared call
-    // was submitted before, also by another thread.
+    // Submits a prepared call, and allocates nothing. Does nothing if it was submitted before, also
+    // by another thread. After an error the call is still in the list.
     std::error_code submit(SubmittedCalls& prepared) noexcept;
     // Does the same, but puts the call before all that were not taken yet.
     std::error_code submit_first(SubmittedCalls& prepared) noexcept;
+    // Calls `wake` although nothing was submitted.
+    void wake_up() noexcept;
     // Takes the oldest calls that were submitted. `wake` is called again for the rest.
     [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
@@ -92,6 +94,7 @@ private:
 
     std::error_code submit(SubmittedCalls& prepared, bool first) noexcept;
     static void wake(State& state) noexcept;
+    [[nodiscard]] bool admit(Submitted& one) noexcept;
 
     const ForkGeneration generation_;
     const std::size_t calls_max_;

@@ -53,7 +53,7 @@ class Quick(unittest.TestCase):
 
     def check_written(self, report):
         self.assertEqual([target["name"] for target in report["targets"]], NAMES)
-        self.assertEqual(len(report["loads"]), 4 + 9)
+        self.assertEqual(len(report["loads"]), 4 + 10)
         for load in report["loads"].values():
             for outcome in load:
                 self.assertGreater(outcome["cycles_per_second"], 0)

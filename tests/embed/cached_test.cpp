@@ -1,8 +1,12 @@
 // Cached grants, as programs on several nodes see them (S39-S45).
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <latch>
 #include <mutex>
+#include <stop_token>
 #include <thread>
+#include <vector>
 
 #include <asio/use_future.hpp>
 #include <gtest/gtest.h>
@@ -229,6 +233,110 @@ TEST_F(Cached, AnUnusedGrantThatIsBrokenIsNobodysLoss) {
     EXPECT_TRUE(node_.acquire("x").valid());
 }
 
+// --- callers of one node (S41)
+
+// Makes the name one that is cached, and holds it.
+Hold hold_cached(Node& node, const char* name) {
+    cache(node, name);
+    auto hold = node.acquire(name);
+    EXPECT_GT(served(node), 0U);
+    return hold;
+}
+
+TEST_F(Cached, S41_AReleaseHandsTheLockToTheNextCallerOfTheNode) {
+    auto hold = hold_cached(node_, "x");
+    const auto before = served(node_);
+    auto next = async_acquire(node_, "x", asio::use_future);
+    EXPECT_EQ(next.wait_for(10ms), std::future_status::timeout);
+    const auto entries = node_.metrics().entries_applied;
+    const auto token = hold.token();
+    hold.unlock();
+    auto handed = next.get();
+    EXPECT_GT(handed.token(), token);
+    EXPECT_EQ(handed.previous().token, token);
+    EXPECT_EQ(served(node_), before + 1);
+    EXPECT_EQ(node_.metrics().entries_applied, entries);
+}
+
+TEST_F(Cached, S41_ThreadsThatContendAreServedWithoutTheCluster) {
+    constexpr int threads = 4;
+    constexpr int times = 500;
+    hold_cached(node_, "x").unlock();
+    std::atomic<int> inside = 0;
+    FencingToken newest;
+    std::vector<std::jthread> all;
+    for (int thread = 0; thread < threads; ++thread) {
+        all.emplace_back([&] {
+            for (int time = 0; time < times; ++time) {
+                const auto hold = node_.acquire("x");
+                EXPECT_EQ(++inside, 1);
+                EXPECT_GT(hold.token(), newest);
+                newest = hold.token();
+                --inside;
+            }
+        });
+    }
+    all.clear();
+    EXPECT_GT(served(node_), threads * times * 9 / 10);
+}
+
+TEST_F(Cached, S48_ACallerInTheLineGivesUpInTime) {
+    auto hold = hold_cached(node_, "x");
+    const auto began = Clock::now();
+    EXPECT_FALSE(node_.acquire_for("x", 20ms));
+    EXPECT_GE(Clock::now() - began, 20ms);
+    EXPECT_FALSE(node_.try_acquire("x"));
+    std::error_code ec;
+    EXPECT_FALSE(node_.acquire("x", {.wait_max = 20ms}, ec).valid());
+    EXPECT_EQ(ec, Errc::timed_out);
+}
+
+TEST_F(Cached, S48_ACallerInTheLineIsCancelled) {
+    auto hold = hold_cached(node_, "x");
+    std::stop_source stop;
+    std::error_code ec;
+    std::jthread waits{
+        [&] { EXPECT_FALSE(node_.acquire("x", {.cancel = stop.get_token()}, ec).valid()); }};
+    std::this_thread::sleep_for(5ms);
+    stop.request_stop();
+    waits.join();
+    EXPECT_EQ(ec, Errc::cancelled);
+    hold.unlock();
+    EXPECT_TRUE(node_.try_acquire("x"));
+}
+
+TEST_F(Cached, S41_ACallerThatHasWaitedForLongIsInTheQueueOfTheCluster) {
+    auto hold = hold_cached(node_, "x");
+    auto next = async_acquire(node_, "x", asio::use_future);
+    EXPECT_TRUE(comes_true([&] { return node_.inspect("x").waiters.size() == 1; }));
+    hold.unlock();
+    EXPECT_TRUE(next.get().valid());
+}
+
+TEST_F(Cached, P11_ClosingTheNodeAnswersTheCallersInTheLine) {
+    auto hold = hold_cached(node_, "x");
+    auto next = async_acquire(node_, "x", asio::use_future);
+    node_.close();
+    EXPECT_THROW(static_cast<void>(next.get()), std::exception);
+}
+
+TEST_F(Cached, S41_MutexesOfThreadsThatContend) {
+    int counter = 0;
+    std::vector<std::jthread> all;
+    for (int thread = 0; thread < 3; ++thread) {
+        all.emplace_back([&] {
+            Mutex mutex{node_, "x"};
+            for (int time = 0; time < 300; ++time) {
+                const std::scoped_lock lock{mutex};
+                ++counter;
+            }
+        });
+    }
+    all.clear();
+    EXPECT_EQ(counter, 900);
+    EXPECT_GT(served(node_), 800U);
+}
+
 // --- several nodes
 
 class CachedInACluster : public ::testing::Test {
@@ -275,6 +383,52 @@ TEST_F(CachedInACluster, S43_ATryDoesNotWaitForAUser) {
     ASSERT_EQ(served(one_), 1U);
     EXPECT_FALSE(two_.try_acquire("x").has_value());
     EXPECT_TRUE(used.valid());
+}
+
+TEST_F(CachedInACluster, S41_NodesThatContendServeTheirOwnCallersAndTheOthers) {
+    constexpr int times = 100;
+    std::atomic<int> inside = 0;
+    FencingToken newest;
+    std::vector<std::jthread> all;
+    for (std::size_t thread = 0; thread < 9; ++thread) {
+        all.emplace_back([&, thread] {
+            auto& node = cluster_.node(thread % 3);
+            for (int time = 0; time < times; ++time) {
+                const auto hold = node.acquire("x");
+                EXPECT_EQ(++inside, 1);
+                EXPECT_GT(hold.token(), newest);
+                newest = hold.token();
+                --inside;
+            }
+        });
+    }
+    all.clear();
+    EXPECT_GT(served(one_) + served(two_) + served(cluster_.node(2)), 9U * times / 2);
+}
+
+TEST_F(CachedInACluster, S33_AWaitCycleOfTwoLinesIsFound) {
+    Mutex left{one_, "left"};
+    Mutex right{one_, "right"};
+    for (auto* mutex : {&left, &right}) {
+        for (int times = 0; times < 3; ++times)
+            const std::scoped_lock lock{*mutex};
+    }
+    std::latch both{2};
+    std::atomic<int> deadlocks = 0;
+    const auto lock_both = [&](Mutex& first, Mutex& second) {
+        const std::scoped_lock outer{first};
+        both.arrive_and_wait();
+        try {
+            const std::scoped_lock inner{second};
+        } catch (const LockError& error) {
+            EXPECT_EQ(error.code(), Errc::deadlock);
+            ++deadlocks;
+        }
+    };
+    std::jthread other{[&] { lock_both(left, right); }};
+    lock_both(right, left);
+    other.join();
+    EXPECT_EQ(deadlocks, 1);
 }
 
 TEST_F(CachedInACluster, S41_WhatGoesToAndFroIsCachedLess) {

@@ -60,9 +60,12 @@ struct AcquireOptions {
     // new token each time, and only while its lease is valid (S39-S45). A request from another node
     // recalls the grant. It goes back at once if it is not in use, otherwise when its user releases
     // it; a grant that nobody used for a second goes back as well. Meanwhile inspect() shows it as
-    // cached. Never cached: holds with max_hold, min_hold, progress_timeout, lock_delay,
-    // on_contended, queue_policy or OnUncertain::suspend, of several names, in other modes than
-    // shared and exclusive, and of names that have a value.
+    // cached. Callers of this node that wait for an exclusive lock which this node has are served
+    // in turn, without the cluster, and for up to 5 ms before a request from another node; the
+    // cluster sees their requests when they have waited for 50 ms. Never cached: holds with
+    // max_hold, min_hold, progress_timeout, lock_delay, on_contended, queue_policy or
+    // OnUncertain::suspend, of several names, in other modes than shared and exclusive, and of
+    // names that have a value.
     Caching caching = Caching::adaptive;
     Locker locker{};
 

@@ -21,36 +21,110 @@ core::LockCache& LockWorkload::cache_of(core::NodeId node) {
     return caches_.try_emplace(node, cache_options_).first->second;
 }
 
-// True if a cached grant is used. It is not, if the lease has ended (S42).
-bool LockWorkload::take_cached(core::NodeId node, const core::AcquireCall& call) {
-    if (!world_.swarm.workload.caches || !may_be_cached(call)) return false;
-    const auto& [name, mode] = call.request.names.front();
+void LockWorkload::acquire_one(core::NodeId node, core::AcquireCall call) {
+    if (!world_.swarm.workload.caches || !may_be_cached(call)) return ask(node, std::move(call));
+    call.tag = core::CallTag{++newest_tag_};
+    const auto& request = call.request;
+    const auto& wanted = request.names.front();
     auto& cache = cache_of(node);
-    const auto use = cache.take(name, mode, {call.request.locker, call.request.label});
+    const auto joined = cache.join(
+        wanted.name, wanted.mode,
+        {call.tag, {request.locker, request.label}, request.wait ? call.deadline : core::Instant{}},
+        steady(node));
     cache.check_invariants();
-    if (!use) return false;
-    if (cluster_.at(node).now().boot >= leases_[use->grant.session]) {
+    if (joined.waits) return wait_in_line(node, std::move(call));
+    if (joined.use && use_cached(node, *joined.use)) return;
+    ask_cluster(node, std::move(call), joined.tokens);
+}
+
+void LockWorkload::ask_cluster(core::NodeId node, core::AcquireCall call, std::uint32_t tokens) {
+    const Who who{node, call.tag};
+    asked_for_[who] = call.request.names.front().name;
+    if (tokens != 0) {  // so few that some are used up
+        call.request.cached_tokens = 1 + static_cast<std::uint32_t>(prng_.below(8));
+        users_[who] = {call.request.locker, call.request.label};
+    }
+    begin(node, std::move(call));
+}
+
+// False if the lease has ended (S42).
+bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use) {
+    if (cluster_.at(node).now().boot >= leases_[use.grant.session]) {
         world_.tally.probe("cached grant without a lease");
-        if (const auto back = cache.released(use->grant, steady(node))) give_back(node, *back);
-        look_at_cache_later(node);
+        if (const auto back = released_cached(node, use.grant)) give_back_soon(node, *back);
         return false;
     }
     world_.tally.probe("cached grant used again");
-    world_.timeline.say(node, "takes hold {} from its cache", use->grant.seq.raw());
-    history_.took(node, use->grant, use->token);
-    hold_for_a_while(node, use->grant);
+    world_.timeline.say(node, "takes hold {} from its cache", use.grant.seq.raw());
+    history_.took(node, use.grant, use.token);
+    hold_for_a_while(node, use.grant);
     return true;
 }
 
-void LockWorkload::ask_cached(core::NodeId node, core::AcquireCall& call) {
-    if (!world_.swarm.workload.caches || !may_be_cached(call)) return;
-    call.request.cached_tokens =
-        cache_of(node).tokens_to_reserve(call.request.names.front().name, steady(node));
-    if (call.request.cached_tokens == 0) return;
-    // So few that some are used up.
-    call.request.cached_tokens = 1 + static_cast<std::uint32_t>(prng_.below(8));
-    users_[{node, core::CallTag{newest_tag_ + 1}}] = {call.request.locker, call.request.label};
+// The grant goes to the next caller in the line, or stays here unused, or is returned: then it goes
+// back to the cluster.
+std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::NodeId node,
+                                                                       core::OperationId hold) {
+    auto& cache = cache_of(node);
+    const bool is_recalled = recalled_.contains(hold);
+    auto released = cache.released(hold, steady(node));
+    cache.check_invariants();
+    look_at_cache_later(node);
+    ask_later(node, std::move(released.asking));
+    if (!released.next) return std::move(released.back);
+    const auto& [tag, use] = *released.next;
+    world_.tally.probe("cached grant handed over");
+    if (is_recalled) world_.tally.probe("cached grant handed over after a recall");
+    auto call = in_line_.extract({node, tag});
+    if (use_cached(node, use)) return std::nullopt;
+    in_line_.insert(std::move(call));
+    ask_later(node, {{{tag, {}}}, 0});
+    return std::nullopt;
 }
+
+// --- callers that wait for another one of their node (S41) --------------------------------------
+
+void LockWorkload::wait_in_line(core::NodeId node, core::AcquireCall call) {
+    world_.tally.probe("caller waits for another of its node");
+    const auto tag = call.tag;
+    in_line_.emplace(Who{node, tag}, std::move(call));
+    look_at_cache_later(node);
+    leave_line_sometimes(node, tag);
+}
+
+void LockWorkload::leave_line_sometimes(core::NodeId node, core::CallTag tag) {
+    if (!prng_.one_in(6)) return;
+    world_.heap.after(prng_.between(0, 60 * sim_millisecond), [this, node, tag] {
+        if (!can_call(node) || !cache_of(node).withdraw(tag)) return;
+        world_.tally.probe("caller in the line cancelled");
+        in_line_.erase({node, tag});
+        cache_of(node).check_invariants();
+    });
+}
+
+// Not within a step of the node; a suspended program does it when it is awake.
+void LockWorkload::ask_later(core::NodeId node, core::LockCache::Asking asking) {
+    if (asking.callers.empty()) return;
+    const auto delay = can_call(node) ? 1 : world_.swarm.election_timeout.count();
+    world_.heap.after(delay, [this, node, asking = std::move(asking)] {
+        if (!can_call(node)) return ask_later(node, asking);
+        for (const auto& caller : asking.callers) {
+            auto call = in_line_.extract({node, caller.call});
+            if (call.empty()) continue;  // its node has died meanwhile
+            world_.tally.probe("caller leaves the line for the cluster");
+            ask_cluster(node, std::move(call.mapped()), asking.tokens);
+        }
+    });
+}
+
+void LockWorkload::answered_cached(core::NodeId node, core::CallTag tag) {
+    const auto name = asked_for_.extract({node, tag});
+    if (name.empty()) return;
+    ask_later(node, cache_of(node).answered(name.mapped(), tag, steady(node)));
+    cache_of(node).check_invariants();
+}
+
+// --- grants -------------------------------------------------------------------------------------
 
 void LockWorkload::cached(core::NodeId node, core::CallTag tag, const core::Acquired& acquired) {
     const auto user = users_.extract({node, tag});
@@ -75,11 +149,9 @@ bool LockWorkload::keep_cached(core::NodeId node, core::OperationId hold, const 
             cache.released_ordinary(one.name, steady(node));
         return false;
     }
-    const auto back = cache.released(hold, steady(node));
-    cache.check_invariants();
     history_.releasing(hold);
     ++uses_[hold];
-    look_at_cache_later(node);
+    const auto back = released_cached(node, hold);
     if (!back) return true;
     if (back->last) publish(node, *back->last);
     return false;
@@ -87,7 +159,9 @@ bool LockWorkload::keep_cached(core::NodeId node, core::OperationId hold, const 
 
 void LockWorkload::make_ordinary(core::NodeId node, core::OperationId hold) {
     if (!world_.swarm.workload.caches) return;
-    if (const auto user = cache_of(node).make_ordinary(hold)) publish(node, *user);
+    auto ordinary = cache_of(node).make_ordinary(hold, steady(node));
+    ask_later(node, std::move(ordinary.asking));
+    if (ordinary.user) publish(node, *ordinary.user);
 }
 
 // The next caller wants the same name, mostly soon.
@@ -96,9 +170,7 @@ void LockWorkload::acquire_again(core::NodeId node, const core::NamedMode& wante
         if (stopped_ || !can_call(node) || is_crowded()) return;
         auto call = drawing_.acquire(steady(node));
         call.request.names = {wanted};
-        if (take_cached(node, call)) return;
-        ask_cached(node, call);
-        ask(node, std::move(call));
+        acquire_one(node, std::move(call));
     });
 }
 
@@ -132,6 +204,7 @@ void LockWorkload::give_back(core::NodeId node, const core::LockCache::GiveBack&
 bool LockWorkload::recalled(core::NodeId node, core::OperationId hold) {
     if (!world_.swarm.workload.caches || !cache_of(node).contains(hold)) return false;
     const auto back = cache_of(node).recalled(hold, steady(node));
+    if (!back) recalled_.insert(hold);
     world_.tally.probe(back ? "unused grant recalled" : "used grant recalled");
     if (back) give_back_soon(node, *back);
     look_at_cache_later(node);
@@ -149,7 +222,10 @@ void LockWorkload::give_back_soon(core::NodeId node, const core::LockCache::Give
 
 // A hold was lost. Nobody has to be notified of an unused one.
 void LockWorkload::lost_cached(core::NodeId node, core::OperationId hold) {
-    if (!world_.swarm.workload.caches || !cache_of(node).lost(hold).was_unused) return;
+    if (!world_.swarm.workload.caches) return;
+    auto lost = cache_of(node).lost(hold, steady(node));
+    ask_later(node, std::move(lost.asking));
+    if (!lost.was_unused) return;
     world_.tally.probe("unused grant lost");
     world_.heap.after(1, [this, node, hold] {
         if (can_call(node)) call(node, core::ToldCall{{}, hold});
@@ -161,12 +237,23 @@ void LockWorkload::look_at_cache_later(core::NodeId node) {
     const auto next = cache_of(node).deadline();
     if (next == core::Instant::never()) return;
     const auto delay = std::max<SimTime>((next - steady(node)).count(), 0);
-    world_.heap.after(delay + delay / 8 + sim_millisecond, [this, node] { look_at_cache(node); });
+    const auto at = world_.heap.now() + delay + delay / 8 + sim_millisecond;
+    const auto [known, is_new] = looks_at_.try_emplace(node, at);
+    if (!is_new && known->second <= at) return;
+    known->second = at;
+    world_.heap.at(at, [this, node, at] {
+        if (looks_at_[node] == at) look_at_cache(node);
+    });
 }
 
 void LockWorkload::look_at_cache(core::NodeId node) {
-    if (!can_call(node)) return;
-    const auto due = cache_of(node).take_due(steady(node));
+    looks_at_.erase(node);
+    if (!can_call(node)) {
+        const auto later = world_.swarm.election_timeout.count();
+        world_.heap.after(later, [this, node] { look_at_cache_later(node); });
+        return;
+    }
+    auto due = cache_of(node).take_due(steady(node));
     cache_of(node).check_invariants();
     for (const auto& user : due.publish)
         publish(node, user);
@@ -174,6 +261,13 @@ void LockWorkload::look_at_cache(core::NodeId node) {
         world_.tally.probe("unused grant given back");
         give_back(node, back);
     }
+    for (auto& some : due.asking)
+        ask_later(node, std::move(some));
+    for (const auto& caller : due.timed_out) {
+        world_.tally.probe("caller in the line timed out");
+        in_line_.erase({node, caller.call});
+    }
+    look_at_cache_later(node);
 }
 
 }  // namespace mortise::sim

@@ -77,7 +77,10 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       tellings_{world.violations, world.tally, [this](core::NodeId node) { return steady(node); }},
       closure_times_{world.violations,
                      [this](core::OperationId hold) { return history_.book().terms_of(hold); },
-                     [this] { return cluster_.clocks_too_fast(); }} {}
+                     [this] { return cluster_.clocks_too_fast(); }} {
+    // Most holds last for longer than the bound of the product.
+    if (prng_.one_in(2)) cache_options_.hand_over_for = world.swarm.election_timeout;
+}
 
 void LockWorkload::start() {
     if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
@@ -153,10 +156,7 @@ void LockWorkload::acquire(core::NodeId node) {
     if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
-        auto call = drawing_.acquire(steady(node));
-        if (take_cached(node, call)) return;
-        ask_cached(node, call);
-        ask(node, std::move(call));
+        acquire_one(node, drawing_.acquire(steady(node)));
     }
 }
 
@@ -164,6 +164,11 @@ void LockWorkload::acquire(core::NodeId node) {
 template <class WaitingCall>
 void LockWorkload::ask(core::NodeId node, WaitingCall call) {
     call.tag = core::CallTag{++newest_tag_};
+    begin(node, std::move(call));
+}
+
+template <class WaitingCall>
+void LockWorkload::begin(core::NodeId node, WaitingCall call) {
     waiting_.emplace(node, call.tag);
     history_.asked(node, call);
     if (outside_) outside_->asked(node, call);
@@ -313,7 +318,11 @@ void LockWorkload::node_lost(core::NodeId node) {
     std::erase_if(waiting_, [&](const auto& who) { return who.first == node; });
     std::erase_if(holds_, [&](const auto& hold) { return hold.second.node == node; });
     caches_.erase(node);
-    std::erase_if(users_, [&](const auto& one) { return one.first.first == node; });
+    const auto is_there = [&](const auto& one) { return one.first.first == node; };
+    std::erase_if(users_, is_there);
+    std::erase_if(in_line_, is_there);
+    std::erase_if(asked_for_, is_there);
+    looks_at_.erase(node);
     for (const auto& [who, name] : owed_) {
         if (who.first == node) to_ask_.emplace(node, name);
     }
@@ -378,6 +387,7 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& given) {
         hold_for_a_while(node, acquired->hold);
     }
     users_.erase(who);
+    answered_cached(node, answer.tag);
     const auto owed = owed_.find(who);
     if (owed == owed_.end()) return;
     // Requested again until it succeeds, because a session may just have ended.

@@ -62,6 +62,8 @@ private:
     void acquire(core::NodeId node);
     template <class WaitingCall>
     void ask(core::NodeId node, WaitingCall call);
+    template <class WaitingCall>
+    void begin(core::NodeId node, WaitingCall call);
     void inspect(core::NodeId node);
     void cancel_sometimes(core::NodeId node, core::CallTag tag);
     void hold_for_a_while(core::NodeId node, core::OperationId hold);
@@ -83,8 +85,15 @@ private:
     void tell_sometimes(core::NodeId node, core::OperationId hold);
     // lock_cached.cpp
     [[nodiscard]] core::LockCache& cache_of(core::NodeId node);
-    [[nodiscard]] bool take_cached(core::NodeId node, const core::AcquireCall& call);
-    void ask_cached(core::NodeId node, core::AcquireCall& call);
+    void acquire_one(core::NodeId node, core::AcquireCall call);
+    void ask_cluster(core::NodeId node, core::AcquireCall call, std::uint32_t tokens);
+    [[nodiscard]] bool use_cached(core::NodeId node, const core::LockCache::Use& use);
+    void wait_in_line(core::NodeId node, core::AcquireCall call);
+    void leave_line_sometimes(core::NodeId node, core::CallTag tag);
+    void ask_later(core::NodeId node, core::LockCache::Asking asking);
+    void answered_cached(core::NodeId node, core::CallTag tag);
+    [[nodiscard]] std::optional<core::LockCache::GiveBack> released_cached(core::NodeId node,
+                                                                           core::OperationId hold);
     void cached(core::NodeId node, core::CallTag tag, const core::Acquired& acquired);
     [[nodiscard]] bool keep_cached(core::NodeId node, core::OperationId hold, const Held& held);
     void make_ordinary(core::NodeId node, core::OperationId hold);
@@ -132,8 +141,12 @@ private:
     core::CacheOptions cache_options_;
     std::map<core::NodeId, core::LockCache> caches_;
     std::map<Who, core::LockCache::User> users_;  // who asked for a cached grant
+    std::map<Who, core::AcquireCall> in_line_;    // who waits for another caller of the node
+    std::map<Who, std::string> asked_for_;        // names for which others may wait in a line
     std::map<core::CallTag, std::pair<core::OperationId, std::uint64_t>> confirms_;
     std::map<core::OperationId, std::uint64_t> uses_;  // of cached grants, that have ended
+    std::set<core::OperationId> recalled_;             // while they were used
+    std::map<core::NodeId, SimTime> looks_at_;         // when a node looks at its cache next
     std::map<core::SessionId, core::Instant> leases_;  // until when they are valid, boot clock
     struct Conversion {
         core::OperationId hold;

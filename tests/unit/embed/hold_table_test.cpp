@@ -43,7 +43,7 @@ protected:
     LeaseThread leases_{[](const std::shared_ptr<Lease>&) {}, [](const std::shared_ptr<Lease>&) {}};
     const std::shared_ptr<CallGate> gate_ =
         std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
-    HoldTable table_{{gate_, events_, leases_, losses_, std::make_shared<GrantCache>()}, 0ns};
+    HoldTable table_{{gate_, events_, leases_, losses_, std::make_shared<GrantCache>(gate_)}, 0ns};
 };
 
 TEST_F(HoldTableTest, AHoldLivesWithTheLease) {

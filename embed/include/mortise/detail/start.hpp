@@ -50,9 +50,7 @@ struct AcquireOrder {
     // Whether the request shares the grant of its locker's other holds of the name, or is merely
     // one of the locker's waits.
     bool is_shared = true;
-    bool may_be_cached = false;  // the grant may stay with this node (S43)
-    std::uint32_t cached_tokens =
-        0;                          // that such a grant reserves; zero: it asks for an ordinary one
+    bool may_be_cached = false;     // the grant may stay with this node (S43)
     ErrorDetail* detail = nullptr;  // receives the details of an error, for a thread that waits
 };
 

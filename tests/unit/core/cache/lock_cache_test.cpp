@@ -28,7 +28,7 @@ protected:
         return use ? use->token.raw() : 0;
     }
     // True if the grant stays here.
-    bool release(OperationId grant = one) { return !cache_.released(grant, now_); }
+    bool release(OperationId grant = one) { return !cache_.released(grant, now_).back; }
 
     Instant now_{1'000'000'000};
     LockCache cache_;
@@ -80,11 +80,11 @@ TEST_F(LockCacheTest, ItGoesBackWhenItsTokensAreUsedUp) {  // S39
     EXPECT_EQ(take(), 11U);
     EXPECT_TRUE(release());
     EXPECT_EQ(take(), 12U);
-    const auto back = cache_.released(one, now_);
+    const auto back = cache_.released(one, now_).back;
     ASSERT_TRUE(back);
     EXPECT_EQ(back->last->token, FencingToken{12});
     EXPECT_EQ(take(), 0U);
-    EXPECT_GT(cache_.tokens_to_reserve("a", now_), 4'096U);
+    EXPECT_GT(cache_.join("a", exclusive, {CallTag{1}}, now_).tokens, 4'096U);
 }
 
 TEST_F(LockCacheTest, AnUnusedGrantGoesBackAtOnceWhenItIsRecalled) {  // S40
@@ -103,7 +103,7 @@ TEST_F(LockCacheTest, AUsedGrantGoesBackWithItsUserWhenItIsRecalled) {  // S40
     EXPECT_TRUE(release());
     EXPECT_EQ(take(), 11U);
     EXPECT_FALSE(cache_.recalled(one, now_));
-    const auto back = cache_.released(one, now_);
+    const auto back = cache_.released(one, now_).back;
     ASSERT_TRUE(back);
     EXPECT_EQ(back->last->token, FencingToken{11});  // S23
     EXPECT_EQ(back->last->user.label, "next");
@@ -127,17 +127,17 @@ TEST_F(LockCacheTest, AUserThatStaysIsPublished) {  // S45
     EXPECT_EQ(due.publish.front().user.locker.number, 2U);
     EXPECT_TRUE(cache_.take_due(now_ + 1s).publish.empty());
     // The publication may still be on its way on another thread.
-    const auto back = cache_.released(one, now_);
+    const auto back = cache_.released(one, now_).back;
     ASSERT_TRUE(back);
     EXPECT_EQ(back->last->token, FencingToken{11});
 }
 
 TEST_F(LockCacheTest, AConvertedHoldIsAnOrdinaryOne) {
     granted(one);
-    const auto publication = cache_.make_ordinary(one);
+    const auto publication = cache_.make_ordinary(one, now_).user;
     ASSERT_TRUE(publication);
     EXPECT_EQ(publication->token, FencingToken{10});
-    EXPECT_FALSE(cache_.make_ordinary(one));
+    EXPECT_FALSE(cache_.make_ordinary(one, now_).user);
     EXPECT_FALSE(release());
 }
 
@@ -146,7 +146,7 @@ TEST_F(LockCacheTest, APublishedUserIsPublishedAgainBeforeAConversion) {
     granted(one);
     EXPECT_FALSE(cache_.recalled(one, now_));
     EXPECT_EQ(cache_.take_due(now_ + 5ms).publish.size(), 1U);
-    EXPECT_TRUE(cache_.make_ordinary(one));
+    EXPECT_TRUE(cache_.make_ordinary(one, now_).user);
 }
 
 TEST_F(LockCacheTest, AnUnusedGrantGoesBackAfterAWhile) {  // S43
@@ -165,10 +165,12 @@ TEST_F(LockCacheTest, AnUnusedGrantGoesBackAfterAWhile) {  // S43
 }
 
 TEST_F(LockCacheTest, TheNumberOfUnusedGrantsIsBounded) {  // S43
-    LockCache small{{1s, 5ms, 1, 10}};
+    CacheOptions options;
+    options.idle_grants_max = 1;
+    LockCache small{options};
     for (const auto grant : {one, two}) {
         small.granted(grant, {"a", shared}, FencingToken{1}, 1, {});
-        EXPECT_FALSE(small.released(grant, now_));
+        EXPECT_FALSE(small.released(grant, now_).back);
     }
     EXPECT_LE(small.deadline(), now_);
     const auto due = small.take_due(now_);
@@ -179,10 +181,10 @@ TEST_F(LockCacheTest, TheNumberOfUnusedGrantsIsBounded) {  // S43
 TEST_F(LockCacheTest, ALostGrantIsNotTaken) {  // S42
     granted(one);
     EXPECT_TRUE(release());
-    EXPECT_TRUE(cache_.lost(one).was_unused);
+    EXPECT_TRUE(cache_.lost(one, now_).was_unused);
     EXPECT_EQ(take(), 0U);
     granted(two);
-    const auto lost = cache_.lost(two);
+    const auto lost = cache_.lost(two, now_);
     EXPECT_FALSE(lost.was_unused);  // its user has to be told
     EXPECT_EQ(lost.token, FencingToken{10});
     EXPECT_FALSE(release(two));
@@ -191,7 +193,7 @@ TEST_F(LockCacheTest, ALostGrantIsNotTaken) {  // S42
 TEST_F(LockCacheTest, WhatWasNeverCachedGoesBack) {
     EXPECT_FALSE(release(one));
     EXPECT_FALSE(cache_.recalled(one, now_));
-    EXPECT_FALSE(cache_.lost(one).was_unused);
+    EXPECT_FALSE(cache_.lost(one, now_).was_unused);
 }
 
 }  // namespace

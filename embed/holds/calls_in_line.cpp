@@ -1,0 +1,48 @@
+#include "embed/holds/calls_in_line.hpp"
+
+#include <utility>
+
+namespace mortise::detail {
+
+void CallsInLine::add(SubmittedCalls& call) {
+    const auto tag = core::tag_of(call.front().call);
+    Entry entry{{}, prepared(core::CancelCall{tag})};
+    const auto added = calls_.emplace(tag, std::move(entry)).first;
+    added->second.call.swap(call);
+}
+
+SubmittedCalls CallsInLine::leave(core::CallTag call) noexcept {
+    const auto found = calls_.find(call);
+    return found == calls_.end() ? SubmittedCalls{} : std::exchange(found->second.call, {});
+}
+
+SubmittedCalls CallsInLine::leave(const core::LockCache::Asking& asking) noexcept {
+    SubmittedCalls all;
+    for (const auto& caller : asking.callers) {
+        auto one = leave(caller.call);
+        if (!one.empty())
+            std::get<core::AcquireCall>(one.front().call).request.cached_tokens = asking.tokens;
+        all.splice(all.end(), one);
+    }
+    return all;
+}
+
+SubmittedCalls CallsInLine::has_left(core::CallTag call) noexcept {
+    const auto gone = calls_.extract(call);
+    if (gone.empty() || !gone.mapped().is_cancelled) return {};
+    return std::move(gone.mapped().cancellation);
+}
+
+void CallsInLine::cancel(core::CallTag call) noexcept {
+    const auto found = calls_.find(call);
+    if (found != calls_.end()) found->second.is_cancelled = true;
+}
+
+SubmittedCalls CallsInLine::leave_all() noexcept {
+    SubmittedCalls all;
+    for (auto& [tag, entry] : calls_)
+        all.splice(all.end(), entry.call);
+    return all;
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,174 @@
+#include "embed/holds/grant_cache.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "embed/holds/hold_record.hpp"
+#include "embed/threads/notifier.hpp"
+#include "embed/values/clocks.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr core::OperationId grant{core::SessionId{7}, core::Seq{1}};
+
+class Answered final : public Completion {
+public:
+    void complete(CallOutcome outcome) noexcept override { outcome_.emplace(std::move(outcome)); }
+    [[nodiscard]] bool is_complete() const { return outcome_.has_value(); }
+    [[nodiscard]] std::error_code error() const { return outcome_->error; }
+    [[nodiscard]] Hold take() { return std::move(outcome_->hold); }
+
+private:
+    std::optional<CallOutcome> outcome_;
+};
+
+class GrantCacheTest : public testing::Test {
+protected:
+    GrantCacheTest() {
+        core::Acquired acquired;
+        acquired.hold = grant;
+        acquired.parts.push_back({"x", core::LockMode::exclusive, core::FencingToken{5}, {}});
+        used_ = cache_->granted(
+            HoldRecord::hold_on(std::make_shared<HoldRecord>(std::move(acquired), lease_, gate_)),
+            100, {});
+    }
+
+    std::shared_ptr<Answered> acquire(std::error_code expected = {}) {
+        AcquireOrder order;
+        order.name = "x";
+        order.may_be_cached = true;
+        core::AcquireCall call{gate_->next_tag(), {}};
+        call.request.names.push_back({"x", core::LockMode::exclusive});
+        auto caller = std::make_shared<Answered>();
+        tags_.push_back(call.tag);
+        EXPECT_EQ(cache_->submit({std::move(call), caller}, order), expected);
+        return caller;
+    }
+    // What the core would do now, by kind: a for acquire, r for release, c for cancel.
+    std::string submitted() {
+        std::string kinds;
+        for (const auto& one : gate_->take()) {
+            if (std::holds_alternative<core::AcquireCall>(one.call)) kinds += 'a';
+            if (std::holds_alternative<core::ReleaseCall>(one.call)) kinds += 'r';
+            if (std::holds_alternative<core::CancelCall>(one.call)) kinds += 'c';
+        }
+        return kinds;
+    }
+
+    const std::shared_ptr<Lease> lease_ =
+        std::make_shared<Lease>(core::SessionId{7}, boot_now() + 100s, core::Nanoseconds{0});
+    const std::shared_ptr<CallGate> gate_ =
+        std::make_shared<CallGate>([this] { ++wakes_; }, 1s, std::make_shared<Notifier>("test"), 3);
+    const std::shared_ptr<GrantCache> cache_ = std::make_shared<GrantCache>(gate_);
+    Hold used_;
+    std::vector<core::CallTag> tags_;
+    int wakes_ = 0;
+};
+
+TEST_F(GrantCacheTest, AReleaseHandsTheLockOn) {
+    const auto first = acquire();
+    const auto second = acquire();
+    EXPECT_FALSE(first->is_complete());
+    used_.unlock();
+    ASSERT_TRUE(first->is_complete());
+    EXPECT_FALSE(second->is_complete());
+    auto hold = first->take();
+    EXPECT_EQ(hold.token(), FencingToken::from_raw(6));
+    hold.unlock();
+    EXPECT_EQ(second->take().token(), FencingToken::from_raw(7));
+    EXPECT_EQ(submitted(), "");
+    EXPECT_EQ(cache_->served(), 2U);
+}
+
+TEST_F(GrantCacheTest, TheCoreThreadIsWokenOnceForItsTimer) {
+    std::ignore = cache_->deadline();
+    acquire();
+    EXPECT_EQ(wakes_, 1);
+    acquire();
+    EXPECT_EQ(wakes_, 1);
+}
+
+TEST_F(GrantCacheTest, ACallerInTheLineIsSentToTheClusterWhenTheLeaseHasEnded) {  // S42
+    const auto first = acquire();
+    const auto second = acquire();
+    lease_->end();
+    used_.unlock();
+    EXPECT_FALSE(first->is_complete());
+    EXPECT_FALSE(second->is_complete());
+    EXPECT_EQ(submitted(), "aa");
+    EXPECT_EQ(cache_->served(), 0U);
+}
+
+TEST_F(GrantCacheTest, ACallerWhoseTimeInTheLineIsOverIsSentToTheCluster) {
+    const auto caller = acquire();
+    cache_->look(cache_->deadline());
+    EXPECT_EQ(submitted(), "a");
+    cache_->cancel(tags_[0]);  // the core has both
+    EXPECT_FALSE(caller->is_complete());
+}
+
+TEST_F(GrantCacheTest, ACancelledCallerHasLeftTheLine) {
+    const auto first = acquire();
+    const auto second = acquire();
+    cache_->cancel(tags_[0]);
+    ASSERT_TRUE(first->is_complete());
+    EXPECT_EQ(first->error(), Errc::cancelled);
+    used_.unlock();
+    EXPECT_TRUE(second->take().valid());
+}
+
+TEST_F(GrantCacheTest, TheFirstOfTheLineAsksBehindTheReleaseOfARecalledGrant) {  // S40
+    cache_->recalled(grant);
+    const auto caller = acquire();
+    lease_->end();  // so that it cannot be handed on
+    used_.unlock();
+    EXPECT_FALSE(caller->is_complete());
+    EXPECT_EQ(submitted(), "ar");
+}
+
+TEST_F(GrantCacheTest, CallersThatTheGateRefusesAreToldSo) {  // P10
+    std::vector<std::shared_ptr<Answered>> callers;
+    for (int count = 0; count < 5; ++count)
+        callers.push_back(acquire());
+    lease_->end();
+    used_.unlock();
+    EXPECT_EQ(submitted(), "aaa");
+    for (const auto& caller : callers)
+        EXPECT_EQ(caller->is_complete(), caller == callers[3] || caller == callers[4]);
+    EXPECT_EQ(callers[4]->error(), Errc::resource_exhausted);
+}
+
+TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {
+    const auto caller = acquire();
+    EXPECT_TRUE(gate_->close().empty());
+    cache_->close();
+    ASSERT_TRUE(caller->is_complete());
+    EXPECT_EQ(caller->error(), Errc::node_stopped);
+    acquire(Errc::node_stopped);
+}
+
+TEST_F(GrantCacheTest, AClosedGateRefusesAllOfALongLine) {
+    std::vector<std::shared_ptr<Answered>> callers;
+    for (int count = 0; count < 4'000; ++count)
+        callers.push_back(acquire());
+    EXPECT_TRUE(gate_->close().empty());
+    lease_->end();
+    used_.unlock();
+    for (const auto& caller : callers) {
+        ASSERT_TRUE(caller->is_complete());
+        EXPECT_EQ(caller->error(), Errc::node_stopped);
+    }
+}
+
+}  // namespace
+}  // namespace mortise::detail
