@@ -41,6 +41,13 @@ bool Configuration::is_voter(NodeId id) const {
     return votes_in(voters) || votes_in(outgoing);
 }
 
+bool Configuration::is_lasting_voter(NodeId id) const {
+    const auto* member = find_in(voters, id);
+    if (member == nullptr || !is_current(*member)) return false;
+    const auto* former = find_in(outgoing, id);
+    return !is_joint() || (former != nullptr && former->incarnation == member->incarnation);
+}
+
 bool Configuration::has(Incarnation incarnation) const {
     const auto is_in = [&](const std::vector<Member>& members) {
         return std::ranges::any_of(members, [&](const Member& member) {

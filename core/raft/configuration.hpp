@@ -59,6 +59,9 @@ struct Configuration {
     [[nodiscard]] bool has(Incarnation incarnation) const;
     // Returns whether the member that the id means has a vote.
     [[nodiscard]] bool is_voter(NodeId id) const;
+    // Returns whether that member also has its vote when the present change is done or undone: in a
+    // joint configuration it is a voter of both lists.
+    [[nodiscard]] bool is_lasting_voter(NodeId id) const;
     [[nodiscard]] bool is_learner(NodeId id) const;
     // Returns the ids of all members, each once, in ascending order.
     [[nodiscard]] std::vector<NodeId> all() const;

@@ -68,8 +68,9 @@ transport::MemberStatus ClientDesk::status() const {
         const auto* progress = raft.progress_of(id);
         transport::MemberInfo info;
         info.member = *raft.configuration().find(id);
-        info.is_voter = raft.configuration().is_voter(id);
         info.is_leaving = is_leaving(raft.configuration(), id);
+        // Until its promotion is done, the others cannot do without the old configuration.
+        info.is_voter = info.is_leaving || raft.configuration().is_lasting_voter(id);
         info.is_connected = is_self || loop_.is_connected(id);
         if (progress != nullptr) info.match = progress->match;
         if (is_self) info.match = raft.durable_index();

@@ -96,7 +96,7 @@ struct LockInfo {
 
 struct MemberInfo {
     NodeId id = 0;
-    Role role = Role::voter;
+    Role role = Role::voter;  // learner until its promotion is done
     std::string address{};
     bool connected = false;  // with the answering node; true for that node itself
     // log index that the member is known to have; known to the leader only

@@ -23,6 +23,23 @@ TEST(Configuration, VotersAreThoseOfBothLists) {
     EXPECT_FALSE(joint().is_voter(NodeId{}));
 }
 
+// A program that stops the leader once a new member is listed as a voter must not stop the cluster.
+TEST(Configuration, TheVoteOfANewVoterLastsWhenTheChangeIsDone) {
+    for (const auto id : {n1, n2})
+        EXPECT_TRUE(joint().is_lasting_voter(id)) << id.raw();
+    EXPECT_FALSE(joint().is_lasting_voter(n3));  // it is leaving
+    EXPECT_FALSE(joint().is_lasting_voter(n4));
+    EXPECT_FALSE(joint().is_lasting_voter(n5));
+    EXPECT_TRUE(voters({1}).is_lasting_voter(n1));
+}
+
+TEST(Configuration, TheVoteOfANewIncarnationLastsWhenTheChangeIsDone) {
+    auto replacing = joint();
+    replacing.voters.front().incarnation = Incarnation{77};
+    EXPECT_TRUE(replacing.is_voter(n1));
+    EXPECT_FALSE(replacing.is_lasting_voter(n1));
+}
+
 TEST(Configuration, ListsEverybodyOnceAscending) {
     EXPECT_THAT(joint().all(), ElementsAre(n1, n2, n3, n4, n5));
     EXPECT_THAT(Configuration{}.all(), ElementsAre());
