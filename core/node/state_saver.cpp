@@ -8,9 +8,11 @@ namespace mortise::core {
 
 namespace {
 
-// With this many rows a delta is made early: the writer handles a delta as one piece of work, and
-// entries that no delta contains cannot be purged.
-constexpr std::size_t delta_rows = 512;
+// With this many rows a delta is made early, because it is made in one step, and a row takes about a
+// microsecond (P10). With fewer, a row would be written several times in the interval: the names of
+// a busy program come and go, and each delta has all that changed since the one before. Entries
+// that no delta contains cannot be purged.
+constexpr std::size_t delta_rows = 4'096;
 constexpr std::uint64_t delta_entries = 1'024;
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
 constexpr std::size_t held_for_states = std::size_t{64} << 20U;

@@ -53,17 +53,21 @@ bool Notifier::post(Task task) {
     return post(std::make_shared<TaskJob>(std::move(task)));
 }
 
+// Only the first of a burst wakes a thread; the thread that takes it wakes another one if it has to
+// be watched.
 bool Notifier::post(std::shared_ptr<Job> job) noexcept {
     if (generation_.is_forked()) return false;
+    bool wakes = false;
     {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
         auto& place = job->place_;
         if (place.empty()) return true;
+        wakes = jobs_.empty() && (running_ == 0 || watching_ == 0);
         place.front() = std::move(job);
         jobs_.splice(jobs_.end(), place);
     }
-    work_.notify_one();
+    if (wakes) work_.notify_one();
     return true;
 }
 
@@ -136,7 +140,9 @@ bool Notifier::wait_for_task(std::unique_lock<std::mutex>& lock) {
     bool is_needed = true;
     while (is_needed && !may_take() && !is_over()) {
         if (!jobs_.empty()) {
+            ++watching_;
             work_.wait_until(lock, last_taken_ + patience);
+            --watching_;
         } else if (idle_ <= idle_kept) {
             work_.wait(lock);
         } else {
@@ -156,6 +162,7 @@ void Notifier::run() {
         auto job = std::move(jobs_.front());
         jobs_.pop_front();
         if (running_++ > 0) ++overruns_;
+        if (!jobs_.empty() && watching_ == 0) work_.notify_one();
         last_taken_ = std::chrono::steady_clock::now();
         grow();
         auto ended = std::exchange(ended_, {});

@@ -76,6 +76,7 @@ private:
     std::list<std::thread> ended_;  // threads that have left and must be joined
     std::size_t idle_ = 0;
     std::size_t running_ = 0;
+    std::size_t watching_ = 0;  // of the idle threads: those that take over from a slow task
     std::chrono::steady_clock::time_point last_taken_;
     std::chrono::steady_clock::time_point grown_;  // when a thread was last started
     std::uint64_t overruns_ = 0;

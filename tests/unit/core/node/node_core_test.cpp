@@ -465,7 +465,7 @@ TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
     running.cluster.run_for(heartbeat + 2 * interval());
     node.deltas.clear();
     Calls calls;
-    for (std::uint64_t i = 1; i <= 600; ++i) {
+    for (std::uint64_t i = 1; i <= 5'000; ++i) {
         AcquireCall acquire;
         acquire.tag = CallTag{1'000'000 + i};
         acquire.request.names.push_back({"much" + std::to_string(i)});
@@ -474,8 +474,7 @@ TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
     node.step(std::move(calls));
     running.cluster.settle();
     ASSERT_EQ(node.deltas.size(), 1U);
-    EXPECT_GE(node.deltas[0].rows.size(), 512U);
-    EXPECT_EQ(node.deltas[0].applied.index, node.core().applied_index());
+    EXPECT_GE(node.deltas[0].rows.size(), 4'096U);
 }
 
 // Otherwise the log could not be purged.
