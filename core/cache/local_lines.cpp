@@ -48,10 +48,10 @@ std::optional<Instant> LocalLines::asked_at(std::string_view name) const {
     return line->second.asker->at;
 }
 
-std::optional<CallTag> LocalLines::front(std::string_view name) const {
+const LocalLines::Waiter* LocalLines::first(std::string_view name) const {
     const auto line = lines_.find(name);
-    if (line == lines_.end() || line->second.waiters.empty()) return std::nullopt;
-    return line->second.waiters.front().call;
+    if (line == lines_.end() || line->second.waiters.empty()) return nullptr;
+    return &line->second.waiters.front();
 }
 
 std::optional<CallTag> LocalLines::due(Instant now) const {

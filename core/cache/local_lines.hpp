@@ -47,8 +47,8 @@ public:
     // When the asker of that name asked; empty if there is none.
     [[nodiscard]] std::optional<Instant> asked_at(std::string_view name) const;
 
-    // The next caller of that name.
-    [[nodiscard]] std::optional<CallTag> front(std::string_view name) const;
+    // The next caller of that name; null if there is none.
+    [[nodiscard]] const Waiter* first(std::string_view name) const;
     // A caller whose time in the line is over.
     [[nodiscard]] std::optional<CallTag> due(Instant now) const;
     // The name for which the caller waits; it does wait.

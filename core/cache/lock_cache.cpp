@@ -52,15 +52,16 @@ LockCache::Joined LockCache::join(std::string_view name, LockMode mode, Waiter c
     return joined;
 }
 
-// A locker that waits for itself asks the cluster, which finds the wait cycle. Behind a request
-// that waits for long, the callers ask at once, for their places in the queue of the cluster.
+// A locker that waits for itself asks the cluster, which finds the wait cycle. Behind a caller that
+// waits for long, the others ask at once, for their places in the queue of the cluster: else they
+// would be served here before it.
 bool LockCache::may_wait_here(std::string_view name, const User& user, Instant now) const {
     if (lines_.size() >= options_.waiters_max) return false;
     const auto* const slot = used_exclusively(name);
     if (slot != nullptr && user.locker.is_set() && user.locker == slot->user.locker) return false;
-    if (slot != nullptr && may_hand_over(*slot, now)) return true;
-    const auto asked_at = lines_.asked_at(name);
-    return asked_at && now < *asked_at + options_.wait_here_max;
+    if (const auto asked_at = lines_.asked_at(name))
+        return now < *asked_at + options_.wait_here_max;
+    return slot != nullptr && may_hand_over(*slot, now);
 }
 
 const LockCache::Slot* LockCache::used_exclusively(std::string_view name) const {
@@ -105,10 +106,11 @@ LockCache::Released LockCache::released(OperationId grant, Instant now) {
     const auto place = found->second;
     auto& slot = *place;
     MORTISE_CHECK(slot.in_use);
-    const auto next = lines_.front(slot.name);
-    if (next && may_hand_over(slot, now)) {
-        after.next = hand_over(place, *next, now);
-        return after;
+    if (may_hand_over(slot, now)) {
+        if (const auto next = next_in_time(slot.name, now, after.timed_out)) {
+            after.next = hand_over(place, *next, now);
+            return after;
+        }
     }
     if (slot.is_recalled || !has_token_left(slot)) {
         note_end(slot, now);
@@ -120,6 +122,14 @@ LockCache::Released LockCache::released(OperationId grant, Instant now) {
     slot.since = now;
     idle_.splice(idle_.end(), used_, place);
     return after;
+}
+
+std::optional<CallTag> LockCache::next_in_time(std::string_view name, Instant now,
+                                               Waiters& timed_out) {
+    const auto* first = lines_.first(name);
+    for (; first != nullptr && first->deadline <= now; first = lines_.first(name))
+        timed_out.splice(timed_out.end(), lines_.take(first->call));
+    return first == nullptr ? std::nullopt : std::optional{first->call};
 }
 
 bool LockCache::may_hand_over(const Slot& slot, Instant now) const {
@@ -140,12 +150,13 @@ LockCache::HandOver LockCache::hand_over(Place place, CallTag next, Instant now)
 }
 
 LockCache::Asking LockCache::next_asker(std::string_view name, Instant now) {
-    const auto next = lines_.front(name);
-    if (!next || lines_.asked_at(name)) return {};
+    const auto* const first = lines_.first(name);
+    if (first == nullptr || lines_.asked_at(name)) return {};
     const auto tokens = habits_.tokens(name, now);
     if (tokens == 0) return {lines_.take_all(name), 0};
-    lines_.change_asker(name, *next, now);
-    return {lines_.take(*next), tokens};
+    const auto next = first->call;
+    lines_.change_asker(name, next, now);
+    return {lines_.take(next), tokens};
 }
 
 // A name that was recalled although its node used it often is still worth it.
@@ -157,11 +168,12 @@ void LockCache::note_end(const Slot& slot, Instant now) noexcept {
 
 // --- the grant ends, or becomes an ordinary one -------------------------------------------------
 
-LockCache::Ordinary LockCache::make_ordinary(OperationId grant, Instant now) {
+LockCache::Ordinary LockCache::make_ordinary(OperationId grant, FencingToken token, Instant now) {
     Ordinary ordinary;
     const auto found = by_grant_.find(grant);
     if (found == by_grant_.end()) return ordinary;
     const auto place = found->second;
+    if (!place->in_use || place->token != token) return ordinary;
     ordinary.user = publication_of(*place);
     ordinary.asking = next_asker(place->name, now);
     erase(place);
@@ -203,17 +215,21 @@ LockCache::Due LockCache::take_due(Instant now) {
     }
     while (!recalled_.empty() && recalled_.front().since + options_.publish_after <= now) {
         auto& slot = recalled_.front();
-        slot.is_published = true;
         due.publish.push_back(publication_of(slot));
-        due.asking.push_back(next_asker(slot.name, now));
+        slot.is_published = true;
         used_.splice(used_.end(), recalled_, recalled_.begin());
+        due.asking.push_back(next_asker(slot.name, now));
     }
     take_due_waiters(now, due);
     return due;
 }
 
+// The rest is due at once, after events that came meanwhile (P10). A caller that asks has waited
+// since it came, and others do not wait behind it here.
 void LockCache::take_due_waiters(Instant now, Due& due) {
-    while (const auto next = lines_.due(now)) {
+    for (std::size_t count = 0; count < options_.waiters_due_max; ++count) {
+        const auto next = lines_.due(now);
+        if (!next) return;
         const std::string name = lines_.name_of(*next);
         auto caller = lines_.take(*next);
         if (caller.front().deadline <= now) {
@@ -221,7 +237,8 @@ void LockCache::take_due_waiters(Instant now, Due& due) {
             continue;
         }
         const auto tokens = habits_.tokens(name, now);
-        if (tokens != 0 && !lines_.asked_at(name)) lines_.set_asker(name, *next, now);
+        const auto came = caller.front().until - options_.wait_here_max;
+        if (tokens != 0 && !lines_.asked_at(name)) lines_.set_asker(name, *next, came);
         due.asking.push_back({std::move(caller), tokens});
     }
 }

@@ -38,6 +38,7 @@ struct CacheOptions {
     Nanoseconds publish_after{std::chrono::milliseconds{5}};
     Nanoseconds wait_here_max{std::chrono::milliseconds{50}};
     std::size_t waiters_max = 4'096;
+    std::size_t waiters_due_max = 256;  // that leave the line at once
     // After a recall the grant goes to so many other callers of the node, within this time.
     std::uint32_t hand_overs_max = 64;
     Nanoseconds hand_over_for{std::chrono::milliseconds{5}};
@@ -94,6 +95,7 @@ public:
         std::optional<GiveBack> back{};  // the grant goes back to the cluster
         std::optional<HandOver> next{};  // or to this caller; if neither, it stays here, unused
         Asking asking{};
+        Waiters timed_out{};  // their deadlines have passed
     };
 
     // --- acquiring
@@ -121,14 +123,15 @@ public:
 
     // --- the grant ends, or becomes an ordinary one
 
-    // The user converts the hold, or writes the value of the name: the caller publishes the user
-    // first. This is repeated if take_due() has returned the same publication, because another
-    // thread may not have sent that yet. No publication if the grant is not cached.
+    // The user with that token converts the hold, or writes the value of the name: the caller
+    // publishes the user first. This is repeated if take_due() has returned the same publication,
+    // because another thread may not have sent that yet. No publication if the grant is not cached,
+    // or the user has released it.
     struct Ordinary {
         std::optional<Publication> user{};
         Asking asking{};
     };
-    [[nodiscard]] Ordinary make_ordinary(OperationId grant, Instant now);
+    [[nodiscard]] Ordinary make_ordinary(OperationId grant, FencingToken token, Instant now);
     // Another request waits for the grant. Not empty: nobody uses it, and it goes back.
     [[nodiscard]] std::optional<GiveBack> recalled(OperationId grant, Instant now);
     // The grant ended without a release.
@@ -188,6 +191,9 @@ private:
     // The next user of the slot, with its token.
     [[nodiscard]] static Use use_by(Slot& slot, User user);
     [[nodiscard]] HandOver hand_over(Place place, CallTag next, Instant now);
+    // The next caller in the line whose time is not over. The others leave it.
+    [[nodiscard]] std::optional<CallTag> next_in_time(std::string_view name, Instant now,
+                                                      Waiters& timed_out);
     // Of the callers that wait for the name, one asks for all of them; or all ask, if the name is
     // not worth a cached grant. Nobody asks if one has asked.
     [[nodiscard]] Asking next_asker(std::string_view name, Instant now);

@@ -130,6 +130,8 @@ struct Asked {
 Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, LockInfo* busy) {
     const auto& gate = node.gate;
     if (auto cached = from_cache(*node.cache, order)) return cached;
+    if (order.options.cancel.stop_requested()) ec = Errc::cancelled;
+    if (ec) return {};
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     begun.completion = waiting;

@@ -56,6 +56,7 @@ std::error_code downgrade(const Record& held, LockMode mode) {
         mode <= LockMode::exclusive && core::covers(to_core(before), to_core(mode));
     if (!is_legal) return Errc::invalid_argument;
     if (record.cache()) record.cache()->make_ordinary(record);
+    if (const auto refused = refusal(record)) return refused;  // another thread has released it
     auto& gate = *record.gate();
     auto waiting = std::make_shared<WaitingThread>();
     const core::DowngradeCall call{gate.next_tag(), grant.operation(), to_core(mode)};
@@ -107,6 +108,8 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     if (!ec && !is_legal) ec = Errc::invalid_argument;
     if (ec) return false;
     if (record.cache()) record.cache()->make_ordinary(record);
+    ec = refusal(record);  // another thread may have released it
+    if (ec) return false;
     // keeps the gate alive if the hold is destroyed during the wait
     const auto gate = record.gate();
     const auto now = std::chrono::steady_clock::now();

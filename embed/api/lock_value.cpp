@@ -15,6 +15,7 @@ namespace {
 // The name of a value is not cached (S43).
 std::error_code write(const detail::HoldRecord& record, core::RequestBody body) {
     if (record.cache()) record.cache()->make_ordinary(record);
+    if (const auto ec = record.failure()) return ec;  // another thread has released it
     core::WriteCall call;
     call.hold = record.operation();
     call.body = std::move(body);

@@ -27,7 +27,7 @@ SubmittedCalls CallsInLine::leave(const core::LockCache::Asking& asking) noexcep
     return all;
 }
 
-SubmittedCalls CallsInLine::has_left(core::CallTag call) noexcept {
+SubmittedCalls CallsInLine::forget(core::CallTag call) noexcept {
     const auto gone = calls_.extract(call);
     if (gone.empty() || !gone.mapped().is_cancelled) return {};
     return std::move(gone.mapped().cancellation);

@@ -10,8 +10,8 @@
 
 namespace mortise::detail {
 
-// Not thread-safe. An acquire that leaves is still known until has_left(), so that no cancellation
-// is lost on the way: it must not come to the core before the acquire.
+// Not thread-safe. An acquire that leaves for the cluster is still known until the core begins it,
+// so that no cancellation is lost: one that comes to the core first has to follow the acquire.
 class CallsInLine {
 public:
     // Takes the only call of that list, an acquire. Throws std::bad_alloc, and nothing was taken.
@@ -21,11 +21,12 @@ public:
     [[nodiscard]] SubmittedCalls leave(core::CallTag call) noexcept;
     // With so many tokens to reserve.
     [[nodiscard]] SubmittedCalls leave(const core::LockCache::Asking& asking) noexcept;
-    // The cancellation that came while the call was leaving; empty if none did.
-    [[nodiscard]] SubmittedCalls has_left(core::CallTag call) noexcept;
+    // The call has ended or the core begins it. Returns the cancellation that came before; empty if
+    // none did.
+    [[nodiscard]] SubmittedCalls forget(core::CallTag call) noexcept;
     void cancel(core::CallTag call) noexcept;
-    // All that were not leaving.
     [[nodiscard]] SubmittedCalls leave_all() noexcept;
+    void clear() noexcept { calls_.clear(); }
 
 private:
     struct Entry {

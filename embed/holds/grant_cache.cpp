@@ -47,11 +47,6 @@ private:
     const std::shared_ptr<Completion> caller_;
 };
 
-void complete_all(SubmittedCalls calls, Errc error) noexcept {
-    for (const auto& one : calls)
-        AskingCall::caller_of(one).complete({error, {}, {}});
-}
-
 // How long the caller may wait in a line. A try does not wait, and a priority counts in the queue
 // of the cluster only.
 core::Instant waits_until(const AcquireOrder& order, const core::AcquireCall& acquire) {
@@ -78,30 +73,54 @@ Hold GrantCache::take(const AcquireOrder& order) {
     if (generation_.is_forked()) return {};
     auto user = user_of(order.options);
     Record grant;
+    Record again;
     auto use = state_.with([&](State& state) {
         auto taken = state.cache.take(order.name, to_core(order.options.mode), std::move(user));
-        if (taken) grant = state.grants.at(taken->grant);
+        if (!taken) return taken;
+        grant = state.grants.at(taken->grant).record;
+        again = use_again(state, *taken);
         return taken;
     });
-    return use ? use_of(grant, std::move(*use)) : Hold{};
+    return use ? use_of(grant, std::move(again), std::move(*use)) : Hold{};
+}
+
+// The record of the last use, if it can be the record of this one, so that no memory is needed.
+// Copying the pointer orders what its former owner did before what happens now.
+GrantCache::Record GrantCache::use_again(const State& state, core::LockCache::Use& use) {
+    auto last = state.grants.at(use.grant).use;
+    if (last.use_count() != 2 || !last->may_be_used_again()) return nullptr;
+    last->use_again(std::move(use));
+    return last;
 }
 
 // The lease is checked after the token was taken (S42). If it has ended, the hold goes back here.
-Hold GrantCache::use_of(const Record& grant, core::LockCache::Use use) {
-    Record hold;
-    try {
-        hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
-    } catch (const std::bad_alloc&) {
-        stop_using(grant->operation(), {}, nullptr);
-        throw;
+Hold GrantCache::use_of(const Record& grant, Record again, core::LockCache::Use use) {
+    auto hold = std::move(again);
+    if (!hold) {
+        try {
+            hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
+        } catch (const std::bad_alloc&) {
+            stop_using(grant->operation(), {}, nullptr);
+            throw;
+        }
+        remember(grant, hold);
     }
-    grant->set_use(hold);
     if (!hold->is_valid()) {
         stop_using(grant->operation(), {}, nullptr);
         return {};
     }
     ++served_;
     return HoldRecord::hold_on(std::move(hold));
+}
+
+// The owner of the use is notified of the loss of the grant.
+void GrantCache::remember(const Record& grant, const Record& use) {
+    Record former;  // destroyed without the lock
+    grant->set_use(use);
+    state_.with([&](State& state) {
+        const auto known = state.grants.find(grant->operation());
+        if (known != state.grants.end()) former = std::exchange(known->second.use, use);
+    });
 }
 
 std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order) {
@@ -114,11 +133,11 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
         std::make_shared<AskingCall>(shared_from_this(), name, tag, std::move(acquire.completion));
     SubmittedCalls one;
     one.push_back(std::move(acquire));
-    const auto joined = join(one, std::move(caller));
+    auto joined = join(one, std::move(caller));
     if (joined.wakes) gate_->wake_up();
     if (joined.how.waits) return {};
     if (joined.grant) {
-        if (auto hold = use_of(joined.grant, *joined.how.use)) {
+        if (auto hold = use_of(joined.grant, std::move(joined.again), *joined.how.use)) {
             AskingCall::caller_of(one.front()).complete({{}, std::move(hold), {}});
             return {};
         }
@@ -136,7 +155,10 @@ GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Wa
         Joined joined;
         if (state.is_closed) return joined;
         joined.how = state.cache.join(wanted.name, wanted.mode, std::move(caller), steady_now());
-        if (joined.how.use) joined.grant = state.grants.at(joined.how.use->grant);
+        if (joined.how.use) {
+            joined.grant = state.grants.at(joined.how.use->grant).record;
+            joined.again = use_again(state, *joined.how.use);
+        }
         if (!joined.how.waits) return joined;
         try {
             state.calls.add(acquire);
@@ -172,6 +194,7 @@ GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
         auto turn = state_.with([&](State& state) {
             return turn_after(state, state.cache.released(grant, steady_now()));
         });
+        end(std::move(turn.timed_out), Errc::timed_out);
         if (turn.use) {
             if (hand_over(turn)) return {};
             continue;
@@ -187,10 +210,11 @@ GrantCache::Turn GrantCache::turn_after(State& state, core::LockCache::Released 
     Turn turn;
     if (released.back) turn.back = leaving(state, std::move(*released.back));
     turn.asking = state.calls.leave(released.asking);
+    turn.timed_out = state.calls.leave({std::move(released.timed_out)});
     if (!released.next) return turn;
     turn.next = state.calls.leave(released.next->call);
     turn.use = std::move(released.next->use);
-    turn.grant = state.grants.at(turn.use->grant);
+    turn.grant = state.grants.at(turn.use->grant).record;
     return turn;
 }
 
@@ -202,34 +226,43 @@ bool GrantCache::hand_over(Turn& turn) noexcept {
         hold = std::make_shared<HoldRecord>(turn.grant, *std::move(turn.use), shared_from_this());
     } catch (const std::bad_alloc&) {
     }
-    if (hold) turn.grant->set_use(hold);
+    if (hold) remember(turn.grant, hold);
     if (!hold || !hold->is_valid()) {
         send(std::move(turn.next));
         return false;
     }
     ++served_;
-    forget(turn.next);
+    std::ignore = forget(core::tag_of(turn.next.front().call));
     AskingCall::caller_of(turn.next.front())
         .complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
     return true;
 }
 
-// A cancellation that came meanwhile follows its acquire. If one is refused, the next in its line
-// asks.
+// If one is refused, the next in its line asks.
 void GrantCache::send(SubmittedCalls acquires) noexcept {
     while (!acquires.empty()) {
         SubmittedCalls one;
         one.splice(one.end(), acquires, acquires.begin());
-        const auto tag = core::tag_of(one.front().call);
         const auto refused = gate_->submit(one);
-        auto cancellation = state_.with([&](State& state) { return state.calls.has_left(tag); });
-        if (refused) {
-            AskingCall::caller_of(one.front()).complete({refused, {}, {}});
-            acquires.splice(acquires.end(), leave_after(one.front()));
-        } else if (!cancellation.empty()) {
-            gate_->submit(cancellation);
-        }
+        if (!refused) continue;
+        std::ignore = forget(core::tag_of(one.front().call));
+        AskingCall::caller_of(one.front()).complete({refused, {}, {}});
+        acquires.splice(acquires.end(), leave_after(one.front()));
     }
+}
+
+// They are not sent anywhere.
+void GrantCache::end(SubmittedCalls acquires, Errc why) noexcept {
+    if (why == Errc::timed_out) timed_out_ += acquires.size();
+    if (why == Errc::cancelled) cancelled_ += acquires.size();
+    for (const auto& one : acquires) {
+        std::ignore = forget(core::tag_of(one.call));
+        AskingCall::caller_of(one).complete({why, {}, {}});
+    }
+}
+
+SubmittedCalls GrantCache::forget(core::CallTag call) noexcept {
+    return state_.with([&](State& state) { return state.calls.forget(call); });
 }
 
 SubmittedCalls GrantCache::leave_after(const Submitted& refused) noexcept {
@@ -257,7 +290,8 @@ void GrantCache::note_release(std::string_view name) noexcept {
 void GrantCache::make_ordinary(const HoldRecord& hold) {
     SubmittedCalls asking;
     const auto user = state_.with([&](State& state) {
-        auto ordinary = state.cache.make_ordinary(hold.operation(), steady_now());
+        const core::FencingToken token{static_cast<std::uint64_t>(hold.token().raw())};
+        auto ordinary = state.cache.make_ordinary(hold.operation(), token, steady_now());
         asking = state.calls.leave(ordinary.asking);
         return std::move(ordinary.user);
     });
@@ -274,7 +308,7 @@ Hold GrantCache::granted(Hold grant, std::uint32_t tokens, core::LockCache::User
         record, core::LockCache::Use{record->operation(), part.token, part.previous},
         shared_from_this());
     state_.with([&](State& state) {
-        state.grants.emplace(record->operation(), record);
+        state.grants.emplace(record->operation(), Grant{record, use});
         state.cache.granted(record->operation(), {part.name, part.mode}, part.token, tokens,
                             std::move(user));
     });
@@ -306,15 +340,22 @@ GrantCache::Lost GrantCache::lost(core::OperationId grant) noexcept {
 
 void GrantCache::cancel(core::CallTag call) noexcept {
     auto cancelled = state_.with([&](State& state) {
-        const bool waits = state.cache.withdraw(call);
-        if (!waits) state.calls.cancel(call);
-        auto left = waits ? state.calls.leave(call) : SubmittedCalls{};
-        if (waits) std::ignore = state.calls.has_left(call);
-        return left;
+        if (state.cache.withdraw(call)) return state.calls.leave(call);
+        state.calls.cancel(call);
+        return SubmittedCalls{};
     });
-    complete_all(std::move(cancelled), Errc::cancelled);
+    end(std::move(cancelled), Errc::cancelled);
 }
 
+void GrantCache::pass(SubmittedCalls& calls) noexcept {
+    for (auto next = calls.begin(); next != calls.end();) {
+        const auto& one = *next++;
+        if (const auto* asked = std::get_if<core::CancelCall>(&one.call)) cancel(asked->tag);
+        if (one.may_be_cached) calls.splice(next, forget(core::tag_of(one.call)));
+    }
+}
+
+// Callers leave only when nothing can fail any more, because those that have left must be answered.
 void GrantCache::look(core::Instant now) {
     std::vector<std::pair<Record, core::LockCache::Publication>> publish_now;
     std::vector<Leaving> left;
@@ -322,21 +363,22 @@ void GrantCache::look(core::Instant now) {
     SubmittedCalls timed_out;
     state_.with([&](State& state) {
         auto due = state.cache.take_due(now);
+        publish_now.reserve(due.publish.size());
+        left.reserve(due.give_back.size());
+        for (auto& user : due.publish)
+            publish_now.emplace_back(state.grants.at(user.grant).record, std::move(user));
+        for (auto& back : due.give_back)
+            left.push_back(leaving(state, std::move(back)));
         for (const auto& some : due.asking)
             asking.splice(asking.end(), state.calls.leave(some));
         timed_out = state.calls.leave({std::move(due.timed_out)});
-        for (auto& user : due.publish)
-            publish_now.emplace_back(state.grants.at(user.grant), std::move(user));
-        for (auto& back : due.give_back)
-            left.push_back(leaving(state, std::move(back)));
     });
     for (const auto& [grant, user] : publish_now)
         publish(*grant, user);
     for (const auto& one : left)
         send_back(one, {}, nullptr);
     send(std::move(asking));
-    forget(timed_out);
-    complete_all(std::move(timed_out), Errc::timed_out);
+    end(std::move(timed_out), Errc::timed_out);
 }
 
 core::Instant GrantCache::deadline() {
@@ -355,18 +397,11 @@ void GrantCache::close() noexcept {
     auto refused = state_.with([](State& state) {
         state.is_closed = true;
         state.cache.clear_lines();
-        return state.calls.leave_all();
+        auto all = state.calls.leave_all();
+        state.calls.clear();
+        return all;
     });
-    forget(refused);
-    complete_all(std::move(refused), Errc::node_stopped);
-}
-
-// They are not sent anywhere.
-void GrantCache::forget(const SubmittedCalls& acquires) noexcept {
-    state_.with([&](State& state) {
-        for (const auto& one : acquires)
-            std::ignore = state.calls.has_left(core::tag_of(one.call));
-    });
+    end(std::move(refused), Errc::node_stopped);
 }
 
 // --- to the cluster -----------------------------------------------------------------------------
@@ -374,7 +409,7 @@ void GrantCache::forget(const SubmittedCalls& acquires) noexcept {
 // A grant whose hold was made an ordinary one is in the list until it is released or lost.
 GrantCache::Leaving GrantCache::leaving(State& state, core::LockCache::GiveBack back) {
     const auto found = state.grants.extract(back.grant);
-    return {found.empty() ? nullptr : std::move(found.mapped()), std::move(back.last)};
+    return {found.empty() ? nullptr : std::move(found.mapped().record), std::move(back.last)};
 }
 
 // A lost grant is not in the list any more, and there is nothing to send.

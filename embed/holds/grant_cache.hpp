@@ -59,8 +59,9 @@ public:
         core::FencingToken token;  // of its present or last use
     };
     Lost lost(core::OperationId grant) noexcept;
-    // The caller of that acquire cancels it. The cancellation goes to the core as well.
-    void cancel(core::CallTag call) noexcept;
+    // The core is about to begin these calls. Cancellations end callers that wait here; those that
+    // came before their acquires are put behind them.
+    void pass(SubmittedCalls& calls) noexcept;
     // Gives back what was unused for long, publishes users that keep others waiting, and sends
     // callers to the cluster that have waited here for long.
     void look(core::Instant now);
@@ -79,12 +80,22 @@ public:
 
     // The number of acquires that were served without the cluster.
     [[nodiscard]] std::uint64_t served() const { return served_; }
+    // The callers that gave up while they waited here, and those that wait now.
+    [[nodiscard]] std::uint64_t timed_out() const { return timed_out_; }
+    [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
+    [[nodiscard]] std::size_t waiting() const {
+        return state_.with([](const State& state) { return state.cache.waiters(); });
+    }
 
 private:
     using Record = std::shared_ptr<HoldRecord>;
+    struct Grant {
+        Record record;
+        Record use;  // its present use, or the last one
+    };
     struct State {
         core::LockCache cache;
-        std::map<core::OperationId, Record> grants;  // of the cached grants, used or not
+        std::map<core::OperationId, Grant> grants;  // that are cached, used or not
         CallsInLine calls;
         core::Instant looks_at = core::Instant::never();  // when the core thread calls look()
         bool is_closed = false;
@@ -101,20 +112,26 @@ private:
         std::optional<core::LockCache::Use> use{};
         Record grant{};
         SubmittedCalls asking{};
+        SubmittedCalls timed_out{};
     };
     struct Joined {
         core::LockCache::Joined how;
         Record grant{};  // of the use
+        Record again{};
         bool wakes = false;
     };
 
     [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller);
-    [[nodiscard]] Hold use_of(const Record& grant, core::LockCache::Use use);
+    [[nodiscard]] static Record use_again(const State& state, core::LockCache::Use& use);
+    [[nodiscard]] Hold use_of(const Record& grant, Record again, core::LockCache::Use use);
+    void remember(const Record& grant, const Record& use);
     [[nodiscard]] static Turn turn_after(State& state, core::LockCache::Released released);
     [[nodiscard]] bool hand_over(Turn& turn) noexcept;
     void send(SubmittedCalls acquires) noexcept;
     [[nodiscard]] SubmittedCalls leave_after(const Submitted& refused) noexcept;
-    void forget(const SubmittedCalls& acquires) noexcept;
+    void end(SubmittedCalls acquires, Errc why) noexcept;
+    void cancel(core::CallTag call) noexcept;
+    [[nodiscard]] SubmittedCalls forget(core::CallTag call) noexcept;
     GivenBack stop_using(core::OperationId grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
     void note_release(std::string_view name) noexcept;
@@ -127,6 +144,8 @@ private:
     const std::shared_ptr<CallGate> gate_;
     Guarded<State> state_;
     std::atomic<std::uint64_t> served_ = 0;
+    std::atomic<std::uint64_t> timed_out_ = 0;
+    std::atomic<std::uint64_t> cancelled_ = 0;
 };
 
 }  // namespace mortise::detail

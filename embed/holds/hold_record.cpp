@@ -70,6 +70,28 @@ HoldRecord::~HoldRecord() {
     if (watcher_) gate_->notifier().post(std::move(watcher_));
 }
 
+std::stop_token HoldRecord::lost() const {
+    if (grant_ && !is_use()) return grant_->lost();
+    has_listener_.store(true, std::memory_order_relaxed);
+    return stop_.get_token();
+}
+
+bool HoldRecord::may_be_used_again() const {
+    return is_released() && !watcher_ && !has_listener_.load(std::memory_order_relaxed) &&
+           !stop_.stop_requested();
+}
+
+// The end is the last that changes: until then the record is a released one.
+void HoldRecord::use_again(core::LockCache::Use use) {
+    auto& part = granted_.parts.front();
+    part.token = use.token;
+    part.previous = std::move(use.previous);
+    token_.store(from_core(use.token).raw(), std::memory_order_relaxed);
+    has_left_.store(false, std::memory_order_relaxed);
+    given_back_.store(false, std::memory_order_relaxed);
+    end_.store(End::none, std::memory_order_release);
+}
+
 FencingToken HoldRecord::token() const {
     if (locker_) return grant_->token();
     const auto own = FencingToken::from_raw(token_.load(std::memory_order_acquire));

@@ -103,9 +103,7 @@ public:
     [[nodiscard]] LossReason why_lost() const;
     [[nodiscard]] std::error_code failure() const;
     // A use of a cached grant has a token of its own: a released use is nobody's loss.
-    [[nodiscard]] std::stop_token lost() const {
-        return grant_ && !is_use() ? grant_->lost() : stop_.get_token();
-    }
+    [[nodiscard]] std::stop_token lost() const;
 
     // Called on the caller's thread before the owner gets the hold.
     static void watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes);
@@ -126,6 +124,10 @@ public:
     // The present use of this cached grant, which nobody has yet: its owner is notified of the loss
     // of the grant.
     void set_use(const std::shared_ptr<HoldRecord>& use);
+    // A released use that nothing refers to any more may become the next use of its grant. False if
+    // somebody may still be notified of its loss.
+    [[nodiscard]] bool may_be_used_again() const;
+    void use_again(core::LockCache::Use use);
     // It is one of several holds that are released together.
     [[nodiscard]] bool is_part_of_set() const { return grant_ && !locker_ && !cache_; }
     // Null if the record shares no grant.
@@ -167,7 +169,7 @@ private:
     [[nodiscard]] End end() const;
     bool end_with(End end);
 
-    const core::Acquired granted_;            // unless it shares a grant with other holds
+    core::Acquired granted_;                  // unless it shares a grant with other holds
     const core::Acquired::Part* const part_;  // its name, in the grant; null if it has all of those
     const core::Nanoseconds progress_timeout_{0};
     const std::shared_ptr<Lease> lease_;
@@ -184,7 +186,8 @@ private:
     std::atomic<bool> has_left_{false};
     std::atomic<bool> given_back_{false};
     std::stop_source stop_;  // without a state in a record that has the one of its grant
-    Guarded<std::weak_ptr<HoldRecord>> use_;  // of a cached grant
+    mutable std::atomic<bool> has_listener_{false};  // lost() was called for this use
+    Guarded<std::weak_ptr<HoldRecord>> use_;         // of a cached grant
     // set before others can see the record; few holds have one
     std::shared_ptr<HoldWatcher> watcher_;
 };

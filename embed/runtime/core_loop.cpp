@@ -139,6 +139,7 @@ void CoreLoop::take_calls() {
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {
+    parts_.cache->pass(taken);
     core::Calls calls;
     try {
         for (; !taken.empty(); taken.pop_front())
@@ -153,8 +154,6 @@ void CoreLoop::begin_calls(SubmittedCalls taken) {
 core::Call CoreLoop::begin_call(Submitted& submitted) {
     const auto* release = std::get_if<core::ReleaseCall>(&submitted.call);
     if (release != nullptr) holds_.given_back(release->hold);
-    if (const auto* cancel = std::get_if<core::CancelCall>(&submitted.call))
-        parts_.cache->cancel(cancel->tag);
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;

@@ -147,10 +147,14 @@ Metrics CoreLoop::metrics() const {
     const auto& core = driver_->core();
     metrics.holds = holds_.size();
     metrics.served_from_cache = parts_.cache->served();
-    metrics.acquires += metrics.served_from_cache;
+    const auto timed_out = parts_.cache->timed_out();
+    const auto cancelled = parts_.cache->cancelled();
+    metrics.acquires += metrics.served_from_cache + timed_out + cancelled;
+    metrics.timed_out += timed_out;
+    metrics.cancelled += cancelled;
     metrics.granted += metrics.served_from_cache;
     metrics.calls_refused += parts_.gate->refused();
-    metrics.waits = pending_.size();
+    metrics.waits = pending_.size() + parts_.cache->waiting();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();

@@ -66,7 +66,9 @@ void CoreLoop::stay_suspended(const std::string& why) {
 void CoreLoop::let_calls_wait() {
     const auto now = steady_now();
     parts_.cache->send_all();
-    waiting_.add(parts_.gate->take(), now, parts_.gate->call_timeout());
+    auto taken = parts_.gate->take();
+    parts_.cache->pass(taken);
+    waiting_.add(std::move(taken), now, parts_.gate->call_timeout());
     waiting_.give_up(now);
     const auto next = waiting_.deadline();
     if (next == core::Instant::never()) return;

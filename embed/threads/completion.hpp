@@ -24,9 +24,9 @@ struct CallOutcome {
     std::vector<ErrorDetail::Wait> cycle{};  // of a deadlock: the wait cycle
 };
 
-// Completed once, on the core thread. It must be short, allocate nothing, and run no code of the
-// program. It must not fail, because a caller would then wait for ever. If the caller has gone, the
-// outcome is dropped, and its Hold releases itself.
+// Completed once, on the core thread, or on the thread that hands a cached grant over. It must be
+// short, allocate nothing, and run no code of the program. It must not fail, because a caller would
+// then wait for ever. If the caller has gone, the outcome is dropped, and its Hold releases itself.
 class Completion {
 public:
     Completion() = default;

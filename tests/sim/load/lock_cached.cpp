@@ -1,6 +1,9 @@
 // Programs whose node keeps grants that their owner released, for the next caller (S39-S45). The
 // cache decides; the workload does what the embedding of a node does around it: it checks the lease
 // after a use was taken, and carries out what is due.
+#include <string>
+#include <tuple>
+
 #include "tests/sim/load/lock_workload.hpp"
 
 namespace mortise::sim {
@@ -57,6 +60,7 @@ bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use
     world_.tally.probe("cached grant used again");
     world_.timeline.say(node, "takes hold {} from its cache", use.grant.seq.raw());
     history_.took(node, use.grant, use.token);
+    tokens_[use.grant] = use.token;
     hold_for_a_while(node, use.grant);
     return true;
 }
@@ -66,18 +70,22 @@ bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use
 std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::NodeId node,
                                                                        core::OperationId hold) {
     auto& cache = cache_of(node);
-    const bool is_recalled = recalled_.contains(hold);
     auto released = cache.released(hold, steady(node));
     cache.check_invariants();
     look_at_cache_later(node);
     ask_later(node, std::move(released.asking));
+    timed_out_in_line(node, released.timed_out);
     if (!released.next) return std::move(released.back);
     const auto& [tag, use] = *released.next;
     world_.tally.probe("cached grant handed over");
-    if (is_recalled) world_.tally.probe("cached grant handed over after a recall");
-    auto call = in_line_.extract({node, tag});
+    if (recalled_.contains(hold)) {
+        world_.tally.probe("cached grant handed over after a recall");
+        if (++hand_overs_[hold] > cache_options_.hand_overs_max)
+            world_.violations.report(node, "cache: a recalled grant is handed over for ever");
+    }
+    auto call = take_from_line(node, tag);
     if (use_cached(node, use)) return std::nullopt;
-    in_line_.insert(std::move(call));
+    in_line_.emplace(Who{node, tag}, std::move(call));
     ask_later(node, {{{tag, {}}}, 0});
     return std::nullopt;
 }
@@ -89,30 +97,53 @@ void LockWorkload::wait_in_line(core::NodeId node, core::AcquireCall call) {
     const auto tag = call.tag;
     in_line_.emplace(Who{node, tag}, std::move(call));
     look_at_cache_later(node);
-    leave_line_sometimes(node, tag);
+    cancel_in_line_sometimes(node, tag);
 }
 
-void LockWorkload::leave_line_sometimes(core::NodeId node, core::CallTag tag) {
+// A caller leaves the line once.
+core::AcquireCall LockWorkload::take_from_line(core::NodeId node, core::CallTag tag) {
+    auto call = in_line_.extract({node, tag});
+    if (!call.empty()) return std::move(call.mapped());
+    world_.violations.report(
+        node, "cache: call " + std::to_string(tag.raw()) + " does not wait in a line");
+    return {};
+}
+
+// If the caller is leaving the line for the cluster, the cancellation follows it.
+void LockWorkload::cancel_in_line_sometimes(core::NodeId node, core::CallTag tag) {
     if (!prng_.one_in(6)) return;
     world_.heap.after(prng_.between(0, 60 * sim_millisecond), [this, node, tag] {
-        if (!can_call(node) || !cache_of(node).withdraw(tag)) return;
+        if (!can_call(node) || !in_line_.contains({node, tag})) return;
+        if (!cache_of(node).withdraw(tag)) {
+            cancelled_in_line_.emplace(node, tag);
+            return;
+        }
         world_.tally.probe("caller in the line cancelled");
-        in_line_.erase({node, tag});
+        std::ignore = take_from_line(node, tag);
         cache_of(node).check_invariants();
     });
+}
+
+void LockWorkload::timed_out_in_line(core::NodeId node, const core::LockCache::Waiters& callers) {
+    for (const auto& caller : callers) {
+        world_.tally.probe("caller in the line timed out");
+        std::ignore = take_from_line(node, caller.call);
+    }
 }
 
 // Not within a step of the node; a suspended program does it when it is awake.
 void LockWorkload::ask_later(core::NodeId node, core::LockCache::Asking asking) {
     if (asking.callers.empty()) return;
     const auto delay = can_call(node) ? 1 : world_.swarm.election_timeout.count();
-    world_.heap.after(delay, [this, node, asking = std::move(asking)] {
+    world_.heap.after(delay, [this, node, life = lives_[node], asking = std::move(asking)] {
+        if (lives_[node] != life) return;
         if (!can_call(node)) return ask_later(node, asking);
         for (const auto& caller : asking.callers) {
-            auto call = in_line_.extract({node, caller.call});
-            if (call.empty()) continue;  // its node has died meanwhile
             world_.tally.probe("caller leaves the line for the cluster");
-            ask_cluster(node, std::move(call.mapped()), asking.tokens);
+            ask_cluster(node, take_from_line(node, caller.call), asking.tokens);
+            const bool is_cancelled = cancelled_in_line_.erase({node, caller.call}) != 0;
+            if (is_cancelled && can_call(node)) this->call(node, core::CancelCall{caller.call});
+            if (lives_[node] != life) return;
         }
     });
 }
@@ -131,6 +162,7 @@ void LockWorkload::cached(core::NodeId node, core::CallTag tag, const core::Acqu
     if (acquired.cached_tokens == 0) return;
     const auto& part = acquired.parts.front();
     world_.tally.probe("cached grant received");
+    tokens_[acquired.hold] = part.token;
     cache_of(node).granted(acquired.hold, {part.name, part.mode}, part.token,
                            acquired.cached_tokens, user.mapped());
     if (cluster_.at(node).is_catching_up()) {
@@ -159,7 +191,7 @@ bool LockWorkload::keep_cached(core::NodeId node, core::OperationId hold, const 
 
 void LockWorkload::make_ordinary(core::NodeId node, core::OperationId hold) {
     if (!world_.swarm.workload.caches) return;
-    auto ordinary = cache_of(node).make_ordinary(hold, steady(node));
+    auto ordinary = cache_of(node).make_ordinary(hold, tokens_[hold], steady(node));
     ask_later(node, std::move(ordinary.asking));
     if (ordinary.user) publish(node, *ordinary.user);
 }
@@ -263,10 +295,7 @@ void LockWorkload::look_at_cache(core::NodeId node) {
     }
     for (auto& some : due.asking)
         ask_later(node, std::move(some));
-    for (const auto& caller : due.timed_out) {
-        world_.tally.probe("caller in the line timed out");
-        in_line_.erase({node, caller.call});
-    }
+    timed_out_in_line(node, due.timed_out);
     look_at_cache_later(node);
 }
 

@@ -78,8 +78,10 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       closure_times_{world.violations,
                      [this](core::OperationId hold) { return history_.book().terms_of(hold); },
                      [this] { return cluster_.clocks_too_fast(); }} {
-    // Most holds last for longer than the bound of the product.
-    if (prng_.one_in(2)) cache_options_.hand_over_for = world.swarm.election_timeout;
+    // Most holds last for longer than the bounds of the product.
+    if (prng_.one_in(2)) return;
+    cache_options_.hand_over_for = world.swarm.election_timeout;
+    cache_options_.wait_here_max = 10 * world.swarm.election_timeout;
 }
 
 void LockWorkload::start() {
@@ -323,6 +325,7 @@ void LockWorkload::node_lost(core::NodeId node) {
     std::erase_if(in_line_, is_there);
     std::erase_if(asked_for_, is_there);
     looks_at_.erase(node);
+    ++lives_[node];
     for (const auto& [who, name] : owed_) {
         if (who.first == node) to_ask_.emplace(node, name);
     }
@@ -478,6 +481,12 @@ std::string LockWorkload::still_owed() const {
         return "node " + in_words(who.first) + " still waits for " + name;
     }
     if (!to_ask_.empty()) return "a name is still to be asked for";
+    for (const auto& [who, call] : in_line_) {
+        if (core_.contains(who.first)) {
+            return "call " + in_words(who.second) + " of node " + in_words(who.first) +
+                   " waits for another caller";
+        }
+    }
     for (const auto node : core_) {
         if (closings_.is_closing(node)) return "node " + in_words(node) + " is being closed";
     }

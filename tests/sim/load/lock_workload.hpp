@@ -89,7 +89,9 @@ private:
     void ask_cluster(core::NodeId node, core::AcquireCall call, std::uint32_t tokens);
     [[nodiscard]] bool use_cached(core::NodeId node, const core::LockCache::Use& use);
     void wait_in_line(core::NodeId node, core::AcquireCall call);
-    void leave_line_sometimes(core::NodeId node, core::CallTag tag);
+    void cancel_in_line_sometimes(core::NodeId node, core::CallTag tag);
+    void timed_out_in_line(core::NodeId node, const core::LockCache::Waiters& callers);
+    [[nodiscard]] core::AcquireCall take_from_line(core::NodeId node, core::CallTag tag);
     void ask_later(core::NodeId node, core::LockCache::Asking asking);
     void answered_cached(core::NodeId node, core::CallTag tag);
     [[nodiscard]] std::optional<core::LockCache::GiveBack> released_cached(core::NodeId node,
@@ -144,9 +146,13 @@ private:
     std::map<Who, core::AcquireCall> in_line_;    // who waits for another caller of the node
     std::map<Who, std::string> asked_for_;        // names for which others may wait in a line
     std::map<core::CallTag, std::pair<core::OperationId, std::uint64_t>> confirms_;
-    std::map<core::OperationId, std::uint64_t> uses_;  // of cached grants, that have ended
-    std::set<core::OperationId> recalled_;             // while they were used
-    std::map<core::NodeId, SimTime> looks_at_;         // when a node looks at its cache next
+    std::map<core::OperationId, std::uint64_t> uses_;         // of cached grants, that have ended
+    std::set<core::OperationId> recalled_;                    // while they were used
+    std::map<core::OperationId, std::uint32_t> hand_overs_;   // since the recall
+    std::map<core::OperationId, core::FencingToken> tokens_;  // of the present uses
+    std::map<core::NodeId, std::uint64_t> lives_;             // of the program of that node
+    std::map<core::NodeId, SimTime> looks_at_;                // when a node looks at its cache next
+    std::set<Who> cancelled_in_line_;                         // as they left it for the cluster
     std::map<core::SessionId, core::Instant> leases_;  // until when they are valid, boot clock
     struct Conversion {
         core::OperationId hold;

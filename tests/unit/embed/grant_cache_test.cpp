@@ -51,13 +51,20 @@ protected:
         call.request.names.push_back({"x", core::LockMode::exclusive});
         auto caller = std::make_shared<Answered>();
         tags_.push_back(call.tag);
-        EXPECT_EQ(cache_->submit({std::move(call), caller}, order), expected);
+        Submitted submitted{std::move(call), caller};
+        submitted.may_be_cached = true;
+        EXPECT_EQ(cache_->submit(std::move(submitted), order), expected);
         return caller;
+    }
+    void cancel(std::size_t caller) {
+        EXPECT_FALSE(gate_->submit(core::CancelCall{tags_.at(caller)}, nullptr));
     }
     // What the core would do now, by kind: a for acquire, r for release, c for cancel.
     std::string submitted() {
+        auto calls = gate_->take();
+        cache_->pass(calls);
         std::string kinds;
-        for (const auto& one : gate_->take()) {
+        for (const auto& one : calls) {
             if (std::holds_alternative<core::AcquireCall>(one.call)) kinds += 'a';
             if (std::holds_alternative<core::ReleaseCall>(one.call)) kinds += 'r';
             if (std::holds_alternative<core::CancelCall>(one.call)) kinds += 'c';
@@ -113,16 +120,27 @@ TEST_F(GrantCacheTest, ACallerWhoseTimeInTheLineIsOverIsSentToTheCluster) {
     const auto caller = acquire();
     cache_->look(cache_->deadline());
     EXPECT_EQ(submitted(), "a");
-    cache_->cancel(tags_[0]);  // the core has both
+    cancel(0);
+    EXPECT_EQ(submitted(), "c");
+    EXPECT_FALSE(caller->is_complete());  // the core ends it
+}
+
+TEST_F(GrantCacheTest, ACancellationDoesNotOvertakeTheAcquire) {  // P6
+    const auto caller = acquire();
+    cancel(0);
+    cache_->look(cache_->deadline());  // the acquire is behind the cancellation now
+    EXPECT_EQ(submitted(), "cac");
     EXPECT_FALSE(caller->is_complete());
 }
 
 TEST_F(GrantCacheTest, ACancelledCallerHasLeftTheLine) {
     const auto first = acquire();
     const auto second = acquire();
-    cache_->cancel(tags_[0]);
+    cancel(0);
+    EXPECT_EQ(submitted(), "c");
     ASSERT_TRUE(first->is_complete());
     EXPECT_EQ(first->error(), Errc::cancelled);
+    EXPECT_EQ(cache_->cancelled(), 1U);
     used_.unlock();
     EXPECT_TRUE(second->take().valid());
 }
@@ -146,6 +164,30 @@ TEST_F(GrantCacheTest, CallersThatTheGateRefusesAreToldSo) {  // P10
     for (const auto& caller : callers)
         EXPECT_EQ(caller->is_complete(), caller == callers[3] || caller == callers[4]);
     EXPECT_EQ(callers[4]->error(), Errc::resource_exhausted);
+}
+
+TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {
+    used_.unlock();
+    const auto record = HoldRecord::take(used_);
+    const auto take = [&] {
+        AcquireOrder order;
+        order.name = "x";
+        return cache_->take(order);
+    };
+    auto other = take();  // somebody still has the record of the first use
+    EXPECT_NE(HoldRecord::of(other), record);
+    EXPECT_EQ(other.token(), FencingToken::from_raw(6));
+    const auto* const used = HoldRecord::of(other).get();
+    other = {};
+    auto again = take();
+    EXPECT_EQ(HoldRecord::of(again).get(), used);
+    EXPECT_EQ(again.token(), FencingToken::from_raw(7));
+    EXPECT_EQ(again.previous().token, FencingToken::from_raw(6));
+    EXPECT_TRUE(again.valid());
+    const auto lost = again.lost();
+    again = {};
+    auto listened = take();  // the owner of the token is not notified of a later loss (S6)
+    EXPECT_NE(HoldRecord::of(listened).get(), used);
 }
 
 TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {

@@ -196,6 +196,41 @@ TEST_F(LocalHandOver, ACallerWhoseTimeEndsIsToldSo) {
     EXPECT_EQ(release(), 0U);
 }
 
+// The core thread, which tells it so, may be late.
+TEST_F(LocalHandOver, ACallerWhoseTimeIsOverDoesNotGetTheLock) {
+    granted();
+    EXPECT_TRUE(join(1, {}, now_ + 10ms).waits);
+    EXPECT_TRUE(waits(2));
+    now_ = now_ + 10ms;
+    const auto released = cache_.released(one, now_);
+    ASSERT_EQ(released.timed_out.size(), 1U);
+    EXPECT_EQ(released.timed_out.front().call, CallTag{1});
+    ASSERT_TRUE(released.next);
+    EXPECT_EQ(released.next->call, CallTag{2});
+}
+
+TEST_F(LocalHandOver, NobodyIsServedHereBeforeACallerThatHasLeftTheLine) {
+    granted();
+    EXPECT_TRUE(waits(1));
+    EXPECT_EQ(cache_.take_due(now_ + 50ms).asking.size(), 1U);
+    now_ = now_ + 50ms;
+    EXPECT_FALSE(waits(2));
+    EXPECT_TRUE(cache_.answered("a", CallTag{1}, now_).callers.empty());
+    EXPECT_TRUE(waits(3));
+}
+
+TEST_F(LocalHandOver, OnlySomeLeaveTheLineAtOnce) {  // P10
+    CacheOptions options;
+    options.waiters_due_max = 2;
+    LockCache small{options};
+    small.granted(one, {"a", exclusive}, FencingToken{10}, 8, {});
+    for (std::uint64_t call = 1; call <= 3; ++call)
+        EXPECT_TRUE(small.join("a", exclusive, {CallTag{call}}, now_).waits);
+    EXPECT_EQ(small.take_due(now_ + 50ms).asking.size(), 2U);
+    EXPECT_LE(small.deadline(), now_ + 50ms);
+    EXPECT_EQ(small.take_due(now_ + 50ms).asking.size(), 1U);
+}
+
 TEST_F(LocalHandOver, ACallerThatWithdrawsGetsNothing) {
     granted();
     EXPECT_TRUE(waits(1));
@@ -212,7 +247,7 @@ TEST_F(LocalHandOver, ALostOrAConvertedGrantMakesTheNextOneAsk) {
     EXPECT_TRUE(cache_.answered("a", CallTag{1}, now_).callers.empty());
     granted(two);
     EXPECT_TRUE(waits(2));
-    EXPECT_EQ(calls(cache_.make_ordinary(two, now_).asking), Calls{2});
+    EXPECT_EQ(calls(cache_.make_ordinary(two, FencingToken{10}, now_).asking), Calls{2});
 }
 
 TEST_F(LocalHandOver, TheNumberOfThoseThatWaitIsBounded) {

@@ -134,11 +134,21 @@ TEST_F(LockCacheTest, AUserThatStaysIsPublished) {  // S45
 
 TEST_F(LockCacheTest, AConvertedHoldIsAnOrdinaryOne) {
     granted(one);
-    const auto publication = cache_.make_ordinary(one, now_).user;
+    const auto publication = cache_.make_ordinary(one, FencingToken{10}, now_).user;
     ASSERT_TRUE(publication);
     EXPECT_EQ(publication->token, FencingToken{10});
-    EXPECT_FALSE(cache_.make_ordinary(one, now_).user);
+    EXPECT_FALSE(cache_.make_ordinary(one, FencingToken{10}, now_).user);
     EXPECT_FALSE(release());
+}
+
+// Another thread may release the hold at the same time.
+TEST_F(LockCacheTest, OnlyThePresentUserMakesItAnOrdinaryGrant) {
+    granted(one);
+    EXPECT_TRUE(release());
+    EXPECT_FALSE(cache_.make_ordinary(one, FencingToken{10}, now_).user);  // nobody uses it
+    EXPECT_EQ(take(), 11U);
+    EXPECT_FALSE(cache_.make_ordinary(one, FencingToken{10}, now_).user);  // another one does
+    EXPECT_TRUE(release());
 }
 
 // The publication may still be on its way on another thread.
@@ -146,7 +156,7 @@ TEST_F(LockCacheTest, APublishedUserIsPublishedAgainBeforeAConversion) {
     granted(one);
     EXPECT_FALSE(cache_.recalled(one, now_));
     EXPECT_EQ(cache_.take_due(now_ + 5ms).publish.size(), 1U);
-    EXPECT_TRUE(cache_.make_ordinary(one, now_).user);
+    EXPECT_TRUE(cache_.make_ordinary(one, FencingToken{10}, now_).user);
 }
 
 TEST_F(LockCacheTest, AnUnusedGrantGoesBackAfterAWhile) {  // S43
