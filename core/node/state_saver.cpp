@@ -8,9 +8,9 @@ namespace mortise::core {
 
 namespace {
 
-// With this many rows a delta is made early, because it is made in one step, and a row takes about a
-// microsecond (P10). With fewer, a row would be written several times in the interval: the names of
-// a busy program come and go, and each delta has all that changed since the one before. Entries
+// With this many rows a delta is made early, because it is made in one step, and a row takes about
+// a microsecond (P10). With fewer, a row would be written several times in the interval: the names
+// of a busy program come and go, and each delta has all that changed since the one before. Entries
 // that no delta contains cannot be purged.
 constexpr std::size_t delta_rows = 4'096;
 constexpr std::uint64_t delta_entries = 1'024;
