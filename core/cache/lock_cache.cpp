@@ -34,6 +34,17 @@ std::optional<LockCache::Use> LockCache::take(std::string_view name, LockMode mo
     return use_by(*place, std::move(user));
 }
 
+std::optional<LockCache::Use> LockCache::take_again(OperationId grant) {
+    const auto found = by_grant_.find(grant);
+    if (found == by_grant_.end()) return std::nullopt;
+    const auto place = found->second;
+    if (place->in_use || !has_token_left(*place)) return std::nullopt;
+    auto user = place->user;
+    place->in_use = true;
+    used_.splice(used_.end(), idle_, place);
+    return use_by(*place, std::move(user));
+}
+
 LockCache::Joined LockCache::join(std::string_view name, LockMode mode, Waiter caller,
                                   Instant now) {
     Joined joined;

@@ -103,8 +103,11 @@ public:
     // Uses an unused grant of that name. The caller checks the lease after that (S42), and calls
     // released() if it has ended.
     [[nodiscard]] std::optional<Use> take(std::string_view name, LockMode mode, User user);
-    // The same for a caller that may wait in the line until its deadline, which is over if it must
-    // not wait. A caller that asks the cluster reports the end of its request with answered().
+    // The last user takes that grant once more.
+    [[nodiscard]] std::optional<Use> take_again(OperationId grant);
+    // The same as take() for a caller that may wait in the line until its deadline, which is over
+    // if it must not wait. A caller that asks the cluster reports the end of its request with
+    // answered().
     [[nodiscard]] Joined join(std::string_view name, LockMode mode, Waiter caller, Instant now);
     // The cluster granted the name to this user, in a cached grant with so many tokens.
     void granted(OperationId grant, const NamedMode& what, FencingToken token, std::uint32_t tokens,

@@ -67,8 +67,8 @@ void Raft::grant_reads(Leader& leader) {
         if (read.from == self()) {
             granted_reads_.push_back({read.id, read.index});
         } else {
+            // The reader knows the commit from the message that asked it to confirm the round.
             send(read.from, ReadReply{term(), read.id, read.index});
-            tell_commit(read.from, read.index);
         }
     }
 }

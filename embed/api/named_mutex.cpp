@@ -58,11 +58,11 @@ NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions o
 }
 
 NamedMutex::~NamedMutex() {
-    if (!owners().is_forked()) owners().forget(this, name_);
+    if (!owners().is_forked()) owners().forget(number_, name_);
 }
 
 void NamedMutex::lock(LockMode mode) {
-    if (recurse()) return;
+    if (lock_again(mode) || recurse()) return;
     for (;;) {
         // A hold of this thread through another mutex may be lost during the wait.
         if (const auto ec = obstacle()) fail(ec);
@@ -82,7 +82,7 @@ void NamedMutex::lock(LockMode mode) {
 }
 
 bool NamedMutex::try_lock(LockMode mode) {
-    if (recurse()) return true;
+    if (lock_again(mode) || recurse()) return true;
     if (obstacle()) return false;
     std::error_code ec;
     ErrorDetail detail;
@@ -94,7 +94,7 @@ bool NamedMutex::try_lock(LockMode mode) {
 }
 
 bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
-    if (recurse()) return true;
+    if (lock_again(mode) || recurse()) return true;
     for (;;) {
         if (obstacle()) return false;
         const bool is_over = deadline <= Deadline::clock::now();
@@ -110,9 +110,9 @@ bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
 }
 
 void NamedMutex::unlock(LockMode mode) noexcept {
-    if (owners().is_forked()) return;
+    if (owners().is_forked() || ThreadOwners::unlock_again(number_, mode)) return;
     try {
-        if (!owners().unlock(this, name_, mode)) report_not_held(*node_, name_);
+        if (!owners().unlock(number_, name_, mode)) report_not_held(*node_, name_);
         // without memory the event is not reported; only a thread without a hold gets here
     } catch (const std::bad_alloc&) {
     }
@@ -120,15 +120,20 @@ void NamedMutex::unlock(LockMode mode) noexcept {
 
 const Hold& NamedMutex::hold() const {
     if (owners().is_forked()) return none_;
-    const auto* hold = owners().find(this, name_);
+    const auto* hold = owners().find(number_, name_);
     return hold != nullptr ? *hold : none_;
+}
+
+// True if the caller has locked it again, as it did before.
+bool NamedMutex::lock_again(LockMode mode) const {
+    return !options_.cancel.stop_requested() && ThreadOwners::lock_again(number_, mode);
 }
 
 // True if the caller had locked it already, and has locked it once more now.
 bool NamedMutex::recurse() const {
     if (owners().is_forked()) fail(Errc::forked);
     if (recursion_ == Recursion::no) return false;
-    const auto deeper = owners().deepen(this, name_);
+    const auto deeper = owners().deepen(number_, name_);
     if (deeper && *deeper) fail(*deeper);
     return deeper.has_value();
 }
@@ -151,10 +156,10 @@ AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline
 
 // The caller holds nothing of that name, except perhaps a lost hold.
 bool NamedMutex::try_once(AcquireOrder order, std::error_code& ec) {
-    owners().drop_lost(this, name_);
+    owners().drop_lost(number_, name_);
     Hold hold = acquire(node_, std::move(order), ec);
     if (ec || !hold) return false;
-    owners().add(this, name_, std::move(hold), recursion_);
+    owners().add(number_, name_, std::move(hold), recursion_);
     return true;
 }
 

@@ -32,6 +32,7 @@ public:
 
 private:
     [[nodiscard]] ThreadOwners& owners() const { return thread_owners(*node_); }
+    [[nodiscard]] bool lock_again(LockMode mode) const;
     [[nodiscard]] bool recurse() const;
     [[nodiscard]] std::error_code obstacle() const;
     [[nodiscard]] AcquireOrder order(LockMode mode, Attempt attempt, Deadline deadline) const;
@@ -42,6 +43,7 @@ private:
     const std::string name_;
     const AcquireOptions options_;
     const Recursion recursion_;
+    const MutexNumber number_ = next_mutex_number();
     const Hold none_;
 };
 

@@ -77,20 +77,22 @@ Hold GrantCache::take(const AcquireOrder& order) {
     auto use = state_.with([&](State& state) {
         auto taken = state.cache.take(order.name, to_core(order.options.mode), std::move(user));
         if (!taken) return taken;
-        grant = state.grants.at(taken->grant).record;
         again = use_again(state, *taken);
+        if (!again) grant = state.grants.at(taken->grant).record;
         return taken;
     });
     return use ? use_of(grant, std::move(again), std::move(*use)) : Hold{};
 }
 
-// The record of the last use, if it can be the record of this one, so that no memory is needed.
-// Copying the pointer orders what its former owner did before what happens now.
+// The record of the last use, if it can be the record of this one, so that no memory is needed. The
+// copy of the pointer comes behind the count, and so behind what the former owner did.
 GrantCache::Record GrantCache::use_again(const State& state, core::LockCache::Use& use) {
-    auto last = state.grants.at(use.grant).use;
-    if (last.use_count() != 2 || !last->may_be_used_again()) return nullptr;
-    last->use_again(std::move(use));
-    return last;
+    const auto& last = state.grants.at(use.grant).use;
+    if (last.use_count() != 1) return nullptr;
+    auto again = last;
+    if (!again->may_be_used_again()) return nullptr;
+    again->use_again(std::move(use));
+    return again;
 }
 
 // The lease is checked after the token was taken (S42). If it has ended, the hold goes back here.
@@ -100,23 +102,48 @@ Hold GrantCache::use_of(const Record& grant, Record again, core::LockCache::Use 
         try {
             hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
         } catch (const std::bad_alloc&) {
+            remember(grant, nullptr);
             stop_using(grant->operation(), {}, nullptr);
             throw;
         }
         remember(grant, hold);
     }
     if (!hold->is_valid()) {
-        stop_using(grant->operation(), {}, nullptr);
+        stop_using(hold->operation(), {}, nullptr);
         return {};
     }
     ++served_;
     return HoldRecord::hold_on(std::move(hold));
 }
 
-// The owner of the use is notified of the loss of the grant.
+// The cache and the caller have the record, and nobody else.
+bool GrantCache::take_again(const std::shared_ptr<HoldRecord>& use) {
+    if (generation_.is_forked()) return false;
+    const auto grant = use->operation();
+    const bool is_taken = state_.with([&](State& state) {
+        const auto known = state.grants.find(grant);
+        if (known == state.grants.end() || known->second.use != use) return false;
+        if (use.use_count() != 2) return false;
+        if (const auto copy = use; !copy->may_be_used_again()) return false;
+        auto again = state.cache.take_again(grant);
+        if (again) use->use_again(std::move(*again));
+        return again.has_value();
+    });
+    if (!is_taken) return false;
+    if (use->is_valid()) {
+        ++served_;
+        return true;
+    }
+    std::ignore = use->mark_released();
+    stop_using(grant, {}, nullptr);
+    use->set_given_back();
+    return false;
+}
+
+// The owner of the use is notified of the loss of the grant. Null: there is no record of the use.
 void GrantCache::remember(const Record& grant, const Record& use) {
     Record former;  // destroyed without the lock
-    grant->set_use(use);
+    if (use) grant->set_use(use);
     state_.with([&](State& state) {
         const auto known = state.grants.find(grant->operation());
         if (known != state.grants.end()) former = std::exchange(known->second.use, use);
@@ -194,6 +221,7 @@ GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
         auto turn = state_.with([&](State& state) {
             return turn_after(state, state.cache.released(grant, steady_now()));
         });
+        if (turn.is_over()) return {};
         end(std::move(turn.timed_out), Errc::timed_out);
         if (turn.use) {
             if (hand_over(turn)) return {};
@@ -228,6 +256,7 @@ bool GrantCache::hand_over(Turn& turn) noexcept {
     }
     if (hold) remember(turn.grant, hold);
     if (!hold || !hold->is_valid()) {
+        remember(turn.grant, nullptr);  // the last user was not the owner of the last record
         send(std::move(turn.next));
         return false;
     }

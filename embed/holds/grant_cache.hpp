@@ -36,6 +36,9 @@ public:
     // A hold from a cached grant; empty if there is none that can be used now. Throws
     // std::bad_alloc.
     [[nodiscard]] Hold take(const AcquireOrder& order);
+    // The owner of the last use of a cached grant, which was released, uses it once more. False if
+    // that is not possible now.
+    [[nodiscard]] bool take_again(const std::shared_ptr<HoldRecord>& use);
     // Submits an acquire to the core, unless it gets a cached grant here, or waits for one that
     // another caller of this node has (S41). Returns the errors of CallGate::submit(). Throws
     // std::bad_alloc; then nothing was begun.
@@ -113,6 +116,9 @@ private:
         Record grant{};
         SubmittedCalls asking{};
         SubmittedCalls timed_out{};
+        [[nodiscard]] bool is_over() const {  // the grant stays here, unused
+            return !back && !use && asking.empty() && timed_out.empty();
+        }
     };
     struct Joined {
         core::LockCache::Joined how;

@@ -81,7 +81,9 @@ bool HoldRecord::may_be_used_again() const {
            !stop_.stop_requested();
 }
 
-// The end is the last that changes: until then the record is a released one.
+// The end is the last that changes: until then the record is a released one. The order of all
+// accesses to ends is one (seq_cst), so either the new user sees the loss of the grant, or
+// notify_lost() sees the new use.
 void HoldRecord::use_again(core::LockCache::Use use) {
     auto& part = granted_.parts.front();
     part.token = use.token;
@@ -89,7 +91,7 @@ void HoldRecord::use_again(core::LockCache::Use use) {
     token_.store(from_core(use.token).raw(), std::memory_order_relaxed);
     has_left_.store(false, std::memory_order_relaxed);
     given_back_.store(false, std::memory_order_relaxed);
-    end_.store(End::none, std::memory_order_release);
+    end_.store(End::none);
 }
 
 FencingToken HoldRecord::token() const {
@@ -223,7 +225,7 @@ bool HoldRecord::mark_lost(LossReason why) {
 }
 
 HoldRecord::End HoldRecord::end() const {
-    const auto end = end_.load(std::memory_order_acquire);
+    const auto end = end_.load();
     if (end != End::none) return end;
     if (generation_.is_forked()) return End::forked;
     return grant_ ? grant_->end() : End::none;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +21,10 @@ namespace mortise::detail {
 
 enum class Recursion : bool { no, yes };
 
+// Identifies a mutex object in this process. It is never reused, unlike the address of the object.
+enum class MutexNumber : std::uint64_t {};
+[[nodiscard]] MutexNumber next_mutex_number();
+
 // Identifies a thread. Unlike a thread id, its address is not reused while anything refers to it.
 struct ThreadMark {};
 
@@ -28,6 +33,10 @@ struct ThreadMark {};
 //
 // When a thread ends, its thread-local destructors unlock what it still has locked, because no
 // other thread could do it.
+//
+// An entry of a hold from a cached grant stays when its thread unlocks it, with a depth of zero: it
+// counts as no hold, and the thread locks the mutex again without a look at the table. Only a few
+// such entries of a thread stay.
 class ThreadOwners {
 public:
     ThreadOwners();
@@ -44,20 +53,25 @@ public:
     [[nodiscard]] std::error_code obstacle(std::string_view name, Recursion recursion) const;
     // The caller's hold from that mutex, lost or not; null if there is none. The pointer may leave
     // the lock of the table, because only the caller or the end of the mutex changes the entry.
-    [[nodiscard]] const Hold* find(const void* mutex, std::string_view name) const;
+    [[nodiscard]] const Hold* find(MutexNumber mutex, std::string_view name) const;
 
     // Requires that the caller has no hold from that mutex.
-    void add(const void* mutex, std::string_view name, Hold hold, Recursion recursion);
+    void add(MutexNumber mutex, std::string_view name, Hold hold, Recursion recursion);
     // Adds one level of recursion. Empty if the caller has no hold from that mutex; lock_lost if it
     // was lost; resource_exhausted if there are too many levels.
-    [[nodiscard]] std::optional<std::error_code> deepen(const void* mutex, std::string_view name);
+    [[nodiscard]] std::optional<std::error_code> deepen(MutexNumber mutex, std::string_view name);
     // Removes one level, and releases the hold with the last one. False if there is no hold, or one
     // of another mode.
-    bool unlock(const void* mutex, std::string_view name, LockMode mode);
+    bool unlock(MutexNumber mutex, std::string_view name, LockMode mode);
+    // Locks a mutex again that the caller has unlocked, if its grant is still cached and unused.
+    // False if that is not possible now.
+    [[nodiscard]] static bool lock_again(MutexNumber mutex, LockMode mode);
+    // Unlocks what lock_again() has locked; false if it did not.
+    [[nodiscard]] static bool unlock_again(MutexNumber mutex, LockMode mode);
     // Releases the caller's hold from that mutex if it was lost.
-    void drop_lost(const void* mutex, std::string_view name);
+    void drop_lost(MutexNumber mutex, std::string_view name);
     // The mutex is destroyed: releases the holds of all threads from it.
-    void forget(const void* mutex, std::string_view name);
+    void forget(MutexNumber mutex, std::string_view name);
 
     // The caller's locker, until the thread ends; `make` is called the first time.
     [[nodiscard]] Locker locker(const std::function<Locker()>& make);
@@ -66,12 +80,12 @@ private:
     struct Key {
         std::string name;
         const ThreadMark* thread = nullptr;
-        const void* mutex = nullptr;
+        MutexNumber mutex{};
     };
     struct View {
         std::string_view name;
         const ThreadMark* thread = nullptr;
-        const void* mutex = nullptr;
+        MutexNumber mutex{};
     };
     struct Order {
         using is_transparent = void;  // NOLINT(readability-identifier-naming)
@@ -84,7 +98,7 @@ private:
         Hold hold;
         LockMode mode;
         Recursion recursion;
-        std::size_t depth = 1;
+        std::size_t depth = 1;  // only the thread of the entry reads or changes it
     };
     using Table = std::map<Key, Owned, Order>;
     struct Shared : Guarded<Table> {

@@ -3,8 +3,11 @@
 #include <chrono>
 #include <future>
 #include <latch>
+#include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -337,6 +340,196 @@ TEST_F(Cached, S41_MutexesOfThreadsThatContend) {
     EXPECT_GT(served(node_), 800U);
 }
 
+// --- a mutex that its thread locks again
+
+class CachedMutex : public Cached {
+protected:
+    static void lock_some_times(Mutex& mutex) {
+        for (int times = 0; times < 4; ++times)
+            const std::scoped_lock lock{mutex};
+    }
+};
+
+TEST_F(CachedMutex, S39_IsLockedAgainWithANewToken) {
+    Mutex mutex{node_, "x"};
+    lock_some_times(mutex);
+    const auto before = served(node_);
+    FencingToken newest;
+    for (int times = 0; times < 10; ++times) {
+        mutex.lock();
+        EXPECT_TRUE(mutex.owned_by_this_thread());
+        EXPECT_TRUE(mutex.hold().valid());
+        EXPECT_GT(mutex.hold().token(), newest);
+        newest = mutex.hold().token();
+        mutex.unlock();
+        EXPECT_FALSE(mutex.owned_by_this_thread());
+        EXPECT_FALSE(mutex.hold());
+    }
+    EXPECT_EQ(served(node_), before + 10);
+    EXPECT_TRUE(mutex.try_lock());
+    mutex.unlock();
+    EXPECT_TRUE(mutex.try_lock_for(1s));
+    mutex.unlock();
+}
+
+TEST_F(CachedMutex, S20_AThreadCannotLockItsNameThroughAnotherObject) {
+    Mutex mutex{node_, "x"};
+    Mutex other{node_, "x"};
+    lock_some_times(mutex);
+    lock_some_times(other);
+    lock_some_times(mutex);
+    const std::scoped_lock lock{mutex};
+    EXPECT_FALSE(other.try_lock());
+    EXPECT_THROW(other.lock(), LockError);
+    EXPECT_THROW(mutex.lock(), LockError);
+    EXPECT_TRUE(mutex.owned_by_this_thread());
+}
+
+TEST_F(CachedMutex, AnotherThreadDoesNotUnlockIt) {
+    Mutex mutex{node_, "x"};
+    lock_some_times(mutex);
+    mutex.lock();
+    std::jthread{[&] {
+        EXPECT_FALSE(mutex.owned_by_this_thread());
+        EXPECT_FALSE(mutex.try_lock());
+        mutex.unlock();
+    }}.join();
+    EXPECT_TRUE(mutex.hold().valid());
+    mutex.unlock();
+    mutex.unlock();  // the only effect is an event
+    std::jthread{[&] {
+        EXPECT_TRUE(mutex.try_lock());
+        mutex.unlock();
+    }}.join();
+    EXPECT_TRUE(mutex.try_lock());
+    mutex.unlock();
+}
+
+TEST_F(CachedMutex, IsUnlockedByTheEndOfItsThread) {
+    Mutex mutex{node_, "x"};
+    std::jthread{[&] {
+        lock_some_times(mutex);
+        mutex.lock();
+    }}.join();
+    EXPECT_TRUE(mutex.try_lock_for(patience));
+    mutex.unlock();
+}
+
+TEST_F(CachedMutex, IsUnlockedByItsDestruction) {
+    auto mutex = std::make_unique<Mutex>(node_, "x");
+    lock_some_times(*mutex);
+    mutex->lock();
+    mutex.reset();
+    Mutex next{node_, "x"};
+    EXPECT_TRUE(next.try_lock_for(patience));
+    lock_some_times(*std::make_unique<Mutex>(node_, "y"));
+    next.unlock();
+}
+
+TEST_F(CachedMutex, ManyOfOneThreadAreLockedInTurn) {
+    std::vector<std::unique_ptr<Mutex>> all;
+    for (int number = 0; number < 20; ++number)
+        all.push_back(std::make_unique<Mutex>(node_, "x" + std::to_string(number)));
+    for (int times = 0; times < 5; ++times) {
+        for (const auto& mutex : all) {
+            mutex->lock();
+            EXPECT_TRUE(mutex->hold().valid());
+            mutex->unlock();
+            EXPECT_FALSE(mutex->owned_by_this_thread());
+        }
+    }
+    all.erase(all.begin(), all.begin() + 10);
+    for (const auto& mutex : all) {
+        const std::scoped_lock lock{*mutex};
+        EXPECT_TRUE(mutex->hold().valid());
+    }
+}
+
+TEST_F(CachedMutex, S6_ItsLossIsNoticedAndItIsLockedAgain) {
+    Mutex mutex{node_, "x"};
+    lock_some_times(mutex);
+    mutex.lock();
+    const auto lost = mutex.hold().lost();
+    node_.break_lock("x", node_.inspect("x").holders.front().token, "test");
+    EXPECT_TRUE(comes_true([&] { return lost.stop_requested(); }));
+    mutex.lock();
+    EXPECT_TRUE(mutex.hold().valid());
+    mutex.unlock();
+    lock_some_times(mutex);
+}
+
+TEST_F(CachedMutex, S6_AfterALossItIsUsedAlthoughItCannotBeLocked) {
+    Mutex mutex{node_, "x"};
+    lock_some_times(mutex);
+    mutex.lock();
+    const auto lost = mutex.hold().lost();
+    node_.break_lock("x", node_.inspect("x").holders.front().token, "test");
+    EXPECT_TRUE(comes_true([&] { return lost.stop_requested(); }));
+    node_.close();
+    EXPECT_THROW(mutex.lock(), LockError);
+    EXPECT_FALSE(mutex.owned_by_this_thread());
+    mutex.unlock();
+    EXPECT_THROW(static_cast<void>(mutex.try_lock()), LockError);
+}
+
+TEST_F(CachedMutex, S18_IsNotLockedOnceItsCallsAreCancelled) {
+    std::stop_source stop;
+    Mutex mutex{node_, "x", {.cancel = stop.get_token()}};
+    lock_some_times(mutex);
+    stop.request_stop();
+    EXPECT_FALSE(mutex.try_lock());
+    EXPECT_THROW(mutex.lock(), LockError);
+}
+
+// Runs it while another thread reads the name.
+template <class Body>
+void while_another_reads(SharedMutex& mutex, const Body& body) {
+    std::latch reads{1};
+    std::latch done{1};
+    std::jthread other{[&] {
+        const std::shared_lock lock{mutex};
+        reads.count_down();
+        done.wait();
+    }};
+    reads.wait();
+    body();
+    done.count_down();
+}
+
+// The node has two shared grants, and the thread may have used either of them last.
+TEST_F(CachedMutex, S20_AThreadDoesNotReadANameTwice) {
+    for (const bool is_first : {true, false}) {
+        SharedMutex one{node_, "x"};
+        SharedMutex two{node_, "x"};
+        SharedMutex other{node_, "x"};
+        const auto read = [](SharedMutex& mutex) { const std::shared_lock lock{mutex}; };
+        for (int times = 0; times < 4; ++times) {
+            if (is_first) {
+                const std::shared_lock lock{one};
+                while_another_reads(other, [] {});
+            } else {
+                while_another_reads(other, [&] { read(one); });
+            }
+        }
+        const std::shared_lock lock{two};
+        EXPECT_THROW(one.lock_shared(), LockError);
+    }
+}
+
+TEST_F(CachedMutex, ASharedOneIsLockedInBothModesInTurn) {
+    SharedMutex mutex{node_, "x"};
+    for (int times = 0; times < 20; ++times) {
+        const std::scoped_lock lock{mutex};
+        EXPECT_EQ(mutex.hold().mode(), LockMode::exclusive);
+        if (times % 3 != 0) continue;
+        mutex.unlock();
+        mutex.lock_shared();
+        EXPECT_EQ(mutex.hold().mode(), LockMode::shared);
+        mutex.unlock_shared();
+        mutex.lock();
+    }
+}
+
 // --- several nodes
 
 class CachedInACluster : public ::testing::Test {
@@ -370,6 +563,20 @@ TEST_F(CachedInACluster, S40_AnotherNodeWaitsForTheUser) {
     EXPECT_GT(hold.token(), token);
     EXPECT_EQ(hold.previous().label, "user");
     EXPECT_EQ(hold.previous().token, token);
+}
+
+TEST_F(CachedInACluster, S40_AMutexThatIsUnlockedIsRecalled) {
+    Mutex mutex{one_, "x"};
+    Mutex other{two_, "x"};
+    for (int turns = 0; turns < 5; ++turns) {
+        for (auto* one : {&mutex, &other}) {
+            for (int times = 0; times < 5; ++times) {
+                const std::scoped_lock lock{*one};
+                EXPECT_TRUE(one->hold().valid());
+            }
+        }
+    }
+    EXPECT_GT(served(one_), 0U);
 }
 
 TEST_F(CachedInACluster, S43_ATryRecallsAsWell) {

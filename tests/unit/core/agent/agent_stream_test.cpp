@@ -187,7 +187,8 @@ TEST_F(AgentStream, IsSentAgainLessAndLessOften) {
 TEST_F(AgentStream, WhatWasReceivedIsAcknowledgedAgainWithWhatIsSentAgain) {
     const auto acknowledges = [&] {
         for (const auto& forward : of.agent.collect(of.now).forwards) {
-            for (const auto& command : decode_batch(forward.batch).value())
+            const auto batch = decode_batch(forward.batch).value();
+            for (const auto& command : batch)
                 if (std::holds_alternative<Acknowledge>(command)) return true;
         }
         return false;
