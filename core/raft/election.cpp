@@ -1,4 +1,5 @@
 // Pre-vote, vote and victory (thesis 3.4, 9.6), and the stickiness of a leader (thesis 4.2.3).
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -7,11 +8,20 @@
 
 namespace mortise::core {
 
+namespace {
+
+// The first turn after a refusal, in a heartbeat. It doubles with each attempt.
+constexpr int refused_slots = 8;
+constexpr int doublings_max = 8;
+
+}  // namespace
+
 void Raft::become_pre_candidate(Instant now) {
     if (!can_campaign()) {
         become_follower(std::nullopt, now);
         return;
     }
+    ++attempts_;
     PreCandidate asking;
     asking.round = ++round_;
     asking.granted.insert(self());
@@ -44,6 +54,7 @@ void Raft::set_doubted(bool is_doubted, Instant now) {
 
 void Raft::become_candidate(bool transfer, Instant now) {
     MORTISE_CHECK(can_campaign());
+    ++attempts_;
     hard_state_ = {term().next(), NodeId{}};
     owed_votes_.clear();
     vote_for(self());
@@ -94,6 +105,7 @@ void Raft::become_leader(Instant now) {
     sync_progress_with_configuration(leader);
     role_ = std::move(leader);
     note(Note::Kind::became_leader);
+    attempts_ = 0;
     // Until an entry of this term commits, no older entry can be counted (thesis 3.6.2).
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
 }
@@ -103,7 +115,16 @@ bool Raft::stands_by_leader(Instant now) const {
     if (is_leader()) return true;
     const auto* follower = std::get_if<Follower>(&role_);
     return follower != nullptr && follower->leader &&
-           now < follower->leader_heard + options_.election_timeout;
+           now < follower->leader_heard + patience_.value();
+}
+
+// A refusal shows that the others can answer, and that one of them is not ready yet or asks itself:
+// there is no reason to wait as long as for an answer that does not come.
+void Raft::ask_again_soon(Instant& election_at, Instant now) {
+    const auto doublings = std::min(attempts_, doublings_max);
+    const auto slot = options_.heartbeat / refused_slots * (1 << doublings);
+    election_at =
+        std::min(election_at, now + lets_others_ask() + turn(slot, voters_without({}).ahead));
 }
 
 bool Raft::is_at_least_ours(LogId last) const {
@@ -131,7 +152,8 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     auto* asking = std::get_if<PreCandidate>(&role_);
     // Only a reply to this question counts, not one to an earlier question or another kind (V3).
     const bool of_this_round = asking != nullptr && asking->round == reply.round;
-    if (!of_this_round || !reply.granted) return;
+    if (!of_this_round) return;
+    if (!reply.granted) return ask_again_soon(asking->election_at, now);
     asking->granted.insert(from);
     count_votes(now);
 }
@@ -159,7 +181,8 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
 void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || reply.term != term() || reply.round != candidate->round) return;
-    if (!reply.granted || !candidate->requests_sent) return;
+    if (!reply.granted) return ask_again_soon(candidate->election_at, now);
+    if (!candidate->requests_sent) return;
     candidate->granted.insert(from);
     count_votes(now);
 }

@@ -17,6 +17,9 @@ namespace {
 
 // This is long enough for a node with capacity to be elected first, even at its second attempt.
 constexpr int timeouts_without_capacity = 3;
+// The turns of the voters after a broken connection, in a heartbeat: long enough for the first one
+// to be told by the others that they would vote for it.
+constexpr int broken_slots = 20;
 
 LogIndex last_index_of(const RaftState& state) {
     return state.entries.empty() ? state.base.index : state.entries.back().id.index;
@@ -32,6 +35,7 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
       writes_{state.hard_state, last_index_of(state)},
       commit_{std::max(state.applied, state.base.index)},
       handed_out_{commit_},
+      patience_{options.heartbeat, options.election_timeout},
       last_event_{now} {
     configurations_.push_back({state.base.index, std::move(state.configuration)});
     for (auto& entry : state.entries)
@@ -83,9 +87,41 @@ bool Raft::can_campaign() const {
     return configuration().is_formed() && may_vote && is_in_bounds(term().next());
 }
 
+// While no leader is known: it may take this long until one is elected and heard.
 Instant Raft::draw_election_deadline(Instant now) {
     const auto timeout = options_.election_timeout.count();
     return now + lets_others_ask() + Nanoseconds{prng_.between(timeout, 2 * timeout)};
+}
+
+// A follower suspects its leader after its patience. It asks for votes within the same time again,
+// when the other voters suspect the leader as well.
+Instant Raft::suspect_at(NodeId leader, Instant heard) {
+    const auto patience = patience_.value();
+    const auto queue = voters_without(leader);
+    return heard + lets_others_ask() + patience + turn(patience / queue.length, queue.ahead);
+}
+
+Raft::Queue Raft::voters_without(NodeId missing) const {
+    const auto& voters = configuration().voters;
+    Queue queue;
+    const auto add = [&](const Member& member) {
+        if (member.id == missing) return;
+        ++queue.length;
+        if (member.id < self()) ++queue.ahead;
+    };
+    std::ranges::for_each(voters, add);
+    for (const auto& member : configuration().outgoing) {
+        if (std::ranges::find(voters, member.id, &Member::id) == voters.end()) add(member);
+    }
+    queue.length = std::max<std::int64_t>(queue.length, 1);
+    return queue;
+}
+
+// Voters that miss a leader at the same moment ask one after the other, so that the first one is
+// elected before the second one would ask. The random part separates those that missed it at
+// different moments.
+Nanoseconds Raft::turn(Nanoseconds slot, std::int64_t ahead) {
+    return slot * ahead + Nanoseconds{prng_.between(slot.count() / 4, slot.count() * 3 / 4)};
 }
 
 // A leader without capacity would delay everybody, so other nodes may ask for votes first. If no
@@ -104,7 +140,7 @@ void Raft::begin_event(Instant now) {
 void Raft::on_timer(Instant now) {
     begin_event(now);
     if (auto* follower = std::get_if<Follower>(&role_)) {
-        if (now >= follower->election_at) become_pre_candidate(now);
+        if (now >= follower->election_at) on_silence(*follower, now);
     } else if (auto* asking = std::get_if<PreCandidate>(&role_)) {
         if (now >= asking->election_at) become_pre_candidate(now);
     } else if (auto* candidate = std::get_if<Candidate>(&role_)) {
@@ -116,6 +152,19 @@ void Raft::on_timer(Instant now) {
         }
         progress_transfer(now);
     }
+}
+
+// A node whose timer fires late had no time itself: the messages of its leader may wait in its own
+// sockets. That delay counts like one of the leader's.
+void Raft::on_silence(Follower& follower, Instant now) {
+    if (follower.leader) {
+        const auto before = patience_.value();
+        patience_.note(now - follower.election_at, now);
+        if (patience_.value() > before)
+            follower.election_at = suspect_at(*follower.leader, follower.leader_heard);
+        if (now < follower.election_at) return;
+    }
+    become_pre_candidate(now);
 }
 
 void Raft::set_pace(Nanoseconds pace) {
@@ -149,14 +198,15 @@ void Raft::on_write_done(WriteId id, Instant now) {
 
 void Raft::on_peer_down(NodeId peer, Instant now) {
     begin_event(now);
+    if (contact_.leader == peer) contact_ = {};  // what follows is no delay of its messages
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || follower->leader != peer || !can_campaign()) return;
     follower->leader.reset();
     follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
-    // The other followers lose the leader at the same moment. The random delay keeps them from
-    // asking all at once.
-    const auto spread = options_.heartbeat.count() / 4;
-    follower->election_at = now + lets_others_ask() + Nanoseconds{prng_.between(0, spread)};
+    // The other followers lose the leader at the same moment, or a little later: one that has not
+    // noticed it yet would refuse.
+    const auto slot = options_.heartbeat / broken_slots;
+    follower->election_at = now + lets_others_ask() + turn(slot, voters_without(peer).ahead);
 }
 
 std::optional<LogIndex> Raft::propose(EntryKind kind, Bytes payload, Instant now) {
@@ -211,7 +261,9 @@ void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
     follower.leader = leader;
     follower.leader_heard = leader ? now : Instant{std::numeric_limits<std::int64_t>::min()};
     follower.verified = commit_;
-    follower.election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
+    follower.election_at = Instant::never();
+    if (can_campaign())
+        follower.election_at = leader ? suspect_at(*leader, now) : draw_election_deadline(now);
     role_ = follower;
     note(Note::Kind::became_follower, leader.value_or(NodeId{}));
 }

@@ -18,6 +18,7 @@
 #include "core/raft/log.hpp"
 #include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
+#include "core/raft/patience.hpp"
 #include "core/raft/role.hpp"
 #include "core/raft/write_tracker.hpp"
 
@@ -26,7 +27,9 @@ namespace mortise::core {
 struct RaftOptions {
     NodeId self;
     Incarnation incarnation;  // of the data directory: id and incarnation identify a member
-    Nanoseconds election_timeout{std::chrono::seconds{1}};  // drawn from one to two of these
+    // How long a leader may be without contact, and the most that a follower waits for a silent one
+    // before it suspects it (see Patience).
+    Nanoseconds election_timeout{std::chrono::seconds{1}};
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
     // The interval at which a leader sends. By default it is the heartbeat.
     std::optional<Nanoseconds> pace{};
@@ -232,6 +235,17 @@ private:
         std::uint64_t steps = 0;     // the number of steps passed on
         std::optional<Row> cut_row;  // its value continues in the next chunk
     };
+    // The voters that may ask for votes, in the order of their ids.
+    struct Queue {
+        std::int64_t length = 0;
+        std::int64_t ahead = 0;  // of this node
+    };
+    // The newest message of a leader.
+    struct Contact {
+        NodeId leader;
+        Term term;
+        Instant at;
+    };
     struct ConfigurationAt {
         LogIndex index;
         Configuration configuration;
@@ -251,7 +265,11 @@ private:
     [[nodiscard]] bool can_campaign() const;
     [[nodiscard]] bool is_term_durable() const { return writes_.hard_state().term == term(); }
     [[nodiscard]] Instant draw_election_deadline(Instant now);
+    [[nodiscard]] Instant suspect_at(NodeId leader, Instant heard);
+    [[nodiscard]] Queue voters_without(NodeId missing) const;
+    [[nodiscard]] Nanoseconds turn(Nanoseconds slot, std::int64_t ahead);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
+    void on_silence(Follower& follower, Instant now);
 
     // check_message.cpp: the reason why the message is refused; null if it is not
     template <class Message>
@@ -275,6 +293,7 @@ private:
     void become_leader(Instant now);
     void campaign_if_durable(Instant now);
     void count_votes(Instant now);
+    void ask_again_soon(Instant& election_at, Instant now);
     [[nodiscard]] bool stands_by_leader(Instant now) const;
     void on(NodeId from, const PreVoteRequest& request, Instant now);
     void on(NodeId from, const PreVoteReply& reply, Instant now);
@@ -357,6 +376,9 @@ private:
     LogIndex handed_out_;  // committed entries up to here were handed out
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections
+    Patience patience_;
+    Contact contact_;
+    int attempts_ = 0;  // to be elected, since a leader was heard
     std::vector<OwedVote> owed_votes_;
     Instant last_event_;
     std::optional<Receiving> receiving_;

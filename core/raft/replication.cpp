@@ -74,8 +74,13 @@ Follower& Raft::follow(NodeId leader, Instant now) {
     const auto* known = std::get_if<Follower>(&role_);
     if (known == nullptr || known->leader != leader) become_follower(leader, now);
     auto& follower = std::get<Follower>(role_);
+    // Also if this node suspected it meanwhile: it was only late.
+    if (contact_.leader == leader && contact_.term == term())
+        patience_.note(now - contact_.at, now);
+    contact_ = {leader, term(), now};
+    attempts_ = 0;
     follower.leader_heard = now;
-    if (can_campaign()) follower.election_at = draw_election_deadline(now);
+    if (can_campaign()) follower.election_at = suspect_at(leader, now);
     return follower;
 }
 

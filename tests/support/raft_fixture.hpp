@@ -48,6 +48,8 @@ inline constexpr NodeId n4{4};
 inline constexpr NodeId n5{5};
 inline constexpr Nanoseconds election_timeout = 1s;
 inline constexpr Nanoseconds heartbeat = 100ms;
+// How long a follower waits for a leader whose messages came on time so far.
+inline constexpr Nanoseconds calm_patience = 5 * heartbeat;
 inline constexpr Instant start{std::int64_t{3'600'000'000'000}};
 
 inline Member member(std::uint64_t id) {

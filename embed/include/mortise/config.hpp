@@ -28,7 +28,8 @@ struct TimingConfig {
     // How long the locks of a dead process stay taken, roughly. At least 200 ms, and at least 5
     // election timeouts.
     Duration session_ttl = std::chrono::seconds{10};
-    // Without a leader, an election begins after one to two of these. At least 20 ms.
+    // A silent leader is replaced after one to two of these at most, and after five heartbeats or a
+    // little more while its messages come on time. At least 20 ms.
     Duration election_timeout = std::chrono::seconds{1};
     // At most a third of election_timeout.
     Duration heartbeat = std::chrono::milliseconds{100};
