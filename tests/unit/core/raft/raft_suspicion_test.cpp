@@ -75,6 +75,18 @@ TEST(RaftSuspicion, AfterOneDelayALeaderHasAWholeElectionTimeout) {
     EXPECT_TRUE(it.would_vote_for(n3));
 }
 
+// Each pause is longer than any before, but not four times as long.
+TEST(RaftSuspicion, ALeaderUnderGrowingLoadIsNotSuspected) {
+    Following it;
+    for (auto pause = heartbeat; pause < election_timeout; pause = pause * 3 / 2) {
+        it.node.now = it.node.now + pause - 1ns;
+        it.node.timer();
+        EXPECT_EQ(it.node->leader(), n2) << pause.count();
+        EXPECT_FALSE(it.would_vote_for(n3)) << pause.count();
+        it.hear_after(1ns);
+    }
+}
+
 TEST(RaftSuspicion, AWrongSuspicionCountsAsADelay) {
     Following it;
     const auto heard = it.node.now;
