@@ -600,12 +600,15 @@ TEST_F(CachedInACluster, S41_NodesThatContendServeTheirOwnCallersAndTheOthers) {
     for (std::size_t thread = 0; thread < 9; ++thread) {
         all.emplace_back([&, thread] {
             auto& node = cluster_.node(thread % 3);
-            for (int time = 0; time < times; ++time) {
-                const auto hold = node.acquire("x");
+            for (int time = 0; time < times;) {
+                std::error_code ec;  // a busy machine may let a session expire
+                const auto hold = node.acquire("x", {}, ec);
+                if (ec) continue;
                 EXPECT_EQ(++inside, 1);
                 EXPECT_GT(hold.token(), newest);
                 newest = hold.token();
                 --inside;
+                ++time;
             }
         });
     }
