@@ -1,6 +1,7 @@
 #include "embed/holds/calls_in_line.hpp"
 
 #include <utility>
+#include <variant>
 
 namespace mortise::detail {
 
@@ -20,8 +21,9 @@ SubmittedCalls CallsInLine::leave(const core::LockCache::Asking& asking) noexcep
     SubmittedCalls all;
     for (const auto& caller : asking.callers) {
         auto one = leave(caller.call);
-        if (!one.empty())
-            std::get<core::AcquireCall>(one.front().call).request.cached_tokens = asking.tokens;
+        if (one.empty()) continue;
+        if (auto* const acquire = std::get_if<core::AcquireCall>(&one.front().call))
+            acquire->request.cached_tokens = asking.tokens;
         all.splice(all.end(), one);
     }
     return all;

@@ -124,7 +124,9 @@ bool GrantCache::take_again(const std::shared_ptr<HoldRecord>& use) {
         const auto known = state.grants.find(grant);
         if (known == state.grants.end() || known->second.use != use) return false;
         if (use.use_count() != 2) return false;
-        if (const auto copy = use; !copy->may_be_used_again()) return false;
+        Record copy;
+        copy = use;
+        if (!copy->may_be_used_again()) return false;
         auto again = state.cache.take_again(grant);
         if (again) use->use_again(std::move(*again));
         return again.has_value();
@@ -222,7 +224,7 @@ GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
             return turn_after(state, state.cache.released(grant, steady_now()));
         });
         if (turn.is_over()) return {};
-        end(std::move(turn.timed_out), Errc::timed_out);
+        end(turn.timed_out, Errc::timed_out);
         if (turn.use) {
             if (hand_over(turn)) return {};
             continue;
@@ -281,7 +283,7 @@ void GrantCache::send(SubmittedCalls acquires) noexcept {
 }
 
 // They are not sent anywhere.
-void GrantCache::end(SubmittedCalls acquires, Errc why) noexcept {
+void GrantCache::end(const SubmittedCalls& acquires, Errc why) noexcept {
     if (why == Errc::timed_out) timed_out_ += acquires.size();
     if (why == Errc::cancelled) cancelled_ += acquires.size();
     for (const auto& one : acquires) {
@@ -295,10 +297,11 @@ SubmittedCalls GrantCache::forget(core::CallTag call) noexcept {
 }
 
 SubmittedCalls GrantCache::leave_after(const Submitted& refused) noexcept {
-    const auto& call = std::get<core::AcquireCall>(refused.call);
+    const auto* const call = std::get_if<core::AcquireCall>(&refused.call);
+    if (call == nullptr) return {};
     return state_.with([&](State& state) {
-        const auto& name = call.request.names.front().name;
-        return state.calls.leave(state.cache.answered(name, call.tag, steady_now()));
+        const auto& name = call->request.names.front().name;
+        return state.calls.leave(state.cache.answered(name, call->tag, steady_now()));
     });
 }
 
@@ -368,12 +371,12 @@ GrantCache::Lost GrantCache::lost(core::OperationId grant) noexcept {
 }
 
 void GrantCache::cancel(core::CallTag call) noexcept {
-    auto cancelled = state_.with([&](State& state) {
+    const auto cancelled = state_.with([&](State& state) {
         if (state.cache.withdraw(call)) return state.calls.leave(call);
         state.calls.cancel(call);
         return SubmittedCalls{};
     });
-    end(std::move(cancelled), Errc::cancelled);
+    end(cancelled, Errc::cancelled);
 }
 
 void GrantCache::pass(SubmittedCalls& calls) noexcept {
@@ -407,7 +410,7 @@ void GrantCache::look(core::Instant now) {
     for (const auto& one : left)
         send_back(one, {}, nullptr);
     send(std::move(asking));
-    end(std::move(timed_out), Errc::timed_out);
+    end(timed_out, Errc::timed_out);
 }
 
 core::Instant GrantCache::deadline() {
@@ -423,14 +426,14 @@ void GrantCache::send_all() noexcept {
 }
 
 void GrantCache::close() noexcept {
-    auto refused = state_.with([](State& state) {
+    const auto refused = state_.with([](State& state) {
         state.is_closed = true;
         state.cache.clear_lines();
         auto all = state.calls.leave_all();
         state.calls.clear();
         return all;
     });
-    end(std::move(refused), Errc::node_stopped);
+    end(refused, Errc::node_stopped);
 }
 
 // --- to the cluster -----------------------------------------------------------------------------

@@ -135,7 +135,7 @@ private:
     [[nodiscard]] bool hand_over(Turn& turn) noexcept;
     void send(SubmittedCalls acquires) noexcept;
     [[nodiscard]] SubmittedCalls leave_after(const Submitted& refused) noexcept;
-    void end(SubmittedCalls acquires, Errc why) noexcept;
+    void end(const SubmittedCalls& acquires, Errc why) noexcept;
     void cancel(core::CallTag call) noexcept;
     [[nodiscard]] SubmittedCalls forget(core::CallTag call) noexcept;
     GivenBack stop_using(core::OperationId grant, core::CallTag tag,
