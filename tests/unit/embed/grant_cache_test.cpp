@@ -166,6 +166,17 @@ TEST_F(GrantCacheTest, CallersThatTheGateRefusesAreToldSo) {  // P10
     EXPECT_EQ(callers[4]->error(), Errc::resource_exhausted);
 }
 
+TEST_F(GrantCacheTest, NothingIsTakenAfterTheLease) {  // S42
+    used_.unlock();
+    AcquireOrder order;
+    order.name = "x";
+    cache_->take(order).unlock();
+    EXPECT_EQ(cache_->served(), 1U);
+    lease_->end();
+    EXPECT_FALSE(cache_->take(order));
+    EXPECT_EQ(cache_->served(), 1U);
+}
+
 TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {
     used_.unlock();
     const auto record = HoldRecord::take(used_);
