@@ -280,8 +280,25 @@ def complaints(root, name, listed, known_tests):
         yield from evidence(lines, known_tests)
 
 
+def unbuilt(root):
+    """The tests in C++ that no CMakeLists.txt of their folder or a folder above names."""
+    for name in tree(root):
+        if not re.match(r"tests/.*_test\.cpp$", name):
+            continue
+        path = Path(name)
+        lists = [root / folder / "CMakeLists.txt" for folder in path.parents]
+        words = {re.sub(r"\.cpp$", "", word.rpartition("/")[2])
+                 for one in lists if one.is_file() for word in re.findall(r"[\w./+-]+",
+                                                                         one.read_text())}
+        names = {path.stem, path.stem.removesuffix("_test")}  # a list may add the ending itself
+        if any(one.is_file() for one in lists) and not words & names:
+            yield name, 1, "no CMakeLists.txt names this test"
+
+
 def check(root):
     """Every complaint about the tree as `name:line: text`."""
+    for name, number, text in unbuilt(root):
+        yield f"{name}:{number}: {text}"
     listed = rules(root)
     known_tests = tests(root)
     for name in tree(root):

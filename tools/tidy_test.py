@@ -248,6 +248,14 @@ class Killers(Tidy):
         self.finds(self.page, '[m]\nkilled_by = "door_unit"\n')
 
 
+class Unbuilt(Tidy):
+    def test_a_test_that_no_list_names(self):
+        self.plant("tests/CMakeLists.txt", "add(unit/door_test.cpp gate_test)\n")
+        self.finds("tests/unit/door_test.cpp", "")
+        self.finds("tests/unit/gate_test.cpp", "")
+        self.finds("tests/unit/window_test.cpp", "", "1: no CMakeLists.txt names this test")
+
+
 class Tree(Tidy):
     def test_without_version_control_all_but_the_build_folder(self):
         self.plant("core/x.cpp", "")
