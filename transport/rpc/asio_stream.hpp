@@ -346,7 +346,10 @@ void AsioStream<Stream>::Link::send_now() {
             self->sent_of_this = done;
             return asio::transfer_all()(error, done);
         },
-        [self = this->shared_from_this()](const asio::error_code& error, std::size_t) {
+        // The condition above is not asked again after the last piece, which is usually the only
+        // one.
+        [self = this->shared_from_this()](const asio::error_code& error, std::size_t done) {
+            self->sent_of_this = done;
             self->is_sending = false;
             if (self->closed) return;
             self->loop->run([&] { self->sent(error); });

@@ -182,6 +182,21 @@ TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenMuchOfItHasGathered) {
     EXPECT_GE(got_, 600);
 }
 
+TEST_F(AsioStreamTest, CountsWhatItHasSent) {
+    const auto before = ours_->sent_bytes();
+    write("in one go");
+    read(9, 100);
+    ASSERT_TRUE(wait());
+    EXPECT_TRUE(run_until(io_, [&] { return ours_->unsent_bytes() == 0; }));
+    EXPECT_EQ(ours_->sent_bytes(), before + 9);
+    const std::string much(std::size_t{8} << 20U, 'x');  // in several pieces
+    write(much);
+    read(much.size(), much.size());
+    ASSERT_TRUE(wait());
+    EXPECT_TRUE(run_until(io_, [&] { return ours_->unsent_bytes() == 0; }));
+    EXPECT_EQ(ours_->sent_bytes(), before + 9 + much.size());
+}
+
 // P11: what was needed for one large answer is not kept for each connection.
 TEST_F(AsioStreamTest, FreesALargeBufferWhenItIsSent) {
     constexpr std::size_t large = std::size_t{4} << 20U;
