@@ -96,9 +96,12 @@ void SessionAgent::fail_void_calls() {
     }
 }
 
+// A write that was sent may take effect nevertheless (P6).
 void SessionAgent::fail_calls(CallError error) {
-    for (const auto tag : calls_.tags())
-        answer(tag, error);
+    for (const auto tag : calls_.tags()) {
+        const auto& call = *calls_.find(tag);
+        answer(tag, call.writes && call.seq.is_set() ? CallError::outcome_unknown : error);
+    }
 }
 
 void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {

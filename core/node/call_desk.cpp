@@ -1,6 +1,7 @@
 #include "core/node/call_desk.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/overloaded.hpp"
 #include "core/locks/needed_rights.hpp"
@@ -105,8 +106,7 @@ void CallDesk::on(const CloseCall& call, Now now) {
     for (const auto& waiting : reads_.take_all()) {
         answers_.push_back({tag_of(waiting), CallError::node_stopped});
     }
-    for (const auto tag : changes_.take_all())
-        answers_.push_back({tag, CallError::node_stopped});
+    std::ranges::move(changes_.end_all(CallError::node_stopped), std::back_inserter(answers_));
     agent_.on_close(call, now);
 }
 

@@ -78,9 +78,13 @@ CallAnswer MembershipCalls::give_way() {
     MORTISE_CHECK(!pending_.empty());
     const auto oldest = std::move(pending_.front());
     pending_.erase(pending_.begin());
-    if (oldest.result) return {oldest.call.tag, *oldest.result};
-    return {oldest.call.tag,
-            may_have_begun(oldest) ? CallError::outcome_unknown : CallError::resource_exhausted};
+    return {oldest.call.tag, ended_by(oldest, CallError::resource_exhausted)};
+}
+
+// What is done, or may be, is not reported as refused (P6).
+decltype(CallAnswer::result) MembershipCalls::ended_by(const Pending& pending, CallError error) {
+    if (pending.result) return *pending.result;
+    return may_have_begun(pending) ? CallError::outcome_unknown : error;
 }
 
 decltype(CallAnswer::result) MembershipCalls::overdue(const Pending& pending) {
@@ -101,11 +105,11 @@ std::vector<CallAnswer> MembershipCalls::take_finished(const View& view, Instant
     return answers;
 }
 
-std::vector<CallTag> MembershipCalls::take_all() {
-    std::vector<CallTag> tags;
+std::vector<CallAnswer> MembershipCalls::end_all(CallError error) {
+    std::vector<CallAnswer> answers;
     for (const auto& pending : std::exchange(pending_, {}))
-        tags.push_back(pending.call.tag);
-    return tags;
+        answers.push_back({pending.call.tag, ended_by(pending, error)});
+    return answers;
 }
 
 Instant MembershipCalls::deadline(bool has_leader) const {

@@ -46,7 +46,8 @@ public:
     void ask_all_again(Instant now);
     // The calls that have ended: by a reply, by the state that is known here, or by their deadline.
     std::vector<CallAnswer> take_finished(const View& view, Instant now);
-    std::vector<CallTag> take_all();
+    // Ends all calls with that error, except those that may have begun: their outcome is unknown.
+    std::vector<CallAnswer> end_all(CallError error);
 
     // Without a leader no request can be sent.
     [[nodiscard]] Instant deadline(bool has_leader) const;
@@ -71,6 +72,7 @@ private:
     static bool may_have_begun(const Pending& pending);
     static bool is_done(const Pending& pending, const View& view);
     static decltype(CallAnswer::result) overdue(const Pending& pending);
+    static decltype(CallAnswer::result) ended_by(const Pending& pending, CallError error);
 
     BootEpoch epoch_;
     Pacing pacing_;

@@ -219,7 +219,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     comparison_.forget_own();
     timers_.restart(timers_.save(applied_, now.steady), now.steady);
     contentions_.on_state_replaced();
-    // The program of this node has not learned what was decided in between (S15).
+    // The program of this node has not learned what was decided in between.
     agent_.on_state_replaced(machine_.sessions(), now);
     effects_.state_replaced = event.last;
 }

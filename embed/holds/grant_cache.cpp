@@ -95,19 +95,21 @@ GrantCache::Record GrantCache::use_again(const State& state, core::LockCache::Us
     return again;
 }
 
+GrantCache::Record GrantCache::new_use(const Record& grant, core::LockCache::Use use) {
+    try {
+        auto hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
+        remember(grant, hold);
+        return hold;
+    } catch (const std::bad_alloc&) {
+        remember(grant, nullptr);
+        stop_using(grant->operation(), {}, nullptr);
+        throw;
+    }
+}
+
 // The lease is checked after the token was taken (S42). If it has ended, the hold goes back here.
 Hold GrantCache::use_of(const Record& grant, Record again, core::LockCache::Use use) {
-    auto hold = std::move(again);
-    if (!hold) {
-        try {
-            hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
-        } catch (const std::bad_alloc&) {
-            remember(grant, nullptr);
-            stop_using(grant->operation(), {}, nullptr);
-            throw;
-        }
-        remember(grant, hold);
-    }
+    auto hold = again ? std::move(again) : new_use(grant, std::move(use));
     if (!hold->is_valid()) {
         stop_using(hold->operation(), {}, nullptr);
         return {};

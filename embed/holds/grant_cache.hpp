@@ -129,6 +129,7 @@ private:
 
     [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller);
     [[nodiscard]] static Record use_again(const State& state, core::LockCache::Use& use);
+    [[nodiscard]] Record new_use(const Record& grant, core::LockCache::Use use);
     [[nodiscard]] Hold use_of(const Record& grant, Record again, core::LockCache::Use use);
     void remember(const Record& grant, const Record& use);
     [[nodiscard]] static Turn turn_after(State& state, core::LockCache::Released released);

@@ -69,7 +69,9 @@ void CoreLoop::abandon(const std::string& reason) {
     ready_ = false;
     driver_->halt();
     for (auto& [tag, call] : pending_.take_all()) {
-        if (call.completion) call.completion->complete({Errc::node_stopped, {}, {}});
+        if (!call.completion) continue;
+        const auto error = call.is_unknown_unanswered ? Errc::outcome_unknown : Errc::node_stopped;
+        call.completion->complete({error, {}, {}});
     }
     lose_everything();
     closed();
@@ -105,7 +107,7 @@ void CoreLoop::lose_everything() {
     for (auto& submitted : waiting_.take_all()) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
-    fail_pending(core::CallError::node_stopped, core::CallError::node_stopped);
+    fail_pending(core::CallError::node_stopped, core::CallError::outcome_unknown);
 }
 
 void CoreLoop::fail_pending(core::CallError error, core::CallError of_those_unknown) {

@@ -91,6 +91,22 @@ TEST_F(HangingDisk, ANodeIsClosedAllTheSame) {
     EXPECT_TRUE(node->status().stopped);
 }
 
+// It may take effect, although the node does not live to see it (P6).
+TEST_F(HangingDisk, AChangeThatANodeTookAlongWhenItStoppedIsUnknown) {
+    const auto node = ready_node(config());
+    auto hold = node->acquire("x");
+    disk().hang();
+    auto answer = std::async(std::launch::async, [&] {
+        std::error_code ec;
+        hold.set_value("value", ec);
+        return ec;
+    });
+    disk().wait_until_asked();
+    node->close();
+    ASSERT_EQ(answer.wait_for(patience), std::future_status::ready);
+    EXPECT_EQ(answer.get(), Errc::outcome_unknown);
+}
+
 TEST_F(HangingDisk, ItsDirectoryIsFreeOnceTheDiskAnswers) {
     auto node = ready_node(config());
     const auto answer = ask(*node);

@@ -1,36 +1,57 @@
 // Unauthenticated connections: inbound connections that have not said a valid hello yet. Their
 // number is limited (P11).
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "transport/network/network_impl.hpp"
 #include "transport/sockets/clock.hpp"
 
 namespace mortise::transport {
 
-// The new connection may be that of a peer, and a peer says hello at once. So when there are too
-// many unauthenticated connections, the oldest is closed. On the loopback network all have one
-// address, so the limit per address does not apply.
-Visitor* PeerNetwork::Impl::stranger_to_close_for(const asio::ip::address& from) const {
-    std::size_t all = 0;
-    std::size_t here = 0;
+namespace {
+
+// The unauthenticated connections from one source.
+struct Crowd {
     Visitor* oldest = nullptr;
-    Visitor* oldest_here = nullptr;
-    const auto take_older = [](Visitor*& oldest_yet, Visitor* visitor) {
-        if (oldest_yet == nullptr || visitor->since() < oldest_yet->since()) oldest_yet = visitor;
-    };
+    std::size_t size = 0;
+};
+
+void add_to(std::vector<Crowd>& crowds, Visitor& visitor) {
+    const auto its = std::ranges::find_if(crowds, [&](const Crowd& crowd) {
+        return is_same_source(crowd.oldest->from(), visitor.from());
+    });
+    if (its == crowds.end()) {
+        crowds.push_back({&visitor, 1});
+        return;
+    }
+    ++its->size;
+    if (visitor.since() < its->oldest->since()) its->oldest = &visitor;
+}
+
+}  // namespace
+
+// The new connection may be that of a peer, and a peer says hello at once. So when there are too
+// many unauthenticated connections, the oldest is closed of those from the source that has most:
+// a flood closes its own. On the loopback network all have one address, so the limit per address
+// does not apply.
+Visitor* PeerNetwork::Impl::stranger_to_close_for(const asio::ip::address& from) const {
+    std::vector<Crowd> crowds;
+    std::size_t all = 0;
     for (const auto& [visitor, owned] : visitors_) {
         if (!visitor->is_stranger()) continue;
         ++all;
-        take_older(oldest, visitor);
-        if (!is_same_source(visitor->from(), from)) continue;
-        ++here;
-        take_older(oldest_here, visitor);
+        add_to(crowds, *visitor);
     }
+    const auto here = std::ranges::find_if(
+        crowds, [&](const Crowd& crowd) { return is_same_source(crowd.oldest->from(), from); });
     const auto& limits = options_.limits;
-    const bool crowd_here = !from.is_loopback() && here >= limits.strangers_per_address_max;
-    if (all < limits.strangers_max && !crowd_here) return nullptr;
-    return oldest_here != nullptr ? oldest_here : oldest;
+    if (here != crowds.end() && !from.is_loopback() &&
+        here->size >= limits.strangers_per_address_max)
+        return here->oldest;
+    if (all < limits.strangers_max) return nullptr;
+    return std::ranges::max_element(crowds, {}, &Crowd::size)->oldest;
 }
 
 void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {

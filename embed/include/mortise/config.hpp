@@ -28,14 +28,14 @@ struct TimingConfig {
     // How long the locks of a dead process stay taken, roughly. At least 200 ms, and at least 5
     // election timeouts.
     Duration session_ttl = std::chrono::seconds{10};
-    // A silent leader is replaced after one to two of these at most, and after five heartbeats or a
-    // little more while its messages come on time. At least 20 ms.
+    // A silent leader is replaced within two of these; after 5 to 10 heartbeats already, if it was
+    // punctual until then. At least 20 ms.
     Duration election_timeout = std::chrono::seconds{1};
     // At most a third of election_timeout.
     Duration heartbeat = std::chrono::milliseconds{100};
     // The time limit of every call that has no deadline of its own.
     Duration call_timeout = std::chrono::seconds{10};
-    // How long the destructor of a node waits at most.
+    // How long the destructor of a node waits: this, and at most a second more.
     Duration close_timeout = std::chrono::seconds{2};
     // The fraction by which the members' clocks may run too fast or too slow; 0.01 is 1 %.
     double clock_rate_bound = 0.01;
@@ -69,15 +69,19 @@ struct LogConfig {
     std::function<void(LogLevel level, std::string_view line)> sink{};
 };
 
-// Limits on what a node may use. A call that would exceed one fails with Errc::resource_exhausted.
+// Limits on what a node may use.
 struct LimitsConfig {
-    std::uint64_t calls = 65'536;  // calls of this program that are in progress
+    // Acquiring calls of this program that are in progress; the next one fails with
+    // Errc::resource_exhausted.
+    std::uint64_t calls = 65'536;
     std::uint64_t log_bytes = std::uint64_t{256} << 20U;  // log kept in memory for slow members
     // Bytes that wait to be sent to one peer; counted separately for the log and for requests to
-    // the leader.
+    // the leader. Messages beyond it are dropped, and repeated later.
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;
-    std::uint64_t connections = 64;  // inbound connections that are not authenticated yet
-    std::uint64_t clients = 256;     // connections of clients, such as the command line
+    // Inbound connections that are not authenticated yet. The next one closes an older one.
+    std::uint64_t connections = 64;
+    // Connections of clients, such as the command line. The next one closes the quietest.
+    std::uint64_t clients = 256;
 
     friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;
 };

@@ -82,7 +82,7 @@ enum class Caching : std::uint8_t {
     off,
 };
 
-// What happens to a hold whose lease ends before the cluster has granted the name to another.
+// What happens to a hold whose lease has ended, as long as the cluster has not ended its session.
 enum class OnUncertain : std::uint8_t {
     lose,     // it is lost
     suspend,  // it is suspended: not valid, but held again if the lease can still be renewed

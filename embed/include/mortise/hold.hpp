@@ -63,11 +63,12 @@ public:
     [[nodiscard]] Duration remaining() const noexcept;
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
-    // A stop is requested when the hold is lost, before the name is granted to another holder.
-    // Callbacks run on a thread of the node. The name becomes free after they have returned, after
-    // 100 ms, or when the cluster has ended the whole session. A callback that throws ends the
-    // program, as for std::stop_callback. A release does not request a stop, and the token of an
-    // empty hold never does.
+    // A stop is requested when the hold is lost: before the name is granted to another holder,
+    // unless the process was paused or cut off for so long that the cluster has ended the whole
+    // session, or the lock was broken with BreakMode::immediate. Callbacks run on a thread of the
+    // node. The name becomes free after they have returned, or after 100 ms. A callback that throws
+    // ends the program, as for std::stop_callback. A release does not request a stop, and the token
+    // of an empty hold never does.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     // Throws LockError unless valid(): lock_lost, node_stopped, forked; no_quorum for a suspended
@@ -119,18 +120,19 @@ public:
 
     // Changes to a mode that admits everything the present one admits, for example from exclusive
     // to any mode, or from update to shared. Any other change fails with invalid_argument. Keeps
-    // the token, waits for no other holder, and lets compatible waiters in. From the call on the
-    // hold is valid in the new mode only, whatever the answer is: after no_quorum the cluster
-    // learns of the change later. After invalid_argument and resource_exhausted nothing has
-    // changed. Blocks for at most call_timeout.
+    // the token, waits for no other holder, and lets compatible waiters in. After
+    // invalid_argument and resource_exhausted nothing has changed. After any other answer the hold
+    // is valid in the new mode only; after no_quorum the cluster learns of the change later.
+    // Blocks for at most call_timeout.
     void downgrade(LockMode mode);
     void downgrade(LockMode mode, std::error_code& ec);
 
     // Changes to exclusive, with a new token. Blocks.
     // - From update, which one holder has at a time: waits until the readers have left, and keeps
     // new readers out meanwhile.
-    // - From shared: succeeds only if there is no other holder. Otherwise it fails with deadlock at
-    // once, because two readers that upgrade would wait for each other for ever.
+    // - From shared: succeeds only if there is no other holder. Otherwise it fails with deadlock,
+    // because two readers that upgrade would wait for each other for ever: at once, unless all
+    // others are cached grants, which are recalled first.
     // - From any other mode: invalid_argument.
     // Fails with timed_out after the deadline, and with cancelled when the hold is released
     // meanwhile. After any failure the hold is as before.

@@ -58,8 +58,8 @@ public:
     [[nodiscard]] Duration remaining() const noexcept { return grant_.remaining(); }
     [[nodiscard]] HoldState state() const noexcept { return grant_.state(); }
     [[nodiscard]] LossReason why_lost() const noexcept { return grant_.why_lost(); }
-    // A stop is requested when the first hold is lost. The others' own stop tokens are stopped
-    // then, too.
+    // A stop is requested when the first hold is lost. A stop is then requested on
+    // the others' own tokens as well.
     [[nodiscard]] std::stop_token lost() const noexcept { return grant_.lost(); }
     void check() const { grant_.check(); }
     void check(std::error_code& ec) const noexcept { grant_.check(ec); }

@@ -57,7 +57,7 @@ struct LockValue {
     friend bool operator==(const LockValue&, const LockValue&) = default;
 };
 
-// A reason why a name is closed; there is one for each token and reason.
+// A reason why a name is closed; there is at most one for each token and reason.
 struct ClosureInfo {
     ClosedBy by = ClosedBy::broken;
     FencingToken token{};  // break_lock() with this token reopens the name; see LockInfo

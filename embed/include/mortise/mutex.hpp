@@ -34,8 +34,8 @@ class NamedMutex;
 // Node; lock() then fails with node_stopped.
 class Mutex {
 public:
-    // In `options`, locker, wait_max and mode must be unset, otherwise it throws LockError with
-    // invalid_argument. Does not ask the cluster.
+    // In `options`, locker, wait_max and mode must have their defaults, otherwise it throws
+    // LockError with invalid_argument. Does not ask the cluster.
     Mutex(const Node& node, std::string_view name, AcquireOptions options = {});
     ~Mutex();
     Mutex(const Mutex&) = delete;

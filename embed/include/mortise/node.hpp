@@ -101,8 +101,8 @@ public:
                                std::error_code& ec);
 
     // Makes one attempt and does not wait for holders: empty when another holder has the name;
-    // `busy` then receives the holders. options.wait_max must be unset. Blocks for the answer of
-    // the cluster, at most call_timeout.
+    // `busy` then receives the holders. options.wait_max must have its default. Blocks for the
+    // answer of the cluster, at most call_timeout.
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
                                                   const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name, std::error_code& ec);
@@ -157,8 +157,8 @@ public:
     [[nodiscard]] Hold acquire_any(const LockRequests& names, std::error_code& ec);
     [[nodiscard]] Hold acquire_any(const LockRequests& names, const AcquireOptions& options,
                                    std::error_code& ec);
-    // Makes one attempt: empty when all names are taken. options.wait_max must be unset. Use it to
-    // distribute pieces of work, like SKIP LOCKED in SQL.
+    // Makes one attempt: empty when all names are taken. options.wait_max must have its default.
+    // Use it to distribute pieces of work, like SKIP LOCKED in SQL.
     [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
                                                       const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> try_acquire_any(const LockRequests& names,
@@ -232,8 +232,8 @@ public:
     // - outcome_unknown: the change has begun, and its result is not known yet
 
     // Adds a learner, which keeps a copy of the state and has no vote. It must be running with
-    // Role::learner and the present members as its peers. It and the leader must reach each other,
-    // it at `address`.
+    // Role::learner and the present members as its peers. The leader must reach it at `address`,
+    // and it must reach the leader.
     void add_member(NodeId id, std::string_view address);
     void add_member(NodeId id, std::string_view address, std::error_code& ec);
     // Makes a voter of a learner that has caught up.

@@ -57,15 +57,16 @@ struct AcquireOptions {
     OnUncertain on_uncertain = OnUncertain::lose;
     // With adaptive, this node keeps the grant of a name that it takes twice in a row, and gives
     // the lock to its next callers without asking the cluster: in less than a microsecond, with a
-    // new token each time, and only while its lease is valid (S39-S45). A request from another node
-    // recalls the grant. It goes back at once if it is not in use, otherwise when its user releases
-    // it; a grant that nobody used for a second goes back as well. Meanwhile inspect() shows it as
-    // cached. Callers of this node that wait for an exclusive lock which this node has are served
-    // in turn, without the cluster, and for up to 5 ms before a request from another node; the
-    // cluster sees their requests when they have waited for 50 ms. Never cached: holds with
-    // max_hold, min_hold, progress_timeout, lock_delay, on_contended, queue_policy or
-    // OnUncertain::suspend, of several names, in other modes than shared and exclusive, and of
-    // names that have a value.
+    // new token each time, and only while its lease is valid (S39-S45). inspect() shows the grant
+    // as cached.
+    // - A request from another node recalls the grant. It goes back at once if it is not in use,
+    // otherwise when its user releases it. A grant that nobody used for a second goes back too.
+    // - Callers of this node that wait for an exclusive lock which this node has are served in
+    // turn, for at most 5 ms after a recall. The cluster sees the request of a caller that has
+    // waited for 50 ms.
+    // - Never cached are holds with max_hold, min_hold, progress_timeout, lock_delay, on_contended,
+    // queue_policy or OnUncertain::suspend; holds of several names, in other modes than shared and
+    // exclusive, and of names that have a value.
     Caching caching = Caching::adaptive;
     Locker locker{};
 

@@ -142,7 +142,9 @@ struct Node {
 // A program outside the cluster, which sends anything.
 class Stranger {
 public:
-    Stranger(asio::io_context& io, const std::string& address) : socket_{io} {
+    Stranger(asio::io_context& io, const std::string& address,
+             const std::string& from = "127.0.0.1")
+        : socket_{io, asio::ip::tcp::endpoint{asio::ip::make_address(from), 0}} {
         socket_.connect(endpoint_of(address));
         socket_.non_blocking(true);
     }

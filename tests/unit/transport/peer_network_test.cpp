@@ -201,6 +201,29 @@ TEST_F(PeerNetworkTest, PeersWithVeryDifferentTimingDoNotTakeEachOtherForSilent)
     EXPECT_EQ(slow.network->counters().lost_silent, 0U);
 }
 
+// Many checks pass between two messages, and each finds the answers of the last one unsent.
+TEST_F(PeerNetworkTest, PeersThatOnlySendHeartbeatsAreNotTakenForStuck) {
+    const auto impatient = [](NetworkOptions& options, core::Hello&) {
+        options.limits.frame_timeout = 500ms;
+    };
+    auto& a = add(1, impatient);
+    auto& b = add(2, impatient);
+    ASSERT_TRUE(meet(a, b));
+    std::uint64_t sent = 0;
+    const auto end = std::chrono::steady_clock::now() + 3s;
+    while (std::chrono::steady_clock::now() < end) {
+        a.send(core::NodeId{2}, numbered(++sent));
+        b.send(core::NodeId{1}, numbered(sent));
+        run_for(io_, 40ms);
+    }
+    EXPECT_EQ(a.network->counters().stuck_frames, 0U);
+    EXPECT_EQ(b.network->counters().stuck_frames, 0U);
+    EXPECT_THAT(a.events.downs, SizeIs(0));
+    EXPECT_THAT(b.events.downs, SizeIs(0));
+    EXPECT_THAT(a.events.messages, SizeIs(sent));
+    EXPECT_THAT(b.events.messages, SizeIs(sent));
+}
+
 TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
     auto& a = add(
         1, [](NetworkOptions& options, core::Hello&) { options.limits.outbox_bytes_max = 2'000; });
@@ -433,6 +456,28 @@ TEST_F(PeerNetworkTest, SilentConnectionsDoNotKeepAPeerOut) {
     EXPECT_FALSE(newest.is_closed());
     EXPECT_EQ(a.network->counters().strangers_refused, 1U);
     EXPECT_TRUE(meet(a, add(2)));
+}
+
+TEST_F(PeerNetworkTest, AFloodFromOneAddressClosesItsOwnConnections) {
+    auto& a = add(1, [](NetworkOptions& options, core::Hello&) {
+        options.limits.strangers_max = 3;
+        options.limits.hello_timeout = 1h;
+    });
+    const auto accepted = [&](std::uint64_t count) {
+        return run_until(io_, [&] { return a.network->counters().accepted == count; });
+    };
+    Stranger first{io_, addresses_[0], "127.0.0.9"};
+    ASSERT_TRUE(accepted(1));
+    Stranger of_flood{io_, addresses_[0], "127.0.0.8"};
+    ASSERT_TRUE(accepted(2));
+    Stranger of_flood_too{io_, addresses_[0], "127.0.0.8"};
+    ASSERT_TRUE(accepted(3));
+    Stranger second{io_, addresses_[0], "127.0.0.9"};
+    ASSERT_TRUE(accepted(4));
+    EXPECT_TRUE(run_until(io_, [&] { return of_flood.is_closed(); }));
+    EXPECT_FALSE(first.is_closed());
+    EXPECT_FALSE(of_flood_too.is_closed());
+    EXPECT_FALSE(second.is_closed());
 }
 
 TEST_F(PeerNetworkTest, WithoutDescriptorsItWaitsForSome) {

@@ -137,6 +137,19 @@ TEST_F(AgentWrites, ABrokenNameEndsAllNamesOfItsHold) {  // S24, S32
     EXPECT_EQ(agent.agent.outstanding(), 0U);
 }
 
+TEST_F(AgentWrites, AWriteThatWasSentIsUnknownWhenTheNodeCloses) {  // P6
+    write(2, SetValue{Seq{1}, "name", "value"}, hold);
+    ASSERT_EQ(sent().size(), 1U);
+    agent.close();
+    EXPECT_EQ(agent.answers_to(CallTag{2}), std::vector{std::optional{CallError::outcome_unknown}});
+}
+
+TEST_F(AgentWrites, AWriteThatWasNotSentIsNotMadeWhenTheNodeCloses) {
+    write(2, SetValue{Seq{1}, "name", "value"}, hold);
+    agent.close();
+    EXPECT_EQ(agent.answers_to(CallTag{2}), std::vector{std::optional{CallError::node_stopped}});
+}
+
 TEST_F(AgentWrites, AReleaseThatWasOvertakenByABreakSaysSo) {  // S24
     agent.agent.on_release({CallTag{77}, hold}, agent.now);
     agent.agent.collect(agent.now);

@@ -184,8 +184,18 @@ TEST(MembershipCalls, AreBounded) {
     Asking it;
     while (!it.calls.is_full())
         it.calls.add({CallTag{8}, {Kind::gone, n3, {}}, end}, it.now);
-    EXPECT_EQ(it.calls.take_all().size(), membership_calls_max);
+    EXPECT_EQ(it.calls.end_all(CallError::node_stopped).size(), membership_calls_max);
     EXPECT_TRUE(it.calls.is_empty());
+}
+
+TEST(MembershipCalls, AChangeThatMayHaveBegunIsUnknownWhenItsNodeStops) {  // P6
+    Asking it;
+    it.calls.add({CallTag{8}, {Kind::gone, n2, {}}, end}, it.now);
+    it.request_after_look();
+    const auto ended = it.calls.end_all(CallError::node_stopped);
+    ASSERT_EQ(ended.size(), 2U);
+    EXPECT_EQ(std::get<CallError>(ended[0].result), CallError::outcome_unknown);
+    EXPECT_EQ(std::get<CallError>(ended[1].result), CallError::node_stopped);
 }
 
 TEST(MembershipCalls, TheOldestGivesWayAndSaysWhetherItMayHaveBegun) {
