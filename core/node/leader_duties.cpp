@@ -10,8 +10,8 @@ namespace {
 
 // The limit of writes that are not durable here yet. At the limit, new commands gather.
 constexpr std::size_t writes_in_flight_max = 2;
-// The same for entries that are not committed yet.
-constexpr std::size_t entries_open_max = 4;
+// With no more than these under way, each command is proposed at once.
+constexpr std::size_t few_commands = 2;
 // The limit of entries in one write. Entries are small, so that each is applied quickly; a slow
 // disk gets fewer and larger writes.
 constexpr int entries_per_write_max = 32;
@@ -110,13 +110,12 @@ bool LeaderDuties::propose_batch(Instant now) {
 }
 
 // An entry costs messages and a sync on each node, however many commands it has. So under load the
-// commands gather until they are half as many as those under way; with three entries under way the
-// next one is about a third of all that the callers ask for in one commit time. A single caller
-// never waits for its own commands.
+// commands gather until those under way are committed, or until they are twice as many as those:
+// then they do not wait behind a small entry. Where little is under way nothing waits, so a single
+// caller never waits for its own commands.
 bool LeaderDuties::is_worth_an_entry() const {
     const bool is_full = proposer_.has_an_entry() || proposer_.commands() >= entry_commands_max;
-    if (open_.empty() || is_full) return true;
-    return open_.size() < entries_open_max && 2 * proposer_.commands() >= open_commands_;
+    return is_full || open_commands_ <= few_commands || proposer_.commands() >= 2 * open_commands_;
 }
 
 bool LeaderDuties::can_propose() const {

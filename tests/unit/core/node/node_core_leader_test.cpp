@@ -113,21 +113,21 @@ TEST_F(NodeCoreLeader, MuchThatWaitsIsOneWriteOfSmallEntries) {
 }
 
 // Under load an entry would otherwise carry one command, and cost as much as one that carries many.
-TEST_F(NodeCoreLeader, CommandsGatherUntilTheyAreHalfOfThoseUnderWay) {
+TEST_F(NodeCoreLeader, CommandsGatherUntilTheyAreTwiceThoseUnderWay) {
     const auto session = open_session();
-    acquires(session, 1, 4);
+    acquires(session, 1, 3);
     ASSERT_EQ(leader->writes.size(), 1U);
     leader->complete_writes();  // on this disk alone
-    acquires(session, 5, 5);
+    acquires(session, 4, 8);
     EXPECT_TRUE(leader->writes.empty());
-    acquires(session, 6, 6);
+    acquires(session, 9, 9);
     ASSERT_EQ(leader->writes.size(), 1U);
     ASSERT_EQ(leader->writes.front().append.size(), 1U);
-    EXPECT_EQ(decode_batch(leader->writes.front().append[0].payload).value().size(), 2U);
-    acquires(session, 7, 7);
+    EXPECT_EQ(decode_batch(leader->writes.front().append[0].payload).value().size(), 6U);
+    acquires(session, 10, 10);
     EXPECT_EQ(leader->writes.size(), 1U);
     cluster.settle();  // a commit lets the rest go
-    EXPECT_EQ(leader->core().machine().sessions().find(session)->applied, Seq{7});
+    EXPECT_EQ(leader->core().machine().sessions().find(session)->applied, Seq{10});
 }
 
 // With a slow majority there are always entries of renewals under way.
