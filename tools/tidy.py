@@ -22,6 +22,7 @@ USES = {
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
+    "bench/node": {"bench", "mortise", "asio", "nlohmann", "embed"},  # for the trace of stages
     "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
     "tests": None,  # everything
 }

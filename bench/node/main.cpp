@@ -8,6 +8,7 @@
 
 #include "bench/measure/usage.hpp"
 #include "bench/node/tasks.hpp"
+#include "embed/threads/stage_trace.hpp"
 #include <mortise/config.hpp>
 #include <mortise/mortise.hpp>
 
@@ -41,6 +42,14 @@ nlohmann::json acquire_once(Node& node, const std::string& name) {
     return {{"granted_at_ns", std::chrono::nanoseconds{now}.count()}};
 }
 
+// The stages that calls have passed since the last time; needs MORTISE_TRACE.
+nlohmann::json stages() {
+    auto times = nlohmann::json::array();
+    for (const auto& [stage, at_ns] : detail::take_stages())
+        times.push_back({static_cast<int>(stage), at_ns});
+    return {{"stages", std::move(times)}};
+}
+
 class Servant {
 public:
     explicit Servant(Config config) : node_{std::move(config)} {}
@@ -50,6 +59,7 @@ public:
         if (what == "status") return status_of(node_);
         if (what == "counters") return counters_of(node_);
         if (what == "memory") return own_memory();
+        if (what == "stages") return stages();
         if (what == "blocking") return blocking_load(node_, Load{task});
         if (what == "async") return async_load(node_, Load{task});
         if (what == "open") return open_load(node_, Load{task}, task.at("rate").get<double>());

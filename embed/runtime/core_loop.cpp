@@ -7,6 +7,7 @@
 #include "core/leases/lease_times.hpp"
 #include "embed/host/descriptor_budget.hpp"
 #include "embed/runtime/translate.hpp"
+#include "embed/threads/stage_trace.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/one_line.hpp"
 #include "storage/descriptors.hpp"
@@ -132,6 +133,11 @@ void CoreLoop::after_step(core::Instant began) {
     parts_.log.debug("overrun", "a step took " + to_string(took));
 }
 
+void CoreLoop::written(core::WriteId id) {
+    stage(Stage::written);
+    step(core::WriteDone{id});
+}
+
 void CoreLoop::take_calls() {
     if (suspended_) return let_calls_wait();
     begin_calls(parts_.gate->take(calls_per_step_max));
@@ -139,6 +145,7 @@ void CoreLoop::take_calls() {
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {
+    if (!taken.empty()) stage(Stage::taken);
     parts_.cache->pass(taken);
     core::Calls calls;
     try {
@@ -224,6 +231,7 @@ void CoreLoop::peer_down(core::NodeId peer) {
 }
 
 void CoreLoop::received(core::NodeId from, core::PeerMessage message) {
+    stage(Stage::received);
     step(core::Received{from, std::move(message)});
 }
 

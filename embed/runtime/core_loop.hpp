@@ -70,7 +70,7 @@ public:
     // Starts with calls that were taken from the gate before.
     void begin(SubmittedCalls calls = {});
     void take_calls();
-    void written(core::WriteId id) { step(core::WriteDone{id}); }
+    void written(core::WriteId id);
     void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials);
     void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
     void snapshot_rows(core::SnapshotRows rows) { step(std::move(rows)); }

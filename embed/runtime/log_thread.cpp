@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "embed/threads/stage_trace.hpp"
 #include "embed/threads/thread_start.hpp"
 
 namespace mortise::detail {
@@ -82,10 +83,12 @@ void LogThread::run() {
 
 void LogThread::write_all(const std::vector<core::Write>& writes) {
     const auto began = std::chrono::steady_clock::now();
+    stage(Stage::writing);
     if (const auto written = store_->write(writes); !written) {
         fail(failure_of(written.error()));
         return;
     }
+    stage(Stage::synced);
     if (events_.measured)
         events_.measured({bytes_of(writes), std::chrono::steady_clock::now() - began});
     {

@@ -8,6 +8,7 @@
 #include "embed/config/host_port.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/translate.hpp"
+#include "embed/threads/stage_trace.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 
@@ -25,6 +26,7 @@ void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
 
 void CoreLoop::flush() {
     if (network_) network_->flush();
+    stage(Stage::sent);
 }
 
 void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
@@ -217,6 +219,7 @@ void CoreLoop::answered(core::CallAnswer answer) {
     }
     auto call = pending_.take(answer.tag);
     if (!call) return;
+    stage(Stage::answered);
     complete(*call, answer);
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "embed/threads/stage_trace.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -26,6 +27,7 @@ std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> co
 
 std::error_code CallGate::submit(Submitted one) {
     if (generation_.is_forked()) return Errc::forked;
+    stage(Stage::submitted);
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
         if (!admit(one)) return Errc::resource_exhausted;
@@ -55,6 +57,7 @@ std::error_code CallGate::submit_first(SubmittedCalls& prepared) noexcept {
 
 std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept {
     if (generation_.is_forked()) return Errc::forked;
+    stage(Stage::submitted);
     return state_.with([&](State& state) -> std::error_code {
         if (!state.open) return Errc::node_stopped;
         if (prepared.empty()) return {};

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "embed/threads/stage_trace.hpp"
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>
 #include <mortise/lock_error.hpp>
@@ -62,6 +63,7 @@ public:
             done_.wait_until(lock, deadline, is_done);
         }
         abandoned_ = true;
+        stage(Stage::woken);
         return std::move(outcome_);
     }
 
