@@ -4,7 +4,7 @@ import signal
 import time
 
 import loads
-from processes import Failed
+from processes import Cluster, Failed
 
 NAME = "bench/event"
 
@@ -89,6 +89,20 @@ class Held:
         time.sleep(self.options.settle)
         return few, loads.MANY.run(self.cluster, self.options).rate
 
+    def end_of_session(self):
+        """The longest step of a node, in milliseconds, and the changes of leader, until the locks
+        of a holder that was killed are free."""
+        self.hold(self.options.locks)
+        self.cluster.nodes[self.holder].kill()
+        left = [self.cluster.nodes[number] for number in (self.leader, self.replica)]
+        before = [node.do("counters") for node in left]
+        left[1].do("once", 90, name=f"held/{self.options.locks - 1:015}")
+        time.sleep(self.options.settle)
+        after = [node.do("counters") for node in left]
+        return (max(counters["slowest_step_ns"] for counters in after) / 1e6,
+                sum(late["leader_changes"] - early["leader_changes"]
+                    for early, late in zip(before, after)))
+
     def restart(self):
         """Seconds from the start of a replica's process to an acquire that it was granted."""
         self.hold(self.options.locks)
@@ -99,6 +113,20 @@ class Held:
         if not node.do("ready", 130, seconds=120)["ready"]:
             raise Failed("the restarted node was not ready within 120 s")
         return (node.do("once", name=NAME)["granted_at_ns"] - begin) / 1e9
+
+
+def queues(cluster, options):
+    """Hand-overs a second of one lock, with few waiters and with many."""
+    return (loads.FEW_WAITERS.run(cluster, options).rate,
+            loads.MANY_WAITERS.run(cluster, options).rate)
+
+
+def voters(cluster, options):
+    """Cycles a second with five voters, for each with three: of one caller, and of 64."""
+    three = [load.run(cluster, options).rate for load in (loads.ON_LEADER, loads.MANY)]
+    with Cluster(cluster.programs, 5) as five:
+        return [load.run(five, options).rate / of_three
+                for load, of_three in zip((loads.ON_LEADER, loads.MANY), three)]
 
 
 def idle(cluster, options):

@@ -118,16 +118,16 @@ class Started:
 
 
 class Cluster(Started):
-    """Three nodes, each a process, with empty directories."""
+    """Voters, each a process, with empty directories."""
 
-    def __init__(self, programs):
+    def __init__(self, programs, voters=3):
         super().__init__(programs)
-        self.program = programs.node
-        self.addresses = [f"127.0.0.1:{port}" for port in free_ports(3)]
+        self.programs = programs
+        self.addresses = [f"127.0.0.1:{port}" for port in free_ports(voters)]
         self.nodes = {}
 
     def start_all(self):
-        for number in (1, 2, 3):
+        for number in range(1, len(self.addresses) + 1):
             self.start(number)
         self.await_ready()
 
@@ -138,7 +138,7 @@ class Cluster(Started):
     def start(self, number):
         folder = Path(self.directory.name)
         self.nodes[number] = Node(
-            [self.program, number, folder / str(number), *self.addresses], folder / f"{number}.log")
+            [self.programs.node, number, folder / str(number), *self.addresses], folder / f"{number}.log")
 
     def await_ready(self):
         for node in self.nodes.values():

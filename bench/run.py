@@ -13,7 +13,7 @@ from pathlib import Path
 
 import loads
 import report
-from catalogue import ALL_NAMES, EVENTS, LOADS, NOT_BUILT, is_chosen, number_of
+from catalogue import ALL_NAMES, EVENTS, LOADS, is_chosen, number_of
 from figures import Range
 from processes import Cluster, Failed, Programs
 from report import progress
@@ -121,7 +121,6 @@ class Bench:
     def lines(self, void):
         lines = [target.line(self.rounds, void) for target in self.targets]
         lines += self.run_events()
-        lines += [target.line() for target in chosen(NOT_BUILT, self.options)]
         return sorted(lines, key=lambda line: int("".join(
             c for c in number_of(line.name) if c.isdigit())))
 

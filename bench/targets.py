@@ -8,7 +8,7 @@ from figures import Range
 class Line:
     """One target of the report. `ratio` is to what the floor did in the same round."""
 
-    def __init__(self, name, demand, figure="", ratio="", verdict="not built", values=None):
+    def __init__(self, name, demand, figure="", ratio="", verdict="failed", values=None):
         self.name, self.demand, self.figure = name, demand, figure
         self.ratio, self.verdict, self.values = ratio, verdict, values
 
@@ -117,14 +117,3 @@ class Target:
         if void and self.floors:
             line.verdict = "void"
         return line
-
-
-class NotBuilt:
-    """A target that nothing can be measured for yet."""
-
-    def __init__(self, name, demand, why):
-        self.name, self.demand, self.why = name, demand, why
-        self.loads, self.floors = [], []
-
-    def line(self, *_):
-        return Line(self.name, self.demand, self.why)

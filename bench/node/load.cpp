@@ -39,6 +39,7 @@ nlohmann::json counters_of(const Node& node) {
             {"leader_changes", metrics.leader_changes},
             {"holds_lost", metrics.holds_lost},
             {"refused", metrics.calls_refused},
+            {"slowest_step_ns", metrics.slowest_loop_turn.to_nanoseconds().count()},
             {"loop_overruns", metrics.loop_overruns}};
 }
 
