@@ -138,7 +138,8 @@ class Cluster(Started):
     def start(self, number):
         folder = Path(self.directory.name)
         self.nodes[number] = Node(
-            [self.programs.node, number, folder / str(number), *self.addresses], folder / f"{number}.log")
+            [self.programs.node, number, folder / str(number), *self.addresses],
+            folder / f"{number}.log")
 
     def await_ready(self):
         for node in self.nodes.values():
