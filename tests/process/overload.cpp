@@ -57,7 +57,8 @@ public:
 private:
     void begin(std::string name) {
         const auto began = Clock::now();
-        const mortise::AcquireOptions options{.wait_max = 60s};
+        // The cluster is overloaded here, and not the cache of a node.
+        const mortise::AcquireOptions options{.wait_max = 60s, .caching = mortise::Caching::off};
         mortise::async_acquire(
             node_, name, options,
             asio::bind_executor(io_, [this, name, began](std::error_code ec, mortise::Hold hold) {
