@@ -132,14 +132,10 @@ ShortList<Acquired::Part> parts_of(const Acquire& asked, const Answer& given) {
 }
 
 Held held_of(const Acquired& acquired) {
-    Held held;
+    Names names;
     for (const auto& part : acquired.parts)
-        held.names.push_back(part.name);
-    held.mode = acquired.parts.front().mode;
-    held.wanted = held.mode;
-    held.suspends = acquired.suspends;
-    held.ends = acquired.ends;
-    return held;
+        names.push_back(part.name);
+    return {std::move(names), acquired.parts.front().mode, acquired.suspends, acquired.ends};
 }
 
 }  // namespace
@@ -194,7 +190,7 @@ void SessionAgent::on_upgrade_answered(const Outgoing& sent, Seq seq, const Answ
     switch (given.kind) {
         case AnswerKind::converted: {
             auto& held = *holds_.find(sent.hold);
-            held.converted_by = seq;
+            held.conversions().converted_by = seq;
             held.mode = LockMode::exclusive;
             held.wanted = LockMode::exclusive;
             finish(tag);
@@ -245,12 +241,13 @@ void SessionAgent::on_ending_answered(const Outgoing& sent, Seq seq, const Answe
 void SessionAgent::on_downgrade_answered(const Downgrade& asked, Seq seq, AnswerKind kind) {
     auto* held = holds_.find(asked.operation);
     if (held == nullptr) return;
-    --held->downgrades;
-    if (kind == AnswerKind::converted && held->converted_by < seq) {
+    auto& its = held->conversions();
+    --its.downgrades;
+    if (kind == AnswerKind::converted && its.converted_by < seq) {
         held->mode = asked.mode;
-        held->converted_by = seq;
+        its.converted_by = seq;
     }
-    if (kind != AnswerKind::converted && held->downgrades == 0) held->wanted = held->mode;
+    if (kind != AnswerKind::converted && its.downgrades == 0) held->wanted = held->mode;
 }
 
 // The Cancel of an upgrade was answered. If it came too late, the upgrade was granted, and the hold
@@ -258,13 +255,13 @@ void SessionAgent::on_downgrade_answered(const Downgrade& asked, Seq seq, Answer
 void SessionAgent::settle_upgrade(Seq hold, AnswerKind kind) {
     auto* held = holds_.find(hold);
     if (held == nullptr) return;  // it was released, in whichever mode it had
-    held->unsettled = {};
+    auto& its = held->conversions();
+    its.unsettled = {};
     if (kind != AnswerKind::cancelled) {
-        ++held->downgrades;
+        ++its.downgrades;
         end({Downgrade{hold, held->wanted}, {}, {}});
     }
-    if (const auto next = std::exchange(held->held_back, {}); next.is_set())
-        calls_.send_first(next);
+    if (const auto next = std::exchange(its.held_back, {}); next.is_set()) calls_.send_first(next);
 }
 
 // --- a snapshot was installed -------------------------------------------------------------------
@@ -298,8 +295,7 @@ void SessionAgent::take_answers_from(const Session& own, Now now) {
 void SessionAgent::answer_from(const Session& own, Seq seq, Now now) {
     const auto* kept = own.answers.find(seq);
     if (kept != nullptr) return on_answered(seq, *kept, now);
-    const auto operation = own.operations.find(seq);
-    if (operation != own.operations.end() && !operation->second.held) return on_queued(seq, now);
+    if (own.operations.waits(seq)) return on_queued(seq, now);
     // A correct member always leaves an answer or a queued operation, so another process has used
     // this sequence number.
     on_answered(seq, {AnswerKind::stale_request, {}, {}}, now);

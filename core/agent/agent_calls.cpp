@@ -30,7 +30,7 @@ void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
     if (stage_ != Stage::open) return refuse(tag, CallError::node_stopped);
     if (!has_capacity_for(call.names) || holds_.names() >= holds_max)
         return refuse(tag, CallError::resource_exhausted);
-    if (auto* held = holds_.find(call.hold)) held->upgrade = tag;
+    if (auto* held = holds_.find(call.hold)) held->conversions().upgrade = tag;
     watch(tag, call, std::min(call.deadline, now.steady + options_.call_timeout));
     calls_.add(tag, std::move(call));
 }
@@ -60,9 +60,9 @@ void SessionAgent::on_write(WriteCall call, Now now) {
 }
 
 void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
-    const auto* held = find_hold(call.hold);
+    const Held* held = find_hold(call.hold);
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
-    if (held->names.size() > 1 || held->upgrade.is_set())
+    if (held->size() > 1 || held->conversions().upgrade.is_set())
         return refuse(call.tag, CallError::invalid_argument);
     OpenCall open;
     open.asked = Upgrade{call.hold.seq, call.wait};
@@ -77,12 +77,13 @@ void SessionAgent::on_downgrade(const DowngradeCall& call, Now now) {
     auto* held = find_hold(call.hold);
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
     // A pending upgrade was requested for the hold in its present mode.
-    if (held->names.size() > 1 || (held->upgrade.is_set() && !call.undoes))
+    const bool is_upgrading = std::as_const(*held).conversions().upgrade.is_set();
+    if (held->size() > 1 || (is_upgrading && !call.undoes))
         return refuse(call.tag, CallError::invalid_argument);
     if (!call.undoes && !has_capacity_for(1))
         return refuse(call.tag, CallError::resource_exhausted);
     if (covers(held->wanted, call.mode)) held->wanted = call.mode;
-    ++held->downgrades;
+    ++held->conversions().downgrades;
     expect_end(call.tag, false, now);
     end({Downgrade{call.hold.seq, call.mode}, call.tag, {}});
 }
@@ -114,12 +115,12 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
         if (call.tag.is_set()) refuse(call.tag, CallError::lock_lost);
         return;
     }
-    auto held = *holds_.take(call.hold.seq);
+    const auto held = *holds_.take(call.hold.seq);
     drop_upgrade(held, CallError::cancelled);
     if (call.tag.is_set()) expect_end(call.tag, true, now);
     end_confirms(CallError::not_held);
-    if (call.lost) return end_when_notified(call.hold.seq, call.tag, std::move(held.names));
-    end({Release{call.hold.seq, false}, call.tag, {}, held.names.size()});
+    if (call.lost) return end_when_notified(call.hold.seq, call.tag, held.names());
+    end({Release{call.hold.seq, false}, call.tag, {}, held.size()});
 }
 
 void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
@@ -163,8 +164,10 @@ OpenCall SessionAgent::finish(CallTag tag) {
     std::vector<CallTag> freed;
     if (!parked_.are_none()) parked_.remove(tag, freed);
     go_on_with(freed);
-    if (auto* held = holds_.find(call.hold); held != nullptr && held->upgrade == tag)
-        held->upgrade = {};
+    if (!call.hold.is_set()) return call;
+    auto* held = holds_.find(call.hold);
+    if (held != nullptr && std::as_const(*held).conversions().upgrade == tag)
+        held->conversions().upgrade = {};
     return call;
 }
 
@@ -189,13 +192,14 @@ void SessionAgent::take_back(const OpenCall& call) {
         sent->body = Declined{};
     }
     if (call.writes) return;  // a write holds and queues nothing, so there is nothing to cancel
-    if (auto* held = holds_.find(call.hold)) held->unsettled = call.seq;
+    if (auto* held = holds_.find(call.hold)) held->conversions().unsettled = call.seq;
     end({Cancel{call.seq}, {}, call.hold, call.names});
 }
 
 // Called before the hold itself ends.
 void SessionAgent::drop_upgrade(const Held& held, CallError error) {
-    if (held.upgrade.is_set()) abandon(held.upgrade, error);
+    const auto upgrade = held.conversions().upgrade;
+    if (upgrade.is_set()) abandon(upgrade, error);
 }
 
 bool SessionAgent::is_current(CallTag tag, Instant at) const {

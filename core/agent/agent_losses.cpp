@@ -26,10 +26,10 @@ Held* SessionAgent::find_hold(OperationId hold) {
     return session_.id() == hold.session ? holds_.find(hold.seq) : nullptr;
 }
 
-void SessionAgent::lose(Seq operation, HoldLost::Reason why, Held held) {
+void SessionAgent::lose(Seq operation, HoldLost::Reason why, const Held& held) {
     drop_upgrade(held, CallError::lock_lost);
     out_.lost.push_back({{*session_.id(), operation}, why});
-    end_when_notified(operation, {}, std::move(held.names));
+    end_when_notified(operation, {}, held.names());
 }
 
 void SessionAgent::end_when_notified(Seq operation, CallTag tag, Names names) {
@@ -82,13 +82,13 @@ void SessionAgent::end_holds_that_are_over() {
 // The owner is notified first, then the cluster is informed of that (S24). A hold that is being
 // released already needs neither. If the hold has several names, all of them are lost (S23).
 void SessionAgent::lose_broken(Seq operation) {
-    auto held = holds_.take(operation);
+    const auto held = holds_.take(operation);
     if (!held) return give_up_broken(operation);
     if (withdraw_grant(operation)) {
         drop_upgrade(*held, CallError::lock_lost);
-        return end({Release{operation, false}, {}, {}, held->names.size()});
+        return end({Release{operation, false}, {}, {}, held->size()});
     }
-    lose(operation, HoldLost::Reason::broken, std::move(*held));
+    lose(operation, HoldLost::Reason::broken, *held);
     end_confirms(CallError::lock_lost);
 }
 

@@ -1,30 +1,58 @@
 // The holds of this node's program, with their modes and the ends of their max_hold (S6, S8, S27).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "core/agent/open_calls.hpp"
-#include "core/base/id_table.hpp"
+#include "core/base/compact_text.hpp"
 #include "core/base/instant.hpp"
+#include "core/base/paged_set.hpp"
 
 namespace mortise::core {
 
-struct Held {
-    Names names;
+// Most have one name and were never converted: what the others have is in a block of its own.
+class Held {
+public:
+    struct Conversions {
+        Seq converted_by;            // the request that set `mode`; not set: the grant
+        std::size_t downgrades = 0;  // requested and not answered
+        CallTag upgrade;             // the call that waits for its upgrade
+        Seq unsettled;               // an abandoned upgrade whose Cancel is not answered yet
+        CallTag held_back;           // the next upgrade, which waits for that answer
+    };
+
+    Held() = default;
+    // `ends`: its max_hold, on the boot clock (S8).
+    Held(Names names, LockMode granted, bool suspends = false, Instant ends = Instant::never());
+
+    [[nodiscard]] std::size_t size() const {
+        return rare().names.empty() ? 1 : rare().names.size();
+    }
+    [[nodiscard]] Names names() const;
+    [[nodiscard]] bool suspends() const { return suspends_; }
+    [[nodiscard]] Instant ends() const { return rare().ends; }
+    [[nodiscard]] const Conversions& conversions() const { return rare().conversions; }
+    [[nodiscard]] Conversions& conversions();
+
     LockMode mode = LockMode::exclusive;    // of a hold with one name, by the newest answer
     LockMode wanted = LockMode::exclusive;  // the mode that its owner assumes
-    Seq converted_by;                       // the request that set `mode`; not set: the grant
-    std::size_t downgrades = 0;             // requested and not answered
-    CallTag upgrade;                        // the call that waits for its upgrade
-    Seq unsettled;                          // an abandoned upgrade whose Cancel is not answered yet
-    CallTag held_back;                      // the next upgrade, which waits for that answer
-    bool suspends = false;
-    Instant ends = Instant::never();  // its max_hold, on the boot clock (S8)
+
+private:
+    struct Rare {
+        Names names;  // if there are several
+        Instant ends = Instant::never();
+        Conversions conversions;
+    };
+    [[nodiscard]] const Rare& rare() const;
+
+    bool suspends_ = false;
+    std::unique_ptr<Rare> rare_;
+    CompactText name_;  // if there is one
 };
 
 class HeldLocks {
@@ -32,17 +60,21 @@ public:
     void add(Seq operation, Held held);
     [[nodiscard]] bool contains(Seq operation) const { return held_.contains(operation); }
     // Null if there is no such hold. The pointer is valid until a hold is added or taken.
-    [[nodiscard]] Held* find(Seq operation) { return held_.find(operation); }
-    [[nodiscard]] const Held* find(Seq operation) const { return held_.find(operation); }
+    [[nodiscard]] const Held* find(Seq operation) const {
+        const auto* found = held_.find(operation);
+        return found == nullptr ? nullptr : &found->value;
+    }
+    [[nodiscard]] Held* find(Seq operation) {
+        return const_cast<Held*>(std::as_const(*this).find(operation));
+    }
     [[nodiscard]] std::optional<Held> take(Seq operation);
     // All holds for which `is_meant(held)` is true, or all holds, in ascending order.
     template <class IsMeant>
     [[nodiscard]] std::vector<Seq> those(const IsMeant& is_meant) const {
         std::vector<Seq> found;
-        held_.each([&](Seq operation, const Held& held) {
+        for (const auto& [operation, held] : held_) {
             if (is_meant(held)) found.push_back(operation);
-        });
-        std::ranges::sort(found);
+        }
         return found;
     }
     [[nodiscard]] std::vector<Seq> all() const {
@@ -65,7 +97,7 @@ public:
     [[nodiscard]] std::size_t names() const { return names_; }
 
 private:
-    IdTable<Seq, Held> held_;
+    PagedMap<Seq, Held> held_;
     std::size_t names_ = 0;
     std::set<std::pair<Instant, Seq>> by_end_;  // holds with a max_hold
     std::set<Seq> uncounted_;                   // the same, not counted by the cluster yet

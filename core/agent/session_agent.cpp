@@ -35,7 +35,7 @@ void SessionAgent::begin(Now now) {
 // The session may live on in the cluster, so its holds are released there (S6).
 void SessionAgent::lapse() {
     for (const auto operation : holds_.all()) {
-        if (holds_.find(operation)->suspends) {
+        if (holds_.find(operation)->suspends()) {
             out_.suspended.push_back({*session_.id(), operation});
         } else {
             lose(operation, HoldLost::Reason::expired, *holds_.take(operation));
@@ -222,12 +222,12 @@ Names names_in(const RequestBody& body) {
 // next upgrade waits.
 bool SessionAgent::is_held_back(CallTag tag, const OpenCall& call) {
     auto* held = call.hold.is_set() ? holds_.find(call.hold) : nullptr;
-    if (held != nullptr && held->unsettled.is_set()) {
-        held->held_back = tag;
+    if (held != nullptr && std::as_const(*held).conversions().unsettled.is_set()) {
+        held->conversions().held_back = tag;
         return true;
     }
     if (parked_.are_none()) return false;
-    auto names = held != nullptr ? held->names : names_in(call.asked);
+    auto names = held != nullptr ? held->names() : names_in(call.asked);
     if (!parked_.must_wait(names, call.arrival)) return false;
     parked_.add(tag, std::move(names), call.arrival);
     return true;
@@ -303,9 +303,12 @@ Instant SessionAgent::deadline() const {
 
 // --- queries ------------------------------------------------------------------------------------
 
-const Names* SessionAgent::names_of(OperationId hold) const {
-    const auto* held = session_.id() == hold.session ? holds_.find(hold.seq) : nullptr;
-    return held == nullptr ? nullptr : &held->names;
+std::optional<Names> SessionAgent::names_of(OperationId hold) const {
+    return has(hold) ? std::optional{holds_.find(hold.seq)->names()} : std::nullopt;
+}
+
+bool SessionAgent::has(OperationId hold) const {
+    return session_.id() == hold.session && holds_.contains(hold.seq);
 }
 
 OperationId SessionAgent::converted_by(OperationId request) const {
@@ -318,8 +321,8 @@ OperationId SessionAgent::converted_by(OperationId request) const {
         hold = call->hold;
     } else {
         // The caller of an upgrade gave up, and the Cancel comes too late.
-        const auto given_up =
-            holds_.those([&](const Held& held) { return held.unsettled == request.seq; });
+        const auto given_up = holds_.those(
+            [&](const Held& held) { return held.conversions().unsettled == request.seq; });
         if (!given_up.empty()) hold = given_up.front();
     }
     return hold.is_set() ? OperationId{request.session, hold} : OperationId{};
@@ -376,7 +379,8 @@ void SessionAgent::check_invariants() const {
         if (call.queued) MORTISE_CHECK(sent == nullptr && calls_.queued_as(call.seq) == tag);
         if (!call.queued && call.seq.is_set()) MORTISE_CHECK(sent != nullptr && sent->tag == tag);
         const auto* held = holds_.find(call.hold);
-        if (call.hold.is_set()) MORTISE_CHECK(held != nullptr && held->upgrade == tag);
+        if (call.hold.is_set())
+            MORTISE_CHECK(held != nullptr && held->conversions().upgrade == tag);
     });
 }
 

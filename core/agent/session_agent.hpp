@@ -96,8 +96,9 @@ public:
     [[nodiscard]] std::optional<SessionId> open_session() const {
         return stage_ == Stage::open ? session_.id() : std::nullopt;
     }
-    // Null if this node does not have the hold.
-    [[nodiscard]] const Names* names_of(OperationId hold) const;
+    // Empty if this node does not have the hold.
+    [[nodiscard]] std::optional<Names> names_of(OperationId hold) const;
+    [[nodiscard]] bool has(OperationId hold) const;
     // The hold that this unanswered request of ours converts; otherwise not set.
     [[nodiscard]] OperationId converted_by(OperationId request) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }
@@ -176,7 +177,7 @@ private:
     // --- holds
     [[nodiscard]] Held* find_hold(OperationId hold);
     void drop_upgrade(const Held& held, CallError error);
-    void lose(Seq operation, HoldLost::Reason why, Held held);
+    void lose(Seq operation, HoldLost::Reason why, const Held& held);
     void end_when_notified(Seq operation, CallTag tag, Names names);
     void end_pending_loss(Seq operation);
     void end_overdue_losses();

@@ -19,4 +19,16 @@ void RowSum::put(std::string_view key, const std::optional<std::string_view>& va
     sum_ += of_key.value();
 }
 
+std::uint64_t RowSum::of(std::string_view key, std::string_view value) {
+    Checksum both;
+    both.text(key);
+    both.text(value);
+    return both.value();
+}
+
+void RowSum::replace(std::optional<std::uint64_t> before, std::optional<std::uint64_t> after) {
+    sum_ -= before.value_or(0);
+    sum_ += after.value_or(0);
+}
+
 }  // namespace mortise::core

@@ -13,6 +13,9 @@ class RowSum {
 public:
     // Sets the value of the row, or removes the row.
     void put(std::string_view key, const std::optional<std::string_view>& value);
+    // The same for rows whose checksums are remembered elsewhere: a row without one does not exist.
+    [[nodiscard]] static std::uint64_t of(std::string_view key, std::string_view value);
+    void replace(std::optional<std::uint64_t> before, std::optional<std::uint64_t> after);
     [[nodiscard]] std::uint64_t value() const { return sum_; }
 
 private:

@@ -80,7 +80,7 @@ void CallDesk::on(const CancelCall& call, Now now) {
 }
 
 void CallDesk::on(const WatchCall& call, Now /*now*/) {
-    if (const auto* names = agent_.names_of(call.hold)) contentions_.watch(call.hold, *names);
+    if (const auto names = agent_.names_of(call.hold)) contentions_.watch(call.hold, *names);
 }
 
 void CallDesk::on(const ReleaseCall& call, Now now) {

@@ -20,10 +20,10 @@ public:
         add(queued.operation);
         const auto* session = machine_.sessions().find(queued.operation.session);
         if (session == nullptr) return;
-        const auto found = session->operations.find(queued.operation.seq);
-        if (found == session->operations.end()) return;
-        for (const auto& name : found->second.names)
-            add_holders(name);
+        const auto* found = session->operations.find(queued.operation.seq);
+        if (found == nullptr) return;
+        for (const auto& record : found->names())
+            add_holders(*record);
     }
     void operator()(const ReleaseAsked& asked) {
         add(asked.by);
@@ -42,12 +42,10 @@ private:
         const auto* session = machine_.sessions().find(operation.session);
         if (session != nullptr) audience_.nodes.insert(session->opened.node);
     }
-    void add_holders(const std::string& name) {
-        const auto* record = machine_.table().find(name);
-        if (record == nullptr) return;
-        if (record->holders().size() > holders_told_max) audience_.everybody = true;
+    void add_holders(const LockRecord& record) {
+        if (record.holders().size() > holders_told_max) audience_.everybody = true;
         if (audience_.everybody) return;
-        for (const auto& holder : record->holders())
+        for (const auto& holder : record.holders())
             add(holder.operation);
     }
 

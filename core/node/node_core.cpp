@@ -215,9 +215,7 @@ void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
                    },
                    [&](const Queued& queued) { note_waiter(queued.operation); },
                    [&](const ReleaseAsked& asked) {
-                       contentions_.on(asked, [&](OperationId hold) {
-                           return agent_.names_of(hold) != nullptr;
-                       });
+                       contentions_.on(asked, [&](OperationId hold) { return agent_.has(hold); });
                    },
                    [](const auto&) {},
                },
@@ -230,10 +228,10 @@ void NodeCore::note_waiter(OperationId waiter) {
     if (contentions_.is_empty()) return;
     const auto* session = machine_.sessions().find(waiter.session);
     if (session == nullptr) return;
-    const auto found = session->operations.find(waiter.seq);
-    if (found == session->operations.end() || found->second.held) return;
-    for (const auto& name : found->second.names)
-        contentions_.somebody_waits(name);
+    const auto* found = session->operations.find(waiter.seq);
+    if (found == nullptr || found->held()) return;
+    for (const auto& record : found->names())
+        contentions_.somebody_waits(std::string{record->name()});
 }
 
 void NodeCore::hand_over_rows() {
@@ -371,9 +369,8 @@ void NodeCore::check_grants_are_accounted_for() const {
     const auto id = agent_.open_session();
     const auto* session = id ? machine_.sessions().find(*id) : nullptr;
     if (session == nullptr || session->operations.empty()) return;
-    const auto seq_of = [](const auto& operation) { return operation.first; };
     MORTISE_CHECK(
-        std::ranges::includes(agent_.accounted_for(), session->operations, {}, {}, seq_of));
+        std::ranges::includes(agent_.accounted_for(), session->operations, {}, {}, KeyOfEntry{}));
 }
 
 }  // namespace mortise::core

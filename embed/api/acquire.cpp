@@ -135,7 +135,7 @@ Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, Loc
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     begun.completion = waiting;
-    Canceller canceller{gate, core::tag_of(begun.call)};
+    Canceller canceller{gate, begun.call.tag()};
     const auto until = gives_up(begun);
     ec = node.cache->submit(std::move(begun), order);
     if (ec) return {};
@@ -220,7 +220,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     auto begun = begin(*gate, order);
     auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
-    const auto canceller = std::make_shared<Canceller>(gate, core::tag_of(begun.call));
+    const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag());
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     if (locker && !bad) {
         auto turn = begin_turn(*locker, *gate, order);

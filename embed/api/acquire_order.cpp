@@ -78,13 +78,13 @@ Submitted begin(CallGate& gate, AcquireOrder& order) {
     Submitted begun;
     begun.call = to_call(gate.next_tag(), order, to_instant(deadline), !once);
     const auto progress = order.options.progress_timeout;
-    if (progress.is_set()) begun.progress_timeout = progress.to_nanoseconds();
-    begun.may_be_cached = order.may_be_cached;
+    begun.call.set_terms(progress.is_set() ? progress.to_nanoseconds() : core::Nanoseconds{0},
+                         order.may_be_cached);
     return begun;
 }
 
 Deadline gives_up(const Submitted& acquire) {
-    const auto deadline = std::get<core::AcquireCall>(acquire.call).deadline;
+    const auto deadline = acquire.call.get<core::AcquireCall>().deadline;
     if (deadline == core::Instant::never()) return Deadline::max();
     return Deadline{core::Nanoseconds{deadline.ns}} + Duration{slack};
 }

@@ -6,7 +6,7 @@
 namespace mortise::detail {
 
 void CallsInLine::add(SubmittedCalls& call) {
-    const auto tag = core::tag_of(call.front().call);
+    const auto tag = call.front().call.tag();
     Entry entry{{}, prepared(core::CancelCall{tag})};
     const auto added = calls_.emplace(tag, std::move(entry)).first;
     added->second.call.swap(call);
@@ -22,7 +22,7 @@ SubmittedCalls CallsInLine::leave(const core::LockCache::Asking& asking) noexcep
     for (const auto& caller : asking.callers) {
         auto one = leave(caller.call);
         if (one.empty()) continue;
-        if (auto* const acquire = std::get_if<core::AcquireCall>(&one.front().call))
+        if (auto* const acquire = one.front().call.get_if<core::AcquireCall>())
             acquire->request.cached_tokens = asking.tokens;
         all.splice(all.end(), one);
     }

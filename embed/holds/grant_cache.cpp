@@ -156,7 +156,7 @@ void GrantCache::remember(const Record& grant, const Record& use) {
 
 std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order) {
     if (!order.may_be_cached || generation_.is_forked()) return gate_->submit(std::move(acquire));
-    const auto& call = std::get<core::AcquireCall>(acquire.call);
+    const auto& call = acquire.call.get<core::AcquireCall>();
     const auto tag = call.tag;
     const auto name = call.request.names.front().name;
     core::LockCache::Waiter caller{tag, user_of(order.options), waits_until(order, call)};
@@ -173,7 +173,7 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
             return {};
         }
     }
-    std::get<core::AcquireCall>(one.front().call).request.cached_tokens = joined.how.tokens;
+    one.front().call.get<core::AcquireCall>().request.cached_tokens = joined.how.tokens;
     const auto refused = gate_->submit(one);
     if (refused) answered(name, tag);
     return refused;
@@ -181,7 +181,7 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
 
 GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Waiter caller) {
     const auto tag = caller.call;
-    const auto wanted = std::get<core::AcquireCall>(acquire.front().call).request.names.front();
+    const auto wanted = acquire.front().call.get<core::AcquireCall>().request.names.front();
     return state_.with([&](State& state) {
         Joined joined;
         if (state.is_closed) return joined;
@@ -265,7 +265,7 @@ bool GrantCache::hand_over(Turn& turn) noexcept {
         return false;
     }
     ++served_;
-    std::ignore = forget(core::tag_of(turn.next.front().call));
+    std::ignore = forget(turn.next.front().call.tag());
     AskingCall::caller_of(turn.next.front())
         .complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
     return true;
@@ -278,7 +278,7 @@ void GrantCache::send(SubmittedCalls acquires) noexcept {
         one.splice(one.end(), acquires, acquires.begin());
         const auto refused = gate_->submit(one);
         if (!refused) continue;
-        std::ignore = forget(core::tag_of(one.front().call));
+        std::ignore = forget(one.front().call.tag());
         AskingCall::caller_of(one.front()).complete({refused, {}, {}});
         acquires.splice(acquires.end(), leave_after(one.front()));
     }
@@ -289,7 +289,7 @@ void GrantCache::end(const SubmittedCalls& acquires, Errc why) noexcept {
     if (why == Errc::timed_out) timed_out_ += acquires.size();
     if (why == Errc::cancelled) cancelled_ += acquires.size();
     for (const auto& one : acquires) {
-        std::ignore = forget(core::tag_of(one.call));
+        std::ignore = forget(one.call.tag());
         AskingCall::caller_of(one).complete({why, {}, {}});
     }
 }
@@ -299,7 +299,7 @@ SubmittedCalls GrantCache::forget(core::CallTag call) noexcept {
 }
 
 SubmittedCalls GrantCache::leave_after(const Submitted& refused) noexcept {
-    const auto* const call = std::get_if<core::AcquireCall>(&refused.call);
+    const auto* const call = refused.call.get_if<core::AcquireCall>();
     if (call == nullptr) return {};
     return state_.with([&](State& state) {
         const auto& name = call->request.names.front().name;
@@ -337,13 +337,14 @@ void GrantCache::make_ordinary(const HoldRecord& hold) {
 
 Hold GrantCache::granted(Hold grant, std::uint32_t tokens, core::LockCache::User user) {
     const auto record = HoldRecord::of(grant);
-    const auto& part = record->parts().front();
+    const core::FencingToken token{static_cast<std::uint64_t>(record->token().raw())};
     auto use = std::make_shared<HoldRecord>(
-        record, core::LockCache::Use{record->operation(), part.token, part.previous},
+        record, core::LockCache::Use{record->operation(), token, record->former_holder()},
         shared_from_this());
     state_.with([&](State& state) {
         state.grants.emplace(record->operation(), Grant{record, use});
-        state.cache.granted(record->operation(), {part.name, part.mode}, part.token, tokens,
+        state.cache.granted(record->operation(),
+                            {std::string{record->name()}, to_core(record->mode())}, token, tokens,
                             std::move(user));
     });
     record->set_use(use);
@@ -384,8 +385,8 @@ void GrantCache::cancel(core::CallTag call) noexcept {
 void GrantCache::pass(SubmittedCalls& calls) noexcept {
     for (auto next = calls.begin(); next != calls.end();) {
         const auto& one = *next++;
-        if (const auto* asked = std::get_if<core::CancelCall>(&one.call)) cancel(asked->tag);
-        if (one.may_be_cached) calls.splice(next, forget(core::tag_of(one.call)));
+        if (const auto* asked = one.call.get_if<core::CancelCall>()) cancel(asked->tag);
+        if (one.call.may_be_cached()) calls.splice(next, forget(one.call.tag()));
     }
 }
 

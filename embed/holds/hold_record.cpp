@@ -11,67 +11,113 @@
 
 namespace mortise::detail {
 
+// Null if it has nothing that is rare.
+std::unique_ptr<HoldRecord::Rare> HoldRecord::rare_of(core::Acquired& granted,
+                                                      core::Nanoseconds progress) {
+    const bool is_set = granted.which == core::Acquire::Which::all;
+    auto& former = granted.parts.front().previous;
+    const bool is_plain = !is_set && former == core::Previous{} &&
+                          granted.ends == core::Instant::never() && progress.count() == 0 &&
+                          granted.cached_tokens == 0;
+    if (is_plain) return nullptr;
+    auto rare = std::make_unique<Rare>();
+    rare->ends = granted.ends;
+    rare->progress_timeout = progress;
+    if (is_set) {
+        rare->parts = std::move(granted.parts);
+    } else {
+        rare->previous = std::move(former);
+    }
+    return rare;
+}
+
+std::unique_ptr<HoldRecord::Rare> HoldRecord::sharing(std::shared_ptr<HoldRecord> grant) {
+    auto rare = std::make_unique<Rare>();
+    rare->grant = std::move(grant);
+    return rare;
+}
+
 namespace {
 
-// Null if the grant has all of several names.
-const core::Acquired::Part* only_part(const core::Acquired& granted) {
-    return granted.which == core::Acquire::Which::all ? nullptr : &granted.parts.front();
+bool is_set(const core::Acquired& granted) {
+    return granted.which == core::Acquire::Which::all;
+}
+
+// The cache of the uses of a cached grant is that of its node.
+std::shared_ptr<const HoldContext> with_cache(const std::shared_ptr<const HoldContext>& context,
+                                              std::shared_ptr<GrantCache> cache) {
+    if (context->cache == cache) return context;
+    return std::make_shared<HoldContext>(
+        HoldContext{context->lease, context->gate, std::move(cache)});
 }
 
 }  // namespace
 
-HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease,
-                       std::shared_ptr<CallGate> gate, core::Nanoseconds progress_timeout,
-                       std::shared_ptr<GrantCache> cache)
-    : granted_{std::move(granted)},
-      part_{only_part(granted_)},
-      progress_timeout_{progress_timeout},
-      lease_{std::move(lease)},
-      gate_{std::move(gate)},
-      cache_{std::move(cache)},
-      release_{prepared(core::ReleaseCall{{}, granted_.hold})},
-      mode_{part_ ? from_core(part_->mode) : LockMode::exclusive},
-      token_{part_ ? from_core(part_->token).raw() : 0} {
+HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
+                       core::Nanoseconds progress_timeout, bool is_noted_in_cache)
+    : context_{std::move(context)},
+      operation_{granted.hold},
+      name_{is_set(granted) ? std::string_view{} : granted.parts.front().name},
+      rare_{rare_of(granted, progress_timeout)},
+      release_{prepared(core::ReleaseCall{{}, granted.hold})},
+      token_{is_set(granted) ? 0 : from_core(granted.parts.front().token).raw()},
+      mode_{is_set(granted) ? LockMode::exclusive : from_core(granted.parts.front().mode)},
+      is_noted_in_cache_{is_noted_in_cache} {
     begin_work();
 }
 
+HoldRecord::HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
+                       LockMode mode, FencingToken token, bool is_noted_in_cache,
+                       std::stop_source stop)
+    : context_{std::move(context)},
+      rare_{std::move(rare)},
+      token_{token.raw()},
+      mode_{mode},
+      is_noted_in_cache_{is_noted_in_cache},
+      stop_{std::move(stop)} {}
+
 HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use use,
                        std::shared_ptr<GrantCache> cache)
-    : granted_{use.grant,
-               {{grant->part_->name, grant->part_->mode, use.token, std::move(use.previous)}}},
-      part_{&granted_.parts.front()},
-      lease_{grant->lease()},
-      gate_{grant->gate()},
-      grant_{std::move(grant)},
-      cache_{std::move(cache)},
-      mode_{from_core(part_->mode)},
-      token_{from_core(part_->token).raw()} {}
+    : HoldRecord{with_cache(grant->context_, std::move(cache)),
+                 sharing(grant),
+                 grant->mode(),
+                 from_core(use.token),
+                 true,
+                 std::stop_source{}} {
+    rare_->previous = std::move(use.previous);
+}
 
 HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
                        std::shared_ptr<LockerState> locker)
-    : part_{grant->part_},
-      lease_{grant->lease()},
-      gate_{grant->gate()},
-      grant_{std::move(grant)},
-      locker_{std::move(locker)},
-      mode_{mode},
-      stop_{std::nostopstate} {}
+    : HoldRecord{
+          grant->context_, sharing(grant), mode, {}, false, std::stop_source{std::nostopstate}} {
+    rare_->locker = std::move(locker);
+}
 
 HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part)
-    : part_{&part},
-      lease_{grant->lease()},
-      gate_{grant->gate()},
-      grant_{std::move(grant)},
-      mode_{from_core(part.mode)},
-      token_{from_core(part.token).raw()},
-      stop_{std::nostopstate} {}
+    : HoldRecord{grant->context_,       sharing(grant), from_core(part.mode),
+                 from_core(part.token), false,          std::stop_source{std::nostopstate}} {
+    rare_->part = &part;
+}
 
 HoldRecord::~HoldRecord() {
-    if (watcher_) gate_->notifier().post(std::move(watcher_));
+    if (watcher_) gate()->notifier().post(std::move(watcher_));
+}
+
+std::string_view HoldRecord::name() const {
+    if (!grant()) return name_.view();
+    return rare_->part != nullptr ? std::string_view{rare_->part->name} : grant()->name();
+}
+
+const core::Previous& HoldRecord::former_holder() const {
+    static const core::Previous nobody;
+    if (!rare_) return nobody;
+    if (rare_->part != nullptr) return rare_->part->previous;
+    return grant() && !is_use() ? grant()->former_holder() : rare_->previous;
 }
 
 std::stop_token HoldRecord::lost() const {
-    if (grant_ && !is_use()) return grant_->lost();
+    if (grant() && !is_use()) return grant()->lost();
     has_listener_.store(true, std::memory_order_relaxed);
     return stop_.get_token();
 }
@@ -85,9 +131,7 @@ bool HoldRecord::may_be_used_again() const {
 // accesses to ends is one (seq_cst), so either the new user sees the loss of the grant, or
 // notify_lost() sees the new use.
 void HoldRecord::use_again(core::LockCache::Use use) {
-    auto& part = granted_.parts.front();
-    part.token = use.token;
-    part.previous = std::move(use.previous);
+    rare_->previous = std::move(use.previous);
     token_.store(from_core(use.token).raw(), std::memory_order_relaxed);
     has_left_.store(false, std::memory_order_relaxed);
     given_back_.store(false, std::memory_order_relaxed);
@@ -95,45 +139,48 @@ void HoldRecord::use_again(core::LockCache::Use use) {
 }
 
 FencingToken HoldRecord::token() const {
-    if (locker_) return grant_->token();
+    if (locker()) return grant()->token();
     const auto own = FencingToken::from_raw(token_.load(std::memory_order_acquire));
     // After an upgrade the cluster's grant has a newer token.
-    return cache_ && grant_ ? std::max(own, grant_->token()) : own;
+    return is_use() ? std::max(own, grant()->token()) : own;
 }
 
 // Both times begin before the cluster can begin to count them for this hold.
 void HoldRecord::begin_work() {
-    const auto progress = progress_timeout_;
+    const auto progress = rare_ ? rare_->progress_timeout : core::Nanoseconds{0};
     if (progress == core::Nanoseconds{0}) return;
-    works_until_.store((boot_now() + progress).ns, std::memory_order_release);
+    rare_->works_until.store((boot_now() + progress).ns, std::memory_order_release);
 }
 
 core::Instant HoldRecord::works_until() const {
-    return {whole().works_until_.load(std::memory_order_acquire)};
+    const auto& rare = whole().rare_;
+    if (!rare) return core::Instant::never();
+    return {rare->works_until.load(std::memory_order_acquire)};
 }
 
 core::Instant HoldRecord::ends_at() const {
-    return std::min(whole().granted_.ends, works_until());
+    const auto& rare = whole().rare_;
+    return rare ? std::min(rare->ends, works_until()) : core::Instant::never();
 }
 
 core::Instant HoldRecord::valid_until() const {
-    return std::min(lease_->valid_until(), ends_at());
+    return std::min(lease()->valid_until(), ends_at());
 }
 
 void HoldRecord::checkpoint() {
-    if (grant_) return grant_->checkpoint();
-    const auto progress = progress_timeout_;
+    if (grant()) return grant()->checkpoint();
     auto until = works_until();
     const auto boot = boot_now();
-    if (progress == core::Nanoseconds{0} || boot >= until) return;
-    works_until_.compare_exchange_strong(until.ns, (boot + progress).ns);
+    if (until == core::Instant::never() || boot >= until) return;
+    rare_->works_until.compare_exchange_strong(until.ns, (boot + rare_->progress_timeout).ns);
 }
 
 // A checkpoint at the same moment is either too late or comes first.
 bool HoldRecord::end_if_idle(core::Instant boot) {
     auto until = works_until();
     if (boot < until) return false;
-    return works_until_.compare_exchange_strong(until.ns, std::numeric_limits<std::int64_t>::min());
+    constexpr auto idle = std::numeric_limits<std::int64_t>::min();
+    return rare_->works_until.compare_exchange_strong(until.ns, idle);
 }
 
 bool HoldRecord::is_valid() const {
@@ -147,9 +194,9 @@ HoldState HoldRecord::state() const {
     const auto boot = boot_now();
     if (end != End::none) return HoldState::lost;
     if (boot >= ends_at()) return HoldState::lost;
-    if (lease_->is_suspended(boot)) return HoldState::suspended;
-    if (!lease_->is_valid(boot)) return HoldState::lost;
-    return lease_->is_at_risk(boot) ? HoldState::at_risk : HoldState::held;
+    if (lease()->is_suspended(boot)) return HoldState::suspended;
+    if (!lease()->is_valid(boot)) return HoldState::lost;
+    return lease()->is_at_risk(boot) ? HoldState::at_risk : HoldState::held;
 }
 
 LossReason HoldRecord::why_lost() const {
@@ -163,7 +210,7 @@ LossReason HoldRecord::why_lost() const {
     }
     // The lease has ended, and this hold was not marked lost yet.
     const auto boot = boot_now();
-    const bool may_be_held = lease_->is_valid(boot) || lease_->is_suspended(boot);
+    const bool may_be_held = lease()->is_valid(boot) || lease()->is_suspended(boot);
     return may_be_held && boot < ends_at() ? LossReason::none : LossReason::expired;
 }
 
@@ -181,26 +228,26 @@ std::error_code HoldRecord::failure() const {
 void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes) {
     record->watcher_ = std::make_shared<HoldWatcher>(std::move(wishes));
     if (record->watcher_->wants_trouble()) {
-        record->lease_->add_risk_watcher(record);
+        record->lease()->add_risk_watcher(record);
         // The lease thread may have taken its list just before, so this hold checks the lease
         // itself.
         if (record->state() != HoldState::held)
-            record->gate_->notifier().post([record] { record->notify_trouble(); });
+            record->gate()->notifier().post([record] { record->notify_trouble(); });
     }
     if (!record->watcher_->wants_contentions()) return;
-    record->lease_->add_listener(record->operation(), record);
+    record->lease()->add_listener(record->operation(), record);
     // If this fails, the node has stopped, and the hold is lost.
-    (void)record->gate_->submit(core::WatchCall{{}, record->operation()}, nullptr);
+    (void)record->gate()->submit(core::WatchCall{{}, record->operation()}, nullptr);
 }
 
 void HoldRecord::forget_watcher() {
     if (!watcher_) return;
-    lease_->remove_risk_watcher(this);
-    lease_->remove_listener(operation(), this);
+    lease()->remove_risk_watcher(this);
+    lease()->remove_listener(operation(), this);
 }
 
 void HoldRecord::notify_trouble() {
-    const auto until = lease_->valid_until();
+    const auto until = lease()->valid_until();
     const auto state = this->state();
     if (state == HoldState::at_risk) watcher_->notify_at_risk(until, boot_now());
     if (state == HoldState::suspended) watcher_->notify_suspended(until);
@@ -208,7 +255,7 @@ void HoldRecord::notify_trouble() {
 
 void HoldRecord::contended(const std::shared_ptr<HoldRecord>& record, Contention contention) {
     if (!record->watcher_->add(std::move(contention))) return;
-    record->gate_->notifier().post([record] {
+    record->gate()->notifier().post([record] {
         if (record->end() == End::none) record->watcher_->notify_contentions();
     });
 }
@@ -227,14 +274,14 @@ bool HoldRecord::mark_lost(LossReason why) {
 HoldRecord::End HoldRecord::end() const {
     const auto end = end_.load();
     if (end != End::none) return end;
-    if (generation_.is_forked()) return End::forked;
-    return grant_ ? grant_->end() : End::none;
+    if (context_->generation.is_forked()) return End::forked;
+    return grant() ? grant()->end() : End::none;
 }
 
 // A lost grant has nothing to release. A grant whose progress_timeout has passed is released only
 // by the table, as a lost one (S23).
 bool HoldRecord::mark_released() {
-    const bool is_over = grant_ ? end() != End::none : generation_.is_forked();
+    const bool is_over = grant() ? end() != End::none : context_->generation.is_forked();
     const auto until = works_until();
     const bool is_idle = until != core::Instant::never() && boot_now() >= until;
     return !is_over && !is_idle && end_with(End::released);
@@ -246,14 +293,14 @@ void HoldRecord::set_given_back() noexcept {
 }
 
 void HoldRecord::wait_until_given_back() const noexcept {
-    if (!generation_.is_forked()) given_back_.wait(false, std::memory_order_acquire);
+    if (!context_->generation.is_forked()) given_back_.wait(false, std::memory_order_acquire);
 }
 
 SubmittedCalls HoldRecord::take_release(core::CallTag tag,
                                         std::shared_ptr<Completion> completion) noexcept {
     if (!release_.empty()) {
         auto& submitted = release_.front();
-        std::get<core::ReleaseCall>(submitted.call).tag = tag;
+        submitted.call.get<core::ReleaseCall>().tag = tag;
         submitted.completion = std::move(completion);
     }
     return std::exchange(release_, {});
@@ -262,17 +309,19 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
 // The owner of a lost hold does not release it, so its prepared release is available.
 void HoldRecord::notify_lost() {
     if (is_released()) return;
-    const auto use = use_.with([](const auto& known) { return known.lock(); });
-    if (use && !use->is_released()) use->stop_.request_stop();
+    if (rare_) {
+        const auto use = rare_->use.with([](const auto& known) { return known.lock(); });
+        if (use && !use->is_released()) use->stop_.request_stop();
+    }
     stop_.request_stop();
     if (release_.empty()) return;
     release_.front().call = core::ToldCall{{}, operation()};
-    std::ignore = gate_->submit(release_);
+    std::ignore = gate()->submit(release_);
 }
 
 // The loss may have been notified just before.
 void HoldRecord::set_use(const std::shared_ptr<HoldRecord>& use) {
-    use_.with([&](std::weak_ptr<HoldRecord>& known) { known = use; });
+    rare_->use.with([&](std::weak_ptr<HoldRecord>& known) { known = use; });
     const auto end = this->end();
     if (end != End::none && end != End::released) use->stop_.request_stop();
 }

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/agent/call.hpp"
+#include "core/base/compact_text.hpp"
 #include "core/cache/lock_cache.hpp"
 #include "embed/holds/hold_watcher.hpp"
 #include "embed/holds/lease.hpp"
@@ -25,6 +26,14 @@ namespace mortise::detail {
 class GrantCache;
 class LockerState;
 class NodeRuntime;
+
+// What the holds of one lease have in common.
+struct HoldContext {
+    std::shared_ptr<Lease> lease;
+    std::shared_ptr<CallGate> gate;
+    std::shared_ptr<GrantCache> cache;
+    ForkGeneration generation{};
+};
 
 // Thread-safe. A record ends once: released by its owner, or lost. In the child of a fork it is
 // lost.
@@ -42,8 +51,11 @@ class NodeRuntime;
 class HoldRecord final : public Notifier::Job {
 public:
     // A progress_timeout of zero: none.
-    HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate,
-               core::Nanoseconds progress_timeout = {}, std::shared_ptr<GrantCache> cache = {});
+    HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
+               core::Nanoseconds progress_timeout = {}, bool is_noted_in_cache = false);
+    HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
+        : HoldRecord{std::move(granted), std::make_shared<HoldContext>(HoldContext{
+                                             std::move(lease), std::move(gate), nullptr})} {}
     // A use of a cached grant.
     HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use use,
                std::shared_ptr<GrantCache> cache);
@@ -65,17 +77,17 @@ public:
     static std::shared_ptr<HoldRecord> take(Hold& hold) { return std::move(hold.record_); }
 
     // Of the grant, also for a record that shares it.
-    [[nodiscard]] core::OperationId operation() const { return whole().granted_.hold; }
+    [[nodiscard]] core::OperationId operation() const { return whole().operation_; }
     // It is the grant of all of several names.
-    [[nodiscard]] bool has_parts() const { return granted_.which == core::Acquire::Which::all; }
+    [[nodiscard]] bool has_parts() const { return rare_ && !rare_->parts.empty(); }
+    // It must be such a grant.
     [[nodiscard]] const core::ShortList<core::Acquired::Part>& parts() const {
-        return granted_.parts;
+        return rare_->parts;
     }
     // Empty for a grant with parts.
-    [[nodiscard]] std::string_view name() const { return part_ ? part_->name : std::string_view{}; }
-    [[nodiscard]] Previous previous() const {
-        return part_ ? from_core(part_->previous) : Previous{};
-    }
+    [[nodiscard]] std::string_view name() const;
+    [[nodiscard]] Previous previous() const { return from_core(former_holder()); }
+    [[nodiscard]] const core::Previous& former_holder() const;
     // The present mode (S27).
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
@@ -84,8 +96,8 @@ public:
     // also reads its token. If the caller has stopped waiting, the mode stays, and the token is
     // that of the grant.
     void upgraded(FencingToken token) { token_.store(token.raw(), std::memory_order_release); }
-    [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return lease_; }
-    [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
+    [[nodiscard]] const std::shared_ptr<Lease>& lease() const { return context_->lease; }
+    [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return context_->gate; }
 
     // The end of its validity by the boot clock, if nothing else happens.
     [[nodiscard]] core::Instant valid_until() const;
@@ -117,10 +129,11 @@ public:
 
     // The cache in which the release of this hold is noted; null if there is none.
     [[nodiscard]] const std::shared_ptr<GrantCache>& cache() const {
-        return locker_ && grant_ ? grant_->cache_ : cache_;
+        if (locker()) return grant()->cache();
+        return is_noted_in_cache_ ? context_->cache : no_cache_;
     }
     // It is a use of a cached grant.
-    [[nodiscard]] bool is_use() const { return grant_ && cache_; }
+    [[nodiscard]] bool is_use() const { return grant() && is_noted_in_cache_; }
     // The present use of this cached grant, which nobody has yet: its owner is notified of the loss
     // of the grant.
     void set_use(const std::shared_ptr<HoldRecord>& use);
@@ -129,10 +142,14 @@ public:
     [[nodiscard]] bool may_be_used_again() const;
     void use_again(core::LockCache::Use use);
     // It is one of several holds that are released together.
-    [[nodiscard]] bool is_part_of_set() const { return grant_ && !locker_ && !cache_; }
+    [[nodiscard]] bool is_part_of_set() const { return rare_ && rare_->part != nullptr; }
     // Null if the record shares no grant.
-    [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const { return grant_; }
-    [[nodiscard]] const std::shared_ptr<LockerState>& locker() const { return locker_; }
+    [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const {
+        return rare_ ? rare_->grant : no_grant_;
+    }
+    [[nodiscard]] const std::shared_ptr<LockerState>& locker() const {
+        return rare_ ? rare_->locker : no_locker_;
+    }
     // True once: the owner has released it, and its locker does not know yet.
     bool leave() { return !has_left_.exchange(true); }
     [[nodiscard]] bool has_left() const { return has_left_; }
@@ -163,31 +180,47 @@ private:
 
     void begin_work();
     // The grant that it shares, or itself.
-    [[nodiscard]] const HoldRecord& whole() const { return grant_ ? grant_->whole() : *this; }
+    [[nodiscard]] const HoldRecord& whole() const { return grant() ? grant()->whole() : *this; }
     // The end of the hold by anything but its lease.
     [[nodiscard]] core::Instant ends_at() const;
     [[nodiscard]] End end() const;
     bool end_with(End end);
 
-    core::Acquired granted_;                  // unless it shares a grant with other holds
-    const core::Acquired::Part* const part_;  // its name, in the grant; null if it has all of those
-    const core::Nanoseconds progress_timeout_{0};
-    const std::shared_ptr<Lease> lease_;
-    const std::shared_ptr<CallGate> gate_;
-    const std::shared_ptr<HoldRecord> grant_;
-    const std::shared_ptr<LockerState> locker_;
-    const std::shared_ptr<GrantCache> cache_;
+    // There may be very many holds, and most have none of this. Nobody changes the pointers after
+    // others can see the record.
+    struct Rare {
+        std::shared_ptr<HoldRecord> grant;            // which it shares with other holds
+        std::shared_ptr<LockerState> locker;          // whose holds share the grant
+        const core::Acquired::Part* part = nullptr;   // the one of the grant's names that it has
+        core::ShortList<core::Acquired::Part> parts;  // of the grant of all of several names
+        core::Previous previous;
+        core::Instant ends = core::Instant::never();  // its max_hold, on the boot clock
+        core::Nanoseconds progress_timeout{0};
+        std::atomic<std::int64_t> works_until{core::Instant::never().ns};
+        Guarded<std::weak_ptr<HoldRecord>> use;  // of a cached grant
+    };
+    HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
+               LockMode mode, FencingToken token, bool is_noted_in_cache, std::stop_source stop);
+    static std::unique_ptr<Rare> rare_of(core::Acquired& granted, core::Nanoseconds progress);
+    static std::unique_ptr<Rare> sharing(std::shared_ptr<HoldRecord> grant);
+
+    static inline const std::shared_ptr<HoldRecord> no_grant_{};
+    static inline const std::shared_ptr<LockerState> no_locker_{};
+    static inline const std::shared_ptr<GrantCache> no_cache_{};
+
+    const std::shared_ptr<const HoldContext> context_;
+    const core::OperationId operation_;  // not set if it shares a grant
+    const core::CompactText name_;       // likewise
+    const std::unique_ptr<Rare> rare_;
     SubmittedCalls release_;
-    std::atomic<LockMode> mode_;
     std::atomic<std::int64_t> token_;
-    std::atomic<std::int64_t> works_until_{core::Instant::never().ns};
-    const ForkGeneration generation_;
+    std::atomic<LockMode> mode_;
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::atomic<bool> given_back_{false};
-    std::stop_source stop_;  // without a state in a record that has the one of its grant
     mutable std::atomic<bool> has_listener_{false};  // lost() was called for this use
-    Guarded<std::weak_ptr<HoldRecord>> use_;         // of a cached grant
+    const bool is_noted_in_cache_;
+    std::stop_source stop_;  // without a state in a record that has the one of its grant
     // set before others can see the record; few holds have one
     std::shared_ptr<HoldWatcher> watcher_;
 };

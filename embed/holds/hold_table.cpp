@@ -22,41 +22,51 @@ Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout,
                     std::optional<core::LockCache::User> user) {
     const auto operation = granted.hold;
     const auto tokens = granted.cached_tokens;
-    const auto& lease = granted.suspends ? lasting_ : lease_;
-    auto record =
-        std::make_shared<HoldRecord>(std::move(granted), lease, parts_.gate, progress_timeout,
-                                     user && tokens == 0 ? parts_.cache : nullptr);
+    const auto& context = granted.suspends ? lasting_context_ : context_;
+    const auto& lease = context->lease;
+    auto record = std::make_shared<HoldRecord>(std::move(granted), context, progress_timeout,
+                                               user && tokens == 0);
     lease->add(record);
     // The lease thread may have taken its list just before, so the new hold checks the lease
     // itself.
     if (lease->is_over() && record->mark_lost(LossReason::expired)) {
         parts_.losses.post(record);
     }
-    const auto works_until = record->works_until();
-    holds_.emplace(operation, Listed{record, works_until});
-    if (works_until != core::Instant::never()) by_idle_.emplace(works_until, operation);
+    holds_.insert({operation, record});
+    look_later(operation, record->works_until());
     auto hold = HoldRecord::hold_on(std::move(record));
     return tokens == 0 ? std::move(hold)
                        : parts_.cache->granted(std::move(hold), tokens, std::move(user).value());
 }
 
-std::shared_ptr<HoldRecord> HoldTable::take(Holds::iterator hold) {
-    by_idle_.erase({hold->second.looked_at, hold->first});
-    return std::move(holds_.extract(hold).mapped().record);
+void HoldTable::look_later(core::OperationId hold, core::Instant works_until) {
+    if (works_until == core::Instant::never()) return;
+    by_idle_.emplace(works_until, hold);
+    looked_at_[hold] = works_until;
+}
+
+std::shared_ptr<HoldRecord> HoldTable::find(core::OperationId hold) const {
+    const auto* found = holds_.find(hold);
+    return found == nullptr ? nullptr : found->value;
+}
+
+std::shared_ptr<HoldRecord> HoldTable::take(core::OperationId hold) {
+    if (const auto looked_at = looked_at_.extract(hold); !looked_at.empty())
+        by_idle_.erase({looked_at.mapped(), hold});
+    return holds_.take(hold).value;
 }
 
 void HoldTable::given_back(core::OperationId hold) {
-    const auto found = holds_.find(hold);
-    if (found != holds_.end()) take(found);
+    if (holds_.contains(hold)) take(hold);
 }
 
 // All holds of that lease are suspended, and all owners of a locker's grant are notified. The lease
 // thread may have notified them before, unless the core was the first to detect the end of the
 // lease.
 void HoldTable::suspended(core::OperationId hold) {
-    const auto found = holds_.find(hold);
-    if (found == holds_.end()) return;
-    const auto& lease = *found->second.record->lease();
+    const auto found = find(hold);
+    if (!found) return;
+    const auto& lease = *found->lease();
     const auto until = lease.valid_until();
     if (!lease.is_suspended(boot_now()) || std::exchange(ran_out_at_, until) == until) return;
     for (const auto& owned : lease.risk_watchers())
@@ -66,16 +76,15 @@ void HoldTable::suspended(core::OperationId hold) {
 // Notifies the owners that asked for it; of a locker's grant, all of these.
 void HoldTable::contended(const core::Contended& contended) {
     parts_.cache->recalled(contended.hold);
-    const auto found = holds_.find(contended.hold);
-    if (found == holds_.end()) return;
+    const auto found = find(contended.hold);
+    if (!found) return;
     const Contention contention{from_core(contended.mode), contended.waiters, contended.reason};
-    for (const auto& hold : found->second.record->lease()->listeners(contended.hold))
+    for (const auto& hold : found->lease()->listeners(contended.hold))
         HoldRecord::contended(hold, contention);
 }
 
 void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
-    const auto found = holds_.find(hold);
-    if (found != holds_.end()) found->second.record->upgraded(token);
+    if (const auto found = find(hold)) found->upgraded(token);
 }
 
 // Called once for each hold, as it leaves the list. The lease thread may have marked it lost
@@ -114,9 +123,8 @@ void HoldTable::publish_lost(const HoldRecord& hold, std::string_view name, Fenc
 }
 
 void HoldTable::lost(const core::HoldLost& lost) {
-    const auto found = holds_.find(lost.hold);
-    if (found == holds_.end()) return;
-    const auto hold = take(found);
+    if (!holds_.contains(lost.hold)) return;
+    const auto hold = take(lost.hold);
     const bool expired = lost.reason == core::HoldLost::Reason::expired;
     // One flag ends all holds of the lease before the first owner is notified.
     if (expired) hold->lease()->end();
@@ -129,19 +137,17 @@ core::Calls HoldTable::end_idle(core::Instant boot) {
     core::Calls releases;
     while (!by_idle_.empty() && by_idle_.begin()->first <= boot) {
         const auto operation = by_idle_.begin()->second;
-        const auto found = holds_.find(operation);
-        auto& listed = found->second;
-        if (listed.record->is_released()) {  // its release is in progress
-            take(found);
+        const auto record = find(operation);
+        if (record->is_released()) {  // its release is in progress
+            take(operation);
             continue;
         }
-        if (!listed.record->end_if_idle(boot)) {
+        if (!record->end_if_idle(boot)) {
             by_idle_.erase(by_idle_.begin());
-            listed.looked_at = listed.record->works_until();
-            by_idle_.emplace(listed.looked_at, operation);
+            look_later(operation, record->works_until());
             continue;
         }
-        lose(take(found), LossReason::expired);
+        lose(take(operation), LossReason::expired);
         releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
     }
     return releases;
@@ -155,6 +161,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
     } else {
         if (lasting_) lasting_->end();
         lasting_ = Lease::make_lasting(lease.session, lease.valid_until, margin_);
+        lasting_context_ = context_of(lasting_);
     }
     if (!same || !lease_->extend(lease.valid_until)) {
         if (lease_) {
@@ -164,6 +171,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
         }
         // Created even for a lease without any time left: every grant refers to a lease.
         lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_, lasting_);
+        context_ = context_of(lease_);
         if (!same) {
             parts_.events.publish(
                 {.kind = NodeEvent::Kind::session_opened, .session = lease.session.raw()});
@@ -171,6 +179,10 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
     }
     parts_.leases.watch(lease_);
     return releases;
+}
+
+std::shared_ptr<const HoldContext> HoldTable::context_of(std::shared_ptr<Lease> lease) const {
+    return std::make_shared<HoldContext>(HoldContext{std::move(lease), parts_.gate, parts_.cache});
 }
 
 void HoldTable::session_expired() {
@@ -183,15 +195,15 @@ void HoldTable::session_expired() {
 // core still counts these holds as held, but their owners do not.
 core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     core::Calls releases;
-    for (auto next = holds_.begin(); next != holds_.end();) {
-        const auto hold = next++;
-        if (hold->second.record->lease().get() != &lease) continue;
-        if (hold->second.record->is_released()) {  // its release is in progress
-            take(hold);
-            continue;
-        }
-        releases.calls.emplace_back(core::ReleaseCall{{}, hold->first, true});
-        lose(take(hold), LossReason::expired);
+    std::vector<core::OperationId> its;
+    for (const auto& [operation, record] : holds_) {
+        if (record->lease().get() == &lease) its.push_back(operation);
+    }
+    for (const auto operation : its) {
+        const auto record = take(operation);
+        if (record->is_released()) continue;  // its release is in progress
+        releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
+        lose(record, LossReason::expired);
     }
     return releases;
 }
@@ -200,8 +212,10 @@ void HoldTable::lose_everything(LossReason why) {
     if (lease_) lease_->end();
     if (lasting_) lasting_->end();
     by_idle_.clear();
-    for (const auto& [operation, listed] : std::exchange(holds_, {}))
-        lose(listed.record, why);
+    looked_at_.clear();
+    const auto all = std::exchange(holds_, {});
+    for (const auto& [operation, record] : all)
+        lose(record, why);
 }
 
 bool HoldTable::has_valid_lease() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
+#include "core/base/paged_set.hpp"
 #include "core/node/event.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
@@ -65,13 +66,11 @@ public:
     [[nodiscard]] std::uint64_t sessions_expired() const { return sessions_expired_; }
 
 private:
-    struct Listed {
-        std::shared_ptr<HoldRecord> record;
-        core::Instant looked_at = core::Instant::never();  // its place in by_idle_
-    };
-    using Holds = std::map<core::OperationId, Listed>;
-
-    std::shared_ptr<HoldRecord> take(Holds::iterator hold);
+    [[nodiscard]] std::shared_ptr<HoldRecord> find(core::OperationId hold) const;
+    // It must be in the list.
+    std::shared_ptr<HoldRecord> take(core::OperationId hold);
+    void look_later(core::OperationId hold, core::Instant works_until);
+    [[nodiscard]] std::shared_ptr<const HoldContext> context_of(std::shared_ptr<Lease> lease) const;
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
     // `of_use`: of the use of a cached grant; otherwise not set.
     void report_lost(const HoldRecord& hold, core::FencingToken of_use) noexcept;
@@ -81,11 +80,14 @@ private:
 
     const HoldTableParts parts_;
     const core::Nanoseconds margin_;
-    Holds holds_;
+    core::PagedMap<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
     // holds to be checked at that time
     std::set<std::pair<core::Instant, core::OperationId>> by_idle_;
+    std::map<core::OperationId, core::Instant> looked_at_;  // the places of holds in by_idle_
     std::shared_ptr<Lease> lease_;
-    std::shared_ptr<Lease> lasting_;  // the lease, while its session is the same
+    std::shared_ptr<Lease> lasting_;              // the lease, while its session is the same
+    std::shared_ptr<const HoldContext> context_;  // of holds with that lease
+    std::shared_ptr<const HoldContext> lasting_context_;
     // when the owners were last notified that the lasting lease had ended
     core::Instant ran_out_at_;
     std::uint64_t holds_lost_ = 0;

@@ -1,5 +1,7 @@
 #include "embed/holds/lease.hpp"
 
+#include <tuple>
+
 #include "embed/holds/hold_record.hpp"
 #include "embed/values/clocks.hpp"
 
@@ -50,12 +52,21 @@ bool Lease::end_if_run_out(core::Instant boot) {
     return false;
 }
 
+// A record that was there before may be gone without having been removed.
 void Lease::add(const std::shared_ptr<HoldRecord>& hold) {
-    holds_.with([&](auto& holds) { holds.emplace(hold.get(), hold); });
+    holds_.with([&](auto& holds) {
+        if (auto* former = holds.find(hold.get())) {
+            former->value = hold;
+        } else {
+            holds.insert({hold.get(), hold});
+        }
+    });
 }
 
 void Lease::remove(const HoldRecord* hold) {
-    holds_.with([&](auto& holds) { holds.erase(hold); });
+    holds_.with([&](auto& holds) {
+        if (holds.contains(hold)) std::ignore = holds.take(hold);
+    });
 }
 
 std::vector<std::shared_ptr<HoldRecord>> Lease::take_holds() {

@@ -14,6 +14,7 @@
 
 #include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
+#include "core/base/paged_set.hpp"
 #include "embed/threads/guarded.hpp"
 
 namespace mortise::detail {
@@ -80,7 +81,9 @@ public:
 private:
     static constexpr std::int64_t over = std::numeric_limits<std::int64_t>::min();
 
-    using Holds = std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>;
+    // Of all holds, of which there may be very many, and of a few.
+    using Holds = core::PagedMap<const HoldRecord*, std::weak_ptr<HoldRecord>>;
+    using Some = std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>;
 
     const core::SessionId session_;
     const core::Nanoseconds margin_;
@@ -88,8 +91,8 @@ private:
     bool lasts_ = false;
     std::atomic<std::int64_t> valid_until_;
     Guarded<Holds> holds_;
-    Guarded<Holds> risk_watchers_;
-    Guarded<std::map<core::OperationId, Holds>> listeners_;
+    Guarded<Some> risk_watchers_;
+    Guarded<std::map<core::OperationId, Some>> listeners_;
 };
 
 }  // namespace mortise::detail

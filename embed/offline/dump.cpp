@@ -181,7 +181,7 @@ private:
             told.ttl = std::chrono::milliseconds{session.opened.ttl_ms};
             told.renewed_at = session.renewed_at.raw();
             for (const auto& [seq, operation] : session.operations)
-                ++(operation.held ? told.holds : told.waits);
+                ++(operation.held() ? told.holds : told.waits);
             dump_.sessions.push_back(told);
         }
     }

@@ -159,26 +159,26 @@ void CoreLoop::begin_calls(SubmittedCalls taken) {
 }
 
 core::Call CoreLoop::begin_call(Submitted& submitted) {
-    const auto* release = std::get_if<core::ReleaseCall>(&submitted.call);
+    const auto* release = submitted.call.get_if<core::ReleaseCall>();
     if (release != nullptr) holds_.given_back(release->hold);
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
-        pending.progress_timeout = submitted.progress_timeout;
+        pending.progress_timeout = submitted.call.progress_timeout();
         pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
-        if (const auto* upgrade = std::get_if<core::UpgradeCall>(&submitted.call))
+        if (const auto* upgrade = submitted.call.get_if<core::UpgradeCall>())
             pending.upgrades = upgrade->hold;
-        if (const auto* acquire = std::get_if<core::AcquireCall>(&submitted.call)) {
+        if (const auto* acquire = submitted.call.get_if<core::AcquireCall>()) {
             ++metrics_.acquires;
             const auto& request = acquire->request;
-            if (submitted.may_be_cached)
+            if (submitted.call.may_be_cached())
                 pending.user = core::LockCache::User{request.locker, request.label};
         }
         pending.place = std::move(submitted.place);
-        pending_.add(core::tag_of(submitted.call), std::move(pending));
+        pending_.add(submitted.call.tag(), std::move(pending));
         submitted.completion.reset();
     }
-    return std::move(submitted.call);
+    return submitted.call.take();
 }
 
 void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> answered) {

@@ -16,10 +16,9 @@
 namespace mortise::detail {
 
 // Calls for which a missing answer leaves the outcome unknown (P6).
-[[nodiscard]] inline bool is_unknown_unanswered(const core::Call& call) {
-    return std::holds_alternative<core::ReleaseCall>(call) ||
-           std::holds_alternative<core::WriteCall>(call) ||
-           std::holds_alternative<core::ChangeCall>(call);
+[[nodiscard]] inline bool is_unknown_unanswered(const SubmittedCall& call) {
+    return call.is<core::ReleaseCall>() || call.is<core::WriteCall>() ||
+           call.is<core::ChangeCall>();
 }
 
 struct PendingCall {

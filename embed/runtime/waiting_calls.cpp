@@ -9,10 +9,10 @@ namespace mortise::detail {
 
 namespace {
 
-core::Instant deadline_of(const core::Call& call) {
-    if (const auto* acquire = std::get_if<core::AcquireCall>(&call)) return acquire->deadline;
-    if (const auto* upgrade = std::get_if<core::UpgradeCall>(&call)) return upgrade->deadline;
-    if (const auto* change = std::get_if<core::ChangeCall>(&call)) return change->deadline;
+core::Instant deadline_of(const SubmittedCall& call) {
+    if (const auto* acquire = call.get_if<core::AcquireCall>()) return acquire->deadline;
+    if (const auto* upgrade = call.get_if<core::UpgradeCall>()) return upgrade->deadline;
+    if (const auto* change = call.get_if<core::ChangeCall>()) return change->deadline;
     return core::Instant::never();
 }
 
@@ -26,7 +26,7 @@ void answer(Submitted& submitted, Errc error) {
 void WaitingCalls::add(SubmittedCalls calls, core::Instant now, core::Nanoseconds patience) {
     while (!calls.empty()) {
         auto& submitted = calls.front();
-        if (const auto* cancelled = std::get_if<core::CancelCall>(&submitted.call)) {
+        if (const auto* cancelled = submitted.call.get_if<core::CancelCall>()) {
             cancel(cancelled->tag);
             calls.pop_front();
             continue;
@@ -38,8 +38,8 @@ void WaitingCalls::add(SubmittedCalls calls, core::Instant now, core::Nanosecond
 
 // The call never reached the cluster, so nothing has to be ended there.
 void WaitingCalls::cancel(core::CallTag tag) {
-    const auto found = std::ranges::find(
-        waiting_, tag, [](const Submitted& one) { return core::tag_of(one.call); });
+    const auto found =
+        std::ranges::find(waiting_, tag, [](const Submitted& one) { return one.call.tag(); });
     if (found == waiting_.end()) return;
     answer(*found, Errc::cancelled);
     waiting_.erase(found);
@@ -48,7 +48,7 @@ void WaitingCalls::cancel(core::CallTag tag) {
 void WaitingCalls::give_up(core::Instant now) {
     std::erase_if(waiting_, [&](Submitted& submitted) {
         if (submitted.gives_up > now) return false;
-        const bool releases = std::holds_alternative<core::ReleaseCall>(submitted.call);
+        const bool releases = submitted.call.is<core::ReleaseCall>();
         answer(submitted, releases ? Errc::outcome_unknown : Errc::no_quorum);
         return true;
     });

@@ -11,17 +11,15 @@ namespace mortise::detail {
 
 namespace {
 
-bool is_acquiring(const core::Call& call) {
-    return std::holds_alternative<core::AcquireCall>(call) ||
-           std::holds_alternative<core::UpgradeCall>(call) ||
-           std::holds_alternative<core::InspectCall>(call) ||
-           std::holds_alternative<core::ChangeCall>(call) ||
-           std::holds_alternative<core::WriteCall>(call);
+bool is_acquiring(const SubmittedCall& call) {
+    return call.is<core::AcquireCall>() || call.is<core::UpgradeCall>() ||
+           call.is<core::InspectCall>() || call.is<core::ChangeCall>() ||
+           call.is<core::WriteCall>();
 }
 
 }  // namespace
 
-std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+std::error_code CallGate::submit(SubmittedCall call, std::shared_ptr<Completion> completion) {
     return submit(Submitted{std::move(call), std::move(completion)});
 }
 

@@ -15,6 +15,7 @@
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
+#include "embed/threads/submitted_call.hpp"
 
 namespace mortise::detail {
 
@@ -27,12 +28,9 @@ using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 
 // A call and its completion, which is null if no caller waits.
 struct Submitted {
-    core::Call call;
+    SubmittedCall call;
     std::shared_ptr<Completion> completion{};
-    CallPlace place{};  // of an acquiring call
-    // For the hold that the call acquires (S8); zero means none. The core does not use it.
-    core::Nanoseconds progress_timeout{0};
-    bool may_be_cached = false;                       // the grant of the acquire
+    CallPlace place{};                                // of an acquiring call
     core::Instant gives_up = core::Instant::never();  // while it waits for another run of the node
 };
 
@@ -40,7 +38,7 @@ struct Submitted {
 using SubmittedCalls = std::list<Submitted>;
 
 // A call whose memory is allocated in advance, so that it can be submitted at any time.
-[[nodiscard]] inline SubmittedCalls prepared(core::Call call) {
+[[nodiscard]] inline SubmittedCalls prepared(SubmittedCall call) {
     SubmittedCalls one;
     one.emplace_back().call = std::move(call);
     return one;
@@ -69,7 +67,7 @@ public:
     // of those are in progress. A releasing call is always accepted (P11). After an error, or
     // std::bad_alloc, nothing is queued.
     std::error_code submit(Submitted one);
-    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
+    std::error_code submit(SubmittedCall call, std::shared_ptr<Completion> completion);
     // Submits a prepared call, and allocates nothing. Does nothing if it was submitted before, also
     // by another thread. After an error the call is still in the list.
     std::error_code submit(SubmittedCalls& prepared) noexcept;

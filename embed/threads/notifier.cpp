@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "embed/threads/thread_start.hpp"
@@ -39,6 +40,26 @@ private:
 
 }  // namespace
 
+// One after the other: the destructor of a job would destroy all those behind it.
+Notifier::Queue::~Queue() {
+    while (!empty())
+        std::ignore = pop();
+}
+
+bool Notifier::Queue::push(std::shared_ptr<Job> job) noexcept {
+    if (std::exchange(job->is_posted_, true)) return false;
+    auto& place = empty() ? first_ : last_->next_;
+    last_ = job.get();
+    place = std::move(job);
+    return true;
+}
+
+std::shared_ptr<Notifier::Job> Notifier::Queue::pop() noexcept {
+    auto job = std::move(first_);
+    first_ = std::move(job->next_);
+    return job;
+}
+
 Notifier::Notifier(std::string name) : name_{std::move(name)} {
     const std::scoped_lock lock{mutex_};
     start_thread();
@@ -61,11 +82,8 @@ bool Notifier::post(std::shared_ptr<Job> job) noexcept {
     {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
-        auto& place = job->place_;
-        if (place.empty()) return true;
         wakes = jobs_.empty() && (running_ == 0 || watching_ == 0);
-        place.front() = std::move(job);
-        jobs_.splice(jobs_.end(), place);
+        if (!jobs_.push(std::move(job))) return true;
     }
     if (wakes) work_.notify_one();
     return true;
@@ -159,8 +177,7 @@ void Notifier::run() {
     serving = this;
     std::unique_lock lock{mutex_};
     while (wait_for_task(lock)) {
-        auto job = std::move(jobs_.front());
-        jobs_.pop_front();
+        auto job = jobs_.pop();
         if (running_++ > 0) ++overruns_;
         if (!jobs_.empty() && watching_ == 0) work_.notify_one();
         last_taken_ = std::chrono::steady_clock::now();

@@ -34,7 +34,28 @@ public:
 
     private:
         friend class Notifier;
-        std::list<std::shared_ptr<Job>> place_{1};  // guarded by the notifier's mutex
+        // guarded by the notifier's mutex
+        std::shared_ptr<Job> next_;
+        bool is_posted_ = false;
+    };
+
+    // The jobs that wait, each linked to the next, so that a queue of any length needs no memory.
+    class Queue {
+    public:
+        Queue() = default;
+        Queue(const Queue&) = delete;
+        Queue& operator=(const Queue&) = delete;
+        ~Queue();
+
+        [[nodiscard]] bool empty() const { return first_ == nullptr; }
+        // False if it was posted before.
+        bool push(std::shared_ptr<Job> job) noexcept;
+        // Requires that there is one.
+        [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
+
+    private:
+        std::shared_ptr<Job> first_;
+        Job* last_ = nullptr;
     };
 
     // `name` is the name of its threads, at most 15 bytes. Throws std::system_error if no thread
@@ -71,7 +92,7 @@ private:
     const std::string name_;
     mutable std::mutex mutex_;
     std::condition_variable work_;
-    std::list<std::shared_ptr<Job>> jobs_;
+    Queue jobs_;
     std::list<std::thread> threads_;
     std::list<std::thread> ended_;  // threads that have left and must be joined
     std::size_t idle_ = 0;

@@ -156,11 +156,10 @@ void add_commands(Seeds& seeds, const Talk& talk) {
     seeds.add("commands", piece(encode_state_sum({LogIndex{1}, 2}).view()));
 }
 
-void add_rows(Seeds& seeds, LockMachine machine) {
+void add_rows(Seeds& seeds, const LockMachine& machine) {
     std::string rows;
     std::size_t count = 0;
-    for (const auto& row : machine.take_changed_rows()) {
-        if (!row.value) continue;
+    for (const auto& row : machine.all_rows()) {
         ++count;
         rows += static_cast<char>(row.key.size()) + row.key + piece(*row.value);
     }

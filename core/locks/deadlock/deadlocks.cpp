@@ -36,7 +36,7 @@ void DeadlockSearch::explore() {
     for (; unexplored_ < nodes_.size() && may_go_on(); ++unexplored_) {
         const auto [id, operation, locker] = Subject{nodes_[unexplored_]};
         const bool is_locker = locker.number != 0;
-        if (!is_locker && (operation == nullptr || operation->is_try)) continue;
+        if (!is_locker && (operation == nullptr || operation->is_try())) continue;
         auto waits_for =
             is_locker ? Places{requests_of(locker, steps_)} : places_of(id, *operation);
         nodes_[unexplored_].waits_for = std::move(waits_for);
@@ -46,8 +46,8 @@ void DeadlockSearch::explore() {
 
 DeadlockSearch::Places DeadlockSearch::places_of(OperationId request, const Operation& operation) {
     Places places;
-    for (const auto& name : operation.names) {
-        const auto found = waits_.find(name, request, Extent::enough, steps_);
+    for (const auto& record : operation.names()) {
+        const auto found = waits_.find(record->name(), request, Extent::enough, steps_);
         places.push_back(successors(found, steps_));
     }
     return places;
@@ -79,8 +79,8 @@ std::vector<DeadlockSearch::Index> DeadlockSearch::successors(const WaitsFor& wa
 
 bool DeadlockSearch::takes_any(const Node& node) const {
     if (node.waits_for.size() < 2) return false;
-    const auto* queue = waits_.table().queue_of(node.operation->names.front());
-    return queue->find(node.operation->ticket)->part == Part::one_of;
+    const auto* queue = waits_.table().queue_of(node.operation->name());
+    return queue->find(node.operation->ticket())->part == Part::one_of;
 }
 
 // A request goes on when it is blocked on no name. One for any of several names goes on as soon as
@@ -147,7 +147,7 @@ std::optional<OperationId> DeadlockSearch::victim() {
 }
 
 bool DeadlockSearch::is_before(const Node& one, const Node& other) {
-    return one.operation->ticket < other.operation->ticket;
+    return one.operation->ticket() < other.operation->ticket();
 }
 
 Graph DeadlockSearch::waits_of_the_stuck() const {
@@ -185,15 +185,16 @@ std::vector<DeadlockSearch::Hop> DeadlockSearch::hops(Index from, Extent extent,
                                                       std::size_t& steps) {
     std::map<Ticket, Hop> found;
     const auto id = nodes_[from].id;
-    const auto& names = nodes_[from].operation->names;
+    const auto names = nodes_[from].operation->names();
     for (std::size_t place = 0; place < names.size(); ++place) {
         auto waits_for = nodes_[from].waits_for[place];
         steps += waits_for.size();
         if (extent == Extent::all)
-            waits_for = successors(waits_.find(names[place], id, extent, steps), steps);
+            waits_for = successors(waits_.find(names[place]->name(), id, extent, steps), steps);
         for (const auto next : requests_among(waits_for, steps)) {
             if (!nodes_[next].is_stuck) continue;
-            found.try_emplace(nodes_[next].operation->ticket, Hop{next, names[place]});
+            found.try_emplace(nodes_[next].operation->ticket(),
+                              Hop{next, std::string{names[place]->name()}});
         }
     }
     std::vector<Hop> sorted;
@@ -233,7 +234,7 @@ std::vector<CycleStep> DeadlockSearch::cycle(OperationId victim) {
     auto hops = shortest_cycle(start, Extent::all);
     // If there are too many in front, the nearest are enough.
     if (hops.empty()) hops = shortest_cycle(start, Extent::enough);
-    if (hops.empty()) hops.push_back({start, nodes_[start].operation->names.front()});
+    if (hops.empty()) hops.push_back({start, std::string{nodes_[start].operation->name()}});
     std::vector<CycleStep> cycle;
     std::size_t bytes = 0;
     for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
@@ -254,11 +255,11 @@ CycleStep DeadlockSearch::step(Index index, const std::string& name) const {
         const auto& shown = locker.label.empty() ? label : locker.label;
         return CycleStep{node, id.session, locker.number, shown, name};
     };
-    if (operation.upgrades.is_set()) {
-        const auto& hold = *waits_.table().find(name)->find({id.session, operation.upgrades});
-        return told(hold.locker, hold.label);
+    if (operation.upgrades().is_set()) {
+        const auto& hold = *waits_.table().find(name)->find({id.session, operation.upgrades()});
+        return told(hold.locker(), hold.label());
     }
-    const auto& waiter = *waits_.table().queue_of(name)->find(operation.ticket);
+    const auto& waiter = *waits_.table().queue_of(name)->find(operation.ticket());
     return told(waiter.locker, waiter.label);
 }
 

@@ -57,22 +57,21 @@ WaitKinds kinds_that(const Accepts& accepts) {
 const Operation* WaitFinder::operation(OperationId id) const {
     const auto* session = sessions_.find(id.session);
     if (session == nullptr) return nullptr;
-    const auto found = session->operations.find(id.seq);
-    return found == session->operations.end() ? nullptr : &found->second;
+    return session->operations.find(id.seq);
 }
 
-WaitsFor WaitFinder::find(const std::string& name, OperationId request, Extent extent,
+WaitsFor WaitFinder::find(std::string_view name, OperationId request, Extent extent,
                           std::size_t& steps) const {
     const auto& its = *operation(request);
     const auto& queue = *table_.queue_of(name);
-    const LockerId locker{request.session, its.locker};
-    const bool upgrades = its.upgrades.is_set();
-    const auto* waiter = upgrades ? nullptr : queue.find(its.ticket);
+    const LockerId locker{request.session, its.locker()};
+    const bool upgrades = its.upgrades().is_set();
+    const auto* waiter = upgrades ? nullptr : queue.find(its.ticket());
     Asking asking{*table_.find(name),
                   queue,
                   waiter,
                   upgrades ? LockMode::exclusive : waiter->mode,
-                  upgrades ? OperationId{request.session, its.upgrades} : OperationId{},
+                  upgrades ? OperationId{request.session, its.upgrades()} : OperationId{},
                   locker,
                   steps};
     ++steps;
@@ -86,13 +85,13 @@ WaitsFor WaitFinder::find(const std::string& name, OperationId request, Extent e
 }
 
 void WaitFinder::add_holders(Asking& asking) const {
-    const auto& holders = asking.record.holders();
+    const auto holders = asking.record.holders();
     asking.steps += holders.size() / holders_per_step;
     for (const auto& holder : holders) {
         const bool is_lost = !holder.is_held();  // adds no edge
         if (is_lost || !conflict(holder.mode, asking.mode) || holder.operation == asking.hold)
             continue;
-        const LockerId locker{holder.operation.session, holder.locker.number};
+        const LockerId locker{holder.operation.session, holder.locker().number};
         if (lockers_.find_tied(locker) != nullptr) asking.found.lockers.push_back(locker);
     }
 }
@@ -128,7 +127,7 @@ void WaitFinder::add_phase(Asking& asking) const {
         return add(asking, ahead.first(writers, lives)->operation, true);
     }
     for (const auto& holder : asking.record.holders()) {
-        const LockerId locker{holder.operation.session, holder.locker.number};
+        const LockerId locker{holder.operation.session, holder.locker().number};
         const bool counts =
             holder.is_held() && is_writer(holder.mode) && lockers_.find_tied(locker) != nullptr;
         if (counts) asking.found.lockers.push_back(locker);
@@ -166,7 +165,7 @@ void WaitFinder::add_ahead(Asking& asking, Extent extent) const {
 
 void WaitFinder::add(Asking& asking, OperationId request, bool until_released) const {
     asking.found.requests.push_back(request);
-    const LockerId locker{request.session, operation(request)->locker};
+    const LockerId locker{request.session, operation(request)->locker()};
     const bool counts = until_released && locker != asking.locker;
     if (counts && lockers_.find_tied(locker) != nullptr) asking.found.lockers.push_back(locker);
 }

@@ -28,7 +28,7 @@ public:
     // `enough`: as many as are needed so that all others can be reached from them.
     enum class Extent : std::uint8_t { enough, all };
     // The request must wait for that name. Adds its cost to `steps`.
-    [[nodiscard]] WaitsFor find(const std::string& name, OperationId request, Extent extent,
+    [[nodiscard]] WaitsFor find(std::string_view name, OperationId request, Extent extent,
                                 std::size_t& steps) const;
 
     // Null if the operation or its session has ended.

@@ -61,7 +61,7 @@ void LockMachine::take_away(const BreakLock& request, const std::vector<Operatio
 }
 
 // The upgrade ends with its hold (S27).
-void LockMachine::cancel_upgrade(Session& owner, const std::string& name, OperationId hold) {
+void LockMachine::cancel_upgrade(Session& owner, std::string_view name, OperationId hold) {
     const auto upgrade = table_.cancel_upgrade(name, hold);
     if (!upgrade) return;
     end_operation(owner, upgrade->operation.seq);
@@ -69,14 +69,13 @@ void LockMachine::cancel_upgrade(Session& owner, const std::string& name, Operat
 }
 
 // Removes a name from an operation, whose session is alive.
-void LockMachine::lose_name(OperationId hold, const std::string& name) {
+void LockMachine::lose_name(OperationId hold, std::string_view name) {
     auto& owner = *sessions_.change(hold.session);
-    const auto found = owner.operations.find(hold.seq);
-    MORTISE_CHECK(found != owner.operations.end());
-    const auto erased = found->second.names.remove(name);
-    MORTISE_CHECK(erased == 1);
+    auto& operation = owner.operations.at(hold.seq);
+    const bool erased = operation.remove_name(name);
+    MORTISE_CHECK(erased);
     --owner.names;
-    if (found->second.names.empty()) end_operation(owner, hold.seq);
+    if (operation.names().empty()) end_operation(owner, hold.seq);
 }
 
 // Here the time has ended; the node may not know yet that its hold is gone. It is told with every

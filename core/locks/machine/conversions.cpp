@@ -8,21 +8,22 @@ namespace mortise::core {
 // First removes the traces of ended sessions from the names, so that they block nothing. Returns
 // null if the operation is not a hold, or was broken.
 const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
-    const auto found = session.operations.find(seq);
-    if (found == session.operations.end()) return nullptr;
-    touch_all(found->second.names);
-    const auto again = session.operations.find(seq);
-    const bool held = again != session.operations.end() && again->second.held;
-    return held && !session.broken.contains(seq) ? &again->second : nullptr;
+    const auto* found = session.operations.find(seq);
+    if (found == nullptr) return nullptr;
+    touch_all(found->names());
+    const auto* again = session.operations.find(seq);
+    const bool held = again != nullptr && again->held();
+    return held && !session.broken.contains(seq) ? again : nullptr;
 }
 
 void LockMachine::on(Session& session, Seq seq, const Downgrade& downgrade) {
     const auto* hold = held_operation(session, downgrade.operation);
     if (hold == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
-    if (hold->names.size() > 1) return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
+    if (hold->names().size() > 1)
+        return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     LockTable::Grants grants;
-    const auto token = table_.downgrade(hold->names.front(), {session.id, downgrade.operation},
-                                        downgrade.mode, grants);
+    const auto token =
+        table_.downgrade(hold->name(), {session.id, downgrade.operation}, downgrade.mode, grants);
     const auto kind = token ? AnswerKind::converted : AnswerKind::invalid_argument;
     answer(session, seq, {kind, token.value_or(FencingToken{}), {}});
     publish(std::move(grants));
@@ -34,18 +35,20 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
     if (hold == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     const Ticket ticket{index_, place_};
     const OperationId id{session.id, seq};
-    if (hold->names.size() > 1) return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
-    const auto name = hold->names.front();
-    const auto locker = hold->locker;
-    switch (table_.upgrade(name, {ticket, id, upgrade.operation}, upgrade.wait)) {
+    if (hold->names().size() > 1)
+        return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
+    const auto record = hold->names().front();
+    const auto locker = hold->locker();
+    switch (table_.upgrade(record->name(), {ticket, id, upgrade.operation}, upgrade.wait)) {
         case at_once: {
-            const auto* grant = table_.find(name)->find({session.id, upgrade.operation});
+            const auto* grant = record->find({session.id, upgrade.operation});
             deadlocks_.let_in({session.id, locker});
             return answer(session, seq, {AnswerKind::converted, grant->token, {}});
         }
         case queued:
-            take_place(session, seq, LockTable::Result::queued,
-                       {{name}, ticket, false, upgrade.operation, locker});
+            take_place(
+                session, seq,
+                {{record}, {.ticket = ticket, .upgrades = upgrade.operation, .locker = locker}});
             deadlocks_.queued(id);
             return;
         case busy: return answer(session, seq, {AnswerKind::busy, {}, {}});

@@ -17,7 +17,7 @@ void add_requests_of(const WaitFinder& waits, LockerId locker, DeadlockSearch& s
 
 // Adds the requests on this name that may be part of a cycle: those of a tied locker, and those
 // that wait on another name as well.
-void add_suspects_on(const WaitFinder& waits, const std::string& name, DeadlockSearch& search,
+void add_suspects_on(const WaitFinder& waits, std::string_view name, DeadlockSearch& search,
                      std::size_t& steps) {
     const auto* queue = waits.table().queue_of(name);
     if (queue == nullptr) return;
@@ -37,8 +37,8 @@ bool is_wanted(const WaitFinder& waits, LockerId locker) {
     if (tied->waiting.size() > 1 || tied->held.size() > operations_looked_at) return true;
     const auto& operations = waits.sessions().find(locker.session)->operations;
     return std::ranges::any_of(tied->held, [&](Seq seq) {
-        return std::ranges::any_of(operations.at(seq).names, [&](const std::string& name) {
-            return waits.table().queue_of(name) != nullptr;
+        return std::ranges::any_of(operations.find(seq)->names(), [&](const RecordRef& record) {
+            return waits.table().queue_of(record->name()) != nullptr;
         });
     });
 }
@@ -46,11 +46,11 @@ bool is_wanted(const WaitFinder& waits, LockerId locker) {
 // True if others wait for the request or for its locker.
 bool may_close_a_cycle(const WaitFinder& waits, OperationId asked) {
     const auto* operation = waits.operation(asked);
-    if (operation == nullptr || operation->held) return false;
-    if (is_wanted(waits, {asked.session, operation->locker})) return true;
-    return std::ranges::any_of(operation->names, [&](const std::string& name) {
-        const auto& queue = *waits.table().queue_of(name);
-        const auto* waiter = queue.find(operation->ticket);
+    if (operation == nullptr || operation->held()) return false;
+    if (is_wanted(waits, {asked.session, operation->locker()})) return true;
+    return std::ranges::any_of(operation->names(), [&](const RecordRef& record) {
+        const auto& queue = *waits.table().queue_of(record->name());
+        const auto* waiter = queue.find(operation->ticket());
         return waiter == nullptr || queue.has_behind(*waiter);
     });
 }
@@ -76,7 +76,7 @@ void DeadlockWatch::add_suspects(const WaitFinder& waits, DeadlockSearch& search
     if (asked_.seq.is_set() && may_close_a_cycle(waits, asked_)) {
         search.add(asked_);
         // The requests behind it wait for its locker as well, which may wait elsewhere.
-        add_requests_of(waits, {asked_.session, waits.operation(asked_)->locker}, search);
+        add_requests_of(waits, {asked_.session, waits.operation(asked_)->locker()}, search);
     }
     for (const auto locker : let_in_)
         add_requests_of(waits, locker, search);

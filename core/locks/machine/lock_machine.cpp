@@ -1,5 +1,6 @@
 #include "core/locks/machine/lock_machine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -43,43 +44,52 @@ void LockMachine::publish(LockTable::Grants grants) {
         auto* session = sessions_.change(grant.operation.session);
         MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
         const auto seq = grant.operation.seq;
-        auto& operation = session->operations.at(seq);
-        MORTISE_CHECK(!operation.held);
+        const auto& operation = session->operations.at(seq);
+        // What is granted at once took its place as a hold.
+        MORTISE_CHECK(!operation.held() || seq == session->applied);
         if (grant.answer.cached_tokens != 0) forget_locker(*session, seq);
-        const LockerId locker{session->id, operation.locker};
+        const LockerId locker{session->id, operation.locker()};
         if (locker.number != 0) deadlocks_.let_in(locker);
-        if (operation.upgrades.is_set()) {
+        if (operation.upgrades().is_set()) {
             end_operation(*session, seq);
-            answer(*session, seq, std::move(grant.answer));
-            continue;
-        }
-        operation.held = true;
-        if (operation.is_bounded) uncounted_.add(session->id, seq);
-        lockers_.grant(locker, seq);
-        const auto& got = grant.answer.names;
-        if (!got.empty()) {  // several names: a request for any of them has got one
-            session->names -= operation.names.size() - got.size();
-            operation.names.clear();
-            for (const auto& one : got)
-                operation.names.push_back(one.name);
+        } else {
+            take_hold(*session, seq, grant.answer);
+            lockers_.grant(locker, seq);
         }
         answer(*session, seq, std::move(grant.answer));
     }
 }
 
+// A request for any of several names has got one of them.
+void LockMachine::take_hold(Session& session, Seq seq, const Answer& granted) {
+    auto& operation = session.operations.at(seq);
+    if (operation.is_bounded()) uncounted_.add(session.id, seq);
+    if (operation.held() && granted.names.empty()) return;
+    RecordRefs got;
+    for (const auto& record : operation.names()) {
+        const bool is_got =
+            granted.names.empty() || std::ranges::any_of(granted.names, [&](const NamedGrant& one) {
+                return one.name == record->name();
+            });
+        if (is_got) got.push_back(record);
+    }
+    session.names -= operation.names().size() - got.size();
+    operation.grant(std::move(got));
+}
+
 // Whether the locker of a cached grant holds it is not known until it is published (S45).
 void LockMachine::forget_locker(Session& session, Seq seq) {
     auto& operation = session.operations.at(seq);
-    lockers_.end({session.id, operation.locker}, seq);
-    operation.locker = 0;
+    lockers_.end({session.id, operation.locker()}, seq);
+    operation.set_locker(0);
 }
 
-void LockMachine::end_operation(Session& session, Seq seq) {
-    const auto found = session.operations.find(seq);
-    MORTISE_CHECK(found != session.operations.end());
-    session.names -= found->second.names.size();
-    lockers_.end({session.id, found->second.locker}, seq);
-    session.operations.erase(found);
+// It must exist.
+Operation LockMachine::end_operation(Session& session, Seq seq) {
+    auto operation = session.operations.take(seq);
+    session.names -= operation.names().size();
+    lockers_.end({session.id, operation.locker()}, seq);
+    return operation;
 }
 
 // --- sessions -----------------------------------------------------------------------------------

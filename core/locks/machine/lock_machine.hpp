@@ -39,6 +39,13 @@ namespace mortise::core {
 // command, and lock_machine_invariants.cpp the invariants.
 class LockMachine {
 public:
+    LockMachine() = default;
+    // It cannot be copied, because its parts refer to each other: MachineLoader makes an equal one
+    // from all its rows.
+    LockMachine(LockMachine&&) = default;
+    LockMachine& operator=(LockMachine&&) = default;
+    ~LockMachine() = default;
+
     // Applies the commands of one entry. Indexes must ascend.
     void apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes);
 
@@ -67,6 +74,9 @@ public:
     // The state as rows, from which MachineLoader makes a machine again; see RowWriter.
     [[nodiscard]] std::vector<Row> take_changed_rows() {
         return rows_.take({sessions_, table_, ended_});
+    }
+    [[nodiscard]] std::vector<Row> all_rows() const {
+        return RowWriter::all(sessions_, table_, ended_);
     }
     [[nodiscard]] std::uint64_t rows_sum() const { return rows_.sum(); }
     [[nodiscard]] std::size_t changed_rows() const {
@@ -99,13 +109,13 @@ private:
     void on(Session& session, Seq seq, const Publish& request);
     void on(Session& session, Seq seq, const Declined& request);
     void on(Session& session, Seq seq, const CloseSession& request);
-    [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, const std::string& name);
+    [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, std::string_view name);
     void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                    LockTable::Grants& grants);
-    void cancel_upgrade(Session& owner, const std::string& name, OperationId hold);
+    void cancel_upgrade(Session& owner, std::string_view name, OperationId hold);
     void end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants);
-    void lose_name(OperationId hold, const std::string& name);
-    void take_place(Session& session, Seq seq, LockTable::Result result, Operation operation);
+    void lose_name(OperationId hold, std::string_view name);
+    void take_place(Session& session, Seq seq, Operation operation);
     void tell(Session& session, Seq seq, LockTable::Result result);
     const Operation* held_operation(const Session& session, Seq seq);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);
@@ -121,20 +131,21 @@ private:
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);
-    LockTable::Cleared clear(const std::string& name, std::size_t max);
-    Previous touch(const std::string& name);
-    void touch_all(const LockTable::NameList& names);
+    LockTable::Cleared clear(std::string_view name, std::size_t max);
+    Previous touch(std::string_view name);
+    void touch_all(LockTable::NameList names);
     void tell_who_ended();
     void end_command();
-    void note_turns(const std::map<Seq, Operation>& ended);
+    void note_turns(const Operations& ended);
     void refuse_deadlocks();
     void refuse(DeadlockWatch::Deadlock deadlock);
-    void refuse_reader_that_upgrades(const std::string& name);
-    void refuse_tries(const std::string& name);
+    void refuse_reader_that_upgrades(std::string_view name);
+    void refuse_tries(std::string_view name);
     void forget_locker(Session& session, Seq seq);
-    void end_operation(Session& session, Seq seq);
+    Operation end_operation(Session& session, Seq seq);
     void answer(Session& session, Seq seq, Answer answer);
     void publish(LockTable::Grants grants);
+    void take_hold(Session& session, Seq seq, const Answer& granted);
     [[nodiscard]] const Operation* operation_of(OperationId id) const;
     void check_operations() const;
 

@@ -9,14 +9,14 @@ namespace mortise::core {
 
 namespace {
 
-bool has(const Operation& operation, const std::string& name) {
-    return std::ranges::find(operation.names, name) != operation.names.end();
+bool has(const Operation& operation, const RecordRef& record) {
+    return std::ranges::find(operation.names(), record) != operation.names().end();
 }
 
-std::size_t names_of(const std::map<Seq, Operation>& operations) {
+std::size_t names_of(const Operations& operations) {
     std::size_t names = 0;
     for (const auto& [seq, operation] : operations)
-        names += operation.names.size();
+        names += operation.names().size();
     return names;
 }
 
@@ -25,8 +25,7 @@ std::size_t names_of(const std::map<Seq, Operation>& operations) {
 const Operation* LockMachine::operation_of(OperationId id) const {
     const auto* session = sessions_.find(id.session);
     if (session == nullptr) return ended_.find(id);
-    const auto found = session->operations.find(id.seq);
-    return found == session->operations.end() ? nullptr : &found->second;
+    return session->operations.find(id.seq);
 }
 
 void LockMachine::check_invariants() const {
@@ -38,25 +37,25 @@ void LockMachine::check_invariants() const {
 // The sessions have the same operations as the records of names.
 void LockMachine::check_operations() const {
     std::size_t operations = 0;
-    for (const auto& [name, record] : table_.records()) {
-        for (const auto& holder : record.holders()) {
+    for (const auto& record : table_.records()) {
+        for (const auto& holder : record->holders()) {
             if (holder.left) continue;
             const auto* operation = operation_of(holder.operation);
-            MORTISE_CHECK(operation != nullptr && operation->held && has(*operation, name));
+            MORTISE_CHECK(operation != nullptr && operation->held() && has(*operation, record));
             ++operations;
         }
-        const auto* queue = table_.queue_of(name);
+        const auto* queue = table_.queue_of(record->name());
         if (queue == nullptr) continue;
         if (const auto& upgrade = queue->conversion()) {
             const auto* operation = operation_of(upgrade->operation);
-            MORTISE_CHECK(operation != nullptr && !operation->held && has(*operation, name));
-            MORTISE_CHECK(operation->upgrades == upgrade->hold);
+            MORTISE_CHECK(operation != nullptr && !operation->held() && has(*operation, record));
+            MORTISE_CHECK(operation->upgrades() == upgrade->hold);
             ++operations;
         }
         for (const auto* waiter : queue->in_order()) {
             const auto* operation = operation_of(waiter->operation);
-            MORTISE_CHECK(operation != nullptr && !operation->held && has(*operation, name));
-            MORTISE_CHECK(operation->ticket == waiter->ticket);
+            MORTISE_CHECK(operation != nullptr && !operation->held() && has(*operation, record));
+            MORTISE_CHECK(operation->ticket() == waiter->ticket);
             ++operations;
         }
     }

@@ -6,7 +6,7 @@
 namespace mortise::core {
 
 // Returns `stored` if the hold may write the value. A hold of several names may write each of them.
-AnswerKind LockMachine::may_write(const Session& session, Seq hold, const std::string& name) {
+AnswerKind LockMachine::may_write(const Session& session, Seq hold, std::string_view name) {
     if (held_operation(session, hold) == nullptr) return AnswerKind::not_held;
     const auto* record = table_.find(name);
     const auto* grant = record == nullptr ? nullptr : record->find({session.id, hold});

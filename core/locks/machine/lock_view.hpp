@@ -10,7 +10,7 @@
 
 #include "core/base/instant.hpp"
 #include "core/locks/name_extras.hpp"
-#include "core/locks/table/lock_record.hpp"
+#include "core/locks/table/holder.hpp"
 
 namespace mortise::core {
 

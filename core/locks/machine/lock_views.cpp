@@ -20,7 +20,7 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
     }
     // Only holders of live sessions block the request, and former holders that keep the name
     // closed.
-    const auto hinders = [&](const Grant& holder) {
+    const auto hinders = [&](const Holder& holder) {
         return is_in_the_way(name, holder) && conflict(holder.mode, mode);
     };
     if (std::ranges::any_of(record->holders(), hinders)) return false;
@@ -37,7 +37,7 @@ bool LockViews::is_live(OperationId operation) const {
 }
 
 bool LockViews::is_clear(const LockRecord& record, const WaitQueue* queue) const {
-    const auto lives = [&](const Grant& holder) {
+    const auto lives = [&](const Holder& holder) {
         return holder.left || is_live(holder.operation);
     };
     if (!std::ranges::all_of(record.holders(), lives)) return false;
@@ -49,11 +49,11 @@ bool LockViews::is_clear(const LockRecord& record, const WaitQueue* queue) const
 }
 
 // True for a former holder, also if the traces of its session will be removed.
-bool LockViews::is_in_the_way(std::string_view name, const Grant& holder) const {
+bool LockViews::is_in_the_way(std::string_view name, const Holder& holder) const {
     if (holder.left || is_live(holder.operation)) return true;
-    if (holder.broken || !holder.terms.is_set()) return false;
+    if (holder.broken || !holder.terms().is_set()) return false;
     const auto how = ended_.how(holder.operation.session);
-    const bool delays = how == Predecessor::expired && holder.terms.lock_delay_ms != 0;
+    const bool delays = how == Predecessor::expired && holder.terms().lock_delay_ms != 0;
     return delays || table_.closures().keeps(name, holder.operation);
 }
 
@@ -75,7 +75,7 @@ bool LockViews::is_hindered(const LockRecord& record, const WaitQueue& queue, Lo
 
 namespace {
 
-std::optional<Contention> contention_of(const Grant& held, const WaitQueue& queue) {
+std::optional<Contention> contention_of(const Holder& held, const WaitQueue& queue) {
     const auto& upgrade = queue.conversion();
     const auto waiters = queue.size() + (upgrade ? 1 : 0);
     if (upgrade && OperationId{upgrade->operation.session, upgrade->hold} != held.operation)
@@ -131,12 +131,12 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
 }
 
 void LockViews::add_holders(const LockRecord& record, std::size_t max, LockView& view) const {
-    std::vector<const Grant*> closed;
+    std::vector<const Holder*> closed;
     for (const auto& holder : record.holders()) {
         const bool lives = ended_.is_empty() || is_live(holder.operation);
         if (holder.is_held() && lives) {
             ++view.holders_total;
-            if (view.holders.size() < max) view.holders.push_back(holder);
+            if (view.holders.size() < max) view.holders.push_back(holder.as_grant());
         } else if (is_in_the_way(view.name, holder)) {
             closed.push_back(&holder);
             view.is_closed = true;
@@ -159,7 +159,7 @@ void LockViews::add_waiters(const LockRecord& record, std::size_t max, LockView&
         add([&] {
             return LockView::Waiting{
                 upgrade->operation, LockMode::exclusive, upgrade->ticket.index, {}, 0,
-                upgrade->hold,      hold->locker};
+                upgrade->hold,      hold->locker()};
         });
     }
     for (const auto* waiter : queue->in_order()) {
@@ -172,18 +172,18 @@ void LockViews::add_waiters(const LockRecord& record, std::size_t max, LockView&
     }
 }
 
-void LockViews::add_closings(const std::vector<const Grant*>& closed, LockView& view) const {
+void LockViews::add_closings(const std::vector<const Holder*>& closed, LockView& view) const {
     std::map<std::pair<FencingToken, Closure::Kind>, LockView::Closing> all;
-    const auto add = [&](const Grant& holder, Closure::Kind kind) -> LockView::Closing& {
+    const auto add = [&](const Holder& holder, Closure::Kind kind) -> LockView::Closing& {
         return all.try_emplace({holder.token, kind}, LockView::Closing{kind, holder.token})
             .first->second;
     };
-    std::map<OperationId, const Grant*> by_hold;
+    std::map<OperationId, const Holder*> by_hold;
     for (const auto* holder : closed) {
         by_hold.emplace(holder->operation, holder);
         if (will_be_delayed(*holder))
             add(*holder, Closure::Kind::lock_delay).left =
-                std::chrono::milliseconds{holder->terms.lock_delay_ms};
+                std::chrono::milliseconds{holder->terms().lock_delay_ms};
     }
     for (const auto& closure : table_.closures().of(view.name)) {
         const auto holder = by_hold.find(closure.hold);
@@ -197,9 +197,9 @@ void LockViews::add_closings(const std::vector<const Grant*>& closed, LockView& 
 }
 
 // True if a lock_delay will begin when the traces of the holder's session are removed.
-bool LockViews::will_be_delayed(const Grant& holder) const {
+bool LockViews::will_be_delayed(const Holder& holder) const {
     const bool has_ended = !holder.left && !is_live(holder.operation);
-    return has_ended && holder.terms.lock_delay_ms != 0 &&
+    return has_ended && holder.terms().lock_delay_ms != 0 &&
            ended_.how(holder.operation.session) == Predecessor::expired;
 }
 
@@ -210,8 +210,9 @@ std::vector<LockView> LockViews::list(std::string_view prefix, std::string_view 
     const auto& records = table_.records();
     auto record = after < prefix ? records.lower_bound(prefix) : records.upper_bound(after);
     for (; record != records.end() && views.size() < limit; ++record) {
-        if (!record->first.starts_with(prefix) || parties >= parties_max) break;
-        auto view = inspect(record->first, parties_max);
+        const auto name = (*record)->name();
+        if (!name.starts_with(prefix) || parties >= parties_max) break;
+        auto view = inspect(name, parties_max);
         if (is_nothing(view)) continue;
         if (view.value) view.value->bytes.clear();
         parties += view.holders.size() + view.waiters.size();

@@ -47,13 +47,13 @@ public:
 private:
     [[nodiscard]] bool is_live(OperationId operation) const;
     [[nodiscard]] bool is_clear(const LockRecord& record, const WaitQueue* queue) const;
-    [[nodiscard]] bool is_in_the_way(std::string_view name, const Grant& holder) const;
+    [[nodiscard]] bool is_in_the_way(std::string_view name, const Holder& holder) const;
     [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                                    Priority priority) const;
-    [[nodiscard]] bool will_be_delayed(const Grant& holder) const;
+    [[nodiscard]] bool will_be_delayed(const Holder& holder) const;
     void add_holders(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_waiters(const LockRecord& record, std::size_t max, LockView& view) const;
-    void add_closings(const std::vector<const Grant*>& closed, LockView& view) const;
+    void add_closings(const std::vector<const Holder*>& closed, LockView& view) const;
 
     const LockTable& table_;
     const SessionTable& sessions_;

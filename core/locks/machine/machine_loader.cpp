@@ -20,7 +20,7 @@ bool MachineLoader::add(std::string_view key, std::string_view value) {
     is_empty_ = false;
     if (!ok_) return false;
     last_key_ = key;
-    machine_.rows_.add_read(key, value);
+    machine_.rows_.add_read(key, value, machine_.table_);
     return true;
 }
 
@@ -72,30 +72,37 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
 }
 
 // Each holder and each waiter of a name is an operation of its session.
-bool MachineLoader::put_operations_back(const std::string& name) {
+bool MachineLoader::put_operations_back(std::string_view name) {
     is_unfinished_ = false;
-    const auto& record = *machine_.table_.find(name);
-    for (const auto& holder : record.holders()) {
+    const auto record = machine_.table_.names().record(name);
+    for (const auto& holder : record->holders()) {
         newest_index_ = std::max(newest_index_, holder.since);
         if (holder.left) continue;
-        const bool is_bounded = holder.terms.max_hold_ms != 0;
-        Operation holds{{name}, {}, true, {}, holder.locker.number, is_bounded};
+        Operation holds{{record},
+                        {.held = true,
+                         .locker = holder.locker().number,
+                         .is_bounded = holder.terms().max_hold_ms != 0}};
         if (!put_back(holder.operation, std::move(holds))) return false;
     }
     const auto* queue = machine_.table_.queue_of(name);
     if (queue == nullptr) return true;
     if (const auto& upgrade = queue->conversion()) {
         newest_index_ = std::max(newest_index_, upgrade->ticket.index);
-        const auto* hold = record.find({upgrade->operation.session, upgrade->hold});
+        const auto* hold = record->find({upgrade->operation.session, upgrade->hold});
         if (hold == nullptr) return false;
-        Operation waits{{name}, upgrade->ticket, false, upgrade->hold, hold->locker.number};
+        Operation waits{{record},
+                        {.ticket = upgrade->ticket,
+                         .upgrades = upgrade->hold,
+                         .locker = hold->locker().number}};
         if (!put_back(upgrade->operation, std::move(waits))) return false;
     }
     for (const auto* waiter : queue->in_order()) {
         newest_index_ = std::max(newest_index_, waiter->ticket.index);
-        const bool is_bounded = waiter->terms.max_hold_ms != 0;
-        Operation waits{{name},     waiter->ticket, false, {}, waiter->locker.number,
-                        is_bounded, waiter->is_try};
+        Operation waits{{record},
+                        {.ticket = waiter->ticket,
+                         .locker = waiter->locker.number,
+                         .is_bounded = waiter->terms.max_hold_ms != 0,
+                         .is_try = waiter->is_try}};
         if (!put_back(waiter->operation, std::move(waits))) return false;
     }
     return true;
@@ -111,32 +118,37 @@ bool MachineLoader::put_back(OperationId id, Operation operation) {
 
 // An operation on several names is a part of the row of each of them, in ascending order of the
 // names. All parts must agree: the operation waits for all these names, or holds them all.
-bool MachineLoader::add_to(std::map<Seq, Operation>& operations, Seq seq, Operation& part) {
-    const auto name = part.names.front();
-    const auto [place, is_new] = operations.try_emplace(seq, std::move(part));
-    if (is_new) return true;
-    auto& known = place->second;
-    const bool same = known.held == part.held && known.ticket == part.ticket &&
-                      known.locker == part.locker && known.is_bounded == part.is_bounded &&
-                      !known.upgrades.is_set() && !part.upgrades.is_set();
-    if (!same || known.names.back() >= name) return false;
-    known.names.push_back(name);
+bool MachineLoader::add_to(Operations& operations, Seq seq, Operation& part) {
+    auto* known = operations.find(seq);
+    if (known == nullptr) {
+        operations.add(seq, std::move(part));
+        return true;
+    }
+    const bool same = known->held() == part.held() && known->ticket() == part.ticket() &&
+                      known->locker() == part.locker() &&
+                      known->is_bounded() == part.is_bounded() && !known->upgrades().is_set() &&
+                      !part.upgrades().is_set();
+    const auto& record = part.names().front();
+    if (!same || known->names().back()->name() >= record->name()) return false;
+    known->add_name(record);
     // On none of these names may it wait as a request for one name alone.
+    const auto names = known->names().size();
     const bool is_one =
-        known.held || machine_.table_.groups().names_waited_for(known.ticket) == known.names.size();
-    return is_one && known.names.size() <= names_at_once_max;
+        known->held() || machine_.table_.groups().names_waited_for(known->ticket()) == names;
+    return is_one && names <= names_at_once_max;
 }
 
 bool MachineLoader::add_session(SessionId id, std::string_view value) {
     auto session = decode_session(id, value);
     if (!session || id > totals_->newest_session || machine_.ended_.how(id)) return false;
-    if (auto owed = owed_.extract(id); !owed.empty()) session->operations.swap(owed.mapped());
+    if (auto owed = owed_.extract(id); !owed.empty())
+        session->operations = std::move(owed.mapped());
     for (const auto& [seq, operation] : session->operations) {
-        const LockerId locker{id, operation.locker};
-        session->names += operation.names.size();
+        const LockerId locker{id, operation.locker()};
+        session->names += operation.names().size();
         machine_.lockers_.begin(locker, seq);
-        if (operation.held) machine_.lockers_.grant(locker, seq);
-        if (operation.held && operation.is_bounded) machine_.uncounted_.add(id, seq);
+        if (operation.held()) machine_.lockers_.grant(locker, seq);
+        if (operation.held() && operation.is_bounded()) machine_.uncounted_.add(id, seq);
     }
     return is_sound(*session) && machine_.sessions_.restore(std::move(*session));
 }
@@ -149,7 +161,7 @@ bool MachineLoader::is_sound(const Session& session) {
     // A waiting request has no answer yet: it would get a second one.
     return std::ranges::all_of(session.operations, [&](const auto& one) {
         const auto& [seq, operation] = one;
-        return seq <= session.applied && (operation.held || session.answers.find(seq) == nullptr);
+        return seq <= session.applied && (operation.held() || session.answers.find(seq) == nullptr);
     });
 }
 

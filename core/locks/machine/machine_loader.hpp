@@ -32,9 +32,9 @@ private:
     bool add_ended(SessionId id, std::string_view value);
     bool add_name(std::string_view name, std::string_view value);
 
-    bool put_operations_back(const std::string& name);
+    bool put_operations_back(std::string_view name);
     bool put_back(OperationId id, Operation operation);
-    bool add_to(std::map<Seq, Operation>& operations, Seq seq, Operation& part);
+    bool add_to(Operations& operations, Seq seq, Operation& part);
     bool is_sound(const Session& session);
     bool is_complete() const;
 
@@ -42,7 +42,7 @@ private:
     std::optional<StateTotals> totals_;
     std::string last_key_;
     // Operations found in the rows of names, until the row of their session comes.
-    std::map<SessionId, std::map<Seq, Operation>> owed_;
+    std::map<SessionId, Operations> owed_;
     std::size_t ended_found_ = 0;  // ended sessions with traces
     bool is_unfinished_ = false;   // an ended session has traces on the last name
     LogIndex newest_index_;        // the newest index in any row

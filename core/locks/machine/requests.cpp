@@ -48,10 +48,9 @@ void LockMachine::on(const Request& command) {
 // If the request still waits, its caller is attached to its place in the queue.
 void LockMachine::tell_again(const Session& session, Seq seq) {
     const OperationId id{session.id, seq};
-    const auto waiting = session.operations.find(seq);
     if (const auto* kept = session.answers.find(seq)) {
         outcomes_->push_back(Answered{id, *kept});
-    } else if (waiting != session.operations.end() && !waiting->second.held) {
+    } else if (session.operations.waits(seq)) {
         outcomes_->push_back(Queued{id});
     } else {
         outcomes_->push_back(Answered{id, {AnswerKind::stale_request, {}, {}}});
@@ -102,28 +101,24 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& request) {
     LockTable::LastHolders last;
     for (const auto& one : request.names)
         last.push_back(touch(one.name));
-    Operation operation{names_of(request),
-                        waiter.ticket,
-                        false,
-                        {},
-                        request.locker.number,
-                        request.terms.max_hold_ms != 0,
-                        !request.wait};
-    std::ranges::sort(operation.names);
+    Operation::More more{.ticket = waiter.ticket,
+                         .locker = request.locker.number,
+                         .is_bounded = request.terms.max_hold_ms != 0,
+                         .is_try = !request.wait};
     LockTable::Grants grants;
-    const auto result = table_.acquire(std::move(waiter), request, std::move(last), grants);
-    take_place(session, seq, result, std::move(operation));
+    RecordRefs stands;
+    const auto result = table_.acquire(std::move(waiter), request, std::move(last), grants, stands);
+    more.held = result == LockTable::Result::granted;
+    if (more.held || result == LockTable::Result::queued)
+        take_place(session, seq, {std::move(stands), more});
     publish(std::move(grants));
     tell(session, seq, result);
 }
 
-void LockMachine::take_place(Session& session, Seq seq, LockTable::Result result,
-                             Operation operation) {
-    const bool stays = result == LockTable::Result::granted || result == LockTable::Result::queued;
-    if (!stays) return;
-    session.names += operation.names.size();
-    lockers_.begin({session.id, operation.locker}, seq);
-    session.operations[seq] = std::move(operation);
+void LockMachine::take_place(Session& session, Seq seq, Operation operation) {
+    session.names += operation.names().size();
+    lockers_.begin({session.id, operation.locker()}, seq);
+    session.operations.add(seq, std::move(operation));
 }
 
 void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
@@ -164,21 +159,21 @@ void LockMachine::on(Session& session, Seq seq, const Publish& request) {
     const auto* held = held_operation(session, request.operation);
     if (held == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     const OperationId hold{session.id, request.operation};
-    if (!table_.publish(held->names.front(), hold, request))
+    const std::string name{held->name()};
+    if (!table_.publish(name, hold, request))
         return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     const LockerId locker{session.id, request.locker.number};
-    session.operations.at(request.operation).locker = locker.number;
+    session.operations.at(request.operation).set_locker(locker.number);
     lockers_.begin(locker, request.operation);
     lockers_.grant(locker, request.operation);
     if (locker.number != 0) deadlocks_.let_in(locker);
     answer(session, seq, {AnswerKind::stored, {}, {}});
-    const auto name = held->names.front();
     refuse_reader_that_upgrades(name);
     refuse_tries(name);
 }
 
 // The name is in use, as it turns out (S43).
-void LockMachine::refuse_tries(const std::string& name) {
+void LockMachine::refuse_tries(std::string_view name) {
     const auto* queue = table_.queue_of(name);
     if (queue == nullptr) return;
     std::vector<OperationId> tries;
@@ -188,18 +183,15 @@ void LockMachine::refuse_tries(const std::string& name) {
     }
     for (const auto id : tries) {
         auto& session = *sessions_.change(id.session);
-        const auto found = session.operations.find(id.seq);
-        if (found == session.operations.end() || found->second.held) continue;
-        const auto operation = found->second;
-        end_operation(session, id.seq);
-        auto grants = withdraw(operation);
+        if (!session.operations.waits(id.seq)) continue;
+        auto grants = withdraw(end_operation(session, id.seq));
         answer(session, id.seq, {AnswerKind::busy, {}, {}});
         publish(std::move(grants));
     }
 }
 
 // The name has another reader, as it turns out (S27).
-void LockMachine::refuse_reader_that_upgrades(const std::string& name) {
+void LockMachine::refuse_reader_that_upgrades(std::string_view name) {
     const auto* conversion = table_.reader_that_upgrades(name);
     if (conversion == nullptr) return;
     const auto upgrade = conversion->operation;
@@ -223,23 +215,19 @@ void LockMachine::on(Session& session, Seq /*seq*/, const CloseSession& /*reques
 // are removed from its names. This may grant the operation itself, and then a grant ends; an
 // upgrade that was granted is no operation any more.
 std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
-    auto found = session.operations.find(seq);
-    if (found == session.operations.end()) return std::nullopt;
-    touch_all(found->second.names);
+    const auto* found = session.operations.find(seq);
+    if (found == nullptr) return std::nullopt;
+    touch_all(found->names());
     found = session.operations.find(seq);
-    if (found == session.operations.end() || (held_only && !found->second.held)) return {};
-    auto operation = std::move(found->second);
-    session.names -= operation.names.size();
-    lockers_.end({session.id, operation.locker}, seq);
-    session.operations.erase(found);
-    return operation;
+    if (found == nullptr || (held_only && !found->held())) return std::nullopt;
+    return end_operation(session, seq);
 }
 
 // Ends `operation` because of the request `seq`. Answers `seq`, with `kind` if the operation was
 // held, and grants waiters that can be granted now.
 void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation& operation,
                           AnswerKind kind) {
-    if (operation.held) {
+    if (operation.held()) {
         return give_back(session, seq, target, operation, {kind, Predecessor::clean});
     }
     auto grants = withdraw(operation);
@@ -250,10 +238,10 @@ void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation
 
 LockTable::Grants LockMachine::withdraw(const Operation& operation) {
     LockTable::Grants grants;
-    if (operation.upgrades.is_set()) {
-        table_.withdraw_upgrade(operation.names.front(), grants);
+    if (operation.upgrades().is_set()) {
+        table_.withdraw_upgrade(operation.name(), grants);
     } else {
-        table_.withdraw(operation.names, operation.ticket, grants);
+        table_.withdraw(operation.names(), operation.ticket(), grants);
     }
     return grants;
 }
@@ -263,8 +251,8 @@ void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operati
                             Leaving leaving) {
     LockTable::Grants grants;
     const OperationId grant{session.id, target};
-    const auto upgrade = table_.cancel_upgrade(operation.names.front(), grant);
-    table_.release(operation.names, grant, leaving.how, grants);
+    const auto upgrade = table_.cancel_upgrade(operation.name(), grant);
+    table_.release(operation.names(), grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {
         end_operation(session, upgrade->operation.seq);

@@ -21,7 +21,7 @@ void LockMachine::tell_who_ended() {
     table_.begin(index_, ended_.endings(), &how_ended_);
 }
 
-LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) {
+LockTable::Cleared LockMachine::clear(std::string_view name, std::size_t max) {
     LockTable::Grants grants;
     auto cleared = table_.clear(name, max, grants);
     for (const auto gone : cleared.gone)
@@ -32,16 +32,16 @@ LockTable::Cleared LockMachine::clear(const std::string& name, std::size_t max) 
 
 // The grants of an ended session do not count: the next request for a name removes them first. If
 // nothing is left of the name then, this returns its last holder.
-Previous LockMachine::touch(const std::string& name) {
+Previous LockMachine::touch(std::string_view name) {
     if (ended_.is_empty()) return {};
     return clear(name, std::numeric_limits<std::size_t>::max()).last;
 }
 
 // Touches the names of an operation that may end now.
-void LockMachine::touch_all(const LockTable::NameList& names) {
+void LockMachine::touch_all(LockTable::NameList names) {
     if (ended_.is_empty()) return;
-    for (const auto& name : LockTable::NameList{names})
-        touch(name);
+    for (const auto& record : std::vector<RecordRef>(names.begin(), names.end()))
+        touch(record->name());
 }
 
 // A sweep may end in the middle of a name.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 namespace mortise::core {
 
@@ -11,11 +10,11 @@ void UncountedHolds::begin_counting(const Session& session, LogIndex known, Lock
     const auto found = holds_.find(session.id);
     if (found == holds_.end()) return;
     std::erase_if(found->second, [&](Seq seq) {
-        const auto operation = session.operations.find(seq);
-        if (operation == session.operations.end() || !operation->second.held) return true;
+        const auto* operation = session.operations.find(seq);
+        if (operation == nullptr || !operation->held()) return true;
         const OperationId hold{session.id, seq};
-        return std::ranges::all_of(operation->second.names, [&](const std::string& name) {
-            return table.count_max_hold(name, hold, known);
+        return std::ranges::all_of(operation->names(), [&](const RecordRef& record) {
+            return table.count_max_hold(record->name(), hold, known);
         });
     });
     if (found->second.empty()) holds_.erase(found);

@@ -13,19 +13,19 @@ void LockMachine::end_command() {
     deadlocks_.forget();
     table_.forget_turned();
     const auto* operation = asked.seq.is_set() ? operation_of(asked) : nullptr;
-    if (operation != nullptr && !operation->held) outcomes_->push_back(Queued{asked});
+    if (operation != nullptr && !operation->held()) outcomes_->push_back(Queued{asked});
 }
 
 // From now on, readers behind the waiters of an ended session wait for another writer, although the
 // waiters are removed later. If the session had too many waiters, their names are noted only when
 // they are removed.
-void LockMachine::note_turns(const std::map<Seq, Operation>& ended) {
+void LockMachine::note_turns(const Operations& ended) {
     std::size_t looked_at = 0;
     for (const auto& [seq, operation] : ended) {
         if (++looked_at > operations_looked_at) return;
-        if (operation.held) continue;
-        for (const auto& name : operation.names)
-            table_.note_turn(name);
+        if (operation.held()) continue;
+        for (const auto& record : operation.names())
+            table_.note_turn(record->name());
     }
 }
 
@@ -39,9 +39,7 @@ void LockMachine::refuse_deadlocks() {
 void LockMachine::refuse(DeadlockWatch::Deadlock deadlock) {
     const auto victim = deadlock.victim;
     auto& session = *sessions_.change(victim.session);
-    const auto operation = session.operations.at(victim.seq);
-    end_operation(session, victim.seq);
-    auto grants = withdraw(operation);
+    auto grants = withdraw(end_operation(session, victim.seq));
     answer(session, victim.seq, {AnswerKind::deadlock, {}, {}, {}, std::move(deadlock.cycle)});
     publish(std::move(grants));
 }

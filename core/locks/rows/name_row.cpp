@@ -79,7 +79,8 @@ void get_extras(ByteReader& in, std::uint8_t flags, Party& party) {
     if ((flags & party_has_cached) != 0) party.cached_tokens = get_cached_tokens(in);
 }
 
-void put(ByteWriter& out, const Grant& grant) {
+void put(ByteWriter& out, const Holder& holder) {
+    const auto grant = holder.as_grant();
     auto flags = flags_of(grant);
     if (grant.left) flags |= party_has_left;
     put(out, grant.operation);
@@ -279,12 +280,12 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     out.u8(flags);
     put_enum(out, record.policy());
     put_enum(out, record.turn);
-    put(out, record.previous);
+    put(out, record.previous());
     out.varint(record.newest_token().raw());
     put_enum(out, record.newest_mode());
     out.varint(record.holders().size());
-    for (const auto& grant : record.holders())
-        put(out, grant);
+    for (const auto& holder : record.holders())
+        put(out, holder);
     if (waiting.conversion()) put(out, *waiting.conversion());
     put(out, waiting);
     if (value != nullptr) put(out, *value);
@@ -303,7 +304,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     const auto newest_mode = get_enum(in, LockMode::exclusive);
     SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}, {}};
     saved.record.turn = turn;
-    saved.record.previous = std::move(previous);
+    saved.record.set_previous(std::move(previous));
     auto holders = get_holders(in);
     if ((flags & name_has_upgrade) != 0) saved.queue.add(get_conversion(in));
     auto waiters = get_waiters(in);
@@ -315,7 +316,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
         saved.queue.add(std::move(waiter));
     if (!saved.queue.restore(std::move(overtakers))) return std::nullopt;
     if (!mark_broken(saved)) return std::nullopt;
-    const bool older = saved.record.previous.token <= newest_token;
+    const bool older = saved.record.previous().token <= newest_token;
     if (newest_token.is_set() && !older) return std::nullopt;
     return saved;
 }

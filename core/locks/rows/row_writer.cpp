@@ -11,49 +11,43 @@ namespace mortise::core {
 
 namespace {
 
-std::string totals_of(const RowWriter::State& state) {
+std::string totals_of(const SessionTable& sessions, const LockTable& table,
+                      const EndedSessions& ended) {
     StateTotals totals;
-    totals.newest_token = state.table.newest_token();
-    totals.newest_session = state.sessions.newest();
-    totals.endings = state.ended.endings();
-    totals.sessions = state.sessions.all().size();
-    totals.names = state.table.records().size();
-    totals.incarnations = state.sessions.newest_epochs().size();
-    totals.sweep = state.ended.progress();
-    totals.newest_closure = state.table.closures().newest();
+    totals.newest_token = table.newest_token();
+    totals.newest_session = sessions.newest();
+    totals.endings = ended.endings();
+    totals.sessions = sessions.all().size();
+    totals.names = table.records().size();
+    totals.incarnations = sessions.newest_epochs().size();
+    totals.sweep = ended.progress();
+    totals.newest_closure = table.closures().newest();
     return encode_totals(totals);
 }
 
-void add_ended(const EndedSessions& ended, std::vector<Row>& rows) {
-    for (const auto id : ended.changes()) {
-        rows.push_back({row_key(RowKind::ended_session, id.raw()), {}});
-        if (const auto how = ended.how(id)) rows.back().value = encode_ended(*how);
-    }
+Row row_of_ended(const EndedSessions& ended, SessionId id) {
+    Row row{row_key(RowKind::ended_session, id.raw()), {}};
+    if (const auto how = ended.how(id)) row.value = encode_ended(*how);
+    return row;
 }
 
-void add_names(const LockTable& table, std::vector<Row>& rows) {
-    for (const auto& name : table.names().changes()) {
-        rows.push_back({row_key(RowKind::name, name), {}});
-        const auto* record = table.find(name);
-        if (record == nullptr) continue;
-        rows.back().value = encode_name(*record, table.queue_of(name), table.values().find(name),
-                                        table.closures().of(name));
-    }
+Row row_of(const SessionTable& sessions, Incarnation id) {
+    return {row_key(RowKind::incarnation, id.raw()),
+            encode_epoch(sessions.newest_start(id).boot_epoch)};
 }
 
-void add_incarnations(const SessionTable& sessions, std::vector<Row>& rows) {
-    for (const auto id : sessions.changes().incarnations) {
-        rows.push_back({row_key(RowKind::incarnation, id.raw()),
-                        encode_epoch(sessions.newest_start(id).boot_epoch)});
-    }
+// The table must have that record.
+Row row_of(const LockTable& table, const NamedRecord& record) {
+    const auto name = record.name();
+    return {row_key(RowKind::name, name),
+            encode_name(record, table.queue_of(name), table.values().find(name),
+                        table.closures().of(name))};
 }
 
-void add_sessions(const SessionTable& sessions, std::vector<Row>& rows) {
-    for (const auto id : sessions.changes().sessions) {
-        rows.push_back({row_key(RowKind::session, id.raw()), {}});
-        const auto* session = sessions.find(id);
-        if (session != nullptr) rows.back().value = encode_session(*session);
-    }
+Row row_of(const SessionTable& sessions, SessionId id) {
+    Row row{row_key(RowKind::session, id.raw()), {}};
+    if (const auto* session = sessions.find(id)) row.value = encode_session(*session);
+    return row;
 }
 
 }  // namespace
@@ -64,28 +58,77 @@ std::size_t RowWriter::changed(const SessionTable& sessions, const LockTable& ta
            sessions.changes().sessions.size() + sessions.changes().incarnations.size();
 }
 
+// A name that came and went since the last take() has no row that could be removed.
+void RowWriter::add_names(const LockTable& table, std::vector<Row>& rows) {
+    for (const auto& record : table.names().changes()) {
+        const bool is_known = table.find(record->name()) != nullptr;
+        const auto before = record->row_sum();
+        if (!is_known && !before) continue;
+        std::optional<std::uint64_t> now;
+        if (is_known) {
+            rows.push_back(row_of(table, *record));
+            now = RowSum::of(rows.back().key, *rows.back().value);
+            record->set_row_sum(now);
+        } else {
+            rows.push_back({row_key(RowKind::name, record->name()), {}});
+        }
+        sum_.replace(before, now);
+    }
+}
+
 // The kinds come in the order of their first bytes, so that all rows ascend by key.
 std::vector<Row> RowWriter::take(State state) {
     std::vector<Row> rows;
     rows.reserve(changed(state.sessions, state.table, state.ended));
-    add_ended(state.ended, rows);
-    if (auto now = totals_of(state); now != told_totals_) {
+    for (const auto id : state.ended.changes())
+        rows.push_back(row_of_ended(state.ended, id));
+    if (auto now = totals_of(state.sessions, state.table, state.ended); now != told_totals_) {
         rows.push_back({row_key(RowKind::totals), now});
         told_totals_ = std::move(now);
     }
-    add_incarnations(state.sessions, rows);
+    for (const auto id : state.sessions.changes().incarnations)
+        rows.push_back(row_of(state.sessions, id));
+    sum_up(rows, 0);
     add_names(state.table, rows);
-    add_sessions(state.sessions, rows);
+    const auto behind_names = rows.size();
+    for (const auto id : state.sessions.changes().sessions)
+        rows.push_back(row_of(state.sessions, id));
+    sum_up(rows, behind_names);
     state.ended.forget_changes();
     state.table.forget_changes();
     state.sessions.forget_changes();
-    for (const auto& row : rows)
-        sum_.put(row.key, row.value);
     return rows;
 }
 
+void RowWriter::sum_up(const std::vector<Row>& rows, std::size_t from) {
+    for (; from < rows.size(); ++from)
+        sum_.put(rows[from].key, rows[from].value);
+}
+
+void RowWriter::add_read(std::string_view key, std::string_view value, LockTable& table) {
+    if (key.front() != static_cast<char>(RowKind::name)) return sum_.put(key, value);
+    const auto sum = RowSum::of(key, value);
+    table.set_row_sum(key.substr(1), sum);
+    sum_.replace(std::nullopt, sum);
+}
+
 void RowWriter::all_read(State state) {
-    told_totals_ = totals_of(state);
+    told_totals_ = totals_of(state.sessions, state.table, state.ended);
+}
+
+std::vector<Row> RowWriter::all(const SessionTable& sessions, const LockTable& table,
+                                const EndedSessions& ended) {
+    std::vector<Row> rows;
+    for (const auto& [id, traces] : ended.all())
+        rows.push_back(row_of_ended(ended, id));
+    rows.push_back({row_key(RowKind::totals), totals_of(sessions, table, ended)});
+    for (const auto& [id, epoch] : sessions.newest_epochs())
+        rows.push_back(row_of(sessions, id));
+    for (const auto& record : table.records())
+        rows.push_back(row_of(table, *record));
+    for (const auto& [id, session] : sessions.all())
+        rows.push_back(row_of(sessions, id));
+    return rows;
 }
 
 }  // namespace mortise::core

@@ -24,22 +24,29 @@ public:
         EndedSessions& ended;
     };
     // Returns the rows that have changed since the last call, ascending by key, each key once. The
-    // parts of the state remember what has changed, and forget it here. A key that was created and
-    // removed in between may be reported as removed.
+    // parts of the state remember what has changed, and forget it here. A session that was created
+    // and removed in between may be reported as removed; a name is not.
     [[nodiscard]] std::vector<Row> take(State state);
+    // All rows of a state, ascending by key, whatever was taken.
+    [[nodiscard]] static std::vector<Row> all(const SessionTable& sessions, const LockTable& table,
+                                              const EndedSessions& ended);
     // A checksum over all rows, as of the last take(): equal for equal states.
     [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
     // An upper bound of the number of changed rows.
     [[nodiscard]] static std::size_t changed(const SessionTable& sessions, const LockTable& table,
                                              const EndedSessions& ended);
 
-    // For loading: called with each row that was read, and then with the state that they make.
-    void add_read(std::string_view key, std::string_view value) { sum_.put(key, value); }
+    // For loading: called with each row that was read when the state has it, and then with the
+    // state that they make.
+    void add_read(std::string_view key, std::string_view value, LockTable& table);
     void all_read(State state);
 
 private:
+    void add_names(const LockTable& table, std::vector<Row>& rows);
+    void sum_up(const std::vector<Row>& rows, std::size_t from);
+
     std::string told_totals_;  // the row of totals at the last take()
-    RowSum sum_;
+    RowSum sum_;               // the record of a name remembers the checksum of its row
 };
 
 }  // namespace mortise::core

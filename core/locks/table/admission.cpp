@@ -24,7 +24,7 @@ bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode
 }
 
 bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mode) {
-    const auto gives_way = [&](const Grant& holder) {
+    const auto gives_way = [&](const Holder& holder) {
         return !conflict(holder.mode, mode) || (holder.is_held() && holder.is_cached());
     };
     const bool is_behind = queue != nullptr && !queue->is_empty();
@@ -36,16 +36,16 @@ bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mod
 void QueueAdmission::enter(Slot& slot, const Waiter& waiter) {
     const auto entering = slot.queue->second.remove(waiter.ticket);
     entered_.push_back({entering.ticket, entering.priority});
-    const auto& name = slot.record->first;
-    holds_.grant(name, slot.record->second, entering, grants_);
+    const auto name = slot.record->name();
+    holds_.grant(name, *slot.record, entering, grants_);
     if (entering.part != Part::alone) leave_other_queues(entering, name);
 }
 
 bool QueueAdmission::serve_conversion(Slot& slot) {
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     if (record.holders().size() > 1) return false;
     const auto conversion = slot.queue->second.remove_conversion();
-    names_.note_turn(slot.record->first);
+    names_.note_turn(slot.record->name());
     const OperationId hold{conversion.operation.session, conversion.hold};
     const auto token = holds_.convert(record, hold);
     grants_.push_back({conversion.operation, {AnswerKind::converted, token, {}}});
@@ -55,15 +55,15 @@ bool QueueAdmission::serve_conversion(Slot& slot) {
 // --- one name -----------------------------------------------------------------------------------
 
 void QueueAdmission::pass_turn_to_writers(Slot& slot) {
-    const bool passes = std::exchange(slot.record->second.turn, Turn::writers) == Turn::readers;
-    if (passes) names_.note_turn(slot.record->first);
+    const bool passes = std::exchange(slot.record->turn, Turn::writers) == Turn::readers;
+    if (passes) names_.note_turn(slot.record->name());
 }
 
 // The first of the waiting readers leads the batch, and the others follow in queue order, so that
 // no mode can keep another out for ever. Writers are not part of it: they would overtake earlier
 // ones (S29).
 bool QueueAdmission::enter_batch(Slot& slot) {
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     const auto& queue = slot.queue->second;
     const auto* leader = queue.first_reader();
     if (leader == nullptr || !record.admits(leader->mode)) return false;
@@ -81,7 +81,7 @@ bool QueueAdmission::enter_batch(Slot& slot) {
 // the writers' turn when the first waiter conflicts with no holder: a hold that conflicts with no
 // waiter in front delays nothing.
 bool QueueAdmission::turn_phase(Slot& slot) {
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     const auto& queue = slot.queue->second;
     const bool has_readers = queue.first_reader() != nullptr;
     if (!record.has_writer() && !has_readers) pass_turn_to_writers(slot);
@@ -98,7 +98,7 @@ bool QueueAdmission::turn_phase(Slot& slot) {
 
 // A request that conflicts with no holder and no earlier waiter need not wait for a turn.
 bool QueueAdmission::enter_unhindered(Slot& slot) {
-    const auto admits = [&](LockMode mode) { return slot.record->second.admits(mode); };
+    const auto admits = [&](LockMode mode) { return slot.record->admits(mode); };
     const auto* first = slot.queue->second.first_unhindered(admits);
     if (first == nullptr) return false;
     enter(slot, *first);
@@ -111,7 +111,7 @@ void QueueAdmission::count_overtakings(Slot& slot) {
     auto& queue = slot.queue->second;
     for (const auto& one : entered_)
         queue.count_overtaking(one.ticket, one.priority);
-    if (!entered_.empty() && !queue.overtakers().empty()) names_.note_turn(slot.record->first);
+    if (!entered_.empty() && !queue.overtakers().empty()) names_.note_turn(slot.record->name());
     entered_.clear();
 }
 
@@ -120,7 +120,7 @@ bool QueueAdmission::let_in(Slot& slot) {
     auto& queue = slot.queue->second;
     if (queue.conversion() && serve_conversion(slot)) return true;
     if (queue.conversion() || queue.size() == 0) return false;
-    const bool phases = slot.record->second.policy() == QueuePolicy::phase_fair;
+    const bool phases = slot.record->policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot)) || enter_unhindered(slot);
     count_overtakings(slot);
     if (moved || queue.first() != nullptr) return moved;
@@ -131,47 +131,48 @@ bool QueueAdmission::let_in(Slot& slot) {
 // --- all names ----------------------------------------------------------------------------------
 
 // Returns true if something changed on the name, which is then examined again.
-bool QueueAdmission::step(const std::string& name) {
+bool QueueAdmission::step(std::string_view name) {
     if (remove_traces(name)) return true;
     auto slot = names_.slot_of(name);
     return names_.has_queue(slot) && !slot.queue->second.is_empty() && let_in(slot);
 }
 
 // Returns true if there were traces.
-bool QueueAdmission::remove_traces(const std::string& name) {
+bool QueueAdmission::remove_traces(std::string_view name) {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     auto dead = traces_.remove(name, all, {names_, holds_, groups_});
     if (dead.gone.empty()) return false;
-    gone_.emplace_back(name, std::move(dead.gone));
+    gone_.emplace_back(std::string{name}, std::move(dead.gone));
     return true;
 }
 
 // A request for several names that leads a queue where something changed may be granted now on its
 // other names, so these are examined as well.
 void QueueAdmission::look_behind_moved() {
-    for (const auto& name : moved_) {
-        const auto* queue = names_.queue_of(name);
+    for (const auto& record : moved_) {
+        const auto* queue = names_.queue_of(record->name());
         const auto* head = queue == nullptr ? nullptr : queue->head();
         if (head == nullptr || head->part == Part::alone) continue;
         for (const auto& [other, mode] : groups_.at(head->ticket).names)
-            todo_.insert(other);
+            todo_.insert(names_.record(other));
     }
     todo_.merge(moved_);
     moved_.clear();
 }
 
 // Names are taken in byte order, so that the result is the same everywhere.
-void QueueAdmission::run(const Names& names) {
+void QueueAdmission::run(std::span<const RecordRef> names) {
     todo_.insert(names.begin(), names.end());
     while (!todo_.empty()) {
-        const auto name = *todo_.begin();
-        names_.changed(name);
+        const auto record = *todo_.begin();
+        const auto name = record->name();
+        names_.changed(record);
         if (step(name)) {
-            moved_.insert(name);
+            moved_.insert(record);
             look_behind_moved();
         } else {
             names_.tidy(name, [&] { return holds_.has_more(name); });
-            todo_.erase(name);
+            todo_.erase(record);
         }
     }
 }

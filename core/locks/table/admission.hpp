@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ public:
           grants_{grants} {}
 
     // Grants every waiter that can be granted, until nothing changes.
-    void run(const Names& names);
+    void run(std::span<const RecordRef> names);
 
 private:
     using Slot = NameTable::Slot;
@@ -46,8 +47,8 @@ private:
         Priority priority = 0;
     };
 
-    bool step(const std::string& name);
-    bool remove_traces(const std::string& name);
+    bool step(std::string_view name);
+    bool remove_traces(std::string_view name);
     void look_behind_moved();
     bool let_in(Slot& slot);
     bool serve_conversion(Slot& slot);
@@ -58,10 +59,10 @@ private:
     void pass_turn_to_writers(Slot& slot);
     void count_overtakings(Slot& slot);
     // several_names.cpp
-    [[nodiscard]] bool is_at_head(const Waiter& barrier, const std::string& name) const;
+    [[nodiscard]] bool is_at_head(const Waiter& barrier, std::string_view name) const;
     bool clear_for(const Waiter& barrier);
     bool serve_barrier(const Waiter& barrier);
-    void leave_other_queues(const Waiter& entering, const std::string& name);
+    void leave_other_queues(const Waiter& entering, std::string_view name);
 
     NameTable& names_;
     Holds& holds_;
@@ -70,8 +71,14 @@ private:
     Gone& gone_;
     Grants& grants_;
     std::vector<Entered> entered_;  // in the present step
-    std::set<std::string> moved_;   // names that changed in the present step
-    std::set<std::string> todo_;    // names to be examined
+    struct ByName {
+        bool operator()(const RecordRef& a, const RecordRef& b) const {
+            return a->name() < b->name();
+        }
+    };
+    using Names = std::set<RecordRef, ByName>;
+    Names moved_;  // names that changed in the present step
+    Names todo_;   // names to be examined
 };
 
 }  // namespace mortise::core

@@ -11,7 +11,7 @@ namespace {
 
 // A timer of a hold that is gone has no purpose. A hold that has ended is kept only by its min_hold
 // and its lock_delay, and a broken hold only by the timer of the break.
-bool is_over(const Grant* hold, const Closure& closure) {
+bool is_over(const Holder* hold, const Closure& closure) {
     using enum Closure::Kind;
     if (hold == nullptr) return true;
     if (hold->left) return closure.kind == max_hold || closure.kind == broken;
@@ -26,15 +26,15 @@ ClosureId ClosureBook::take_numbers_of_a_hold() {
     return first;
 }
 
-void ClosureBook::begin(const std::string& name, const Closure& closure) {
-    auto& all = by_name_[name];
+void ClosureBook::begin(std::string_view name, const Closure& closure) {
+    auto& all = by_name_.try_emplace(std::string{name}).first->second;
     all.insert(std::ranges::upper_bound(all, closure.id, {}, &Closure::id), closure);
     names_[closure.id] = name;
-    begun_.push_back({name, closure});
+    begun_.push_back({std::string{name}, closure});
 }
 
 template <class IsOver>
-void ClosureBook::end_if(const std::string& name, const IsOver& is_over) {
+void ClosureBook::end_if(std::string_view name, const IsOver& is_over) {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return;
     std::erase_if(found->second, [&](const Closure& closure) {
@@ -46,15 +46,15 @@ void ClosureBook::end_if(const std::string& name, const IsOver& is_over) {
     if (found->second.empty()) by_name_.erase(found);
 }
 
-void ClosureBook::end(const std::string& name, ClosureId id) {
+void ClosureBook::end(std::string_view name, ClosureId id) {
     end_if(name, [&](const Closure& closure) { return closure.id == id; });
 }
 
 // Thousands of holders may share a name, and many may end at once. So each is looked up in
 // an index.
-void ClosureBook::end_over(const std::string& name, const LockRecord* record) {
+void ClosureBook::end_over(std::string_view name, const LockRecord* record) {
     if (!by_name_.contains(name)) return;
-    std::map<OperationId, const Grant*> holds;
+    std::map<OperationId, const Holder*> holds;
     if (record != nullptr) {
         for (const auto& grant : record->holders())
             holds.emplace(grant.operation, &grant);
@@ -66,7 +66,7 @@ void ClosureBook::end_over(const std::string& name, const LockRecord* record) {
 }
 
 // The other holds' timers have not changed.
-void ClosureBook::end_over(const std::string& name, const LockRecord* record, OperationId hold) {
+void ClosureBook::end_over(std::string_view name, const LockRecord* record, OperationId hold) {
     if (!by_name_.contains(name)) return;
     const auto* grant = record == nullptr ? nullptr : record->find(hold);
     end_if(name,
@@ -97,12 +97,12 @@ bool ClosureBook::keeps(std::string_view name, OperationId hold) const {
 
 // --- loading and checking -----------------------------------------------------------------------
 
-bool ClosureBook::restore(const std::string& name, Closures closures) {
+bool ClosureBook::restore(std::string_view name, Closures closures) {
     if (closures.empty()) return true;
     for (const auto& closure : closures) {
         if (!names_.emplace(closure.id, name).second) return false;
     }
-    return by_name_.emplace(name, std::move(closures)).second;
+    return by_name_.emplace(std::string{name}, std::move(closures)).second;
 }
 
 void ClosureBook::check_invariants() const {
@@ -121,7 +121,8 @@ void ClosureBook::check(std::string_view name, const LockRecord& record,
     MORTISE_CHECK(!is_over(record.find(closure.hold), closure));
     const auto& hold = *record.find(closure.hold);
     if (closure.kind == broken) return MORTISE_CHECK(hold.broken);
-    MORTISE_CHECK(hold.closures.is_set() && closure.id == closure_of(hold.closures, closure.kind));
+    MORTISE_CHECK(hold.closures().is_set() &&
+                  closure.id == closure_of(hold.closures(), closure.kind));
     if (closure.kind == lock_delay) MORTISE_CHECK(hold.left == Predecessor::expired);
 }
 
@@ -134,9 +135,9 @@ void ClosureBook::check_name(std::string_view name, const LockRecord& record) co
     for (const auto& hold : record.holders()) {
         MORTISE_CHECK(hold.is_held() || kept.contains(hold.operation));
         MORTISE_CHECK(!hold.broken || !hold.left);
-        MORTISE_CHECK(hold.terms.is_set() == hold.closures.is_set());
-        MORTISE_CHECK(hold.closures.raw() + closures_of_a_hold <= newest_.raw() + 1 ||
-                      !hold.closures.is_set());
+        MORTISE_CHECK(hold.terms().is_set() == hold.closures().is_set());
+        MORTISE_CHECK(hold.closures().raw() + closures_of_a_hold <= newest_.raw() + 1 ||
+                      !hold.closures().is_set());
     }
 }
 

@@ -27,13 +27,13 @@ public:
     ClosureId take_number() { return newest_ = newest_.next(); }
     // Returns the first of the numbers for the time limits of a new hold; see closure_of().
     ClosureId take_numbers_of_a_hold();
-    void begin(const std::string& name, const Closure& closure);
+    void begin(std::string_view name, const Closure& closure);
     // The timer must be running.
-    void end(const std::string& name, ClosureId id);
+    void end(std::string_view name, ClosureId id);
     // Ends the timers of that name, or of one of its holds, that have no effect any more because
     // their hold is gone or has changed. Ends all of them if `record` is null.
-    void end_over(const std::string& name, const LockRecord* record);
-    void end_over(const std::string& name, const LockRecord* record, OperationId hold);
+    void end_over(std::string_view name, const LockRecord* record);
+    void end_over(std::string_view name, const LockRecord* record, OperationId hold);
 
     [[nodiscard]] bool has(ClosureId id) const { return names_.contains(id); }
     // Empty if it does not run.
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::vector<ClosureId> take_ended() { return std::exchange(ended_, {}); }
 
     // For loading. False if one of them is known: then the book is invalid.
-    bool restore(const std::string& name, Closures closures);
+    bool restore(std::string_view name, Closures closures);
     void restore_newest(ClosureId id) { newest_ = id; }
 
     // Every timer belongs to the name under which it is kept, and to a hold of that name. A hold
@@ -63,7 +63,7 @@ public:
 
 private:
     template <class IsOver>
-    void end_if(const std::string& name, const IsOver& is_over);
+    void end_if(std::string_view name, const IsOver& is_over);
     void check(std::string_view name, const LockRecord& record, const Closure& closure) const;
 
     ByName by_name_;

@@ -6,25 +6,24 @@
 
 namespace mortise::core {
 
-void EndedSessions::add(SessionId id, Predecessor how, std::map<Seq, Operation> operations) {
+void EndedSessions::add(SessionId id, Predecessor how, Operations operations) {
     ++endings_;
     progress_ = {{}, false};
     if (!operations.empty()) {
-        all_[id] = {how, std::move(operations)};
+        all_.insert_or_assign(id, Ended{how, std::move(operations)});
         changes_.insert(id);
     }
     end_sweep();
 }
 
-void EndedSessions::forget(OperationId gone, const std::string& name) {
+void EndedSessions::forget(OperationId gone, std::string_view name) {
     const auto ended = all_.find(gone.session);
     MORTISE_CHECK(ended != all_.end());
     auto& operations = ended->second.operations;
-    const auto operation = operations.find(gone.seq);
-    MORTISE_CHECK(operation != operations.end());
-    const auto erased = operation->second.names.remove(name);
-    MORTISE_CHECK(erased == 1);
-    if (operation->second.names.empty()) operations.erase(operation);
+    auto& operation = operations.at(gone.seq);
+    const bool erased = operation.remove_name(name);
+    MORTISE_CHECK(erased);
+    if (operation.names().empty()) (void)operations.take(gone.seq);
     if (!operations.empty()) return;
     all_.erase(ended);
     changes_.insert(gone.session);
@@ -44,15 +43,16 @@ std::optional<Predecessor> EndedSessions::how(SessionId id) const {
 const Operation* EndedSessions::find(OperationId id) const {
     const auto ended = all_.find(id.session);
     if (ended == all_.end()) return nullptr;
-    const auto found = ended->second.operations.find(id.seq);
-    return found == ended->second.operations.end() ? nullptr : &found->second;
+    return std::as_const(ended->second.operations).find(id.seq);
 }
 
 EndedSessions::Names EndedSessions::names() const {
     Names names;
     for (const auto& [id, ended] : all_) {
-        for (const auto& [seq, operation] : ended.operations)
-            names.insert(operation.names.begin(), operation.names.end());
+        for (const auto& [seq, operation] : ended.operations) {
+            for (const auto& record : operation.names())
+                names.insert(record->name());
+        }
     }
     return names;
 }
@@ -66,17 +66,17 @@ std::optional<std::string> EndedSessions::next_to_sweep(const LockTable& table) 
         progress_.waited_done = true;
     }
     if (all_.empty()) return std::nullopt;
-    return all_.begin()->second.operations.begin()->second.names.front();
+    return std::string{all_.begin()->second.operations.begin()->value.name()};
 }
 
-void EndedSessions::swept(const std::string& name) {
-    if (!progress_.waited_done) progress_.waited_cursor = name;
+void EndedSessions::swept(std::string_view name) {
+    if (!progress_.waited_done) progress_.waited_cursor = std::string{name};
 }
 
 // --- loading ------------------------------------------------------------------------------------
 
 bool EndedSessions::restore(SessionId id, Predecessor how) {
-    return all_.emplace(id, Ended{how, {}}).second;
+    return all_.try_emplace(id, Ended{how, {}}).second;
 }
 
 bool EndedSessions::restore(std::uint64_t endings, Progress progress, SessionId newest) {
@@ -86,7 +86,7 @@ bool EndedSessions::restore(std::uint64_t endings, Progress progress, SessionId 
     return endings_ != 0 && all_.rbegin()->first <= newest;
 }
 
-std::map<Seq, Operation>* EndedSessions::operations_to_restore(SessionId id) {
+Operations* EndedSessions::operations_to_restore(SessionId id) {
     const auto ended = all_.find(id);
     return ended == all_.end() ? nullptr : &ended->second.operations;
 }

@@ -21,13 +21,13 @@ public:
     // The operations of a session that were not removed since it ended.
     struct Ended {
         Predecessor how = Predecessor::clean;
-        std::map<Seq, Operation> operations;
+        Operations operations;
     };
 
     // Counts the end of a session. If any ended session has left traces, a new sweep begins.
-    void add(SessionId id, Predecessor how, std::map<Seq, Operation> operations);
+    void add(SessionId id, Predecessor how, Operations operations);
     // This operation, which must be known, was removed from the name.
-    void forget(OperationId gone, const std::string& name);
+    void forget(OperationId gone, std::string_view name);
 
     // No name has traces.
     [[nodiscard]] bool is_empty() const { return all_.empty(); }
@@ -46,7 +46,7 @@ public:
     // sweep is complete.
     [[nodiscard]] std::optional<std::string> next_to_sweep(const LockTable& table);
     // Called when all traces were removed from that name, which was the next one.
-    void swept(const std::string& name);
+    void swept(std::string_view name);
 
     // The progress of the sweep, which is saved.
     struct Progress {
@@ -64,7 +64,7 @@ public:
     bool restore(SessionId id, Predecessor how);
     bool restore(std::uint64_t endings, Progress progress, SessionId newest);
     // Null if the session has not ended.
-    [[nodiscard]] std::map<Seq, Operation>* operations_to_restore(SessionId id);
+    [[nodiscard]] Operations* operations_to_restore(SessionId id);
 
     void check_invariants(const SessionTable& live) const;
 

@@ -14,7 +14,7 @@ bool holds_alone(const LockRecord* record, OperationId hold) {
 
 // --- the begin of a hold ------------------------------------------------------------------------
 
-FencingToken Holds::grant(const std::string& name, LockRecord& record, const Waiter& waiter) {
+FencingToken Holds::grant(std::string_view name, LockRecord& record, const Waiter& waiter) {
     MORTISE_CHECK(record.admits(waiter.mode));
     const auto token = record.take_token(waiter.mode, newest_token_);
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
@@ -37,9 +37,8 @@ void Holds::begin_cached(LockRecord& record, std::uint32_t tokens, Grant& grant)
 }
 
 // The answer to a request for several names has the name that was granted.
-void Holds::grant(const std::string& name, LockRecord& record, const Waiter& waiter,
-                  Grants& grants) {
-    auto previous = record.previous;
+void Holds::grant(std::string_view name, LockRecord& record, const Waiter& waiter, Grants& grants) {
+    auto previous = record.previous();
     const auto token = grant(name, record, waiter);
     Answer given{AnswerKind::granted, {}, {}};
     if (waiter.part == Part::alone) {
@@ -47,12 +46,12 @@ void Holds::grant(const std::string& name, LockRecord& record, const Waiter& wai
         given.previous = std::move(previous);
         given.cached_tokens = record.holders().back().cached_tokens;
     } else {
-        given.names.push_back({name, token, std::move(previous)});
+        given.names.push_back({std::string{name}, token, std::move(previous)});
     }
     grants.push_back({waiter.operation, std::move(given)});
 }
 
-void Holds::begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant) {
+void Holds::begin_terms(std::string_view name, const HoldTerms& terms, Grant& grant) {
     grant.terms = terms;
     grant.closures = closures_.take_numbers_of_a_hold();
     if (terms.min_hold_ms == 0) return;
@@ -61,11 +60,11 @@ void Holds::begin_terms(const std::string& name, const HoldTerms& terms, Grant& 
                            terms.min_hold_ms, 0});
 }
 
-bool Holds::count_max_hold(const std::string& name, const Grant& hold) {
+bool Holds::count_max_hold(std::string_view name, const Holder& hold) {
     constexpr auto kind = Closure::Kind::max_hold;
-    const auto id = closure_of(hold.closures, kind);
+    const auto id = closure_of(hold.closures(), kind);
     if (closures_.has(id) || !hold.is_held()) return false;
-    closures_.begin(name, {id, kind, hold.operation, index_, hold.terms.max_hold_ms, 0});
+    closures_.begin(name, {id, kind, hold.operation, index_, hold.terms().max_hold_ms, 0});
     return true;
 }
 
@@ -79,37 +78,36 @@ FencingToken Holds::convert(LockRecord& record, OperationId hold) {
 
 // --- the end of a hold --------------------------------------------------------------------------
 
-bool Holds::release(const std::string& name, LockRecord& record, OperationId hold,
-                    Predecessor how) {
+bool Holds::release(std::string_view name, LockRecord& record, OperationId hold, Predecessor how) {
     return record.remove(hold, how, keeps_on(name));
 }
 
-void Holds::release_if(const std::string& name, LockRecord& record, const LockRecord::Left& left) {
+void Holds::release_if(std::string_view name, LockRecord& record, const LockRecord::Left& left) {
     record.remove_if(left, keeps_on(name));
     closures_.end_over(name, &record);
 }
 
-LockRecord::Keeps Holds::keeps_on(const std::string& name) {
-    return [this, &name](const Grant& grant, Predecessor how) {
-        if (how != Predecessor::clean && grant.mode == LockMode::exclusive)
+LockRecord::Keeps Holds::keeps_on(const std::string_view& name) {
+    return [this, &name](const Holder& holder, Predecessor how) {
+        if (how != Predecessor::clean && holder.mode == LockMode::exclusive)
             values_.mark_dirty(name);
-        return grant.terms.is_set() && stays_on(name, grant, how);
+        return holder.terms().is_set() && stays_on(name, holder, how);
     };
 }
 
 // A break opens the name, so it has no lock_delay.
-bool Holds::stays_on(const std::string& name, const Grant& grant, Predecessor how) {
+bool Holds::stays_on(std::string_view name, const Holder& holder, Predecessor how) {
     constexpr auto kind = Closure::Kind::lock_delay;
     if (how == Predecessor::broken) return false;
-    if (how == Predecessor::expired && grant.terms.lock_delay_ms != 0) {
-        closures_.begin(name, {closure_of(grant.closures, kind), kind, grant.operation, index_,
-                               grant.terms.lock_delay_ms, 0});
+    if (how == Predecessor::expired && holder.terms().lock_delay_ms != 0) {
+        closures_.begin(name, {closure_of(holder.closures(), kind), kind, holder.operation, index_,
+                               holder.terms().lock_delay_ms, 0});
     }
-    return closures_.keeps(name, grant.operation);
+    return closures_.keeps(name, holder.operation);
 }
 
-void Holds::mark_broken(const std::string& name, LockRecord& record, OperationId hold,
-                        LogIndex since, const OpenSession& session) {
+void Holds::mark_broken(std::string_view name, LockRecord& record, OperationId hold, LogIndex since,
+                        const OpenSession& session) {
     if (holds_alone(&record, hold)) values_.mark_dirty(name);
     record.mark_broken(hold);
     closures_.begin(name, {closures_.take_number(), Closure::Kind::broken, hold, since,
@@ -117,7 +115,7 @@ void Holds::mark_broken(const std::string& name, LockRecord& record, OperationId
     closures_.end_over(name, &record, hold);  // the timers of its time limits
 }
 
-bool Holds::remove_left(const std::string& name, LockRecord& record, FencingToken token) {
+bool Holds::remove_left(std::string_view name, LockRecord& record, FencingToken token) {
     std::vector<OperationId> gone;
     for (const auto& grant : record.holders()) {
         if (grant.left && grant.token == token) gone.push_back(grant.operation);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/locks/outcome.hpp"
@@ -22,22 +23,22 @@ public:
     void begin(LogIndex index) { index_ = index; }
 
     // The waiter gets the name, which must admit it.
-    FencingToken grant(const std::string& name, LockRecord& record, const Waiter& waiter);
-    void grant(const std::string& name, LockRecord& record, const Waiter& waiter, Grants& grants);
+    FencingToken grant(std::string_view name, LockRecord& record, const Waiter& waiter);
+    void grant(std::string_view name, LockRecord& record, const Waiter& waiter, Grants& grants);
     // The hold is exclusive from now on, with a new token.
     FencingToken convert(LockRecord& record, OperationId hold);
     // Ends the hold, which may still block the name for a time. False if there is none.
-    bool release(const std::string& name, LockRecord& record, OperationId hold, Predecessor how);
+    bool release(std::string_view name, LockRecord& record, OperationId hold, Predecessor how);
     // Ends all holds for which `left` has a result.
-    void release_if(const std::string& name, LockRecord& record, const LockRecord::Left& left);
+    void release_if(std::string_view name, LockRecord& record, const LockRecord::Left& left);
     // Marks the hold as broken. It blocks the name for the time that the renewal at `since` gave to
     // the session.
-    void mark_broken(const std::string& name, LockRecord& record, OperationId hold, LogIndex since,
+    void mark_broken(std::string_view name, LockRecord& record, OperationId hold, LogIndex since,
                      const OpenSession& session);
     // Removes former holders with this token that still block the name. False if there are none.
-    bool remove_left(const std::string& name, LockRecord& record, FencingToken token);
+    bool remove_left(std::string_view name, LockRecord& record, FencingToken token);
     // Begins the count of its max_hold, and returns true, unless it is counted already.
-    bool count_max_hold(const std::string& name, const Grant& hold);
+    bool count_max_hold(std::string_view name, const Holder& hold);
 
     [[nodiscard]] ClosureBook& closures() { return closures_; }
     [[nodiscard]] const ClosureBook& closures() const { return closures_; }
@@ -45,17 +46,18 @@ public:
     [[nodiscard]] const ValueBook& values() const { return values_; }
     // Returns whether the name has a value or a timer, and so is kept without holders and waiters
     // (S37).
-    [[nodiscard]] bool has_more(const std::string& name) const {
+    [[nodiscard]] bool has_more(std::string_view name) const {
         return values_.find(name) != nullptr || !closures_.of(name).empty();
     }
     [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
     void restore_newest(FencingToken token) { newest_token_ = token; }
 
 private:
-    void begin_terms(const std::string& name, const HoldTerms& terms, Grant& grant);
+    void begin_terms(std::string_view name, const HoldTerms& terms, Grant& grant);
     void begin_cached(LockRecord& record, std::uint32_t tokens, Grant& grant);
-    [[nodiscard]] LockRecord::Keeps keeps_on(const std::string& name);
-    bool stays_on(const std::string& name, const Grant& grant, Predecessor how);
+    // Valid as long as `name` exists.
+    [[nodiscard]] LockRecord::Keeps keeps_on(const std::string_view& name);
+    bool stays_on(std::string_view name, const Holder& holder, Predecessor how);
 
     ClosureBook closures_;
     ValueBook values_;

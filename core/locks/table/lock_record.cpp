@@ -7,101 +7,166 @@
 
 namespace mortise::core {
 
-const Grant* LockRecord::find(OperationId operation) const {
-    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
-    return found == holders_.end() ? nullptr : &*found;
+// --- the holders --------------------------------------------------------------------------------
+
+const Holder* LockRecord::find(OperationId operation) const {
+    const auto all = holders();
+    const auto found = std::ranges::find(all, operation, &Holder::operation);
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::span<Holder> LockRecord::present() {
+    const auto all = holders();
+    return {const_cast<Holder*>(all.data()), all.size()};
+}
+
+Holder& LockRecord::holder(OperationId operation) {
+    const auto all = present();
+    const auto found = std::ranges::find(all, operation, &Holder::operation);
+    MORTISE_CHECK(found != all.end());
+    return *found;
+}
+
+std::uint32_t LockRecord::held_in(LockMode mode) const {
+    if (has_several()) return rare_->held[static_cast<std::size_t>(mode)];
+    return only_.operation.seq.is_set() && only_.mode == mode ? 1 : 0;
 }
 
 bool LockRecord::admits(LockMode mode) const {
     return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
-        return held_[static_cast<std::size_t>(held)] == 0 || compatible(held, mode);
+        return held_in(held) == 0 || compatible(held, mode);
     });
 }
 
 bool LockRecord::has_writer() const {
-    return std::ranges::any_of(all_lock_modes, [&](LockMode held) {
-        return held_[static_cast<std::size_t>(held)] != 0 && is_writer(held);
-    });
+    return std::ranges::any_of(
+        all_lock_modes, [&](LockMode held) { return held_in(held) != 0 && is_writer(held); });
 }
 
 bool LockRecord::is_compatible() const {
-    const auto count = [&](LockMode mode) { return held_[static_cast<std::size_t>(mode)]; };
     return std::ranges::all_of(all_lock_modes, [&](LockMode a) {
         return std::ranges::all_of(all_lock_modes, [&](LockMode b) {
-            const bool both = a == b ? count(a) > 1 : count(a) > 0 && count(b) > 0;
+            const bool both = a == b ? held_in(a) > 1 : held_in(a) > 0 && held_in(b) > 0;
             return !both || compatible(a, b);
         });
     });
 }
 
-void LockRecord::add(Grant grant) {
-    ++held_[static_cast<std::size_t>(grant.mode)];
-    holders_.push_back(std::move(grant));
+// --- what few records have ----------------------------------------------------------------------
+
+LockRecord::Rare& LockRecord::rare() {
+    if (!rare_) rare_ = std::make_unique<Rare>();
+    return *rare_;
 }
 
-LockRecord::Place LockRecord::place_of(OperationId operation) {
-    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
-    MORTISE_CHECK(found != holders_.end());
-    return found;
+const Previous& LockRecord::previous() const {
+    static const Previous nobody;
+    return rare_ ? rare_->previous : nobody;
+}
+
+void LockRecord::set_previous(Previous previous) {
+    if (rare_ || previous != Previous{}) rare().previous = std::move(previous);
+}
+
+// The only holder that is left becomes a part of the record again.
+void LockRecord::tidy() {
+    if (!rare_ || rare_->holders.size() != 1) return;
+    only_ = std::move(rare_->holders.front());
+    rare_->holders.clear();
+    rare_->holders.shrink_to_fit();
+    rare_->held = {};
+}
+
+// --- changes ------------------------------------------------------------------------------------
+
+void LockRecord::add(Holder holder) {
+    if (holders().empty()) {
+        only_ = std::move(holder);
+        return;
+    }
+    auto& several = rare();
+    if (several.holders.empty()) {
+        ++several.held[static_cast<std::size_t>(only_.mode)];
+        several.holders.push_back(std::exchange(only_, {}));
+    }
+    ++several.held[static_cast<std::size_t>(holder.mode)];
+    several.holders.push_back(std::move(holder));
 }
 
 // Returns false if the hold still blocks the name.
-bool LockRecord::leaves(Grant& grant, Predecessor how, const Keeps& keeps) {
-    if (grant.broken) how = Predecessor::broken;
-    if (keeps(grant, how)) {
-        grant.left = how;
+bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps) {
+    if (holder.broken) how = Predecessor::broken;
+    if (keeps(holder, how)) {
+        holder.left = how;
         return false;
     }
-    --held_[static_cast<std::size_t>(grant.mode)];
-    previous = {how, std::move(grant.label), grant.token};
+    if (has_several()) --rare_->held[static_cast<std::size_t>(holder.mode)];
+    set_previous({how, holder.label(), holder.token});
     return true;
 }
 
+void LockRecord::erase(const Holder& holder) {
+    if (has_several()) {
+        rare_->holders.erase(rare_->holders.begin() + (&holder - rare_->holders.data()));
+        return tidy();
+    }
+    only_ = {};
+}
+
 bool LockRecord::remove(OperationId operation, Predecessor how, const Keeps& keeps) {
-    const auto found = std::ranges::find(holders_, operation, &Grant::operation);
-    if (found == holders_.end() || found->left) return false;
-    if (leaves(*found, how, keeps)) holders_.erase(found);
+    const auto all = present();
+    const auto found = std::ranges::find(all, operation, &Holder::operation);
+    if (found == all.end() || found->left) return false;
+    if (leaves(*found, how, keeps)) erase(*found);
     return true;
 }
 
 void LockRecord::remove_left(OperationId operation) {
-    const auto found = place_of(operation);
-    MORTISE_CHECK(found->left);
-    (void)leaves(*found, *found->left, [](const Grant&, Predecessor) { return false; });
-    holders_.erase(found);
+    auto& former = holder(operation);
+    MORTISE_CHECK(former.left);
+    (void)leaves(former, *former.left, [](const Holder&, Predecessor) { return false; });
+    erase(former);
 }
 
 void LockRecord::convert(OperationId operation, LockMode mode, FencingToken token) {
-    const auto found = place_of(operation);
-    --held_[static_cast<std::size_t>(found->mode)];
-    ++held_[static_cast<std::size_t>(mode)];
-    found->mode = mode;
-    found->token = token;
-    found->cached_tokens = 0;
+    auto& converted = holder(operation);
+    if (has_several()) {
+        --rare_->held[static_cast<std::size_t>(converted.mode)];
+        ++rare_->held[static_cast<std::size_t>(mode)];
+    }
+    converted.mode = mode;
+    converted.token = token;
+    converted.cached_tokens = 0;
 }
 
 void LockRecord::publish(OperationId operation, FencingToken token, LockerTag locker,
                          std::string label) {
-    const auto found = place_of(operation);
-    found->token = token;
-    found->locker = std::move(locker);
-    found->label = std::move(label);
-    found->cached_tokens = 0;
+    auto& published = holder(operation);
+    published.token = token;
+    published.set_owner(std::move(locker), std::move(label));
+    published.cached_tokens = 0;
 }
 
 void LockRecord::mark_broken(OperationId operation) {
-    place_of(operation)->broken = true;
+    holder(operation).broken = true;
 }
 
 void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
-    auto stays = holders_.begin();
-    for (auto& grant : holders_) {
-        const auto how = grant.left ? std::nullopt : left(grant.operation);
-        if (how && leaves(grant, *how, keeps)) continue;
-        if (&*stays != &grant) *stays = std::move(grant);
-        ++stays;
+    const auto all = present();
+    std::size_t stay = 0;
+    for (auto& one : all) {
+        const auto how = one.left ? std::nullopt : left(one.operation);
+        if (how && leaves(one, *how, keeps)) continue;
+        auto& place = all[stay++];
+        if (&place != &one) place = std::move(one);
     }
-    holders_.erase(stays, holders_.end());
+    if (!has_several()) {
+        if (stay < all.size()) only_ = {};
+        return;
+    }
+    rare_->holders.erase(rare_->holders.begin() + static_cast<std::ptrdiff_t>(stay),
+                         rare_->holders.end());
+    tidy();
 }
 
 // A grant may share the holders' token only while it is the newest of the name and was taken in the
@@ -110,8 +175,8 @@ void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
 FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_cluster) {
     const bool joins =
         !is_writer(mode) && newest_mode_ == mode &&
-        std::ranges::any_of(holders_, [&](const Grant& grant) {
-            return grant.mode == mode && grant.token == newest_token_ && grant.is_held();
+        std::ranges::any_of(holders(), [&](const Holder& holder) {
+            return holder.mode == mode && holder.token == newest_token_ && holder.is_held();
         });
     if (!joins) {
         newest_token_ = newest_of_cluster.next();

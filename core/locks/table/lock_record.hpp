@@ -5,56 +5,37 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
+#include "core/locks/table/holder.hpp"
 
 namespace mortise::core {
-
-struct Grant {
-    OperationId operation;
-    LockMode mode = LockMode::exclusive;
-    FencingToken token;
-    LogIndex since;
-    std::string label;
-    LockerTag locker{};
-    // The hold was broken, but still blocks the name, because its node may not know yet (S24).
-    bool broken = false;
-    HoldTerms terms{};
-    ClosureId closures{};  // the first quorum timer of its time limits, if it has any
-    // How it ended, if it has ended and still blocks the name (S8, S9).
-    std::optional<Predecessor> left{};
-    // How many tokens it reserves, from `token` on: its node grants the name with these to one
-    // caller after the other (S39). Zero: it is not cached. Whether a caller of that node holds the
-    // name now, and which, is not known, so a cached grant has no locker.
-    std::uint32_t cached_tokens = 0;
-
-    [[nodiscard]] bool is_held() const { return !broken && !left; }
-    [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
-    // The token is this grant's, or one that it reserves.
-    [[nodiscard]] bool has_token(FencingToken other) const {
-        return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
-    }
-
-    friend bool operator==(const Grant&, const Grant&) = default;
-};
 
 // S31: whether readers or writers are served next.
 enum class Turn : std::uint8_t { writers, readers };
 
+// There may be millions of them, and most have one holder. So the only holder is a part of the
+// record, and what few records have is in a block of its own.
 class LockRecord {
 public:
     explicit LockRecord(QueuePolicy policy) : policy_{policy} {}
     // For a record that was saved: its holders are added in the order of their grants.
     LockRecord(QueuePolicy policy, FencingToken newest, LockMode newest_mode)
-        : policy_{policy}, newest_token_{newest}, newest_mode_{newest_mode} {}
+        : policy_{policy}, newest_mode_{newest_mode}, newest_token_{newest} {}
 
     [[nodiscard]] QueuePolicy policy() const { return policy_; }
-    [[nodiscard]] const std::vector<Grant>& holders() const { return holders_; }
-    [[nodiscard]] const Grant* find(OperationId operation) const;
+    // Oldest first.
+    [[nodiscard]] std::span<const Holder> holders() const {
+        if (has_several()) return rare_->holders;
+        return {&only_, only_.operation.seq.is_set() ? 1U : 0U};
+    }
+    [[nodiscard]] const Holder* find(OperationId operation) const;
     // No holder conflicts with this mode.
     [[nodiscard]] bool admits(LockMode mode) const;
     [[nodiscard]] bool has_writer() const;
@@ -63,10 +44,13 @@ public:
     [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
     // The mode in which the newest token was taken.
     [[nodiscard]] LockMode newest_mode() const { return newest_mode_; }
+    // How the previous hold ended.
+    [[nodiscard]] const Previous& previous() const;
+    void set_previous(Previous previous);
 
-    void add(Grant grant);
+    void add(Holder holder);
     // Called for each hold before it ends: returns whether it still blocks the name after that.
-    using Keeps = std::function<bool(const Grant&, Predecessor how)>;
+    using Keeps = std::function<bool(const Holder&, Predecessor how)>;
     // False if there is no such grant.
     bool remove(OperationId operation, Predecessor how, const Keeps& keeps);
     // Removes a former holder.
@@ -87,20 +71,30 @@ public:
     // Makes a cached grant an ordinary one; it must be a holder.
     void publish(OperationId operation, FencingToken token, LockerTag locker, std::string label);
 
-    Turn turn = Turn::writers;
-    Previous previous;           // how the previous hold ended
     std::uint64_t swept_at = 0;  // no traces are left of the sessions up to this count of endings
+    Turn turn = Turn::writers;
 
 private:
-    using Place = std::vector<Grant>::iterator;
-    [[nodiscard]] Place place_of(OperationId operation);
-    bool leaves(Grant& grant, Predecessor how, const Keeps& keeps);
+    struct Rare {
+        std::vector<Holder> holders;                   // if there are several
+        std::array<std::uint32_t, lock_modes> held{};  // the number of those in each mode
+        Previous previous;
+    };
+
+    [[nodiscard]] bool has_several() const { return rare_ && !rare_->holders.empty(); }
+    [[nodiscard]] std::span<Holder> present();
+    [[nodiscard]] std::uint32_t held_in(LockMode mode) const;
+    [[nodiscard]] Holder& holder(OperationId operation);
+    Rare& rare();
+    bool leaves(Holder& holder, Predecessor how, const Keeps& keeps);
+    void erase(const Holder& holder);
+    void tidy();
 
     QueuePolicy policy_;
-    std::vector<Grant> holders_;                    // oldest first
-    std::array<std::uint32_t, lock_modes> held_{};  // the number of holders in each mode
-    FencingToken newest_token_;
     LockMode newest_mode_ = LockMode::exclusive;
+    FencingToken newest_token_;
+    Holder only_;  // its operation is not set if there is none, or if there are several
+    std::unique_ptr<Rare> rare_;
 };
 
 }  // namespace mortise::core

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,7 @@ class LockTable {
 public:
     enum class Result : std::uint8_t { granted, queued, busy, kind_mismatch, resource_exhausted };
     using Grants = core::Grants;
-    using NameList = core::Names;
+    using NameList = std::span<const RecordRef>;
     using Closed = ClosureBook::Named;
     using Cleared = TraceRemover::Cleared;
     using Ended = TraceRemover::Ended;
@@ -49,60 +50,61 @@ public:
     // On `granted`, `grants` has the grant, and perhaps those of other waiters: its priority may
     // let them in, too. On `queued` the operation is in the `grants` of a later call. `busy` leaves
     // nothing behind (S20). `waiter` is the request as it waits, without its mode. `last` has for
-    // each name the previous holder, if the record with it was removed.
+    // each name the previous holder, if the record with it was removed. `stands` gets the names
+    // that it waits for or was granted, ascending.
     using LastHolders = ShortList<Previous>;
-    Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants);
+    Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants,
+                   RecordRefs& stands);
     // Releases the operation's hold on these names. It must hold them all.
-    void release(const NameList& names, OperationId operation, Predecessor how, Grants& grants);
+    void release(NameList names, OperationId operation, Predecessor how, Grants& grants);
     // Makes the operation's cached grant an ordinary one (S45). False, without an effect, if it has
     // no cached grant there, or not that token, or an upgrade of it waits.
-    bool publish(const std::string& name, OperationId operation, const Publish& as);
+    bool publish(std::string_view name, OperationId operation, const Publish& as);
     // Removes a waiter, which must be waiting, from all its queues.
-    void withdraw(const NameList& names, Ticket ticket, Grants& grants);
+    void withdraw(NameList names, Ticket ticket, Grants& grants);
 
     // Conversions (table_conversions.cpp). Returns its token. Empty, without an effect, unless the
     // hold's mode covers `mode` and no upgrade of it waits. It must be a holder (S27).
-    std::optional<FencingToken> downgrade(const std::string& name, OperationId hold, LockMode mode,
+    std::optional<FencingToken> downgrade(std::string_view name, OperationId hold, LockMode mode,
                                           Grants& grants);
     enum class Upgraded : std::uint8_t { at_once, queued, busy, deadlock, invalid };
     // On `at_once` it is exclusive now, with a new token; on `queued` the operation is in the
     // `grants` of a later call. It must be a holder (S27).
-    Upgraded upgrade(const std::string& name, const Conversion& conversion, bool wait);
+    Upgraded upgrade(std::string_view name, const Conversion& conversion, bool wait);
     // The upgrade of a shared hold that waits for cached grants; null if there is none.
     [[nodiscard]] const Conversion* reader_that_upgrades(std::string_view name) const;
     // Removes the upgrade that waits for this hold, and grants nothing.
-    std::optional<Conversion> cancel_upgrade(const std::string& name, OperationId hold);
+    std::optional<Conversion> cancel_upgrade(std::string_view name, OperationId hold);
     // Removes the upgrade, which must wait.
-    void withdraw_upgrade(const std::string& name, Grants& grants);
+    void withdraw_upgrade(std::string_view name, Grants& grants);
 
     // `not_exclusive`: `hold` does not hold the name exclusively. `full`: there is no capacity
     // (table_values.cpp).
     enum class Stored : std::uint8_t { stored, not_exclusive, full };
-    Stored set_value(const std::string& name, OperationId hold, std::string bytes);
-    Stored mark_consistent(const std::string& name, OperationId hold);
+    Stored set_value(std::string_view name, OperationId hold, std::string bytes);
+    Stored mark_consistent(std::string_view name, OperationId hold);
 
     // The holders with this token, oldest first, broken or not (table_breaks.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
                                                          FencingToken token) const;
     // Marks the hold broken. It stays for the time that the renewal at `since` gave to it. It must
     // be a holder. Lets nobody in.
-    void close(const std::string& name, OperationId hold, LogIndex since,
-               const OpenSession& session);
+    void close(std::string_view name, OperationId hold, LogIndex since, const OpenSession& session);
     // Removes these holders at once. They must be holders.
-    void take_off(const std::string& name, const std::vector<OperationId>& holds, Predecessor how,
+    void take_off(std::string_view name, const std::vector<OperationId>& holds, Predecessor how,
                   Grants& grants);
     // Removes former holders with this token that still block the name, and grants nothing. False
     // if there are none.
-    bool open(const std::string& name, FencingToken token);
+    bool open(std::string_view name, FencingToken token);
     // Grants every waiter that can be granted.
-    void look_again(const std::string& name, Grants& grants) { settle({name}, grants); }
+    void look_again(std::string_view name, Grants& grants);
 
     // The cluster counts its max_hold from here on, if it does not yet. False, without an effect,
     // if it was granted after that index. It must be a holder with a max_hold (table_timers.cpp).
-    bool count_max_hold(const std::string& name, OperationId hold, LogIndex known);
+    bool count_max_hold(std::string_view name, OperationId hold, LogIndex known);
     // Ends a quorum timer, which must exist. If no other timer keeps the former holder there, it
     // does not block the name any longer.
-    void end_closure(const std::string& name, ClosureId id, Grants& grants);
+    void end_closure(std::string_view name, ClosureId id, Grants& grants);
     [[nodiscard]] std::vector<Closed> take_begun_closures() {
         return holds_.closures().take_begun();
     }
@@ -112,15 +114,16 @@ public:
 
     // Removes the holders and waiters of ended sessions, unless that was done since the last
     // ending: at most `max` of them. Nobody is let in before all are removed.
-    Cleared clear(const std::string& name, std::size_t max, Grants& grants);
+    Cleared clear(std::string_view name, std::size_t max, Grants& grants);
     // The traces that were removed from further names since the last call: a grant on one name may
     // lead to others.
     using Gone = QueueAdmission::Gone;
     [[nodiscard]] Gone take_gone() { return std::exchange(gone_, {}); }
     // See NameTable.
-    void note_turn(const std::string& name) { names_.note_turn(name); }
+    void note_turn(std::string_view name) { names_.note_turn(name); }
     void forget_turned() { names_.forget_turned(); }
     void forget_changes() { names_.forget_changes(); }
+    void set_row_sum(std::string_view name, std::uint64_t sum) { names_.set_row_sum(name, sum); }
 
     [[nodiscard]] const NameTable& names() const { return names_; }
     [[nodiscard]] const LockRecord* find(std::string_view name) const { return names_.find(name); }
@@ -138,7 +141,7 @@ public:
     }
 
     // For loading. False if the name exists, or contradicts others: then the table is invalid.
-    bool restore(const std::string& name, LockRecord record, WaitQueue queue, NameExtras extras);
+    bool restore(std::string_view name, LockRecord record, WaitQueue queue, NameExtras extras);
     void restore_newest(FencingToken token, ClosureId closure) {
         holds_.restore_newest(token);
         holds_.closures().restore_newest(closure);
@@ -151,15 +154,20 @@ private:
     [[nodiscard]] Result refusal(const Acquire& request, const Slots& slots) const;
     [[nodiscard]] bool recalls(const Acquire& request, const Slots& slots) const;
     [[nodiscard]] bool recalls_all(const Acquire& request) const;
-    [[nodiscard]] bool is_left_by_too_many(const std::string& name, const HoldTerms& terms) const;
+    [[nodiscard]] bool is_left_by_too_many(std::string_view name, const HoldTerms& terms) const;
+    struct Stand {
+        Grants& grants;
+        RecordRefs& names;
+    };
     Result acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
-                       LastHolders& last, Grants& grants);
-    Result acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last, Grants& grants);
-    void queue_up(Waiter& waiter, const NamedMode& one);
-    Result settle_newcomer(const NameList& names, OperationId operation, Grants& grants);
+                       LastHolders& last, Stand stand);
+    Result acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last, Stand stand);
+    void queue_up(Waiter& waiter, const NamedMode& one, RecordRefs& names);
+    Result settle_newcomer(OperationId operation, Stand stand);
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;
     [[nodiscard]] bool may_spread(std::string_view name) const;
-    void settle(const NameList& names, Grants& grants);
+    void settle(NameList names, Grants& grants);
+    void settle(const RecordRef& name, Grants& grants) { settle({&name, 1}, grants); }
 
     NameTable names_;
     Holds holds_;

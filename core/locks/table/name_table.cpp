@@ -6,13 +6,14 @@
 
 namespace mortise::core {
 
-NameTable::Slot NameTable::slot_of(const std::string& name) {
-    return {records_.find(name), queues_.find(name)};
+NameTable::Slot NameTable::slot_of(std::string_view name) {
+    const auto* record = records_.find(name);
+    return {record == nullptr ? RecordRef{} : *record, queues_.find(name)};
 }
 
 const LockRecord* NameTable::find(std::string_view name) const {
-    const auto found = records_.find(name);
-    return found == records_.end() ? nullptr : &found->second;
+    const auto* found = records_.find(name);
+    return found == nullptr ? nullptr : found->get();
 }
 
 const WaitQueue* NameTable::queue_of(std::string_view name) const {
@@ -20,7 +21,13 @@ const WaitQueue* NameTable::queue_of(std::string_view name) const {
     return found == queues_.end() ? nullptr : &found->second;
 }
 
-WaitQueue& NameTable::queue(const std::string& name) {
+const RecordRef& NameTable::record(std::string_view name) const {
+    const auto* found = records_.find(name);
+    MORTISE_CHECK(found != nullptr);
+    return *found;
+}
+
+WaitQueue& NameTable::queue(std::string_view name) {
     const auto found = queues_.find(name);
     MORTISE_CHECK(found != queues_.end());
     return found->second;
@@ -31,39 +38,56 @@ const std::string* NameTable::next_waited(std::string_view after) const {
     return next == queues_.end() ? nullptr : &next->first;
 }
 
-LockRecord& NameTable::ensure(const std::string& name, QueuePolicy policy, Previous last,
-                              std::uint64_t endings) {
-    const auto [place, is_new] = records_.try_emplace(name, policy);
-    auto& record = place->second;
-    if (!is_new) return record;
-    record.swept_at = endings;
-    record.previous = std::move(last);
+// A name that was removed since the last reset may still have a row, and its new record gets that
+// row.
+RecordRef NameTable::ensure(std::string_view name, QueuePolicy policy, Previous last,
+                            std::uint64_t endings) {
+    if (const auto* known = records_.find(name)) return *known;
+    auto record = RecordRef::make(name, LockRecord{policy});
+    record->swept_at = endings;
+    record->set_previous(std::move(last));
+    if (auto* former = changes_.find(name)) {
+        record->set_row_sum((*former)->row_sum());
+        *former = record;
+    }
+    records_.insert(record);
     return record;
 }
 
-WaitQueue& NameTable::ensure_queue(const std::string& name) {
-    return queues_.try_emplace(name, record(name).policy()).first->second;
+WaitQueue& NameTable::ensure_queue(std::string_view name) {
+    const auto known = queues_.find(name);
+    if (known != queues_.end()) return known->second;
+    return queues_.try_emplace(std::string{name}, record(name)->policy()).first->second;
 }
 
 void NameTable::drop_empty_queue(const Slot& slot) {
     if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
 }
 
+void NameTable::changed(const RecordRef& record) {
+    if (!changes_.contains(record->name())) changes_.insert(record);
+}
+
+void NameTable::forget(const RecordRef& record) {
+    changed(record);
+    (void)records_.take(record->name());
+}
+
 // Only these waiters may get others in front of them: readers, which wait for one writer at a turn;
 // those that an overtaken waiter passes when it moves up a class; and those that a waiter with a
 // priority passes when a barrier leaves. All others wait for those in front as long as these are
 // there.
-void NameTable::note_turn(const std::string& name) {
+void NameTable::note_turn(std::string_view name) {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return;
     const bool is_in_order =
         !queue->has_readers() && !queue->has_priorities() && queue->overtakers().empty();
-    if (!is_in_order) turned_.insert(name);
+    if (!is_in_order) turned_.emplace(name);
 }
 
-void NameTable::restore(const std::string& name, LockRecord record, WaitQueue queue) {
+void NameTable::restore(std::string_view name, LockRecord record, WaitQueue queue) {
     if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
-    records_.emplace(name, std::move(record));
+    records_.insert(RecordRef::make(name, std::move(record)));
 }
 
 }  // namespace mortise::core

@@ -10,80 +10,85 @@
 #include <string>
 #include <string_view>
 
-#include "core/locks/table/lock_record.hpp"
+#include "core/base/paged_set.hpp"
+#include "core/locks/table/named_record.hpp"
 #include "core/locks/table/wait_queue.hpp"
 
 namespace mortise::core {
 
 class NameTable {
 public:
-    using Records = std::map<std::string, LockRecord, std::less<>>;
+    using Records = PagedSet<RecordRef, NameOf>;
     using Queues = std::map<std::string, WaitQueue, std::less<>>;
     // A name, if it is known; with its queue, if it has one.
     struct Slot {
-        Records::iterator record;
+        RecordRef record;
         Queues::iterator queue;
     };
-    [[nodiscard]] Slot slot_of(const std::string& name);
-    [[nodiscard]] bool is_known(const Slot& slot) const { return slot.record != records_.end(); }
+    [[nodiscard]] Slot slot_of(std::string_view name);
+    [[nodiscard]] bool is_known(const Slot& slot) const { return static_cast<bool>(slot.record); }
     [[nodiscard]] bool has_queue(const Slot& slot) const { return slot.queue != queues_.end(); }
 
     // Null if there is none.
     [[nodiscard]] const LockRecord* find(std::string_view name) const;
     [[nodiscard]] const WaitQueue* queue_of(std::string_view name) const;
     // The record, or the queue, must exist.
-    [[nodiscard]] LockRecord& record(const std::string& name) { return records_.at(name); }
-    [[nodiscard]] WaitQueue& queue(const std::string& name);
+    [[nodiscard]] const RecordRef& record(std::string_view name) const;
+    [[nodiscard]] WaitQueue& queue(std::string_view name);
     // The first name after `after` with waiters; null if there is none.
     [[nodiscard]] const std::string* next_waited(std::string_view after) const;
     [[nodiscard]] const Records& records() const { return records_; }
     [[nodiscard]] const Queues& queues() const { return queues_; }
 
     // A new record has no traces of ended sessions, of which there are `endings` so far.
-    LockRecord& ensure(const std::string& name, QueuePolicy policy, Previous last,
-                       std::uint64_t endings);
+    RecordRef ensure(std::string_view name, QueuePolicy policy, Previous last,
+                     std::uint64_t endings);
     // The name must be known.
-    WaitQueue& ensure_queue(const std::string& name);
+    WaitQueue& ensure_queue(std::string_view name);
     // Removes the queue if it is empty, and the record if it has no holder and is not needed (S37).
     template <class IsNeeded>
-    void tidy(const std::string& name, const IsNeeded& is_needed);
+    void tidy(std::string_view name, const IsNeeded& is_needed);
     // Removes the queue, which must exist, if it has no waiters.
     void drop_empty_queue(const Slot& slot);
 
-    // Names that were written to, or removed, since the last reset.
-    using Names = std::set<std::string, std::less<>>;
-    void changed(const std::string& name) { changes_.insert(name); }
-    [[nodiscard]] const Names& changes() const { return changes_; }
+    // The records that were written to, or removed, since the last reset, by name.
+    void changed(const RecordRef& record);
+    [[nodiscard]] const Records& changes() const { return changes_; }
     void forget_changes() { changes_.clear(); }
+    // The checksum of the row that a loaded name has.
+    void set_row_sum(std::string_view name, std::uint64_t sum) { record(name)->set_row_sum(sum); }
 
     // Names on which, since the last reset, a waiter may have got other requests in front of it
     // although none was granted: the turn changed, or a waiter in front left.
+    using Names = std::set<std::string, std::less<>>;
     [[nodiscard]] const Names& turned() const { return turned_; }
     void forget_turned() { turned_.clear(); }
     // Called when a waiter in front left, or does not count any more although it is still queued.
-    void note_turn(const std::string& name);
+    void note_turn(std::string_view name);
 
     // For loading. The name must be unknown.
-    void restore(const std::string& name, LockRecord record, WaitQueue queue);
+    void restore(std::string_view name, LockRecord record, WaitQueue queue);
 
 private:
+    void forget(const RecordRef& record);
+
     Records records_;
     Queues queues_;
-    Names changes_;
+    Records changes_;
     Names turned_;
 };
 
 template <class IsNeeded>
-void NameTable::tidy(const std::string& name, const IsNeeded& is_needed) {
+void NameTable::tidy(std::string_view name, const IsNeeded& is_needed) {
     auto slot = slot_of(name);
     if (!is_known(slot)) return;
     const bool waited = has_queue(slot) && !slot.queue->second.is_empty();
     if (waited) slot.queue->second.forget_overtakings();
     if (has_queue(slot) && !waited) queues_.erase(slot.queue);
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
     const bool is_empty = record.holders().empty() && !waited && !is_needed();
-    if (is_empty) records_.erase(slot.record);
+    if (is_empty) forget(slot.record);
 }
 
 }  // namespace mortise::core

@@ -6,17 +6,17 @@
 
 namespace mortise::core {
 
-bool RequestGroups::join(const std::string& name, const Waiter& waiter) {
+bool RequestGroups::join(std::string_view name, const Waiter& waiter) {
     auto& group =
         groups_.try_emplace(waiter.ticket, Group{waiter.operation, waiter.part, {}}).first->second;
     const bool same = group.operation == waiter.operation && group.part == waiter.part;
     return same && group.names.emplace(name, waiter.mode).second;
 }
 
-void RequestGroups::leave(const std::string& name, Ticket ticket) {
+void RequestGroups::leave(std::string_view name, Ticket ticket) {
     const auto group = groups_.find(ticket);
     MORTISE_CHECK(group != groups_.end());
-    group->second.names.erase(name);
+    group->second.names.erase(group->second.names.find(name));
     if (group->second.names.empty()) groups_.erase(group);
 }
 

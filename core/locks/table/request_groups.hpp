@@ -22,9 +22,9 @@ public:
 
     // Adds a name on which a waiter, part of a request for several names, is queued. False if it
     // contradicts what is known of that request.
-    bool join(const std::string& name, const Waiter& waiter);
+    bool join(std::string_view name, const Waiter& waiter);
     // Removes a name on which the request, which must wait there, is queued no more.
-    void leave(const std::string& name, Ticket ticket);
+    void leave(std::string_view name, Ticket ticket);
     // Removes the request, which must wait.
     Group take(Ticket ticket);
     // No effect on a request for one name.

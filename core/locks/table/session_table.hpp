@@ -11,20 +11,9 @@
 #include "core/locks/limits.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/table/kept_answers.hpp"
-#include "core/locks/table/wait_queue.hpp"
+#include "core/locks/table/operations.hpp"
 
 namespace mortise::core {
-
-// An Acquire of a session that waits or is granted, or an Upgrade that waits.
-struct Operation {
-    Names names;    // ascending
-    Ticket ticket;  // while it waits
-    bool held = false;
-    Seq upgrades;  // the hold that an Upgrade waits for
-    std::uint64_t locker = 0;
-    bool is_bounded = false;  // has a max_hold (S8)
-    bool is_try = false;      // see Waiter
-};
 
 struct Session {
     SessionId id;
@@ -32,7 +21,7 @@ struct Session {
     LogIndex renewed_at;
     std::uint64_t renewal_number = 0;
     Seq applied;  // the newest applied request; all earlier ones are applied too (S17)
-    std::map<Seq, Operation> operations;
+    Operations operations;
     std::size_t names = 0;  // the names of all operations together
     KeptAnswers answers;
     std::set<Seq> broken;  // its broken grants that its node has not confirmed yet (S24)

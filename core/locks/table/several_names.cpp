@@ -9,7 +9,7 @@
 
 namespace mortise::core {
 
-bool QueueAdmission::is_at_head(const Waiter& barrier, const std::string& name) const {
+bool QueueAdmission::is_at_head(const Waiter& barrier, std::string_view name) const {
     const auto* queue = names_.queue_of(name);
     if (queue == nullptr) return false;
     return !queue->conversion() && queue->head()->ticket == barrier.ticket;
@@ -20,7 +20,7 @@ bool QueueAdmission::clear_for(const Waiter& barrier) {
     bool cleared = false;
     for (const auto& [name, mode] : groups_.at(barrier.ticket).names) {
         if (!remove_traces(name)) continue;
-        moved_.insert(name);
+        moved_.insert(names_.record(name));
         cleared = true;
     }
     return cleared;
@@ -36,12 +36,12 @@ bool QueueAdmission::serve_barrier(const Waiter& barrier) {
     if (!ready) return false;
     Answered given{group.operation, {AnswerKind::granted, {}, {}}};
     for (const auto& [name, mode] : group.names) {
-        auto& record = names_.record(name);
+        const auto record = names_.record(name);
         const auto waiter = names_.queue(name).remove(ticket);
-        auto previous = record.previous;
-        const auto token = holds_.grant(name, record, waiter);
+        auto previous = record->previous();
+        const auto token = holds_.grant(name, *record, waiter);
         given.answer.names.push_back({name, token, std::move(previous)});
-        moved_.insert(name);
+        moved_.insert(record);
     }
     grants_.push_back(std::move(given));
     groups_.forget(ticket);
@@ -49,13 +49,13 @@ bool QueueAdmission::serve_barrier(const Waiter& barrier) {
 }
 
 // Called when a request for any of several names was granted one of them.
-void QueueAdmission::leave_other_queues(const Waiter& entering, const std::string& name) {
+void QueueAdmission::leave_other_queues(const Waiter& entering, std::string_view name) {
     const auto group = groups_.take(entering.ticket);
     for (const auto& [other, mode] : group.names) {
         if (other == name) continue;
         names_.queue(other).remove(entering.ticket);
         names_.note_turn(other);
-        moved_.insert(other);
+        moved_.insert(names_.record(other));
     }
 }
 

@@ -15,29 +15,30 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
     return holders;
 }
 
-void LockTable::close(const std::string& name, OperationId hold, LogIndex since,
+void LockTable::close(std::string_view name, OperationId hold, LogIndex since,
                       const OpenSession& session) {
-    holds_.mark_broken(name, names_.record(name), hold, since, session);
-    names_.changed(name);
+    const auto& record = names_.record(name);
+    holds_.mark_broken(name, *record, hold, since, session);
+    names_.changed(record);
     names_.note_turn(name);
 }
 
-void LockTable::take_off(const std::string& name, const std::vector<OperationId>& holds,
+void LockTable::take_off(std::string_view name, const std::vector<OperationId>& holds,
                          Predecessor how, Grants& grants) {
-    auto& record = names_.record(name);
+    const auto record = names_.record(name);
     for (const auto hold : holds) {
-        const bool removed = holds_.release(name, record, hold, how);
+        const bool removed = holds_.release(name, *record, hold, how);
         MORTISE_CHECK(removed);
     }
-    holds_.closures().end_over(name, &record);
+    holds_.closures().end_over(name, record.get());
     names_.note_turn(name);
-    settle({name}, grants);
+    settle(record, grants);
 }
 
-bool LockTable::open(const std::string& name, FencingToken token) {
+bool LockTable::open(std::string_view name, FencingToken token) {
     const auto slot = names_.slot_of(name);
     if (!names_.is_known(slot)) return false;
-    if (!holds_.remove_left(name, slot.record->second, token)) return false;
+    if (!holds_.remove_left(name, *slot.record, token)) return false;
     names_.note_turn(name);
     return true;
 }

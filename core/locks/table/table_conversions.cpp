@@ -7,34 +7,34 @@
 
 namespace mortise::core {
 
-std::optional<FencingToken> LockTable::downgrade(const std::string& name, OperationId hold,
+std::optional<FencingToken> LockTable::downgrade(std::string_view name, OperationId hold,
                                                  LockMode mode, Grants& grants) {
     auto slot = names_.slot_of(name);
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     const auto* held = record.find(hold);
     MORTISE_CHECK(held != nullptr);
     if (!covers(held->mode, mode) || waiting_upgrade(slot, hold) != nullptr) return std::nullopt;
     const auto token = held->token;
     record.convert(hold, mode, token);
-    settle({name}, grants);
+    settle(slot.record, grants);
     return token;
 }
 
-LockTable::Upgraded LockTable::upgrade(const std::string& name, const Conversion& conversion,
+LockTable::Upgraded LockTable::upgrade(std::string_view name, const Conversion& conversion,
                                        bool wait) {
     auto slot = names_.slot_of(name);
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     const OperationId hold{conversion.operation.session, conversion.hold};
     const auto mode = record.find(hold)->mode;
     const bool legal = mode == LockMode::shared || mode == LockMode::update;
     if (!legal || waiting_upgrade(slot, hold) != nullptr) return Upgraded::invalid;
-    names_.changed(name);
+    names_.changed(slot.record);
     if (record.holders().size() == 1) {
         holds_.convert(record, hold);
         return Upgraded::at_once;
     }
     // S43: other readers whose grants are cached may be gone when they are recalled.
-    const auto gives_way = [&](const Grant& other) {
+    const auto gives_way = [&](const Holder& other) {
         return other.operation == hold || (other.is_held() && other.is_cached());
     };
     const bool is_first = !names_.has_queue(slot) || !slot.queue->second.conversion();
@@ -61,7 +61,7 @@ const Conversion* LockTable::reader_that_upgrades(std::string_view name) const {
     return hold->mode == LockMode::shared ? &conversion : nullptr;
 }
 
-std::optional<Conversion> LockTable::cancel_upgrade(const std::string& name, OperationId hold) {
+std::optional<Conversion> LockTable::cancel_upgrade(std::string_view name, OperationId hold) {
     const auto slot = names_.slot_of(name);
     if (waiting_upgrade(slot, hold) == nullptr) return std::nullopt;
     auto gone = slot.queue->second.remove_conversion();
@@ -70,10 +70,10 @@ std::optional<Conversion> LockTable::cancel_upgrade(const std::string& name, Ope
     return gone;
 }
 
-void LockTable::withdraw_upgrade(const std::string& name, Grants& grants) {
+void LockTable::withdraw_upgrade(std::string_view name, Grants& grants) {
     names_.queue(name).remove_conversion();
     names_.note_turn(name);
-    settle({name}, grants);
+    settle(names_.record(name), grants);
 }
 
 }  // namespace mortise::core

@@ -33,7 +33,7 @@ void check_name(const LockTable& table, std::string_view name, bool is_unfinishe
     table.closures().check_name(name, record);                     // (6)
     MORTISE_CHECK(record.is_compatible());                         // (1)
     MORTISE_CHECK(record.newest_token() <= table.newest_token());  // (3)
-    MORTISE_CHECK(record.previous.token <= table.newest_token());
+    MORTISE_CHECK(record.previous().token <= table.newest_token());
     for (const auto& holder : record.holders())
         MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());
     if (queue != nullptr) check_queue(record, *queue, is_unfinished);
@@ -56,8 +56,8 @@ void check_groups(const LockTable& table, const NameViews& unfinished) {
 }
 
 void check_invariants(const LockTable& table, const NameViews& unfinished) {
-    for (const auto& [name, record] : table.records())
-        check_name(table, name, unfinished.contains(name));
+    for (const auto& record : table.records())
+        check_name(table, record->name(), unfinished.contains(record->name()));
     for (const auto& [name, queue] : table.names().queues())
         MORTISE_CHECK(table.find(name) != nullptr);
     for (const auto& [name, value] : table.values().all())

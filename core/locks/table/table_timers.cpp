@@ -3,23 +3,24 @@
 
 namespace mortise::core {
 
-bool LockTable::count_max_hold(const std::string& name, OperationId hold, LogIndex known) {
-    const auto& grant = *names_.record(name).find(hold);
+bool LockTable::count_max_hold(std::string_view name, OperationId hold, LogIndex known) {
+    const auto& record = names_.record(name);
+    const auto& grant = *record->find(hold);
     if (grant.since > known) return false;
-    if (holds_.count_max_hold(name, grant)) names_.changed(name);
+    if (holds_.count_max_hold(name, grant)) names_.changed(record);
     return true;
 }
 
-void LockTable::end_closure(const std::string& name, ClosureId id, Grants& grants) {
+void LockTable::end_closure(std::string_view name, ClosureId id, Grants& grants) {
     auto& closures = holds_.closures();
     const auto hold = closures.find(id)->closure.hold;
     closures.end(name, id);
-    names_.changed(name);
-    auto& record = names_.record(name);
-    if (!record.find(hold)->left || closures.keeps(name, hold)) return;
-    record.remove_left(hold);
+    const auto record = names_.record(name);
+    names_.changed(record);
+    if (!record->find(hold)->left || closures.keeps(name, hold)) return;
+    record->remove_left(hold);
     names_.note_turn(name);
-    settle({name}, grants);
+    settle(record, grants);
 }
 
 }  // namespace mortise::core

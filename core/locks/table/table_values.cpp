@@ -5,17 +5,16 @@
 
 namespace mortise::core {
 
-LockTable::Stored LockTable::set_value(const std::string& name, OperationId hold,
-                                       std::string bytes) {
+LockTable::Stored LockTable::set_value(std::string_view name, OperationId hold, std::string bytes) {
     if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
     if (!holds_.values().set(name, std::move(bytes))) return Stored::full;
-    names_.changed(name);
+    names_.changed(names_.record(name));
     return Stored::stored;
 }
 
-LockTable::Stored LockTable::mark_consistent(const std::string& name, OperationId hold) {
+LockTable::Stored LockTable::mark_consistent(std::string_view name, OperationId hold) {
     if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
-    if (holds_.values().mark_consistent(name)) names_.changed(name);
+    if (holds_.values().mark_consistent(name)) names_.changed(names_.record(name));
     return Stored::stored;
 }
 

@@ -4,12 +4,12 @@
 
 namespace mortise::core {
 
-TraceRemover::Cleared TraceRemover::remove(const std::string& name, std::size_t max,
+TraceRemover::Cleared TraceRemover::remove(std::string_view name, std::size_t max,
                                            TableState from) const {
     Cleared cleared;
     auto slot = from.names.slot_of(name);
     const bool is_known = from.names.is_known(slot) && is_needed();
-    if (!is_known || slot.record->second.swept_at == endings_) return cleared;
+    if (!is_known || slot.record->swept_at == endings_) return cleared;
     const auto left = [&](OperationId operation) {
         auto how = (*ended_)(operation);
         if (!how) return how;
@@ -30,15 +30,15 @@ TraceRemover::Cleared TraceRemover::remove(const std::string& name, std::size_t 
         });
         from.names.drop_empty_queue(slot);
     }
-    auto& record = slot.record->second;
+    auto& record = *slot.record;
     from.holds.release_if(name, record, left);
     if (!cleared.gone.empty()) {
-        from.names.changed(name);
+        from.names.changed(slot.record);
         from.names.note_turn(name);
     }
     if (!cleared.is_done) return cleared;
     record.swept_at = endings_;
-    cleared.last = record.previous;
+    cleared.last = record.previous();
     return cleared;
 }
 

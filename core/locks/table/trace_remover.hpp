@@ -40,7 +40,7 @@ public:
         Previous last;        // the last holder, if is_done
     };
     // Removes at most `max` traces, unless all were removed since the last ending. Grants nothing.
-    Cleared remove(const std::string& name, std::size_t max, TableState from) const;
+    Cleared remove(std::string_view name, std::size_t max, TableState from) const;
 
 private:
     std::uint64_t endings_ = 0;

@@ -11,7 +11,7 @@ const LockValue* ValueBook::find(std::string_view name) const {
     return found == values_.end() ? nullptr : &found->second;
 }
 
-bool ValueBook::set(const std::string& name, std::string bytes) {
+bool ValueBook::set(std::string_view name, std::string bytes) {
     const auto found = values_.find(name);
     const bool is_new = found == values_.end();
     const auto before = is_new ? 0 : found->second.bytes.size();
@@ -21,27 +21,27 @@ bool ValueBook::set(const std::string& name, std::string bytes) {
         if (!is_new) values_.erase(found);
         return true;
     }
-    auto& value = is_new ? values_[name] : found->second;
+    auto& value = is_new ? values_[std::string{name}] : found->second;
     value.bytes = std::move(bytes);
     ++value.version;
     return true;
 }
 
-void ValueBook::mark_dirty(const std::string& name) {
+void ValueBook::mark_dirty(std::string_view name) {
     const auto found = values_.find(name);
     if (found != values_.end()) found->second.dirty = true;
 }
 
-bool ValueBook::mark_consistent(const std::string& name) {
+bool ValueBook::mark_consistent(std::string_view name) {
     const auto found = values_.find(name);
     if (found == values_.end()) return false;
     found->second.dirty = false;
     return true;
 }
 
-void ValueBook::restore(const std::string& name, LockValue value) {
+void ValueBook::restore(std::string_view name, LockValue value) {
     bytes_ += value.bytes.size();
-    values_.emplace(name, std::move(value));
+    values_.emplace(std::string{name}, std::move(value));
 }
 
 }  // namespace mortise::core

@@ -17,17 +17,17 @@ public:
     [[nodiscard]] const LockValue* find(std::string_view name) const;
     // Empty bytes remove the value, and the versions of a later value begin anew. False, without an
     // effect, if there is no capacity.
-    bool set(const std::string& name, std::string bytes);
+    bool set(std::string_view name, std::string bytes);
     // Called when an exclusive holder was lost, which may have left the value half changed.
-    void mark_dirty(const std::string& name);
+    void mark_dirty(std::string_view name);
     // False if there is no value.
-    bool mark_consistent(const std::string& name);
+    bool mark_consistent(std::string_view name);
 
     using Values = std::map<std::string, LockValue, std::less<>>;
     [[nodiscard]] const Values& all() const { return values_; }
 
     // For loading; the name must have no value.
-    void restore(const std::string& name, LockValue value);
+    void restore(std::string_view name, LockValue value);
 
 private:
     Values values_;

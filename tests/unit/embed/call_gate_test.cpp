@@ -38,13 +38,13 @@ TEST_F(CallGateTest, WakesAgainForWhatWasNotTakenYet) {
         EXPECT_FALSE(acquire());
     const auto first = gate_.take(4);
     ASSERT_EQ(first.size(), 4U);
-    EXPECT_EQ(core::tag_of(first.back().call), core::CallTag{4});
+    EXPECT_EQ(first.back().call.tag(), core::CallTag{4});
     EXPECT_EQ(wakes_, 2);
     EXPECT_FALSE(acquire());
     EXPECT_EQ(wakes_, 2);
     const auto rest = gate_.take(7);
     ASSERT_EQ(rest.size(), 7U);
-    EXPECT_EQ(core::tag_of(rest.front().call), core::CallTag{5});
+    EXPECT_EQ(rest.front().call.tag(), core::CallTag{5});
     EXPECT_EQ(wakes_, 2);
 }
 
@@ -81,7 +81,7 @@ TEST_F(CallGateTest, TakesWhatGoesFirstBeforeTheRest) {
     EXPECT_FALSE(gate_.submit_first(call));
     const auto taken = gate_.take();
     ASSERT_EQ(taken.size(), 2U);
-    EXPECT_TRUE(std::holds_alternative<core::CancelCall>(taken.front().call));
+    EXPECT_TRUE(taken.front().call.is<core::CancelCall>());
     EXPECT_EQ(wakes_, 1);
 }
 

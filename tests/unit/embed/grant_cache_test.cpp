@@ -38,6 +38,7 @@ protected:
         core::Acquired acquired;
         acquired.hold = grant;
         acquired.parts.push_back({"x", core::LockMode::exclusive, core::FencingToken{5}, {}});
+        acquired.cached_tokens = 100;
         used_ = cache_->granted(
             HoldRecord::hold_on(std::make_shared<HoldRecord>(std::move(acquired), lease_, gate_)),
             100, {});
@@ -52,7 +53,7 @@ protected:
         auto caller = std::make_shared<Answered>();
         tags_.push_back(call.tag);
         Submitted submitted{std::move(call), caller};
-        submitted.may_be_cached = true;
+        submitted.call.set_terms({}, true);
         EXPECT_EQ(cache_->submit(std::move(submitted), order), expected);
         return caller;
     }
@@ -65,9 +66,9 @@ protected:
         cache_->pass(calls);
         std::string kinds;
         for (const auto& one : calls) {
-            if (std::holds_alternative<core::AcquireCall>(one.call)) kinds += 'a';
-            if (std::holds_alternative<core::ReleaseCall>(one.call)) kinds += 'r';
-            if (std::holds_alternative<core::CancelCall>(one.call)) kinds += 'c';
+            if (one.call.is<core::AcquireCall>()) kinds += 'a';
+            if (one.call.is<core::ReleaseCall>()) kinds += 'r';
+            if (one.call.is<core::CancelCall>()) kinds += 'c';
         }
         return kinds;
     }

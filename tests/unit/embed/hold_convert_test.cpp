@@ -45,7 +45,7 @@ protected:
         auto call = taken();
         asks.join();
         EXPECT_EQ(ec, Errc::no_quorum);
-        EXPECT_TRUE(std::holds_alternative<core::CancelCall>(taken().call));
+        EXPECT_TRUE(taken().call.is<core::CancelCall>());
         return call;
     }
     // As the core thread does.
@@ -57,7 +57,7 @@ protected:
     std::optional<core::LockMode> downgraded_to() {
         const auto calls = gate_->take();
         if (calls.empty()) return std::nullopt;
-        return std::get<core::DowngradeCall>(calls.front().call).mode;
+        return calls.front().call.get<core::DowngradeCall>().mode;
     }
 
     const FencingToken token_ = FencingToken::from_raw(7);
@@ -105,10 +105,10 @@ TEST_F(HoldConvert, ALateUpgradeIsUndoneBeforeItIsTriedAgain) {  // S27, P6
     is_upgraded(upgrade);
     const auto calls = gate_->take();
     ASSERT_EQ(calls.size(), 2U);
-    const auto* undo = std::get_if<core::DowngradeCall>(&calls.front().call);
+    const auto* undo = calls.front().call.get_if<core::DowngradeCall>();
     ASSERT_NE(undo, nullptr);
     EXPECT_TRUE(undo->undoes);
-    EXPECT_TRUE(std::holds_alternative<core::UpgradeCall>(calls.back().call));
+    EXPECT_TRUE(calls.back().call.is<core::UpgradeCall>());
 }
 
 TEST_F(HoldConvert, NothingIsUndoneOfAnUpgradeThatCameToNothing) {

@@ -92,7 +92,7 @@ TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
     losses_.stop();
     const auto calls = gate_->take();
     ASSERT_EQ(calls.size(), 1U);
-    EXPECT_EQ(std::get<core::ToldCall>(calls.front().call).hold, operation);
+    EXPECT_EQ(calls.front().call.get<core::ToldCall>().hold, operation);
 }
 
 // A session may be opened so slowly that its lease has ended already.

@@ -34,7 +34,7 @@ protected:
     std::size_t releases() {
         std::size_t count = 0;
         for (const auto& submitted : gate_->take())
-            count += std::holds_alternative<core::ReleaseCall>(submitted.call) ? 1 : 0;
+            count += submitted.call.is<core::ReleaseCall>() ? 1 : 0;
         return count;
     }
 

@@ -86,7 +86,7 @@ TEST_F(WaitingCallsTest, TheRestGoesOnInItsOrder) {
     add(acquire(1, core::Instant::never()));
     const auto rest = waiting_.take_all();
     ASSERT_EQ(rest.size(), 2U);
-    EXPECT_EQ(core::tag_of(rest.front().call), core::CallTag{2});
+    EXPECT_EQ(rest.front().call.tag(), core::CallTag{2});
     EXPECT_TRUE(waiting_.take_all().empty());
 }
 

@@ -185,7 +185,7 @@ TEST_F(AgentConversions, WhatIsGrantedTooLateGoesBackToWhatItsOwnerAskedFor) {  
     of.agent.on_cancel({upgrading}, of.now);
     of.sent();
     auto own = Agent::own_session(Seq{4});
-    own.operations[Seq{1}].held = true;
+    own.operations.add(Seq{1}, {{}, {.held = true}});
     own.answers.keep(LogIndex{5}, Seq{2}, {AnswerKind::converted, FencingToken{5}, {}});
     own.answers.keep(LogIndex{6}, Seq{3}, {AnswerKind::converted, FencingToken{6}, {}});
     own.answers.keep(LogIndex{7}, Seq{4}, {AnswerKind::not_held, {}, {}});

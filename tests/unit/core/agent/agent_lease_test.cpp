@@ -164,7 +164,7 @@ TEST(AgentAcknowledgement, IsOfWhatAStateSaysAsWell) {
     of.acquire(1, Instant::never());
     auto own = Agent::own_session(Seq{1});
     own.answers.keep(LogIndex{17}, Seq{1}, {AnswerKind::granted, FencingToken{5}, {}});
-    own.operations[Seq{1}].held = true;
+    own.operations.add(Seq{1}, {{}, {.held = true}});
     of.state_replaced(std::move(own));
     of.agent.on_release({{}, {session, Seq{1}}}, of.now);
     const auto sent = commands_in(of.agent.collect(of.now));

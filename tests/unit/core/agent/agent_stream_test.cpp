@@ -312,8 +312,8 @@ TEST_F(AgentStream, TheAnswersAreInTheState) {
     auto own = Agent::own_session(Seq{3});
     own.answers.keep(LogIndex{7}, Seq{1}, {AnswerKind::granted, FencingToken{8}, {}});
     own.answers.keep(LogIndex{8}, Seq{3}, {AnswerKind::kind_mismatch, {}, {}});
-    own.operations[Seq{1}].held = true;
-    own.operations[Seq{2}] = {};
+    own.operations.add(Seq{1}, {{}, {.held = true}});
+    own.operations.add(Seq{2}, {{}, {}});
     of.state_replaced(std::move(own));
     const auto output = of.agent.collect(of.now);
     ASSERT_EQ(output.answers.size(), 2U);

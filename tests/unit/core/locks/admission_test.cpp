@@ -24,9 +24,10 @@ protected:
         names_.ensure_queue(name).add(waiter);
     }
     // The sessions that were granted.
-    std::vector<std::uint64_t> run(const Names& names) {
+    std::vector<std::uint64_t> run(const std::string& name) {
         Grants grants;
-        QueueAdmission{{names_, holds_, groups_}, traces_, gone_, grants}.run(names);
+        const auto record = names_.record(name);
+        QueueAdmission{{names_, holds_, groups_}, traces_, gone_, grants}.run({&record, 1});
         std::vector<std::uint64_t> sessions;
         for (const auto& one : grants)
             sessions.push_back(one.operation.session.raw());
@@ -45,8 +46,8 @@ TEST_F(QueueAdmissionTest, LetsInAsManyAsFit) {
     wait("a", 1, shared);
     wait("a", 2, shared);
     wait("a", 3, exclusive);
-    EXPECT_EQ(run({"a"}), (Sessions{1, 2}));
-    EXPECT_EQ(run({"a"}), Sessions{});
+    EXPECT_EQ(run("a"), (Sessions{1, 2}));
+    EXPECT_EQ(run("a"), Sessions{});
     EXPECT_TRUE(names_.changes().contains("a"));
     EXPECT_FALSE(would_admit(names_.find("a"), names_.queue_of("a"), shared, 0));
     EXPECT_TRUE(would_admit(nullptr, nullptr, exclusive, 0));
@@ -56,7 +57,7 @@ TEST_F(QueueAdmissionTest, ARequestForAnyNameLeavesTheOthers) {  // S32
     wait("a", 1, exclusive, Part::one_of);
     wait("b", 1, exclusive, Part::one_of);
     wait("b", 2, exclusive);
-    EXPECT_EQ(run({"a"}), (Sessions{1, 2}));  // and whoever was behind it goes on
+    EXPECT_EQ(run("a"), (Sessions{1, 2}));  // and whoever was behind it goes on
     EXPECT_TRUE(groups_.all().empty());
 }
 
@@ -64,31 +65,31 @@ TEST_F(QueueAdmissionTest, ARequestForAllNamesEntersEverywhereOrNowhere) {  // S
     wait("b", 1, exclusive);
     wait("a", 2, exclusive, Part::all_of);
     wait("b", 2, exclusive, Part::all_of);
-    EXPECT_EQ(run({"a"}), (Sessions{}));
-    EXPECT_EQ(run({"b"}), (Sessions{1}));
-    holds_.release("b", names_.record("b"), operation(1), Predecessor::clean);
-    EXPECT_EQ(run({"b"}), (Sessions{2}));
-    EXPECT_EQ(names_.record("a").holders().size(), 1U);
+    EXPECT_EQ(run("a"), (Sessions{}));
+    EXPECT_EQ(run("b"), (Sessions{1}));
+    holds_.release("b", *names_.record("b"), operation(1), Predecessor::clean);
+    EXPECT_EQ(run("b"), (Sessions{2}));
+    EXPECT_EQ(names_.record("a")->holders().size(), 1U);
 }
 
 TEST_F(QueueAdmissionTest, RemovesEndedSessionsBefore) {  // S11
     wait("a", 1, exclusive);
-    ASSERT_EQ(run({"a"}), Sessions{1});
+    ASSERT_EQ(run("a"), Sessions{1});
     wait("a", 2, exclusive);
     wait("a", 3, exclusive);
     const TraceRemover::Ended ended = [](OperationId one) {
         return one.session < SessionId{3} ? std::optional{Predecessor::expired} : std::nullopt;
     };
     traces_.begin(2, &ended);
-    EXPECT_EQ(run({"a"}), Sessions{3});
+    EXPECT_EQ(run("a"), Sessions{3});
     ASSERT_EQ(gone_.size(), 1U);
     EXPECT_EQ(gone_.front().second, (std::vector{operation(2), operation(1)}));
-    EXPECT_EQ(names_.find("a")->previous.how, Predecessor::expired);
+    EXPECT_EQ(names_.find("a")->previous().how, Predecessor::expired);
 }
 
 TEST_F(QueueAdmissionTest, TracesAreRemovedInParts) {  // S11, P10
     wait("a", 1, exclusive);
-    run({"a"});
+    run("a");
     wait("a", 2, exclusive, Part::one_of);
     const TraceRemover::Ended ended = [](OperationId) { return Predecessor::clean; };
     traces_.begin(2, &ended);

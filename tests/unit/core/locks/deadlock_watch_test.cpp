@@ -24,10 +24,12 @@ protected:
         waiter.operation = {session_, seq};
         waiter.locker.number = locker;
         LockTable::Grants grants;
+        RecordRefs stands;
         const auto result = table_.acquire(
-            waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants);
+            waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants, stands);
         const bool held = result == LockTable::Result::granted;
-        sessions_.change(session_)->operations[seq] = {{name}, waiter.ticket, held, {}, locker};
+        sessions_.change(session_)->operations.add(
+            seq, {stands, {.held = held, .ticket = waiter.ticket, .locker = locker}});
         lockers_.begin({session_, locker}, seq);
         if (held) lockers_.grant({session_, locker}, seq);
         return waiter.operation;

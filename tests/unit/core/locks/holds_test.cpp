@@ -24,7 +24,7 @@ protected:
     bool release(std::uint64_t session, Predecessor how) {
         return holds_.release("a", record_, operation(session), how);
     }
-    [[nodiscard]] const Grant* hold(std::uint64_t session) const {
+    [[nodiscard]] const Holder* hold(std::uint64_t session) const {
         return record_.find(operation(session));
     }
 

@@ -99,9 +99,7 @@ private:
         batch.emplace_back(request(leaving.session.raw(), wish()));
     }
     [[nodiscard]] bool waits(OperationId one) const {
-        const auto& operations = machine_.sessions().find(one.session)->operations;
-        const auto found = operations.find(one.seq);
-        return found != operations.end() && !found->second.held;
+        return machine_.sessions().find(one.session)->operations.waits(one.seq);
     }
     void apply(const std::vector<Command>& batch) {
         index_ = index_.next();
@@ -119,8 +117,8 @@ private:
     }
     [[nodiscard]] bool is_of_the_crowd(OperationId operation) const {
         const auto& operations = machine_.sessions().find(operation.session)->operations;
-        const auto found = operations.find(operation.seq);  // it may have given up meanwhile
-        return found != operations.end() && found->second.names.front() == "crowded";
+        const auto* found = operations.find(operation.seq);  // it may have given up meanwhile
+        return found != nullptr && found->name() == "crowded";
     }
 
     const Crowd crowd_;

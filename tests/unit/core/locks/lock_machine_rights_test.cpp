@@ -77,8 +77,7 @@ TEST_F(LockMachineRights, AreLoadedFromTheRowOfTheSession) {
     for (const bool with_broken : {false, true}) {
         if (with_broken) put(request(1, 1, BreakLock{"jobs/1", FencingToken{1}, {}, false}));
         MachineLoader loader;
-        auto copy = machine_;
-        for (const auto& row : copy.take_changed_rows()) {
+        for (const auto& row : machine_.all_rows()) {
             ASSERT_TRUE(row.value);
             ASSERT_TRUE(loader.add(row.key, *row.value));
         }

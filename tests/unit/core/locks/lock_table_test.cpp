@@ -24,7 +24,7 @@ Grant grant(std::uint64_t session, LockMode mode, FencingToken token) {
 
 // No hold blocks the name after its end.
 bool remove(LockRecord& record, std::uint64_t session, Predecessor how) {
-    return record.remove(operation(session), how, [](const Grant&, Predecessor) { return false; });
+    return record.remove(operation(session), how, [](const Holder&, Predecessor) { return false; });
 }
 
 TEST(LockRecord, AdmitsModesThatConflictWithNoHolder) {
@@ -46,11 +46,11 @@ TEST(LockRecord, KeepsHowTheLastHoldEnded) {  // S23
     LockRecord record{QueuePolicy::phase_fair};
     record.add(grant(1, shared, FencingToken{4}));
     record.add(grant(2, shared, FencingToken{4}));
-    EXPECT_EQ(record.previous, Previous{});
+    EXPECT_EQ(record.previous(), Previous{});
     EXPECT_FALSE(remove(record, 9, Predecessor::expired));
-    EXPECT_EQ(record.previous, Previous{});
+    EXPECT_EQ(record.previous(), Previous{});
     EXPECT_TRUE(remove(record, 2, Predecessor::expired));
-    EXPECT_EQ(record.previous, (Previous{Predecessor::expired, "label 2", FencingToken{4}}));
+    EXPECT_EQ(record.previous(), (Previous{Predecessor::expired, "label 2", FencingToken{4}}));
     EXPECT_EQ(record.find(operation(2)), nullptr);
     EXPECT_NE(record.find(operation(1)), nullptr);
 }
@@ -83,7 +83,8 @@ protected:
         waiter.ticket = {LogIndex{session}, 0};
         waiter.operation = operation(session);
         const Acquire request{{{name, mode}}, wait, {}, false, {}};
-        const auto result = table_.acquire(waiter, request, {{}}, grants_);
+        RecordRefs stands;
+        const auto result = table_.acquire(waiter, request, {{}}, grants_, stands);
         check_invariants(table_);
         return result;
     }
@@ -95,8 +96,13 @@ protected:
         return sessions;
     }
     using Sessions = std::vector<std::uint64_t>;
-    void release(std::uint64_t session) {
-        table_.release({"a"}, operation(session), Predecessor::clean, grants_);
+    void release(std::uint64_t session, const std::string& name = "a") {
+        const auto record = table_.names().record(name);
+        table_.release({&record, 1}, operation(session), Predecessor::clean, grants_);
+    }
+    void withdraw(std::uint64_t session) {
+        const auto record = table_.names().record("a");
+        table_.withdraw({&record, 1}, {LogIndex{session}, 0}, grants_);
     }
     LockTable::Cleared clear(const std::string& name, std::uint64_t endings,
                              const LockTable::Ended& ended, std::size_t max) {
@@ -116,7 +122,7 @@ TEST_F(LockTableTest, GrantsTheWaiterWhenTheHolderLeaves) {
     EXPECT_EQ(acquire(3, exclusive, false), Result::busy);
     EXPECT_EQ(take_granted(), Sessions{1});
     EXPECT_THROW(release(2), InvariantBroken);
-    EXPECT_THROW(table_.release({"b"}, operation(1), Predecessor::clean, grants_), InvariantBroken);
+    EXPECT_THROW(release(1, "b"), InvariantBroken);
     release(1);
     EXPECT_EQ(take_granted(), Sessions{2});
     EXPECT_EQ(table_.queue_of("a"), nullptr);
@@ -134,9 +140,9 @@ TEST_F(LockTableTest, AWithdrawalGrantsThoseBehind) {  // S30
     acquire(2, exclusive);
     acquire(3, shared);
     take_granted();
-    table_.withdraw({"a"}, {LogIndex{2}, 0}, grants_);
+    withdraw(2);
     EXPECT_EQ(take_granted(), Sessions{3});
-    EXPECT_THROW(table_.withdraw({"a"}, {LogIndex{2}, 0}, grants_), InvariantBroken);
+    EXPECT_THROW(withdraw(2), InvariantBroken);
 }
 
 TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
@@ -188,7 +194,7 @@ TEST_F(LockTableTest, ClearsANameInPartsAndGrantsNothingBefore) {  // S11, P10
     EXPECT_EQ(parts, 2U);
     EXPECT_EQ(take_granted(), Sessions{7});
     check_invariants(table_);
-    EXPECT_EQ(table_.find("a")->previous.token, FencingToken{1});
+    EXPECT_EQ(table_.find("a")->previous().token, FencingToken{1});
 }
 
 TEST_F(LockTableTest, VisitsTheNamesThatHaveWaiters) {

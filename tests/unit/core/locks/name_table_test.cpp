@@ -13,7 +13,7 @@ using enum LockMode;
 
 class NameTableTest : public testing::Test {
 protected:
-    LockRecord& make(const std::string& name) {
+    RecordRef make(const std::string& name) {
         return names_.ensure(name, QueuePolicy::phase_fair, {}, 0);
     }
     void wait(const std::string& name, LockMode mode, std::uint64_t index = 1) {
@@ -32,11 +32,11 @@ protected:
 
 TEST_F(NameTableTest, ANewRecordHasNoOlderTraces) {
     const Previous last{Predecessor::expired, "label", FencingToken{3}};
-    EXPECT_EQ(names_.ensure("a", QueuePolicy::fifo, last, 7).swept_at, 7U);
-    const auto& again = names_.ensure("a", QueuePolicy::phase_fair, {}, 8);
-    EXPECT_EQ(again.swept_at, 7U);
-    EXPECT_EQ(again.previous, last);
-    EXPECT_EQ(again.policy(), QueuePolicy::fifo);
+    EXPECT_EQ(names_.ensure("a", QueuePolicy::fifo, last, 7)->swept_at, 7U);
+    const auto again = names_.ensure("a", QueuePolicy::phase_fair, {}, 8);
+    EXPECT_EQ(again->swept_at, 7U);
+    EXPECT_EQ(again->previous(), last);
+    EXPECT_EQ(again->policy(), QueuePolicy::fifo);
 }
 
 TEST_F(NameTableTest, ForgetsWhatIsNotNeeded) {  // S37
@@ -55,7 +55,7 @@ TEST_F(NameTableTest, ForgetsWhatIsNotNeeded) {  // S37
 }
 
 TEST_F(NameTableTest, TheTurnEndsWithTheWaiters) {  // S31
-    make("a").turn = Turn::readers;
+    make("a")->turn = Turn::readers;
     wait("a", exclusive);
     tidy("a");
     EXPECT_EQ(names_.find("a")->turn, Turn::readers);

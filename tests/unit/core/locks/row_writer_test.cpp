@@ -1,5 +1,7 @@
 #include "core/locks/rows/row_writer.hpp"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 namespace mortise::core {
@@ -19,7 +21,20 @@ protected:
         waiter.ticket = {LogIndex{9}, 0};
         waiter.operation = {session, Seq{1}};
         LockTable::Grants grants;
-        table_.acquire(waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants);
+        RecordRefs stands;
+        table_.acquire(waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants,
+                       stands);
+    }
+    void release(SessionId session, const std::string& name) {
+        const auto record = table_.names().record(name);
+        LockTable::Grants grants;
+        table_.release({&record, 1}, {session, Seq{1}}, Predecessor::clean, grants);
+    }
+    static Operations hold_of(const std::string& name) {
+        Operations operations;
+        operations.add(Seq{1},
+                       {{RecordRef::make(name, LockRecord{QueuePolicy::fifo})}, {.held = true}});
+        return operations;
     }
     [[nodiscard]] std::size_t changed() const {
         return RowWriter::changed(sessions_, table_, ended_);
@@ -40,7 +55,7 @@ protected:
 
 TEST_F(RowWriterTest, TakesWhatChangedOnceInTheOrderOfKeys) {
     acquire(open(1), "a");
-    ended_.add(SessionId{7}, Predecessor::expired, {{Seq{1}, Operation{{"a"}, {}, true, {}}}});
+    ended_.add(SessionId{7}, Predecessor::expired, hold_of("a"));
     EXPECT_EQ(changed(), 5U);
     EXPECT_EQ(take(), "EGILS");
     EXPECT_EQ(take(), "");
@@ -48,7 +63,7 @@ TEST_F(RowWriterTest, TakesWhatChangedOnceInTheOrderOfKeys) {
 }
 
 TEST_F(RowWriterTest, ReportsRemovedRows) {
-    ended_.add(SessionId{7}, Predecessor::expired, {{Seq{1}, Operation{{"a"}, {}, true, {}}}});
+    ended_.add(SessionId{7}, Predecessor::expired, hold_of("a"));
     const auto session = open(1);
     take();
     ended_.forget({SessionId{7}, Seq{1}}, "a");
@@ -68,11 +83,46 @@ TEST_F(RowWriterTest, SumsTheRowsThatWereTakenOrRead) {
     const auto before = writer_.sum();
     RowWriter reader;
     for (const auto& row : writer_.take({sessions_, table_, ended_}))
-        reader.add_read(row.key, *row.value);
+        reader.add_read(row.key, *row.value, table_);
     EXPECT_NE(writer_.sum(), before);
     EXPECT_EQ(reader.sum(), writer_.sum());
     reader.all_read({sessions_, table_, ended_});
     EXPECT_TRUE(reader.take({sessions_, table_, ended_}).empty());  // nor the totals
+}
+
+TEST_F(RowWriterTest, ANameThatCameAndWentHasNoRow) {
+    const auto session = open(1);
+    take();
+    const auto before = writer_.sum();
+    acquire(session, "a");
+    release(session, "a");
+    EXPECT_EQ(take(), "G");  // the newest token
+    EXPECT_NE(writer_.sum(), before);
+}
+
+TEST_F(RowWriterTest, ARowIsRemovedOnceAlthoughItsNameCameAgain) {
+    std::map<std::string, std::string> store;
+    const auto save = [&] {
+        std::size_t removed = 0;
+        for (auto& [key, value] : writer_.take({sessions_, table_, ended_})) {
+            removed += value ? 0 : store.erase(key);
+            if (value) store[key] = *value;
+        }
+        return removed;
+    };
+    const auto session = open(1);
+    acquire(session, "a");
+    EXPECT_EQ(save(), 0U);
+    ASSERT_TRUE(store.contains("La"));
+    release(session, "a");
+    acquire(session, "a");
+    release(session, "a");
+    EXPECT_EQ(save(), 1U);
+    EXPECT_FALSE(store.contains("La"));
+    RowWriter reader;
+    for (const auto& [key, value] : store)
+        reader.add_read(key, value, table_);
+    EXPECT_EQ(reader.sum(), writer_.sum());
 }
 
 }  // namespace

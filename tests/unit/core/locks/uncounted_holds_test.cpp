@@ -19,14 +19,17 @@ LockTable granted_at(LogIndex index) {
     waiter.operation = {bounded_session, bounded_hold};
     waiter.terms.max_hold_ms = 1'000;
     LockTable::Grants grants;
-    table.acquire(waiter, {{{"a", LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants);
+    RecordRefs stands;
+    table.acquire(waiter, {{{"a", LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants,
+                  stands);
     return table;
 }
 
 Session session_that_holds(bool held) {
     Session session;
     session.id = bounded_session;
-    session.operations[bounded_hold] = {{"a"}, {}, held, {}, 0, true};
+    session.operations.add(bounded_hold, {{RecordRef::make("a", LockRecord{QueuePolicy::fifo})},
+                                          {.held = held, .is_bounded = true}});
     return session;
 }
 

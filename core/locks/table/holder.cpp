@@ -1,0 +1,34 @@
+#include "core/locks/table/holder.hpp"
+
+namespace mortise::core {
+
+Holder::Holder(Grant grant)
+    : operation{grant.operation},
+      token{grant.token},
+      since{grant.since},
+      cached_tokens{grant.cached_tokens},
+      mode{grant.mode},
+      broken{grant.broken},
+      left{grant.left} {
+    set({std::move(grant.label), std::move(grant.locker), grant.terms, grant.closures});
+}
+
+Grant Holder::as_grant() const {
+    return {operation, mode,    token,      since, label(),      locker(),
+            broken,    terms(), closures(), left,  cached_tokens};
+}
+
+void Holder::set_owner(LockerTag locker, std::string label) {
+    set({std::move(label), std::move(locker), terms(), closures()});
+}
+
+const Holder::More& Holder::more() const {
+    static const More none;
+    return more_ ? *more_ : none;
+}
+
+void Holder::set(More more) {
+    more_ = more == More{} ? nullptr : std::make_unique<More>(std::move(more));
+}
+
+}  // namespace mortise::core

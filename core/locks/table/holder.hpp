@@ -1,0 +1,86 @@
+// A holder of a name, as its record keeps it and as readers see it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/locks/command.hpp"
+#include "core/locks/outcome.hpp"
+
+namespace mortise::core {
+
+// A holder with all its parts, for readers.
+struct Grant {
+    OperationId operation;
+    LockMode mode = LockMode::exclusive;
+    FencingToken token;
+    LogIndex since;
+    std::string label;
+    LockerTag locker{};
+    // The hold was broken, but still blocks the name, because its node may not know yet (S24).
+    bool broken = false;
+    HoldTerms terms{};
+    ClosureId closures{};  // the first quorum timer of its time limits, if it has any
+    // How it ended, if it has ended and still blocks the name (S8, S9).
+    std::optional<Predecessor> left{};
+    // How many tokens it reserves, from `token` on: its node grants the name with these to one
+    // caller after the other (S39). Zero: it is not cached. Whether a caller of that node holds the
+    // name now, and which, is not known, so a cached grant has no locker.
+    std::uint32_t cached_tokens = 0;
+
+    [[nodiscard]] bool is_held() const { return !broken && !left; }
+    [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
+    // The token is this grant's, or one that it reserves.
+    [[nodiscard]] bool has_token(FencingToken other) const {
+        return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
+    }
+
+    friend bool operator==(const Grant&, const Grant&) = default;
+};
+
+// Most holders have no label, locker or time limit, so these are in a block of their own.
+class Holder {
+public:
+    Holder() = default;
+    Holder(Grant grant);  // NOLINT(google-explicit-constructor): the same in another form
+
+    [[nodiscard]] Grant as_grant() const;
+    [[nodiscard]] const std::string& label() const { return more().label; }
+    [[nodiscard]] const LockerTag& locker() const { return more().locker; }
+    [[nodiscard]] const HoldTerms& terms() const { return more().terms; }
+    [[nodiscard]] ClosureId closures() const { return more().closures; }
+    void set_owner(LockerTag locker, std::string label);
+
+    // As in Grant.
+    [[nodiscard]] bool is_held() const { return !broken && !left; }
+    [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
+    [[nodiscard]] bool has_token(FencingToken other) const {
+        return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
+    }
+
+    OperationId operation;
+    FencingToken token;
+    LogIndex since;
+    std::uint32_t cached_tokens = 0;
+    LockMode mode = LockMode::exclusive;
+    bool broken = false;
+    std::optional<Predecessor> left{};
+
+private:
+    struct More {
+        std::string label;
+        LockerTag locker;
+        HoldTerms terms;
+        ClosureId closures;
+        friend bool operator==(const More&, const More&) = default;
+    };
+    [[nodiscard]] const More& more() const;
+    void set(More more);
+
+    std::unique_ptr<More> more_;
+};
+
+}  // namespace mortise::core
