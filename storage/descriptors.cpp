@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cerrno>
 #include <limits>
+#include <optional>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace mortise::storage {
@@ -38,6 +40,22 @@ int next_mark() {
     return static_cast<int>(first + made++ % marks);
 }
 
+struct Identity {
+    dev_t device = 0;
+    ino_t inode = 0;
+};
+
+// Does not ask for the times of the file: since Linux 6.13 the next write would have to set new
+// ones, which are finer than those that it sets otherwise, and its sync to write them.
+std::optional<Identity> file_at(int descriptor) noexcept {
+    struct statx about {};
+    if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_INO, &about) == 0)
+        return Identity{makedev(about.stx_dev_major, about.stx_dev_minor), about.stx_ino};
+    struct stat with_times {};  // some sandboxes do not know statx
+    if (errno == EBADF || ::fstat(descriptor, &with_times) != 0) return std::nullopt;
+    return Identity{with_times.st_dev, with_times.st_ino};
+}
+
 }  // namespace
 
 OpenFile OpenFile::at(int descriptor) noexcept {
@@ -54,9 +72,8 @@ OpenFile OpenFile::at(int descriptor) noexcept {
 }
 
 bool OpenFile::is_at(int descriptor) const noexcept {
-    struct stat about {};
-    if (::fstat(descriptor, &about) != 0) return false;
-    if (about.st_dev != device_ || about.st_ino != inode_) return false;
+    const auto file = file_at(descriptor);
+    if (!file || file->device != device_ || file->inode != inode_) return false;
     return mark_ == 0 || ::fcntl(descriptor, F_GETSIG) == mark_;
 }
 

@@ -90,6 +90,9 @@ private:
     }
 
     Result<void> open_log(RocksDatabase& database) {
+        if (auto whole = refuse_holes(database.path); !whole) {
+            if (auto noted = note(std::move(whole).error()); !noted) return noted;
+        }
         auto options = log_options(*database.env, database.errors);
         auto opened = open_read_only(options, database);
         if (opened || opened.error().code != Errc::damaged) return opened;

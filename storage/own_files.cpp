@@ -1,5 +1,6 @@
 #include "storage/own_files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <string>
@@ -122,6 +123,15 @@ public:
             return file.write_at(size_, {bytes.data(), bytes.size()});
         });
         if (status.ok()) size_ += bytes.size();
+        return status;
+    }
+    using FSWritableFile::PositionedAppend;
+    IOStatus PositionedAppend(const rocksdb::Slice& bytes, std::uint64_t offset,
+                              const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
+        auto status = change([&](File& file) {
+            return file.write_at(offset, {bytes.data(), bytes.size()});
+        });
+        if (status.ok()) size_ = std::max<std::uint64_t>(size_, offset + bytes.size());
         return status;
     }
     IOStatus Truncate(std::uint64_t size, const IOOptions& /*options*/,

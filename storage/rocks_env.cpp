@@ -15,6 +15,7 @@
 #include "storage/descriptors.hpp"
 #include "storage/rocks_process.hpp"
 #include "storage/table_check.hpp"
+#include "storage/zeroed_ahead.hpp"
 
 namespace mortise::storage {
 
@@ -144,7 +145,8 @@ public:
 std::shared_ptr<rocksdb::Env> private_env(const std::shared_ptr<rocksdb::FileSystem>& files,
                                           std::shared_ptr<Patience> patience) {
     const auto& base = files ? files : rocksdb::FileSystem::Default();
-    return rocksdb::NewCompositeEnv(std::make_shared<PrivateFileSystem>(base, std::move(patience)));
+    return rocksdb::NewCompositeEnv(
+        std::make_shared<PrivateFileSystem>(zeroed_ahead(base), std::move(patience)));
 }
 
 bool says(const rocksdb::Status& status, int errno_value) {

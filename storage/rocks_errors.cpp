@@ -24,7 +24,7 @@ bool is_over_limit(const rocksdb::Status& status) {
 // moment, or for lack of memory, may be readable later.
 Errc meaning_of(const rocksdb::Status& status) {
     if (is_closed(status)) return Errc::closed;
-    if (status.IsNoSpace() || is_over_limit(status)) return Errc::no_space;
+    if (is_for_want_of_room(status)) return Errc::no_space;
     if (is_for_want_of_descriptors(status)) return Errc::shortage;
     if (status.IsNotSupported()) return Errc::newer_format;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
@@ -33,6 +33,10 @@ Errc meaning_of(const rocksdb::Status& status) {
 }
 
 }  // namespace
+
+bool is_for_want_of_room(const rocksdb::Status& status) {
+    return status.IsNoSpace() || is_over_limit(status);
+}
 
 Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {
     return make_error(meaning_of(status), path.string() + ": " + status.ToString());

@@ -14,6 +14,9 @@ namespace mortise::storage {
 // The meaning of `status`, which must not be ok, for the database at the path.
 [[nodiscard]] Error to_error(const rocksdb::Status& status, const std::filesystem::path& path);
 
+// Whether the disk, a quota, or the limit of a file's size leaves no room.
+[[nodiscard]] bool is_for_want_of_room(const rocksdb::Status& status);
+
 // Set, for ever, when a flush or a compaction failed in the background. RocksDB may continue after
 // such an error; this library does not.
 class BackgroundErrors final : public rocksdb::EventListener {

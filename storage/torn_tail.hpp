@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string_view>
 
 #include "storage/rocks_settings.hpp"
 
@@ -14,18 +13,13 @@ namespace mortise::storage {
 // it. Requires the recovery mode that does not take a bad record for the end.
 Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database);
 
-// True if the newest write-ahead log in that directory has a bad place that no later write follows,
-// and every other log is undamaged. Requires that opening the database reported corruption.
+// True if the write-ahead logs in that directory have a bad place that no later write follows, in
+// the same log or a newer one. A start that was cut short itself may have left newer ones without
+// writes. Requires that opening the database reported corruption.
 Result<bool> ends_in_torn_write(const std::filesystem::path& directory);
 
-enum class LogShape : std::uint8_t {
-    whole,
-    cut_short,  // it ends within a write, or in garbage
-    damaged,    // garbage, and a write after it
-};
-
-// Examines one file in the format of RocksDB's logs: blocks of 32 KiB with records of checksum,
-// length, type and bytes; a write that does not fit a block has several records.
-[[nodiscard]] LogShape shape_of_log(std::string_view bytes);
+// Errc::damaged if a write-ahead log in that directory has a hole: zeros where a write was, and a
+// complete write behind them. RocksDB takes zeros for the end of their block, without an error.
+Result<void> refuse_holes(const std::filesystem::path& directory);
 
 }  // namespace mortise::storage

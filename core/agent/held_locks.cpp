@@ -11,8 +11,9 @@ Held::Held(Names names, LockMode granted, bool suspends, Instant ends)
     if (names.size() > 1) rare_->names = std::move(names);
 }
 
+// It is never destroyed, because the core thread of a static node runs during exit().
 const Held::Rare& Held::rare() const {
-    static const Rare none;
+    static const Rare& none = *new Rare;
     return rare_ ? *rare_ : none;
 }
 

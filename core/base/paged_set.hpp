@@ -32,7 +32,7 @@ class PagedSet {
     using Pages = std::set<Page, InOrder>;
 
 public:
-    class const_iterator {
+    class Iterator {
     public:
         using value_type = T;
         using difference_type = std::ptrdiff_t;
@@ -40,25 +40,25 @@ public:
         using pointer = const T*;
         using reference = const T&;
 
-        const_iterator() = default;
+        Iterator() = default;
         const T& operator*() const { return page_->entries[at_]; }
         const T* operator->() const { return &**this; }
-        const_iterator& operator++() {
+        Iterator& operator++() {
             if (++at_ == page_->entries.size()) *this = {std::next(page_), 0};
             return *this;
         }
-        const_iterator operator++(int) { return std::exchange(*this, std::next(*this)); }
-        friend bool operator==(const const_iterator&, const const_iterator&) = default;
+        Iterator operator++(int) { return std::exchange(*this, std::next(*this)); }
+        friend bool operator==(const Iterator&, const Iterator&) = default;
 
     private:
         friend class PagedSet;
-        const_iterator(typename Pages::const_iterator page, std::size_t at)
-            : page_{page}, at_{at} {}
+        Iterator(typename Pages::const_iterator page, std::size_t at) : page_{page}, at_{at} {}
 
         typename Pages::const_iterator page_;
         std::size_t at_ = 0;
     };
-    using iterator = const_iterator;
+    using iterator = Iterator;
+    using const_iterator = Iterator;
 
     PagedSet() = default;
     PagedSet(PagedSet&& other) noexcept
@@ -103,20 +103,9 @@ public:
 
     // Requires that no entry has its key.
     T& insert(T value) {
+        auto& added = place(std::move(value));
         ++size_;
-        if (pages_.empty()) return add_page(pages_.end(), std::move(value));
-        auto page = page_for(KeyOf{}(value));
-        if (page->entries.size() == page_entries_max) {
-            // Most keys ascend: then all pages but the last are full.
-            const bool is_last = KeyOf{}(page->entries.back()) < KeyOf{}(value);
-            if (is_last && std::next(page) == pages_.end())
-                return add_page(pages_.end(), std::move(value));
-            page = half_for(KeyOf{}(value), split(page));
-        }
-        auto& entries = page->entries;
-        const auto place = std::ranges::lower_bound(entries, KeyOf{}(value), {}, KeyOf{});
-        MORTISE_CHECK(place == entries.end() || KeyOf{}(value) < KeyOf{}(*place));
-        return *entries.insert(place, std::move(value));
+        return added;
     }
 
     // Requires that an entry has that key. Allocates nothing.
@@ -147,6 +136,23 @@ private:
 
     static decltype(auto) first_of(const Page& page) { return KeyOf{}(page.entries.front()); }
 
+    // Loses no entry if there is no memory.
+    T& place(T value) {
+        if (pages_.empty()) return add_page(pages_.end(), std::move(value));
+        auto page = page_for(KeyOf{}(value));
+        if (page->entries.size() == page_entries_max) {
+            // Most keys ascend: then all pages but the last are full.
+            const bool is_last = KeyOf{}(page->entries.back()) < KeyOf{}(value);
+            if (is_last && std::next(page) == pages_.end())
+                return add_page(pages_.end(), std::move(value));
+            page = half_for(KeyOf{}(value), split(page));
+        }
+        auto& entries = page->entries;
+        const auto at = std::ranges::lower_bound(entries, KeyOf{}(value), {}, KeyOf{});
+        MORTISE_CHECK(at == entries.end() || KeyOf{}(value) < KeyOf{}(*at));
+        return *entries.insert(at, std::move(value));
+    }
+
     // The page that has the key, if any has it.
     template <class Key>
     [[nodiscard]] typename Pages::iterator page_for(const Key& key) const {
@@ -167,13 +173,17 @@ private:
         page.entries.push_back(std::move(value));
         return pages_.insert(before, std::move(page))->entries.front();
     }
-    // Moves the second half to a page of its own, and returns that.
+    // Moves the second half to a page of its own, and returns that. All memory is there before the
+    // first entry moves.
     typename Pages::iterator split(typename Pages::iterator page) {
         auto& entries = page->entries;
+        Pages one;
+        auto& second = one.emplace().first->entries;
+        second.reserve(page_entries_max / 2);
         const auto half = entries.begin() + page_entries_max / 2;
-        Page second{{std::make_move_iterator(half), std::make_move_iterator(entries.end())}};
+        std::move(half, entries.end(), std::back_inserter(second));
         entries.erase(half, entries.end());
-        return pages_.insert(std::next(page), std::move(second));
+        return pages_.insert(std::next(page), one.extract(one.begin()));
     }
     // Where that key belongs: in this page, or in the one before.
     template <class Key>

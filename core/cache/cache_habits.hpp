@@ -38,7 +38,7 @@ public:
 
 private:
     struct Hash {
-        using is_transparent = void;  // NOLINT(readability-identifier-naming)
+        using is_transparent = void;
         std::size_t operator()(std::string_view name) const {
             return std::hash<std::string_view>{}(name);
         }

@@ -46,7 +46,7 @@ Notifier::Queue::~Queue() {
         std::ignore = pop();
 }
 
-bool Notifier::Queue::push(std::shared_ptr<Job> job) noexcept {
+bool Notifier::Queue::push(std::shared_ptr<Job>& job) noexcept {
     if (std::exchange(job->is_posted_, true)) return false;
     auto& place = empty() ? first_ : last_->next_;
     last_ = job.get();
@@ -83,7 +83,7 @@ bool Notifier::post(std::shared_ptr<Job> job) noexcept {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
         wakes = jobs_.empty() && (running_ == 0 || watching_ == 0);
-        if (!jobs_.push(std::move(job))) return true;
+        if (!jobs_.push(job)) return true;
     }
     if (wakes) work_.notify_one();
     return true;

@@ -48,8 +48,8 @@ public:
         ~Queue();
 
         [[nodiscard]] bool empty() const { return first_ == nullptr; }
-        // False if it was posted before.
-        bool push(std::shared_ptr<Job> job) noexcept;
+        // Takes it; false if it was posted before, then the caller keeps it.
+        bool push(std::shared_ptr<Job>& job) noexcept;
         // Requires that there is one.
         [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
 

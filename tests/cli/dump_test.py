@@ -23,6 +23,16 @@ def everything(directory):
     return found
 
 
+def end_of_log(content):
+    """Where the records of a write-ahead log end: a killed node leaves zeros behind them."""
+    at = 0
+    while at + 7 <= len(content) and content[at + 6] != 0:  # the type of the next record
+        at += 7 + int.from_bytes(content[at + 4:at + 6], "little")
+        if at % 32768 > 32768 - 7:  # no record begins here
+            at += 32768 - at % 32768
+    return at
+
+
 class Dump(unittest.TestCase):
     """Three killed nodes, the third of which held orders/42 and had a second request for it."""
 
@@ -77,7 +87,8 @@ class Dump(unittest.TestCase):
         """Flips a bit of the newest file of that name."""
         path = sorted(self.copy.glob(pattern))[-1]
         content = bytearray(path.read_bytes())
-        content[int(at * len(content))] ^= 4
+        size = end_of_log(content) if path.suffix == ".log" else len(content)
+        content[int(at * size)] ^= 4
         path.write_bytes(content)
 
     def test_it_says_whose_directory_it_is_and_who_holds_what(self):
@@ -167,11 +178,12 @@ class Dump(unittest.TestCase):
 
     def test_with_a_log_that_was_cut_short(self):
         path = sorted(self.copy.glob("log/*.log"))[-1]
-        os.truncate(path, path.stat().st_size // 2)
+        os.truncate(path, end_of_log(path.read_bytes()) // 2)
         self.assertIn("which was synced, is missing", self.damage()["damage"][0])
 
     def test_with_a_torn_end(self):
-        with open(sorted(self.copy.glob("log/*.log"))[-1], "ab") as log:
+        with open(sorted(self.copy.glob("log/*.log"))[-1], "r+b") as log:
+            log.seek(end_of_log(log.read()))
             log.write(b"\1\1\1\1\5\0\1wrong")  # a record with a wrong checksum
         found = self.dump(directory=self.copy)
         self.assertIn("the newest write of the log was cut short", " ".join(found["notes"]))

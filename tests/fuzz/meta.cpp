@@ -6,10 +6,10 @@
 #include "core/base/checksum.hpp"
 #include "storage/countdown_file.hpp"
 #include "storage/log_rows.hpp"
+#include "storage/log_shape.hpp"
 #include "storage/meta_file.hpp"
 #include "storage/sealed_row.hpp"
 #include "storage/state_rows.hpp"
-#include "storage/torn_tail.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/scratch.hpp"
 
@@ -132,7 +132,7 @@ void read_countdowns(Choices& choices) {
 }
 
 void read_shape(Choices& choices) {
-    static_cast<void>(shape_of_log(choices.rest()));
+    static_cast<void>(content_of_log(choices.rest()));
 }
 
 constexpr void (*readers[])(Choices&) = {read_hard_state, read_log_head,  read_applied,

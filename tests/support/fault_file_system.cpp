@@ -59,13 +59,29 @@ public:
                     IODebugContext* debug) override {
         return Append(data, options, debug);
     }
+    // Needs room only beyond the end of the file.
+    IOStatus PositionedAppend(const Slice& data, std::uint64_t offset, const IOOptions& options,
+                              IODebugContext* debug) override {
+        const bool is_within = offset + data.size() <= size_;
+        const auto taken = disk_.take(is_within ? "write" : "append", path_);
+        if (!taken.ok() && disk_.is_off()) return taken;
+        const Slice part{data.data(), taken.ok() ? data.size() : data.size() / 2};
+        auto status = FSWritableFileWrapper::PositionedAppend(part, offset, options, debug);
+        if (status.ok()) {
+            size_ = std::max<std::uint64_t>(size_, offset + part.size());
+            disk_.written(path_, offset, {part.data(), part.size()});
+        }
+        return taken.ok() ? status : taken;
+    }
     // Does not allocate space for a whole log, which is expensive if files are in memory.
     void PrepareWrite(std::size_t /*offset*/, std::size_t /*size*/, const IOOptions& /*options*/,
                       IODebugContext* /*debug*/) override {}
     IOStatus Truncate(std::uint64_t size, const IOOptions& options,
                       IODebugContext* debug) override {
         if (disk_.is_off()) return broken(path_);
-        return FSWritableFileWrapper::Truncate(size, options, debug);
+        auto status = FSWritableFileWrapper::Truncate(size, options, debug);
+        if (status.ok()) disk_.truncated(path_, size_ = size);
+        return status;
     }
     IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
         if (auto taken = disk_.take("sync", path_); !taken.ok()) return taken;
@@ -84,6 +100,7 @@ private:
 
     std::string path_;
     FaultyDisk& disk_;
+    std::uint64_t size_ = 0;  // of a file that is written in place
 };
 
 class MisreadFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
@@ -176,6 +193,7 @@ public:
         if (auto taken = disk_.take("create", path); !taken.ok()) return taken;
         auto status = target()->NewWritableFile(path, options, file, debug);
         if (!status.ok()) return status;
+        disk_.gone(path);
         disk_.appended(path, 0);
         *file = std::make_unique<FaultyFile>(std::move(*file), path, disk_);
         return status;
@@ -340,6 +358,7 @@ void FaultyDisk::lose_unsynced(std::uint64_t seed, std::string_view part) {
         if (!is_meant(path) || !prng.one_in(2) || !std::filesystem::exists(path)) continue;
         std::ofstream{path, std::ios::binary | std::ios::trunc} << image;
     }
+    bytes_.lose(prng, part);
     names_.lose(prng, part);
     grown_.clear();
     images_.clear();
@@ -354,9 +373,21 @@ void FaultyDisk::appended(const std::string& path, std::uint64_t size) {
     if (size < file.synced) file.synced = size;
 }
 
+void FaultyDisk::written(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+    const std::scoped_lock lock{mutex_};
+    grown_.erase(path);
+    bytes_.written(path, offset, bytes);
+}
+
+void FaultyDisk::truncated(const std::string& path, std::uint64_t size) {
+    const std::scoped_lock lock{mutex_};
+    bytes_.truncated(path, size);
+}
+
 void FaultyDisk::synced(const std::string& path) {
     const std::scoped_lock lock{mutex_};
     if (!lied_about_.empty() && path.find(lied_about_) != std::string::npos) return;
+    if (bytes_.has(path)) return bytes_.synced(path);
     auto& file = grown_[path];
     file.synced = file.size;
 }
@@ -373,6 +404,7 @@ void FaultyDisk::renamed(const std::string& from, const std::string& to) {
 void FaultyDisk::gone(const std::string& path) {
     const std::scoped_lock lock{mutex_};
     grown_.erase(path);
+    bytes_.gone(path);
 }
 
 void FaultyDisk::directory_synced(const std::string& path) {

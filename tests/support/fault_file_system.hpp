@@ -15,6 +15,7 @@
 
 #include "core/base/prng.hpp"
 #include "storage/open_parts.hpp"
+#include "tests/support/unsynced_bytes.hpp"
 #include "tests/support/unsynced_names.hpp"
 
 namespace mortise::test {
@@ -62,6 +63,9 @@ public:
     [[nodiscard]] bool is_off() const;
     void read(const std::string& path, rocksdb::Slice* bytes, char* scratch);
     void appended(const std::string& path, std::uint64_t size);
+    // At a place of the caller's choice; such a file is never appended to.
+    void written(const std::string& path, std::uint64_t offset, std::string_view bytes);
+    void truncated(const std::string& path, std::uint64_t size);
     void synced(const std::string& path);
     void renamed(const std::string& from, const std::string& to);
     void gone(const std::string& path);
@@ -93,6 +97,7 @@ private:
     std::map<std::string, Grown> grown_;
     // of files that are written in place, as of the last sync
     std::map<std::string, std::string> images_;
+    UnsyncedBytes bytes_;  // of files that RocksDB writes in place
     UnsyncedNames names_;
 };
 

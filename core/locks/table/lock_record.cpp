@@ -86,6 +86,7 @@ void LockRecord::add(Holder holder) {
     }
     auto& several = rare();
     if (several.holders.empty()) {
+        several.holders.reserve(2);  // before the only holder moves: it stays if there is no memory
         ++several.held[static_cast<std::size_t>(only_.mode)];
         several.holders.push_back(std::exchange(only_, {}));
     }

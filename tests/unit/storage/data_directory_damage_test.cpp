@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/checksum.hpp"
+#include "storage/log_shape.hpp"
 #include "storage/meta_file.hpp"
+#include "storage/rocks_crc.hpp"
 #include "storage/torn_tail.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
@@ -30,6 +32,20 @@ void flip(const fs::path& path, std::size_t at) {
     put_bytes(path, bytes);
 }
 
+// The last byte of these writes is not zero.
+std::size_t end_of_data(const fs::path& path) {
+    return bytes_of(path).find_last_not_of('\0') + 1;
+}
+
+// Also beyond the end of the file.
+void put_zeros(const fs::path& path, std::size_t from, std::size_t to) {
+    auto bytes = bytes_of(path);
+    bytes.resize(std::max(bytes.size(), to));
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from),
+              bytes.begin() + static_cast<std::ptrdiff_t>(to), '\0');
+    put_bytes(path, bytes);
+}
+
 void put_copy(const fs::path& from, const fs::path& to) {
     fs::remove_all(to);
     fs::copy(from, to, fs::copy_options::recursive);
@@ -50,17 +66,21 @@ protected:
     void SetUp() override {
         auto node = open_directory(good_, as_node_1());
         ASSERT_TRUE(node) << node.error().what;
-        ASSERT_TRUE(put(*node, votes(1, n1)));
-        ASSERT_TRUE(put(*node, appends({commands(log_id(1, 1), "first")})));
-        ASSERT_TRUE(put(*node, appends({commands(log_id(1, 2), std::string(70'000, 'x'))})));
-        ASSERT_TRUE(put(*node, appends({commands(log_id(1, 3), "third")})));
+        note_end();
+        for (const auto& write : {votes(1, n1), appends({commands(log_id(1, 1), "first")}),
+                                  appends({commands(log_id(1, 2), std::string(70'000, 'x'))}),
+                                  appends({commands(log_id(1, 3), "third")})}) {
+            ASSERT_TRUE(put(*node, write));
+            note_end();
+        }
         put_copy(good_, before_);
         ASSERT_TRUE(put(*node, appends({commands(log_id(1, 4), "fourth")})));
         *node = {};
-        size_before_ = fs::file_size(file_in(before_ / "log", ".log"));
+        size_before_ = end_of_data(file_in(before_ / "log", ".log"));
         size_ = fs::file_size(file_in(good_ / "log", ".log"));
         ASSERT_GT(size_, size_before_);
     }
+    void note_end() { ends_.push_back(end_of_data(file_in(good_ / "log", ".log"))); }
 
     // A fresh copy, `bad()`.
     void spoil() { put_copy(good_, bad()); }
@@ -85,6 +105,7 @@ protected:
     TemporaryDirectory directory_;
     fs::path good_ = directory_.path() / "good";
     fs::path before_ = directory_.path() / "before";  // as a crash after the third entry left it
+    std::vector<std::size_t> ends_;                   // of the writes but for the last
     std::size_t size_before_ = 0;                     // of the write-ahead log
     std::size_t size_ = 0;
 };
@@ -104,23 +125,49 @@ TEST_F(DataDirectoryDamage, IsNotAWriteThatWasCutShortAtAnyByte) {
     }
 }
 
+class DataDirectoryTornEnd : public DataDirectoryDamage {
+protected:
+    void SetUp() override {
+        DataDirectoryDamage::SetUp();
+        middle_ = size_before_ + (size_ - size_before_) / 2;
+    }
+    // A start that deals with the torn end fails at the step, and then starts the node for good.
+    // False if there is no such step.
+    bool fail_at(std::uint64_t step, bool loses_power) const {
+        mortise::test::FaultyDisk disk;
+        disk.watch_names(directory_.path());
+        disk.trouble_at(step, mortise::test::Trouble::power_off);
+        const auto seams = Seams{mortise::test::file_system_of(disk), &disk};
+        static_cast<void>(open_directory(bad(), as_node_1(), seams));
+        if (loses_power) disk.lose_unsynced(step);
+        EXPECT_EQ(entries_found(), 3U)
+            << "step " << step << ": " << disk.failed_step() << (loses_power ? ", power" : "");
+        return disk.has_failed();
+    }
+
+    std::size_t middle_ = 0;
+};
+
 // The start that cuts the torn end off may be killed, or lose power, at any step as well.
-TEST_F(DataDirectoryDamage, IsNotATornWriteThatAStartWasDealingWith) {
+TEST_F(DataDirectoryTornEnd, IsNoDamageWhenTheStartThatDealsWithItFails) {
     for (const bool loses_power : {false, true}) {
-        bool done = false;
-        for (std::uint64_t step = 1; !done && !HasFailure(); ++step) {
+        bool goes_on = true;
+        for (std::uint64_t step = 1; goes_on && !HasFailure(); ++step) {
             spoil_in_a_crash();
-            fs::resize_file(bad_log(), size_before_ + (size_ - size_before_) / 2);
-            mortise::test::FaultyDisk disk;
-            disk.watch_names(directory_.path());
-            disk.trouble_at(step, mortise::test::Trouble::power_off);
-            const auto seams = Seams{mortise::test::file_system_of(disk), &disk};
-            static_cast<void>(open_directory(bad(), as_node_1(), seams));
-            done = !disk.has_failed();
-            SCOPED_TRACE(testing::Message() << "step " << step << ": " << disk.failed_step()
-                                            << (loses_power ? ", power" : ""));
-            if (loses_power) disk.lose_unsynced(step);
-            EXPECT_EQ(entries_found(), 3U);
+            fs::resize_file(bad_log(), middle_);
+            goes_on = fail_at(step, loses_power);
+        }
+    }
+}
+
+// RocksDB reports this one, and a start goes another way.
+TEST_F(DataDirectoryTornEnd, OfRubbishIsNoDamageEither) {
+    for (const bool loses_power : {false, true}) {
+        bool goes_on = true;
+        for (std::uint64_t step = 1; goes_on && !HasFailure(); ++step) {
+            spoil_in_a_crash();
+            flip(bad_log(), middle_);
+            goes_on = fail_at(step, loses_power);
         }
     }
 }
@@ -136,6 +183,32 @@ TEST_F(DataDirectoryDamage, IsNotAWriteWhoseLastBytesAreRubbish) {
         spoil_in_a_crash();
         flip(bad_log(), size);
         EXPECT_EQ(entries_found(), 3U) << "flipped at " << size;
+    }
+}
+
+// A log is written over zeros, and any sector of the newest write may still have them.
+TEST_F(DataDirectoryDamage, IsNotAWriteOfWhichAPartIsStillZeros) {
+    constexpr std::size_t ahead = 100'000;
+    for (auto size = size_before_; size <= size_; ++size) {
+        spoil_in_a_crash();
+        put_zeros(bad_log(), size, size_ + ahead);
+        EXPECT_EQ(entries_found(), size < size_ ? 3U : 4U) << "zeros from " << size;
+        spoil_in_a_crash();
+        put_zeros(bad_log(), size_before_, size);
+        put_zeros(bad_log(), size_, size_ + ahead);
+        EXPECT_EQ(entries_found(), size > size_before_ ? 3U : 4U) << "zeros up to " << size;
+    }
+}
+
+// RocksDB takes zeros for the end of a block, without an error.
+TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatBecameZeros) {
+    spoil();
+    put_zeros(bad_log(), size_before_, size_);
+    EXPECT_EQ(entries_found(), std::nullopt);
+    for (std::size_t write = 1; write < ends_.size(); ++write) {
+        spoil_in_a_crash();
+        put_zeros(bad_log(), ends_[write - 1], ends_[write]);
+        EXPECT_EQ(entries_found(), std::nullopt) << "write " << write;
     }
 }
 
@@ -302,19 +375,54 @@ TEST_F(DataDirectoryDamage, IsNotALaterFormat) {
     EXPECT_EQ(node.error().code, Errc::newer_format) << node.error().what;
 }
 
+// Only a file that no later write follows may end in a torn write. A killed node leaves zeros at
+// the end of each.
+TEST_F(DataDirectoryDamage, IsATornWriteInAnOlderFile) {
+    const auto whole = bytes_of(file_in(good_ / "log", ".log")) + std::string(50'000, '\0');
+    const auto torn = whole.substr(0, size_ - 1) + std::string(50'000, '\0');
+    const auto logs = directory_.path() / "logs";
+    fs::create_directory(logs);
+    put_bytes(logs / "000004.log", whole);
+    put_bytes(logs / "000007.log", torn);
+    EXPECT_TRUE(*ends_in_torn_write(logs));
+    put_bytes(logs / "000004.log", torn);
+    EXPECT_FALSE(*ends_in_torn_write(logs));
+    // What a start leaves that was cut short when it had dealt with the torn end.
+    std::string batch(12, '\0');
+    std::string head(7, '\0');
+    head[4] = 12;
+    head[6] = 1;
+    const auto sum = stored_crc32c(head.substr(6) + batch);
+    for (unsigned i = 0; i < 4; ++i)
+        head[i] = static_cast<char>(sum >> (8 * i));
+    for (const auto& newest : {std::string{}, head + batch, head.substr(0, 5) + batch}) {
+        put_bytes(logs / "000007.log", newest);
+        EXPECT_TRUE(*ends_in_torn_write(logs));
+    }
+    put_bytes(logs / "000004.log", whole);
+    put_bytes(logs / "000007.log", whole);
+    EXPECT_FALSE(*ends_in_torn_write(logs));
+}
+
 // The shapes by themselves: a log is blocks of records, and this one has records of all types.
 TEST_F(DataDirectoryDamage, KnowsTheShapeOfALog) {
     const auto bytes = bytes_of(file_in(good_ / "log", ".log"));
-    EXPECT_EQ(shape_of_log(bytes), LogShape::whole);
-    EXPECT_EQ(shape_of_log({}), LogShape::whole);
-    EXPECT_EQ(shape_of_log(bytes.substr(0, size_before_)), LogShape::whole);
-    EXPECT_EQ(shape_of_log(bytes.substr(0, size_ - 1)), LogShape::cut_short);
-    EXPECT_EQ(shape_of_log(bytes.substr(0, 40'000)), LogShape::cut_short);
-    EXPECT_EQ(shape_of_log(bytes + std::string(5'000, '\0')), LogShape::cut_short);
+    EXPECT_EQ(content_of_log(bytes).shape, LogShape::whole);
+    EXPECT_EQ(content_of_log({}).shape, LogShape::whole);
+    EXPECT_EQ(content_of_log(bytes.substr(0, size_before_)).shape, LogShape::whole);
+    EXPECT_EQ(content_of_log(bytes.substr(0, size_ - 1)).shape, LogShape::cut_short);
+    EXPECT_EQ(content_of_log(bytes.substr(0, 40'000)).shape, LogShape::cut_short);
+    const std::string ahead(50'000, '\0');
+    EXPECT_EQ(content_of_log(ahead).shape, LogShape::whole);
+    EXPECT_EQ(content_of_log(bytes + ahead).shape, LogShape::whole);
+    EXPECT_EQ(content_of_log(bytes.substr(0, size_ - 1) + ahead).shape, LogShape::cut_short);
+    EXPECT_EQ(content_of_log(bytes.substr(0, 65'536) + ahead).shape, LogShape::cut_short);
+    EXPECT_EQ(content_of_log(bytes + ahead + "rubbish").shape, LogShape::cut_short);
+    EXPECT_EQ(content_of_log(bytes + ahead + bytes).shape, LogShape::damaged);
     auto hole = bytes;
     std::fill(hole.begin() + 10, hole.begin() + 60'000, '\0');
-    EXPECT_EQ(shape_of_log(hole), LogShape::damaged);
-    EXPECT_EQ(shape_of_log(bytes.substr(0, 40'000) + bytes), LogShape::damaged);
+    EXPECT_EQ(content_of_log(hole).shape, LogShape::damaged);
+    EXPECT_EQ(content_of_log(bytes.substr(0, 40'000) + bytes).shape, LogShape::damaged);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsInTheLifeAfter
 
 TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsAgainAndAgain) {
     constexpr std::uint64_t steps_max = 150;
-    for (std::uint64_t seed = 1; seed <= 40 && !testing::Test::HasFailure(); ++seed) {
+    for (std::uint64_t seed = 1; seed <= 60 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         core::Prng prng{seed};
         FaultyDisk disk;

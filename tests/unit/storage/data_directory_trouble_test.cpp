@@ -214,6 +214,10 @@ protected:
     }
     bool has_reserve() const { return std::filesystem::exists(path_ / "reserve"); }
     void fill() { disk_.trouble_at(1, Trouble::full); }
+    // Longer than the zeros that the log has ahead.
+    static core::Write long_write() {
+        return appends({commands(log_id(1, 2), std::string(std::size_t{1} << 20U, 'x'))});
+    }
 
     TemporaryDirectory directory_;
     std::filesystem::path path_ = directory_.data();
@@ -229,7 +233,7 @@ TEST_F(DataDirectoryReserve, IsKeptForTheEnd) {
         ASSERT_TRUE(put(*node, appends({entry})));
         ASSERT_TRUE(node->state_store->write({log_id(1, 1), {}, rows_at(LogIndex{1})}));
         fill();
-        const auto refused = put(*node, appends({commands(log_id(1, 2))}));
+        const auto refused = put(*node, long_write());
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
         EXPECT_FALSE(has_reserve());
@@ -254,7 +258,8 @@ TEST_F(DataDirectoryReserve, IsWantingWhenAQuotaIsUsedUp) {
     auto node = open();
     ASSERT_TRUE(node) << node.error().what;
     disk_.trouble_at(1, Trouble::no_quota);
-    const auto refused = put(*node, appends({commands(log_id(1, 1))}));
+    ASSERT_TRUE(put(*node, appends({commands(log_id(1, 1))})));  // has its place already
+    const auto refused = put(*node, long_write());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
     EXPECT_FALSE(has_reserve());

@@ -122,6 +122,45 @@ TEST_F(DirectoryReader, LooksOnlyWhereALogIsCutShort) {
     EXPECT_EQ(content.entries.size(), 4U);
 }
 
+// As after a kill: the write-ahead log goes on with zeros.
+TEST_F(DirectoryReader, ReadsWhatANodeLeftThatWasKilled) {
+    const auto copy = directory_.path() / "copy";
+    {
+        auto node = open();
+        ASSERT_TRUE(node && put(*node, appends({commands(log_id(3, 5), "fifth")})));
+        fs::copy(path_, copy, fs::copy_options::recursive);
+    }
+    path_ = copy;
+    const auto bytes = content_of(newest_log());
+    ASSERT_TRUE(bytes.ends_with(std::string(1'000, '\0')));
+    auto content = read();
+    EXPECT_TRUE(content.damage.empty());
+    EXPECT_FALSE(content.is_torn);
+    EXPECT_EQ(content.entries.size(), 5U);
+    std::ofstream{newest_log(), std::ios::app | std::ios::binary} << "torn";
+    content = read();
+    EXPECT_TRUE(content.damage.empty());
+    EXPECT_EQ(content.entries.size(), 5U);
+}
+
+TEST_F(DirectoryReader, SeesAHoleInTheLog) {
+    auto node = open();
+    ASSERT_TRUE(node);
+    ASSERT_TRUE(put(*node, votes(4, n2)));
+    const auto from = content_of(newest_log()).find_last_not_of('\0') + 1;
+    ASSERT_TRUE(put(*node, appends({commands(log_id(4, 5), "fifth")})));
+    const auto to = content_of(newest_log()).find_last_not_of('\0') + 1;
+    ASSERT_TRUE(put(*node, appends({commands(log_id(4, 6), "sixth")})));
+    *node = {};
+    auto bytes = content_of(newest_log());
+    bytes.replace(from, to - from, to - from, '\0');
+    std::ofstream{newest_log(), std::ios::binary} << bytes;
+    const auto content = read();
+    ASSERT_FALSE(content.damage.empty());
+    EXPECT_NE(content.damage.front().what.find("became zeros"), std::string::npos);
+    EXPECT_EQ(content.entries.size(), 4U);
+}
+
 TEST_F(DirectoryReader, LeavesAnUnfinishedInstallWhereItIs) {
     auto node = open();
     ASSERT_TRUE(node);

@@ -3,6 +3,7 @@
 #include "storage/mark_store.hpp"
 
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "tests/unit/storage/storage_fixture.hpp"
@@ -23,6 +24,13 @@ protected:
             if (file.path().extension() == ".log" && file.path() > newest) newest = file.path();
         }
         return newest;
+    }
+
+    // The last byte of these writes is not zero.
+    [[nodiscard]] std::size_t end_of_data() const {
+        std::ifstream log{log_file(), std::ios::binary};
+        const std::string bytes{std::istreambuf_iterator<char>{log}, {}};
+        return bytes.find_last_not_of('\0') + 1;
     }
 
     TemporaryDirectory directory_;
@@ -62,13 +70,62 @@ TEST_F(MarkStoreTest, AreMissedWhenTheNewestAreCutOff) {
     {
         auto store = open();
         ASSERT_TRUE(store->raise("x", 7));
-        before = std::filesystem::file_size(log_file());
+        before = end_of_data();
         ASSERT_TRUE(store->raise("x", 8));
     }
     std::filesystem::resize_file(log_file(), before);
     const auto store = MarkStore::open(path_);
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::damaged);
+}
+
+// RocksDB goes on at the next block, without an error, and its sequence number is the newest one.
+TEST_F(MarkStoreTest, AreMissedWhenAnOlderOneBecameZeros) {
+    constexpr std::size_t block = 32'768;
+    std::size_t from = 0;
+    std::size_t to = 0;
+    {
+        auto store = open();
+        from = end_of_data();
+        ASSERT_TRUE(store->raise("x", 7));
+        to = end_of_data();
+        // The next write must begin at the start of a block.
+        ASSERT_TRUE(store->raise(std::string(200, 'a'), 1));
+        const auto beside_key = end_of_data() - to - 200;
+        ASSERT_TRUE(store->raise(std::string(15'000, 'a'), 1));
+        const auto left = block - end_of_data();
+        constexpr std::size_t key_max = 16'000;  // its length takes two bytes, as that of the first
+        if (left - beside_key > key_max) {
+            ASSERT_TRUE(store->raise(std::string(5'000, 'a'), 1));
+        }
+        ASSERT_TRUE(store->raise(std::string(block - end_of_data() - beside_key, 'b'), 1));
+        ASSERT_EQ(end_of_data(), block);
+        ASSERT_TRUE(store->raise("y", 8));
+    }
+    {
+        std::fstream log{log_file(), std::ios::in | std::ios::out | std::ios::binary};
+        log.seekp(static_cast<std::streamoff>(from));
+        log << std::string(to - from, '\0');
+    }
+    const auto store = MarkStore::open(path_);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::damaged) << store.error().what;
+}
+
+TEST_F(MarkStoreTest, AreMissedWhenTheNewestBecameZeros) {
+    std::size_t before = 0;
+    {
+        auto store = open();
+        ASSERT_TRUE(store->raise("x", 7));
+        before = end_of_data();
+        ASSERT_TRUE(store->raise("x", 8));
+    }
+    const auto size = std::filesystem::file_size(log_file());
+    std::filesystem::resize_file(log_file(), before);
+    std::filesystem::resize_file(log_file(), size);
+    const auto store = MarkStore::open(path_);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::damaged) << store.error().what;
 }
 
 TEST_F(MarkStoreTest, AreMissedWhenTheDatabaseIsGone) {
