@@ -41,7 +41,8 @@ Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout,
 
 void HoldTable::look_later(core::OperationId hold, core::Instant works_until) {
     if (works_until == core::Instant::never()) return;
-    looked_at_[hold] = works_until;  // first: without memory for the other, nothing refers to a hold
+    looked_at_[hold] =
+        works_until;  // first: without memory for the other, nothing refers to a hold
     by_idle_.emplace(works_until, hold);
 }
 

@@ -14,6 +14,7 @@
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 
+#include "core/base/paged_set.hpp"
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
 
@@ -99,6 +100,29 @@ protected:
 
     Memory memory_;
 };
+
+// The holds of a node are in such a set, and each must be lost in the end (P5).
+TEST_F(NoMemory, APagedSetLosesNothing) {
+    with_each_failure([&](int n, bool from_then_on) {
+        core::PagedMap<std::uint64_t, std::shared_ptr<int>> holds;
+        for (std::uint64_t key = 0; key < 64; ++key)
+            holds.insert({2 * key, std::make_shared<int>(1)});
+        std::size_t added = 1;
+        memory_.fail_at(n, from_then_on);
+        try {
+            holds.insert({21, nullptr});  // into the middle of a full page
+        } catch (const std::bad_alloc&) {
+            added = 0;
+        }
+        const bool has_failed = memory_.come_back();
+        EXPECT_EQ(holds.size(), 64 + added);
+        for (std::uint64_t key = 0; key < 64; ++key) {
+            const auto* found = holds.find(2 * key);
+            EXPECT_TRUE(found != nullptr && found->value) << "of " << key << " after " << n;
+        }
+        return has_failed;
+    });
+}
 
 TEST_F(NoMemory, AnAcquireHoldsTheLockOrNothing) {
     Locker locker{node_, "me"};
