@@ -71,7 +71,8 @@ QUEUE = {"T8 queue": "with 10,000 waiters >= 1 / 1.2 of those with 10"}
 
 def measure_queues(cluster, options):
     few, many = events.queues(cluster, options)
-    return [Line("T8 queue", QUEUE["T8 queue"], f"{many:,.0f} hand-overs/s with 10,000 waiters",
+    return [Line("T8 queue", QUEUE["T8 queue"],
+                 f"{many:,.0f} hand-overs/s with {options.waiters:,} waiters",
                  f"{many / few:.2f} x with 10", verdict(1.2 * many >= few), [few, many])]
 
 

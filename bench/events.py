@@ -117,8 +117,8 @@ class Held:
 
 def queues(cluster, options):
     """Hand-overs a second of one lock, with few waiters and with many."""
-    return (loads.FEW_WAITERS.run(cluster, options).rate,
-            loads.MANY_WAITERS.run(cluster, options).rate)
+    return [loads.Load(f"{waiters} waiters", "async", waiters, "all", one_name=True)
+            .run(cluster, options).rate for waiters in (10, options.waiters)]
 
 
 def voters(cluster, options):

@@ -63,7 +63,4 @@ ASYNC_ALL = Load("1,024 outstanding at three nodes", "async", 1024, "all")
 HOT = Load("16 callers, one lock", "blocking", 16, "all", one_name=True)
 HOT_LOCAL = Load("16 callers, one lock, handed over within a node first", "blocking", 16, "all",
                  one_name=True, cached=True)
-FEW_WAITERS = Load("10 callers, one lock, without threads", "async", 10, "all", one_name=True)
-MANY_WAITERS = Load("10,000 callers, one lock, without threads", "async", 10_000, "all",
-                    one_name=True)
 OPEN = Load("open loop at half the rate of 64 callers", "open", 1, "all")

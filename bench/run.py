@@ -31,6 +31,7 @@ def understood():
     parser.add_argument("--warm-up", type=float, default=1, help="seconds before each load")
     parser.add_argument("--failovers", type=int, default=20, help="of each kind")
     parser.add_argument("--locks", type=int, default=100_000, help="that are held for T7 and T9")
+    parser.add_argument("--waiters", type=int, default=10_000, help="for one lock, for T8")
     parser.add_argument("--settle", type=float, default=12,
                         help="seconds in which the state gets to disk, for T7 and T10")
     parser.add_argument("--directory", type=Path, help="on the disk to be measured")

@@ -14,7 +14,7 @@ NAMES = ["T1 mutex", "T1 name", "T2 leader", "T2 follower", "T2 unawaited", "T3a
          "T7 replica", "T7 holder", "T8 locks", "T8 queue", "T8 five", "T8 end", "T9", "T10 CPU",
          "T10 syncs", "T11 T3a", "T11 T4"]
 QUICK = ["--rounds", "1", "--seconds", "0.8", "--warm-up", "0.1", "--failovers", "1",
-         "--locks", "3000", "--settle", "1"]
+         "--locks", "3000", "--waiters", "200", "--settle", "1"]
 
 
 class Quick(unittest.TestCase):

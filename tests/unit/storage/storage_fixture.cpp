@@ -168,7 +168,8 @@ std::string RandomLife::begin(const Opened& found) {
     memory_.flushed = applied_;
     memory_.committed = std::max(memory_.committed, applied_);
     memory_.epoch = found.generation.boot_epoch.raw();
-    machine_ = found.state.machine;
+    machine_ = machine_at(applied_);
+    if (applied_.is_set()) (void)machine_.take_changed_rows();  // they are on disk
     return {};
 }
 

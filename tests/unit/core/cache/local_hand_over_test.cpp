@@ -15,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using enum LockMode;
 
-constexpr OperationId one{SessionId{7}, Seq{1}};
-constexpr OperationId two{SessionId{7}, Seq{2}};
+constexpr OperationId the_one{SessionId{7}, Seq{1}};
+constexpr OperationId the_other{SessionId{7}, Seq{2}};
 
 class LocalHandOver : public testing::Test {
 protected:
@@ -25,7 +25,7 @@ protected:
     }
     ~LocalHandOver() override { cache_.check_invariants(); }
 
-    void granted(OperationId grant = one, std::uint32_t tokens = 100, LockerTag locker = {}) {
+    void granted(OperationId grant = the_one, std::uint32_t tokens = 100, LockerTag locker = {}) {
         cache_.granted(grant, {"a", exclusive}, FencingToken{10}, tokens, {locker, "first"});
     }
     LockCache::Joined join(std::uint64_t call, LockerTag locker = {},
@@ -35,7 +35,7 @@ protected:
     // True if the caller waits for another one of this node.
     bool waits(std::uint64_t call) { return join(call).waits; }
     // The next user of the grant; zero if there is none.
-    std::uint64_t release(OperationId grant = one) {
+    std::uint64_t release(OperationId grant = the_one) {
         const auto next = cache_.released(grant, now_).next;
         return next ? next->call.raw() : 0;
     }
@@ -55,17 +55,17 @@ TEST_F(LocalHandOver, TheNextCallerOfTheNodeGetsTheLockInTurn) {
     granted();
     EXPECT_TRUE(waits(1));
     EXPECT_TRUE(waits(2));
-    const auto first = cache_.released(one, now_);
+    const auto first = cache_.released(the_one, now_);
     ASSERT_TRUE(first.next);
     EXPECT_FALSE(first.back);
     EXPECT_EQ(first.next->call, CallTag{1});
     EXPECT_EQ(first.next->use.token, FencingToken{11});
     EXPECT_EQ(first.next->use.previous.label, "first");  // S23
-    const auto second = cache_.released(one, now_);
+    const auto second = cache_.released(the_one, now_);
     EXPECT_EQ(second.next->call, CallTag{2});
     EXPECT_EQ(second.next->use.token, FencingToken{12});
     EXPECT_EQ(release(), 0U);
-    EXPECT_FALSE(cache_.is_in_use(one));
+    EXPECT_FALSE(cache_.is_in_use(the_one));
 }
 
 TEST_F(LocalHandOver, CallersWaitForTheOneThatAsksTheCluster) {
@@ -105,7 +105,7 @@ TEST_F(LocalHandOver, OnlyWritersThatMayWaitDoSo) {
 }
 
 TEST_F(LocalHandOver, ALockerThatWaitsForItselfAsksTheCluster) {  // S33
-    granted(one, 100, {1, {}});
+    granted(the_one, 100, {1, {}});
     EXPECT_FALSE(join(1, {1, {}}).waits);
     EXPECT_TRUE(join(2, {2, {}}).waits);
 }
@@ -115,10 +115,10 @@ TEST_F(LocalHandOver, AfterARecallItIsBoundedByNumber) {
     granted();
     for (std::uint64_t call = 1; call <= most + 2; ++call)
         EXPECT_TRUE(waits(call));
-    EXPECT_FALSE(cache_.recalled(one, now_));
+    EXPECT_FALSE(cache_.recalled(the_one, now_));
     for (std::uint64_t call = 1; call <= most; ++call)
         EXPECT_EQ(release(), call);
-    const auto last = cache_.released(one, now_);
+    const auto last = cache_.released(the_one, now_);
     EXPECT_FALSE(last.next);
     ASSERT_TRUE(last.back);
     EXPECT_EQ(last.back->last->token, FencingToken{10 + most});
@@ -131,17 +131,17 @@ TEST_F(LocalHandOver, AfterARecallItIsBoundedByTime) {
     granted();
     EXPECT_TRUE(waits(1));
     EXPECT_TRUE(waits(2));
-    EXPECT_FALSE(cache_.recalled(one, now_));
+    EXPECT_FALSE(cache_.recalled(the_one, now_));
     now_ = now_ + 5ms - 1ns;
     EXPECT_EQ(release(), 1U);
     now_ = now_ + 1ns;
-    EXPECT_TRUE(cache_.released(one, now_).back);
+    EXPECT_TRUE(cache_.released(the_one, now_).back);
 }
 
 TEST_F(LocalHandOver, EachUserAfterARecallHasItsTimeBeforeItIsPublished) {  // S45
     granted();
     EXPECT_TRUE(waits(1));
-    EXPECT_FALSE(cache_.recalled(one, now_));
+    EXPECT_FALSE(cache_.recalled(the_one, now_));
     now_ = now_ + 4ms;
     EXPECT_EQ(release(), 1U);
     EXPECT_TRUE(cache_.take_due(now_ + 5ms - 1ns).publish.empty());
@@ -152,19 +152,19 @@ TEST_F(LocalHandOver, AUserThatStaysMakesTheNextOneAsk) {  // S45
     granted();
     EXPECT_TRUE(waits(1));
     EXPECT_TRUE(waits(2));
-    EXPECT_FALSE(cache_.recalled(one, now_));
+    EXPECT_FALSE(cache_.recalled(the_one, now_));
     const auto due = cache_.take_due(now_ + 5ms);
     ASSERT_EQ(due.asking.size(), 1U);
     EXPECT_EQ(calls(due.asking.front()), Calls{1});
-    EXPECT_TRUE(cache_.released(one, now_ + 5ms).back);
+    EXPECT_TRUE(cache_.released(the_one, now_ + 5ms).back);
 }
 
 TEST_F(LocalHandOver, UsedUpTokensMakeTheNextOneAsk) {  // S39
-    granted(one, 2);
+    granted(the_one, 2);
     EXPECT_TRUE(waits(1));
     EXPECT_TRUE(waits(2));
     EXPECT_EQ(release(), 1U);
-    const auto last = cache_.released(one, now_);
+    const auto last = cache_.released(the_one, now_);
     EXPECT_TRUE(last.back);
     EXPECT_EQ(calls(last.asking), Calls{2});
 }
@@ -202,7 +202,7 @@ TEST_F(LocalHandOver, ACallerWhoseTimeIsOverDoesNotGetTheLock) {
     EXPECT_TRUE(join(1, {}, now_ + 10ms).waits);
     EXPECT_TRUE(waits(2));
     now_ = now_ + 10ms;
-    const auto released = cache_.released(one, now_);
+    const auto released = cache_.released(the_one, now_);
     ASSERT_EQ(released.timed_out.size(), 1U);
     EXPECT_EQ(released.timed_out.front().call, CallTag{1});
     ASSERT_TRUE(released.next);
@@ -223,7 +223,7 @@ TEST_F(LocalHandOver, OnlySomeLeaveTheLineAtOnce) {  // P10
     CacheOptions options;
     options.waiters_due_max = 2;
     LockCache small{options};
-    small.granted(one, {"a", exclusive}, FencingToken{10}, 8, {});
+    small.granted(the_one, {"a", exclusive}, FencingToken{10}, 8, {});
     for (std::uint64_t call = 1; call <= 3; ++call)
         EXPECT_TRUE(small.join("a", exclusive, {CallTag{call}}, now_).waits);
     EXPECT_EQ(small.take_due(now_ + 50ms).asking.size(), 2U);
@@ -243,18 +243,18 @@ TEST_F(LocalHandOver, ACallerThatWithdrawsGetsNothing) {
 TEST_F(LocalHandOver, ALostOrAConvertedGrantMakesTheNextOneAsk) {
     granted();
     EXPECT_TRUE(waits(1));
-    EXPECT_EQ(calls(cache_.lost(one, now_).asking), Calls{1});
+    EXPECT_EQ(calls(cache_.lost(the_one, now_).asking), Calls{1});
     EXPECT_TRUE(cache_.answered("a", CallTag{1}, now_).callers.empty());
-    granted(two);
+    granted(the_other);
     EXPECT_TRUE(waits(2));
-    EXPECT_EQ(calls(cache_.make_ordinary(two, FencingToken{10}, now_).asking), Calls{2});
+    EXPECT_EQ(calls(cache_.make_ordinary(the_other, FencingToken{10}, now_).asking), Calls{2});
 }
 
 TEST_F(LocalHandOver, TheNumberOfThoseThatWaitIsBounded) {
     CacheOptions options;
     options.waiters_max = 1;
     LockCache small{options};
-    small.granted(one, {"a", exclusive}, FencingToken{10}, 8, {});
+    small.granted(the_one, {"a", exclusive}, FencingToken{10}, 8, {});
     EXPECT_TRUE(small.join("a", exclusive, {CallTag{1}}, now_).waits);
     EXPECT_FALSE(small.join("a", exclusive, {CallTag{2}}, now_).waits);
 }
@@ -262,19 +262,19 @@ TEST_F(LocalHandOver, TheNumberOfThoseThatWaitIsBounded) {
 // A grant that served several callers was worth it, although it was recalled.
 TEST_F(LocalHandOver, ARecallAfterFewUsesMakesTheNodeAskForOrdinaryGrants) {
     granted();
-    EXPECT_FALSE(cache_.recalled(one, now_));
-    EXPECT_TRUE(cache_.released(one, now_).back);
+    EXPECT_FALSE(cache_.recalled(the_one, now_));
+    EXPECT_TRUE(cache_.released(the_one, now_).back);
     EXPECT_EQ(join(1).tokens, 0U);
     cache_.released_ordinary("a", now_);
     EXPECT_GT(join(2).tokens, 0U);
-    granted(two);
+    granted(the_other);
     EXPECT_TRUE(cache_.answered("a", CallTag{2}, now_).callers.empty());
     for (std::uint64_t call = 3; call <= 5; ++call)
         EXPECT_TRUE(waits(call));
-    EXPECT_FALSE(cache_.recalled(two, now_));
+    EXPECT_FALSE(cache_.recalled(the_other, now_));
     for (std::uint64_t call = 3; call <= 5; ++call)
-        EXPECT_EQ(release(two), call);
-    EXPECT_TRUE(cache_.released(two, now_).back);
+        EXPECT_EQ(release(the_other), call);
+    EXPECT_TRUE(cache_.released(the_other, now_).back);
     EXPECT_GT(join(6).tokens, 0U);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Instant start{std::int64_t{3'600'000'000'000}};
+constexpr Instant beginning{std::int64_t{3'600'000'000'000}};
 
 // A heartbeat of 100 ms and an election timeout of one second.
 struct Watched {
@@ -23,7 +23,7 @@ struct Watched {
     }
 
     Patience patience{100ms, 1s};
-    Instant now = start;
+    Instant now = beginning;
 };
 
 TEST(Patience, IsAFewHeartbeatsWhileMessagesComeOnTime) {
@@ -56,7 +56,7 @@ TEST(Patience, IsNeverMoreThanTheElectionTimeout) {
     for (const auto delay :
          {Nanoseconds{250ms}, Nanoseconds{251ms}, Nanoseconds{24h * 365}, Nanoseconds::max()}) {
         Patience patience{100ms, 1s};
-        patience.note(delay, start);
+        patience.note(delay, beginning);
         EXPECT_EQ(patience.value(), 1s) << delay.count();
     }
 }
@@ -65,7 +65,7 @@ TEST(Patience, IsNeverMoreThanTheElectionTimeout) {
 TEST(Patience, IsTheElectionTimeoutIfThatIsOnlyAFewHeartbeats) {
     Patience patience{333ms, 1s};
     EXPECT_EQ(patience.value(), 1s);
-    patience.note(333ms, start);
+    patience.note(333ms, beginning);
     EXPECT_EQ(patience.value(), 1s);
 }
 
