@@ -110,7 +110,7 @@ std::string_view HoldRecord::name() const {
 }
 
 const core::Previous& HoldRecord::former_holder() const {
-    static const core::Previous nobody;
+    static const core::Previous& nobody = *new core::Previous;  // exit() must not destroy it
     if (!rare_) return nobody;
     if (rare_->part != nullptr) return rare_->part->previous;
     return grant() && !is_use() ? grant()->former_holder() : rare_->previous;

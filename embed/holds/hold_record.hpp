@@ -24,6 +24,7 @@
 namespace mortise::detail {
 
 class GrantCache;
+class HoldRecord;
 class LockerState;
 class NodeRuntime;
 
@@ -33,6 +34,11 @@ struct HoldContext {
     std::shared_ptr<CallGate> gate;
     std::shared_ptr<GrantCache> cache;
     ForkGeneration generation{};
+    // Null: what a record without these refers to. A static object would be destroyed by exit(),
+    // during which nodes go on.
+    std::shared_ptr<HoldRecord> no_grant{};
+    std::shared_ptr<LockerState> no_locker{};
+    std::shared_ptr<GrantCache> no_cache{};
 };
 
 // Thread-safe. A record ends once: released by its owner, or lost. In the child of a fork it is
@@ -130,7 +136,7 @@ public:
     // The cache in which the release of this hold is noted; null if there is none.
     [[nodiscard]] const std::shared_ptr<GrantCache>& cache() const {
         if (locker()) return grant()->cache();
-        return is_noted_in_cache_ ? context_->cache : no_cache_;
+        return is_noted_in_cache_ ? context_->cache : context_->no_cache;
     }
     // It is a use of a cached grant.
     [[nodiscard]] bool is_use() const { return grant() && is_noted_in_cache_; }
@@ -145,10 +151,10 @@ public:
     [[nodiscard]] bool is_part_of_set() const { return rare_ && rare_->part != nullptr; }
     // Null if the record shares no grant.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const {
-        return rare_ ? rare_->grant : no_grant_;
+        return rare_ ? rare_->grant : context_->no_grant;
     }
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const {
-        return rare_ ? rare_->locker : no_locker_;
+        return rare_ ? rare_->locker : context_->no_locker;
     }
     // True once: the owner has released it, and its locker does not know yet.
     bool leave() { return !has_left_.exchange(true); }
@@ -203,10 +209,6 @@ private:
                LockMode mode, FencingToken token, bool is_noted_in_cache, std::stop_source stop);
     static std::unique_ptr<Rare> rare_of(core::Acquired& granted, core::Nanoseconds progress);
     static std::unique_ptr<Rare> sharing(std::shared_ptr<HoldRecord> grant);
-
-    static inline const std::shared_ptr<HoldRecord> no_grant_{};
-    static inline const std::shared_ptr<LockerState> no_locker_{};
-    static inline const std::shared_ptr<GrantCache> no_cache_{};
 
     const std::shared_ptr<const HoldContext> context_;
     const core::OperationId operation_;  // not set if it shares a grant

@@ -23,7 +23,7 @@ void Holder::set_owner(LockerTag locker, std::string label) {
 }
 
 const Holder::More& Holder::more() const {
-    static const More none;
+    static const More& none = *new More;  // exit() must not destroy it
     return more_ ? *more_ : none;
 }
 

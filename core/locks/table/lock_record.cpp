@@ -60,7 +60,7 @@ LockRecord::Rare& LockRecord::rare() {
 }
 
 const Previous& LockRecord::previous() const {
-    static const Previous nobody;
+    static const Previous& nobody = *new Previous;  // exit() must not destroy it
     return rare_ ? rare_->previous : nobody;
 }
 

@@ -107,9 +107,9 @@ TEST(MarkStoreFaults, AreKeptWhenTheDiskIsFull) {
 
 // Unlike any other error, this one does not end the store.
 TEST(MarkStoreFaults, CanBeRaisedAgainWhenThereAreDescriptorsAgain) {
-    TemporaryDirectory directory;
     int failures = 0;
     for (std::uint64_t step = 1; step <= 6; ++step) {
+        TemporaryDirectory directory;  // marks of an earlier life would be flushed meanwhile
         FaultyDisk disk;
         auto store = MarkStore::open(directory.data(), seams_of(disk));
         ASSERT_TRUE(store) << store.error().what;
