@@ -76,7 +76,7 @@ HoldRecord::HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_p
       is_noted_in_cache_{is_noted_in_cache},
       stop_{std::move(stop)} {}
 
-HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use use,
+HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, core::LockCache::Use use,
                        std::shared_ptr<GrantCache> cache)
     : HoldRecord{with_cache(grant->context_, std::move(cache)),
                  sharing(grant),
@@ -87,14 +87,14 @@ HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use u
     rare_->previous = std::move(use.previous);
 }
 
-HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
+HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, LockMode mode,
                        std::shared_ptr<LockerState> locker)
     : HoldRecord{
           grant->context_, sharing(grant), mode, {}, false, std::stop_source{std::nostopstate}} {
     rare_->locker = std::move(locker);
 }
 
-HoldRecord::HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part)
+HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, const core::Acquired::Part& part)
     : HoldRecord{grant->context_,       sharing(grant), from_core(part.mode),
                  from_core(part.token), false,          std::stop_source{std::nostopstate}} {
     rare_->part = &part;

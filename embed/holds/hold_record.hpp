@@ -63,14 +63,14 @@ public:
         : HoldRecord{std::move(granted), std::make_shared<HoldContext>(HoldContext{
                                              std::move(lease), std::move(gate), nullptr})} {}
     // A use of a cached grant.
-    HoldRecord(std::shared_ptr<HoldRecord> grant, core::LockCache::Use use,
+    HoldRecord(const std::shared_ptr<HoldRecord>& grant, core::LockCache::Use use,
                std::shared_ptr<GrantCache> cache);
     // Shares a grant of that locker, in a mode that the grant covers.
-    HoldRecord(std::shared_ptr<HoldRecord> grant, LockMode mode,
+    HoldRecord(const std::shared_ptr<HoldRecord>& grant, LockMode mode,
                std::shared_ptr<LockerState> locker);
 
     // One of the parts of that grant.
-    HoldRecord(std::shared_ptr<HoldRecord> grant, const core::Acquired::Part& part);
+    HoldRecord(const std::shared_ptr<HoldRecord>& grant, const core::Acquired::Part& part);
 
     // Often runs on the core thread, which is the last to learn of a release.
     ~HoldRecord() override;
@@ -151,10 +151,12 @@ public:
     [[nodiscard]] bool is_part_of_set() const { return rare_ && rare_->part != nullptr; }
     // Null if the record shares no grant.
     [[nodiscard]] const std::shared_ptr<HoldRecord>& grant() const {
-        return rare_ ? rare_->grant : context_->no_grant;
+        const auto* rare = rare_.get();
+        return rare != nullptr ? rare->grant : context_->no_grant;
     }
     [[nodiscard]] const std::shared_ptr<LockerState>& locker() const {
-        return rare_ ? rare_->locker : context_->no_locker;
+        const auto* rare = rare_.get();
+        return rare != nullptr ? rare->locker : context_->no_locker;
     }
     // True once: the owner has released it, and its locker does not know yet.
     bool leave() { return !has_left_.exchange(true); }

@@ -149,13 +149,13 @@ private:
     [[nodiscard]] const Operation* operation_of(OperationId id) const;
     void check_operations() const;
 
-    SessionTable sessions_;
+    SessionTable sessions_{};
     LockTable table_;
     LockerBook lockers_;  // of live sessions
     EndedSessions ended_;
     UncountedHolds uncounted_;
     RowWriter rows_;
-    DeadlockWatch deadlocks_;  // of the command that is being applied
+    DeadlockWatch deadlocks_{};  // of the command that is being applied
 
     LockTable::Ended how_ended_;  // of the session of an operation; set while a command is applied
     LogIndex index_;              // of the entry that is being applied

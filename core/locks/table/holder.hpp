@@ -61,7 +61,7 @@ public:
         return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
     }
 
-    OperationId operation;
+    OperationId operation{};
     FencingToken token;
     LogIndex since;
     std::uint32_t cached_tokens = 0;
