@@ -1,0 +1,28 @@
+// The errors of the C interface.
+#pragma once
+
+#include <string>
+
+#include <mortise.h>
+
+struct mortise_error {
+    int code = MORTISE_OK;
+    int system = 0;          // an errno value
+    bool is_static = false;  // made before it was needed, for a moment without memory
+    std::string message{};   // empty: the name of the code
+    std::string reason{};
+    std::string lock_name{};
+};
+
+namespace mortise::capi {
+
+// The caller broke a rule of the header; `what` names the parameter, and is static text.
+struct Misuse {
+    const char* what;
+};
+
+// Called in a handler: returns the code of the present exception, and describes it in *error unless
+// `error` is null.
+[[nodiscard]] int report_exception(mortise_error** error) noexcept;
+
+}  // namespace mortise::capi
