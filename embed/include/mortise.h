@@ -30,15 +30,14 @@
  * MORTISE_INVALID_ARGUMENT, with a message. Functions that return no code then return 0 or NULL.
  *
  * Threads. Functions may be called on any thread, several at once on one object, except
- * - those that free an object: they must be the last call for it. mortise_hold_free() may be called
- *   in the hold's own callback;
+ * - those that free an object: they must be the last call for it;
  * - those that change a config.
  *
  * Callbacks. A callback comes with a context, which it receives, and with destroy, which is called
  * with the context exactly once: when the callback cannot be called any more, also if the function
  * that received it fails. Either runs on a thread of the node or on the thread of the call.
  * A callback must not throw a C++ exception and must not leave with longjmp(): the program ends. It
- * may call every function except mortise_node_free().
+ * may call every function, also those that free its hold and its node.
  *
  * fork(). In the child, objects of the parent fail with MORTISE_FORKED; free them or not. Open a
  * node there, and end with _exit() or exec.
@@ -210,8 +209,7 @@ uint64_t mortise_node_id(const mortise_node* node);
  * ends elsewhere. The object stays; a second call has no effect. NULL is allowed. */
 void mortise_node_close(mortise_node* node);
 
-/* Closes the node, if it is not closed, and frees it. Not in a callback. Holds may be freed before
- * or after it. */
+/* Closes the node, if it is not closed, and frees it. Holds may be freed before or after it. */
 void mortise_node_free(mortise_node* node);
 
 typedef struct mortise_status {

@@ -96,6 +96,27 @@ TEST_F(CLost, MayFreeAHoldThatWasLostBefore) {
     EXPECT_EQ(mortise_hold_on_lost(hold, lost, hold, nullptr, nullptr), MORTISE_OK);
 }
 
+TEST_F(CLost, MayFreeItsNode) {
+    struct Context {
+        mortise_node* node;
+        std::atomic<bool> freed = false;
+    } context{node_, false};
+    node_ = nullptr;
+    mortise_acquire_options options = MORTISE_ACQUIRE_OPTIONS_INIT;
+    options.max_hold_ns = 50 * ms;
+    mortise_hold* hold = nullptr;
+    ASSERT_EQ(mortise_node_acquire(context.node, "x", 1, &options, &hold, nullptr), MORTISE_OK);
+    const auto lost = [](void* given) {
+        auto& mine = *static_cast<Context*>(given);
+        mortise_node_free(mine.node);
+        mine.freed = true;
+    };
+    ASSERT_EQ(mortise_hold_on_lost(hold, lost, &context, nullptr, nullptr), MORTISE_OK);
+    EXPECT_TRUE(comes_true([&] { return context.freed.load(); }));
+    EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_LOCK_LOST);
+    mortise_hold_free(hold);
+}
+
 TEST_F(CLost, IsAwaitedByAReleaseOnAnotherThread) {
     struct Context {
         std::atomic<bool> began = false;

@@ -123,13 +123,13 @@ TEST_F(CNode, FindsALockTakenAndSaysSoWithoutAnError) {
     EXPECT_EQ(other, nullptr);
     other = hold;
     mortise_error* error = nullptr;
-    EXPECT_EQ(mortise_node_acquire_for(node_, "taken", 5, 20 * ms, nullptr, &other, &error),
+    EXPECT_EQ(mortise_node_acquire_for(node_, "taken", 5, 200 * ms, nullptr, &other, &error),
               MORTISE_OK);
     EXPECT_EQ(other, nullptr);
     EXPECT_EQ(error, nullptr);
 
     mortise_acquire_options options = MORTISE_ACQUIRE_OPTIONS_INIT;
-    options.wait_max_ns = 20 * ms;
+    options.wait_max_ns = 200 * ms;
     EXPECT_EQ(mortise_node_acquire(node_, "taken", 5, &options, &other, &error), MORTISE_TIMED_OUT);
     EXPECT_EQ(other, nullptr);
     std::size_t length = 0;
