@@ -12,8 +12,8 @@
  *
  * Results. A function that can fail returns a code: MORTISE_OK, which is 0, or why it failed. Its
  * last parameter receives the error object, or is NULL if the caller wants the code alone. On
- * success *error becomes NULL. On failure every other output is set to NULL or 0. Codes may be
- * added: treat an unknown one as a failure. A lock that another holder has is not a failure.
+ * success *error becomes NULL. On failure the object that would have been returned is NULL. Codes
+ * may be added: treat an unknown one as a failure. A lock that another holder has is not a failure.
  *
  * Ownership. What a function creates for the caller is freed with the function that its
  * description names; the functions that free accept NULL. Arguments are copied during the call. A
@@ -412,10 +412,10 @@ void mortise_hold_checkpoint(const mortise_hold* hold);
  * returned, or after 100 ms. A release is no loss. */
 typedef void (*mortise_lost_callback)(void* context);
 /* Sets the callback of a hold; a second one fails with MORTISE_INVALID_ARGUMENT. If the hold is
- * lost already, `lost` is called before this returns. On a released hold it is MORTISE_NOT_HELD.
- * destroy, which may be NULL, is called after `lost` has returned, or when the hold is released or
- * freed, or when this fails. The callback may release and free its hold. mortise_hold_release(),
- * _unlock() and _free() on another thread wait for a callback that runs. */
+ * lost already, `lost` is called at once, in general before this returns. On a released hold it is
+ * MORTISE_NOT_HELD. destroy, which may be NULL, is called after `lost` has returned, or when the
+ * hold is released or freed, or when this fails. The callback may release and free its hold.
+ * mortise_hold_release(), _unlock() and _free() on another thread wait for a callback that runs. */
 int mortise_hold_on_lost(mortise_hold* hold, mortise_lost_callback lost, void* context,
                          void (*destroy)(void* context), mortise_error** error);
 

@@ -36,6 +36,7 @@ TEST_F(CLost, IsCalledAtOnceForALostHold) {
     auto* const hold = acquire_for_a_while("late", 20 * ms);
     EXPECT_TRUE(comes_true([&] { return mortise_hold_state(hold) == MORTISE_HOLD_LOST; }));
     EXPECT_EQ(watch(hold), MORTISE_OK);
+    EXPECT_TRUE(comes_true([&] { return calls_.destroyed == 1; }));
     expect(1, 1);
     mortise_hold_free(hold);
     expect(1, 1);

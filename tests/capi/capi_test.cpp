@@ -6,6 +6,9 @@
 #include <string_view>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tests/capi/one_c_node.hpp"
 #include <mortise/testing/temp_directory.hpp>
 
@@ -114,6 +117,18 @@ TEST_F(CNode, HoldsALockUntilItIsReleased) {
     EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_NOT_HELD);
     EXPECT_STREQ(mortise_hold_name(hold, nullptr), "orders/42");
     mortise_hold_free(hold);
+}
+
+TEST_F(CNode, ReleasesAHoldOnceForTwoThreads) {
+    for (int i = 0; i < 20; ++i) {
+        auto* const hold = acquire("released twice");
+        int other = MORTISE_OK;
+        std::jthread thread{[&] { other = mortise_hold_release(hold, nullptr); }};
+        const int own = mortise_hold_release(hold, nullptr);
+        thread.join();
+        EXPECT_EQ(own + other, MORTISE_NOT_HELD);
+        mortise_hold_free(hold);
+    }
 }
 
 TEST_F(CNode, FindsALockTakenAndSaysSoWithoutAnError) {
@@ -293,6 +308,28 @@ TEST_F(CNode, EndsItsHoldsWhenItIsClosed) {
     mortise_node_free(node_);
     node_ = nullptr;
     EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_NODE_STOPPED);
+    mortise_hold_free(hold);
+}
+
+TEST_F(CNode, DoesNothingInTheChildOfAFork) {
+    auto* const hold = acquire("parent");
+    Calls calls;
+    ASSERT_EQ(mortise_hold_on_lost(hold, count_lost, &calls, nullptr, nullptr), MORTISE_OK);
+    const auto child = ::fork();
+    if (child == 0) {
+        mortise_hold* other = nullptr;
+        bool is_right = try_acquire("child", &other) == MORTISE_FORKED;
+        is_right = is_right && mortise_hold_valid(hold) == 0;
+        is_right = is_right && mortise_hold_check(hold, nullptr) == MORTISE_FORKED;
+        mortise_hold_free(hold);
+        mortise_node_free(node_);
+        ::_exit(is_right && calls.lost == 0 ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(mortise_hold_valid(hold), 1);
+    EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_OK);
     mortise_hold_free(hold);
 }
 
