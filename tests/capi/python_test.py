@@ -5,6 +5,7 @@ Two processes exclude each other, a lost hold says so, and Ctrl-C ends a wait.
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -215,6 +216,37 @@ class OneNode(unittest.TestCase):
         for code in mortise.Code:
             if code != mortise.Code.OK:
                 self.assertIsNot(mortise._errors.class_of(code), mortise.LockError, code)
+
+
+def builder():
+    """An interpreter that can build a package without the network, or None."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        asks = ("from importlib.util import find_spec as find; "
+                "raise SystemExit(not all(map(find, ('pip', 'setuptools', 'wheel'))))")
+        if os.path.exists(python) and not subprocess.run([python, "-c", asks],
+                                                         check=False).returncode:
+            return python
+    return None
+
+
+@unittest.skipUnless(builder(), "there is no pip with setuptools and wheel")
+class Installation(unittest.TestCase):
+    def test_pip_installs_it_without_the_network(self):
+        with tempfile.TemporaryDirectory(prefix="mortise-python-") as folder:
+            source = f"{folder}/source"  # pip leaves files in it
+            shutil.copytree(FOLDER, source, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copy(LIBRARY, f"{source}/mortise/libmortise.so.0")  # beside the package
+            subprocess.run([builder(), "-m", "pip", "install", "--quiet", "--no-index",
+                            "--no-build-isolation", "--no-deps", "--no-warn-script-location",
+                            "--root-user-action=ignore", "--target", f"{folder}/target", source],
+                           check=True)
+            here = {name: value for name, value in os.environ.items() if name != "MORTISE_LIBRARY"}
+            said = subprocess.run(
+                [builder(), "-c", "import mortise; print(mortise.__file__, mortise.version())"],
+                env={**here, "PYTHONPATH": f"{folder}/target"}, cwd=folder, check=True,
+                capture_output=True, text=True).stdout
+            self.assertEqual(said.split(), [f"{folder}/target/mortise/__init__.py",
+                                            mortise.__version__])
 
 
 def free_ports(count):
