@@ -100,7 +100,7 @@ int64_t mortise_hold_remaining_ns(const mortise_hold* hold) {
     return hold != nullptr ? hold->hold.remaining().to_nanoseconds().count() : 0;
 }
 
-mortise_state mortise_hold_state(const mortise_hold* hold) {
+int mortise_hold_state(const mortise_hold* hold) {
     return hold != nullptr ? static_cast<int>(hold->hold.state()) : MORTISE_HOLD_RELEASED;
 }
 

@@ -377,7 +377,6 @@ int mortise_hold_valid(const mortise_hold* hold);
 /* How long mortise_hold_valid() stays 1 if no renewal succeeds; 0 if it is 0. */
 int64_t mortise_hold_remaining_ns(const mortise_hold* hold);
 
-typedef int32_t mortise_state;
 enum {
     MORTISE_HOLD_HELD = 0,
     MORTISE_HOLD_AT_RISK = 1,   /* a renewal is overdue; the lease still runs */
@@ -385,7 +384,8 @@ enum {
     MORTISE_HOLD_LOST = 3,      /* for ever */
     MORTISE_HOLD_RELEASED = 4,  /* also for NULL */
 };
-mortise_state mortise_hold_state(const mortise_hold* hold);
+/* One of the constants above. */
+int mortise_hold_state(const mortise_hold* hold);
 
 typedef int32_t mortise_loss_reason;
 enum {

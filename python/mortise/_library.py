@@ -94,7 +94,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hold_token": (c_int64, [c_void_p]),
     "hold_valid": (c_int, [c_void_p]),
     "hold_remaining_ns": (c_int64, [c_void_p]),
-    "hold_state": (c_int32, [c_void_p]),
+    "hold_state": (c_int, [c_void_p]),
     "hold_why_lost": (c_int32, [c_void_p]),
     "hold_check": (c_int, [c_void_p, _OUT]),
     "hold_confirm": (c_int, [c_void_p, c_int64, _OUT]),

@@ -28,6 +28,11 @@ TEST(CCodes, HaveNamesAndSayWhetherToRetry) {
     EXPECT_STREQ(mortise_code_name(MORTISE_LOCK_LOST), "lock_lost");
     EXPECT_STREQ(mortise_code_name(MORTISE_DIRECTORY_LOCKED), "directory_locked");
     EXPECT_STREQ(mortise_code_name(-1), "unknown");
+    EXPECT_STREQ(mortise_code_name(MORTISE_INCOMPATIBLE + 1), "unknown");
+    for (int code = MORTISE_OK; code <= MORTISE_INCOMPATIBLE; ++code)
+        EXPECT_STRNE(mortise_code_name(code), "unknown") << code;
+    for (int code = MORTISE_DIRECTORY_LOCKED; code <= MORTISE_DIRECTORY_CLOSED; ++code)
+        EXPECT_STRNE(mortise_code_name(code), "unknown") << code;
     EXPECT_EQ(mortise_code_is_retryable(MORTISE_NO_QUORUM), 1);
     EXPECT_EQ(mortise_code_is_retryable(MORTISE_OUT_OF_MEMORY), 1);
     EXPECT_EQ(mortise_code_is_retryable(MORTISE_LOCK_LOST), 0);

@@ -4,7 +4,9 @@
 Two processes exclude each other, a lost hold says so, and Ctrl-C ends a wait.
 """
 
+import ctypes
 import os
+import re
 import shutil
 import signal
 import socket
@@ -216,6 +218,40 @@ class OneNode(unittest.TestCase):
         for code in mortise.Code:
             if code != mortise.Code.OK:
                 self.assertIsNot(mortise._errors.class_of(code), mortise.LockError, code)
+
+
+class SameAsTheHeader(unittest.TestCase):
+    """tests/capi/abi.txt has the constants and the layout of mortise.h."""
+
+    def setUp(self):
+        self.record = (Path(__file__).parent / "abi.txt").read_text(encoding="utf-8")
+
+    def test_constants(self):
+        prefixes = {
+            mortise.Code: "", mortise.Mode: "MODE_", mortise.QueuePolicy: "QUEUE_POLICY_",
+            mortise.OnUncertain: "ON_UNCERTAIN_", mortise.Caching: "CACHING_",
+            mortise.HoldState: "HOLD_", mortise.LossReason: "LOSS_",
+            mortise.Predecessor: "PREDECESSOR_", mortise.LogLevel: "LOG_"}
+        ours = {f"{prefix}{member.name}": member.value
+                for kind, prefix in prefixes.items() for member in kind}
+        theirs = {name: int(value)
+                  for name, value in re.findall(r"^MORTISE_(\w+) = (\d+)$", self.record, re.M)}
+        self.assertEqual(ours, theirs)
+
+    def test_structs(self):
+        kinds = {"mortise_acquire_options": mortise._library.AcquireOptions,
+                 "mortise_status": mortise._library.CStatus,
+                 "mortise_previous": mortise._library.CPrevious}
+        ours = "".join(
+            f"struct {name}: {ctypes.sizeof(kind)} bytes\n" +
+            "".join(f"  {field}: {getattr(kind, field).size} bytes at "
+                    f"{getattr(kind, field).offset}\n" for field, _ in kind._fields_)
+            for name, kind in kinds.items())
+        self.assertIn(ours, self.record)
+
+    def test_functions(self):
+        declared = set(re.findall(r"\bmortise_(\w+)\(", self.record))
+        self.assertLessEqual(set(mortise._library._SIGNATURES), declared)
 
 
 def builder():
