@@ -30,6 +30,12 @@ class AcquireOptions(Structure):
         ("priority", c_int32), ("queue_policy", c_int32), ("on_uncertain", c_int32),
         ("caching", c_int32), ("reserved", c_int32), ("canceller", c_void_p)]
 
+    kept: Any = None  # the object whose handle is in `canceller`
+
+    def keep(self, canceller: Any) -> None:
+        self.kept = canceller
+        self.canceller = canceller._handle
+
 
 class CStatus(Structure):
     """mortise_status."""

@@ -125,9 +125,9 @@ class Node:
             return self._acquire_at_once(name, options)
         given = _options(**options)
         given.wait_max_ns = wait
-        handle = self._interruptible(lib.node_acquire, name, given, ())
-        assert handle is not None
-        return Hold(handle, name)
+        hold = self._interruptible(lib.node_acquire, name, given, ())
+        assert hold is not None
+        return hold
 
     def try_acquire(self, name: Name, **options: Any) -> Optional[Hold]:
         """Makes one attempt: None if another holder has the lock."""
@@ -139,8 +139,7 @@ class Node:
     def acquire_for(self, name: Name, wait_max: Seconds, **options: Any) -> Optional[Hold]:
         """Waits for at most `wait_max`: None if that time ended first. Ctrl-C ends the wait."""
         wait = nanoseconds(wait_max, INT64_MAX)
-        handle = self._interruptible(lib.node_acquire_for, name, _options(**options), (wait,))
-        return Hold(handle, name) if handle else None
+        return self._interruptible(lib.node_acquire_for, name, _options(**options), (wait,))
 
     def break_lock(self, name: Name, token: int, reason: str = "") -> None:
         """Takes a lock away from the holder with that token. NotHeld if nobody has it."""
@@ -154,44 +153,52 @@ class Node:
         raise TimedOut(f"{shown}: another holder has the lock", Code.TIMED_OUT, shown)
 
     def _interruptible(self, function: Any, name: Name, options: AcquireOptions,
-                       extra: tuple[int, ...]) -> Optional[int]:
+                       extra: tuple[int, ...]) -> Optional[Hold]:
         """Python handles Ctrl-C on the main thread only, and only between its own instructions. So
         there another thread makes the call, and the main thread can cancel it."""
         content = encoded(name)
-        arguments = (self._handle, content, len(content), *extra, byref(options))
+
+        # It may go on for a moment after an interruption, so it keeps what it needs: this node, and
+        # the options with their canceller.
+        def acquire() -> Optional[Hold]:
+            handle = made(function, self._handle, content, len(content), *extra, byref(options))
+            return Hold(handle, name) if handle else None
+
         if threading.current_thread() is not threading.main_thread():
-            return made(function, *arguments)
-        canceller = None if options.canceller else Canceller()
-        if canceller is not None:
-            options.canceller = canceller._handle
-        return _in_a_thread(lambda: made(function, *arguments),
-                            lambda: lib.canceller_cancel(options.canceller))
+            return acquire()
+        if options.kept is None:
+            options.keep(Canceller())
+        return _in_a_thread(acquire, options.kept.cancel)
 
 
-def _in_a_thread(make: Any, cancel: Any) -> Optional[int]:
-    """The hold that `make` makes, or its exception. An exception of a signal handler cancels it."""
-    handles: list[Optional[int]] = []
+def _in_a_thread(acquire: Any, cancel: Any) -> Optional[Hold]:
+    """What `acquire` returns or raises. An exception of a signal handler cancels it; a hold that it
+    has then is released."""
+    holds: list[Optional[Hold]] = []
     errors: list[BaseException] = []
+    done = threading.Event()
 
     def work() -> None:
         try:
-            handles.append(make())
+            holds.append(acquire())
         except BaseException as error:  # pylint: disable=broad-except
             errors.append(error)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=work, name="mortise acquire", daemon=True)
-    thread.start()
     try:
-        thread.join()
+        threading.Thread(target=work, name="mortise acquire", daemon=True).start()
+        done.wait()
     except BaseException:
         cancel()
-        thread.join()
-        if handles and handles[0]:
-            lib.hold_free(handles[0])
+        # If the thread is late, or never started, a hold that it gets is forgotten with it.
+        done.wait(0.1)
+        for hold in filter(None, holds):
+            hold.unlock()
         raise
     if errors:
         raise errors[0]
-    return handles[0]
+    return holds[0]
 
 
 def _options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
@@ -202,10 +209,12 @@ def _options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
              on_uncertain: OnUncertain = OnUncertain.LOSE, caching: Caching = Caching.ADAPTIVE,
              canceller: Optional[Canceller] = None) -> AcquireOptions:
     words = encoded(label)
-    return AcquireOptions(
+    made_options = AcquireOptions(
         size=ctypes.sizeof(AcquireOptions), label=words, label_length=len(words),
         max_hold_ns=nanoseconds(max_hold, 0), min_hold_ns=nanoseconds(min_hold, 0),
         progress_timeout_ns=nanoseconds(progress_timeout, 0),
         lock_delay_ns=nanoseconds(lock_delay, 0), mode=mode, priority=priority,
-        queue_policy=queue_policy, on_uncertain=on_uncertain, caching=caching,
-        canceller=canceller._handle if canceller else None)
+        queue_policy=queue_policy, on_uncertain=on_uncertain, caching=caching)
+    if canceller is not None:
+        made_options.keep(canceller)
+    return made_options
