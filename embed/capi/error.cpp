@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <mortise.h>
 
@@ -54,12 +55,20 @@ mortise_error described(const LockError& thrown) {
     return made;
 }
 
+mortise_error described(const HoldFailure& failure) {
+    ErrorDetail detail;
+    detail.name = failure.lock_name;
+    return described(LockError{failure.code, std::move(detail)});
+}
+
 // The code without a description, for when there is no memory for one.
 int code_of_exception() noexcept {
     try {
         throw;
     } catch (const Misuse&) {
         return MORTISE_INVALID_ARGUMENT;
+    } catch (const HoldFailure& failure) {
+        return code_of(failure.code);
     } catch (const std::system_error& thrown) {
         return code_of(thrown.code());
     } catch (const std::bad_alloc&) {
@@ -74,6 +83,8 @@ mortise_error described_exception() {
         throw;
     } catch (const Misuse& misuse) {
         return described(MORTISE_INVALID_ARGUMENT, misuse.what);
+    } catch (const HoldFailure& failure) {
+        return described(failure);
     } catch (const LockError& thrown) {
         return described(thrown);
     } catch (const std::system_error& thrown) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include <mortise.h>
 
@@ -19,6 +21,13 @@ namespace mortise::capi {
 // The caller broke a rule of the header; `what` names the parameter, and is static text.
 struct Misuse {
     const char* what;
+};
+
+// What a hold says when it has failed. Unlike a LockError it needs no memory, so that the code
+// stays the same without any. The name belongs to the hold.
+struct HoldFailure {
+    std::error_code code;
+    std::string_view lock_name;
 };
 
 // Called in a handler: returns the code of the present exception, and describes it in *error unless

@@ -2,18 +2,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <mortise.h>
 
 #include "embed/capi/calls.hpp"
+#include "embed/capi/error.hpp"
 #include "embed/capi/handles.hpp"
 #include "embed/capi/options.hpp"
 #include "embed/capi/structs.hpp"
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
-#include <mortise/lock_error.hpp>
 
 using namespace mortise::capi;
 
@@ -43,10 +44,15 @@ const mortise_hold& existing(const mortise_hold* hold) {
     return *hold;
 }
 
-void fail(const mortise_hold& hold, std::error_code ec) {
-    ErrorDetail detail;
-    detail.name = hold.name;
-    throw LockError{ec, std::move(detail)};
+void fail_if(const mortise_hold& hold, std::error_code ec) {
+    if (ec) throw HoldFailure{ec, hold.name};
+}
+
+void release(mortise_hold& hold) {
+    if (hold.watch->is_of_parent()) fail_if(hold, Errc::forked);
+    hold.watch->end();
+    if (hold.is_released.exchange(true)) fail_if(hold, Errc::not_held);
+    fail_if(hold, hold.hold.release());
 }
 
 char* copy_of(std::string_view bytes) {
@@ -61,10 +67,8 @@ char* copy_of(std::string_view bytes) {
 
 int mortise_hold_release(mortise_hold* hold, mortise_error** error) {
     return guarded(error, [&] {
-        const auto& held = existing(hold);
-        held.watch->end();
-        if (hold->is_released.exchange(true)) fail(held, mortise::Errc::not_held);
-        if (const auto ec = hold->hold.release()) fail(held, ec);
+        require(hold != nullptr, "hold is NULL");
+        release(*hold);
     });
 }
 
@@ -109,13 +113,19 @@ mortise_loss_reason mortise_hold_why_lost(const mortise_hold* hold) {
 }
 
 int mortise_hold_check(const mortise_hold* hold, mortise_error** error) {
-    return guarded(error, [&] { existing(hold).hold.check(); });
+    return guarded(error, [&] {
+        const auto& held = existing(hold);
+        fail_if(held, held.hold.failure());
+    });
 }
 
 int mortise_hold_confirm(const mortise_hold* hold, int64_t wait_max_ns, mortise_error** error) {
     return guarded(error, [&] {
         const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
-        existing(hold).hold.confirm(std::chrono::steady_clock::now() + wait);
+        const auto& held = existing(hold);
+        std::error_code ec;
+        held.hold.confirm(std::chrono::steady_clock::now() + wait, ec);
+        fail_if(held, ec);
     });
 }
 
@@ -139,7 +149,10 @@ int mortise_hold_value(const mortise_hold* hold, char** bytes, size_t* length,
     if (length != nullptr) *length = 0;
     return guarded(error, [&] {
         require(bytes != nullptr && length != nullptr, "bytes or length is NULL");
-        const auto value = existing(hold).hold.value();
+        const auto& held = existing(hold);
+        std::error_code ec;
+        const auto value = held.hold.value(ec);
+        fail_if(held, ec);
         *bytes = copy_of(value);
         *length = value.size();
     });
@@ -147,8 +160,12 @@ int mortise_hold_value(const mortise_hold* hold, char** bytes, size_t* length,
 
 int mortise_hold_set_value(const mortise_hold* hold, const char* bytes, size_t length,
                            mortise_error** error) {
-    return guarded(error,
-                   [&] { existing(hold).hold.set_value(text(bytes, length, "bytes is NULL")); });
+    return guarded(error, [&] {
+        const auto& held = existing(hold);
+        std::error_code ec;
+        held.hold.set_value(text(bytes, length, "bytes is NULL"), ec);
+        fail_if(held, ec);
+    });
 }
 
 int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,

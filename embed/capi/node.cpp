@@ -103,6 +103,7 @@ void mortise_node_close(mortise_node* node) {
 }
 
 void mortise_node_free(mortise_node* node) {
+    mortise_node_close(node);  // the destructor alone does not wait for a slow callback
     delete node;
 }
 

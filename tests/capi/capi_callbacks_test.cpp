@@ -1,8 +1,13 @@
 // Callbacks of the C interface: each is called when the header says so, and destroys its context
 // exactly once.
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/capi/one_c_node.hpp"
 
@@ -179,6 +184,113 @@ TEST_F(CLost, EndsOnceWhenALossMeetsAFree) {
         EXPECT_EQ(calls.destroyed, 1);
         EXPECT_FALSE(calls.destroyed_first);
     }
+}
+
+// Two holds of two nodes that are lost at the same moment; the callback of each waits for that of
+// the other and then releases the hold of the other.
+struct Pair {
+    std::array<mortise_hold*, 2> holds{};
+    std::array<std::atomic<int>, 2> codes{-1, -1};
+    std::atomic<int> running = 0;
+    std::atomic<int> destroyed = 0;
+};
+
+template <int other>
+void release_other(void* context) {
+    auto& pair = *static_cast<Pair*>(context);
+    ++pair.running;
+    EXPECT_TRUE(comes_true([&] { return pair.running == 2; }));
+    pair.codes[other] = mortise_hold_release(pair.holds[other], nullptr);
+}
+
+TEST_F(CLost, MayReleaseAHoldWhoseCallbackReleasesItsOwn) {
+    mortise_node* const second = open_in_memory();
+    ASSERT_EQ(mortise_node_wait_ready(second, patience, nullptr), MORTISE_OK);
+    Pair pair;
+    pair.holds[0] = acquire("mutual");
+    ASSERT_EQ(mortise_node_acquire(second, "mutual", 6, nullptr, &pair.holds[1], nullptr),
+              MORTISE_OK);
+    const auto destroy = [](void* context) { ++static_cast<Pair*>(context)->destroyed; };
+    EXPECT_EQ(mortise_hold_on_lost(pair.holds[0], release_other<1>, &pair, destroy, nullptr),
+              MORTISE_OK);
+    EXPECT_EQ(mortise_hold_on_lost(pair.holds[1], release_other<0>, &pair, destroy, nullptr),
+              MORTISE_OK);
+    std::jthread closing{[&] { mortise_node_close(second); }};
+    mortise_node_close(node_);
+    closing.join();
+    EXPECT_TRUE(comes_true([&] { return pair.destroyed == 2; }));
+    EXPECT_EQ(pair.codes[0], MORTISE_NODE_STOPPED);
+    EXPECT_EQ(pair.codes[1], MORTISE_NODE_STOPPED);
+    mortise_hold_free(pair.holds[0]);
+    mortise_hold_free(pair.holds[1]);
+    mortise_node_free(second);
+    EXPECT_EQ(pair.destroyed, 2);
+}
+
+struct Slow {
+    std::chrono::milliseconds time;
+    std::atomic<bool> began = false;
+    std::atomic<bool> ended = false;
+};
+
+void take_long(void* context) {
+    auto& slow = *static_cast<Slow*>(context);
+    slow.began = true;
+    std::this_thread::sleep_for(slow.time);
+    slow.ended = true;
+}
+
+TEST_F(CLost, IsAwaitedAlsoWhenTheCallThatSetsItCallsIt) {
+    auto* const hold = acquire_for_a_while("slow at once", 20 * ms);
+    EXPECT_TRUE(comes_true([&] { return mortise_hold_state(hold) == MORTISE_HOLD_LOST; }));
+    Slow slow{std::chrono::milliseconds{50}};
+    std::jthread setting{[&] {
+        EXPECT_EQ(mortise_hold_on_lost(hold, take_long, &slow, nullptr, nullptr), MORTISE_OK);
+    }};
+    EXPECT_TRUE(comes_true([&] { return slow.began.load(); }));
+    EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_LOCK_LOST);
+    EXPECT_TRUE(slow.ended);
+    setting.join();
+    mortise_hold_free(hold);
+}
+
+// Longer than timing.close_timeout and what the destructor of a node adds.
+TEST_F(CLost, IsAwaitedByTheFunctionThatFreesTheNode) {
+    Slow slow{std::chrono::milliseconds{3500}};
+    auto* const hold = acquire("slow");
+    ASSERT_EQ(mortise_hold_on_lost(hold, take_long, &slow, nullptr, nullptr), MORTISE_OK);
+    mortise_node_free(node_);
+    node_ = nullptr;
+    EXPECT_TRUE(slow.ended);
+    mortise_hold_free(hold);
+}
+
+// The thread that runs the callback does not exist in the child.
+TEST_F(CLost, IsNotAwaitedInTheChildOfAFork) {
+    Slow slow{std::chrono::milliseconds{200}};
+    auto* const hold = acquire("forked");
+    auto* const other = acquire("other");
+    ASSERT_EQ(mortise_hold_on_lost(hold, take_long, &slow, nullptr, nullptr), MORTISE_OK);
+    EXPECT_EQ(mortise_node_break_lock(node_, "forked", 6, mortise_hold_token(hold), "", 0, nullptr),
+              MORTISE_OK);
+    EXPECT_TRUE(comes_true([&] { return slow.began.load(); }));
+    const auto child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        bool is_right = mortise_hold_release(hold, nullptr) == MORTISE_FORKED;
+        is_right = is_right && mortise_hold_release(other, nullptr) == MORTISE_FORKED;
+        is_right = is_right && watch(other) == MORTISE_FORKED && calls_.destroyed == 1;
+        mortise_hold_unlock(hold);
+        mortise_hold_free(hold);
+        mortise_hold_free(other);
+        ::_exit(is_right && !slow.ended ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    mortise_hold_free(hold);
+    EXPECT_TRUE(slow.ended);
+    mortise_hold_free(other);
 }
 
 struct Lines {

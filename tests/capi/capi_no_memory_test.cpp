@@ -89,6 +89,29 @@ TEST_F(CNoMemory, OfAConfigMakesNone) {
     mortise_config_free(config);
 }
 
+TEST_F(CNoMemory, ForALostHoldSaysThatItIsLost) {
+    auto* const hold = acquire_for_a_while("lost", 20 * ms);
+    EXPECT_TRUE(comes_true([&] { return mortise_hold_state(hold) == MORTISE_HOLD_LOST; }));
+    const auto fails = [](int wanted, const auto& call) {
+        mortise_error* error = nullptr;
+        left = 0;
+        const int code = call(&error);
+        left = -1;
+        EXPECT_EQ(code, wanted);
+        EXPECT_EQ(mortise_error_code(error), wanted);
+        mortise_error_free(error);
+    };
+    char* bytes = nullptr;
+    std::size_t length = 0;
+    fails(MORTISE_LOCK_LOST, [&](auto e) { return mortise_hold_check(hold, e); });
+    fails(MORTISE_LOCK_LOST, [&](auto e) { return mortise_hold_confirm(hold, 0, e); });
+    fails(MORTISE_LOCK_LOST, [&](auto e) { return mortise_hold_value(hold, &bytes, &length, e); });
+    fails(MORTISE_LOCK_LOST, [&](auto e) { return mortise_hold_set_value(hold, "x", 1, e); });
+    EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_LOCK_LOST);
+    fails(MORTISE_NOT_HELD, [&](auto e) { return mortise_hold_release(hold, e); });
+    mortise_hold_free(hold);
+}
+
 TEST_F(CNoMemory, ForTheErrorLeavesTheCode) {
     mortise_error* error = nullptr;
     mortise_hold* hold = nullptr;

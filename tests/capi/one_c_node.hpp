@@ -30,18 +30,20 @@ bool comes_true(const Condition& condition) {
     return condition();
 }
 
+inline mortise_node* open_in_memory() {
+    mortise_config* config = nullptr;
+    mortise_node* node = nullptr;
+    EXPECT_EQ(mortise_config_in_memory(&config, nullptr), MORTISE_OK);
+    EXPECT_EQ(mortise_config_set_log(config, MORTISE_LOG_OFF, nullptr, nullptr, nullptr, nullptr),
+              MORTISE_OK);
+    EXPECT_EQ(mortise_node_open(config, &node, nullptr), MORTISE_OK);
+    mortise_config_free(config);
+    return node;
+}
+
 class OneCNode : public ::testing::Test {
 protected:
-    OneCNode() {
-        mortise_config* config = nullptr;
-        EXPECT_EQ(mortise_config_in_memory(&config, nullptr), MORTISE_OK);
-        EXPECT_EQ(
-            mortise_config_set_log(config, MORTISE_LOG_OFF, nullptr, nullptr, nullptr, nullptr),
-            MORTISE_OK);
-        EXPECT_EQ(mortise_node_open(config, &node_, nullptr), MORTISE_OK);
-        mortise_config_free(config);
-        EXPECT_EQ(mortise_node_wait_ready(node_, patience, nullptr), MORTISE_OK);
-    }
+    OneCNode() { EXPECT_EQ(mortise_node_wait_ready(node_, patience, nullptr), MORTISE_OK); }
     ~OneCNode() override { mortise_node_free(node_); }
 
     mortise_hold* acquire(std::string_view name, const mortise_acquire_options* options = nullptr) {
@@ -63,7 +65,7 @@ protected:
         return acquire(name, &options);
     }
 
-    mortise_node* node_ = nullptr;
+    mortise_node* node_ = open_in_memory();
 };
 
 // Counts what happens to one context.
