@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -35,6 +36,14 @@ static_assert(MORTISE_LOG_WARN == static_cast<int>(LogLevel::warn));
 static_assert(MORTISE_LOG_ERROR == static_cast<int>(LogLevel::error));
 static_assert(MORTISE_LOG_OFF == static_cast<int>(LogLevel::off));
 
+// The system would read a path up to its first zero byte, which is another one.
+std::string_view path_of(const char* path, std::size_t length, const char* is_null,
+                         const char* is_wrong) {
+    const auto given = text(path, length, is_null);
+    require(!given.empty() && given.find('\0') == std::string_view::npos, is_wrong);
+    return given;
+}
+
 LogConfig log_config(mortise_log_level level, std::shared_ptr<const LogCallback> callback) {
     LogConfig log;
     log.level = static_cast<LogLevel>(level);
@@ -53,9 +62,8 @@ LogConfig log_config(mortise_log_level level, std::shared_ptr<const LogCallback>
 int mortise_config_from_file(const char* path, size_t path_length, mortise_config** config,
                              mortise_error** error) {
     return make_config(config, error, [&] {
-        const auto name = text(path, path_length, "path is NULL");
-        require(!name.empty(), "path is empty");
-        return mortise::Config::from_file(name);
+        return mortise::Config::from_file(
+            path_of(path, path_length, "path is NULL", "path is empty or has a zero byte"));
     });
 }
 
@@ -73,9 +81,8 @@ int mortise_config_from_environment(mortise_config** config, mortise_error** err
 int mortise_config_single_node(const char* data_dir, size_t data_dir_length,
                                mortise_config** config, mortise_error** error) {
     return make_config(config, error, [&] {
-        const auto directory = text(data_dir, data_dir_length, "data_dir is NULL");
-        require(!directory.empty(), "data_dir is empty");
-        return mortise::Config::single_node(directory);
+        return mortise::Config::single_node(path_of(data_dir, data_dir_length, "data_dir is NULL",
+                                                    "data_dir is empty or has a zero byte"));
     });
 }
 

@@ -16,7 +16,7 @@ namespace mortise::capi {
 namespace {
 
 // Of the first version; it does not change when the struct grows.
-constexpr std::size_t oldest_options = 96;
+constexpr std::size_t oldest_options = 88;
 static_assert(sizeof(mortise_acquire_options) >= oldest_options);
 
 constexpr std::array modes = {
@@ -62,9 +62,16 @@ Caching caching(mortise_caching choice) {
     }
 }
 
+// The longest Duration would mean none to the library, as zero does here.
+Duration term_of(std::int64_t ns, const char* what) {
+    const auto term = time_of(ns, what);
+    require(term.is_set(), what);
+    return term;
+}
+
 // A limit that zero leaves out.
 Duration limit_of(std::int64_t ns, const char* what) {
-    const auto limit = time_of(ns, what);
+    const auto limit = term_of(ns, what);
     return limit == Duration::zero() ? Duration::max() : limit;
 }
 
@@ -87,12 +94,11 @@ AcquireOptions options_of(const mortise_acquire_options* given) {
     require(known.reserved == 0, "options->reserved is not 0");
     options.mode = lock_mode(known.mode);
     options.label = text(known.label, known.label_length, "options->label is NULL");
-    options.wait_max = limit_of(known.wait_max_ns, "options->wait_max_ns is negative");
-    options.max_hold = limit_of(known.max_hold_ns, "options->max_hold_ns is negative");
-    options.min_hold = time_of(known.min_hold_ns, "options->min_hold_ns is negative");
+    options.max_hold = limit_of(known.max_hold_ns, "options->max_hold_ns is 0 to 24 days");
+    options.min_hold = term_of(known.min_hold_ns, "options->min_hold_ns is 0 to 24 days");
     options.progress_timeout =
-        limit_of(known.progress_timeout_ns, "options->progress_timeout_ns is negative");
-    options.lock_delay = time_of(known.lock_delay_ns, "options->lock_delay_ns is negative");
+        limit_of(known.progress_timeout_ns, "options->progress_timeout_ns is 0 to 24 days");
+    options.lock_delay = term_of(known.lock_delay_ns, "options->lock_delay_ns is 0 to 24 days");
     options.priority = known.priority;
     options.queue_policy = queue_policy(known.queue_policy);
     options.on_uncertain = on_uncertain(known.on_uncertain);

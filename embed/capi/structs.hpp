@@ -34,7 +34,8 @@ template <class T>
     return known;
 }
 
-// Fills the caller's struct as far as both know it, and the rest with zeros.
+// Fills the caller's struct as far as both know it, and the rest with zeros; its size tells the
+// caller which members this library knows.
 template <class T>
 void write_struct(const T& known, T& output, std::size_t oldest) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -42,7 +43,7 @@ void write_struct(const T& known, T& output, std::size_t oldest) {
     require_size(size, oldest);
     std::memset(static_cast<void*>(&output), 0, size);
     std::memcpy(&output, &known, std::min(size, sizeof(T)));
-    output.size = size;
+    output.size = std::min(size, sizeof(T));
 }
 
 }  // namespace mortise::capi

@@ -6,14 +6,20 @@
  *       mortise_hold_free(hold);
  *   }
  *
- * Stability. Names, values and the meaning of what is declared here do not change; a program that
- * was compiled against this header runs with every later library of the same soname. Functions,
- * codes, and members at the end of structs may be added.
+ * Stability. This interface is provisional until version 0.2.0 is released, and frozen from then
+ * on: names, values and the meaning of what is declared here do not change, and a program that was
+ * compiled against this header runs with every later library of the same soname. Functions,
+ * constants, and members at the end of structs may be added.
+ *
+ * Unknown values. A later library may return values that this header does not name. Treat an
+ * unknown code as a failure, an unknown state of a hold as lost, an unknown loss reason as
+ * MORTISE_LOSS_EXPIRED, an unknown predecessor as MORTISE_PREDECESSOR_EXPIRED, and an unknown log
+ * level as MORTISE_LOG_ERROR. The mode of a hold is the one that was asked for.
  *
  * Results. A function that can fail returns a code: MORTISE_OK, which is 0, or why it failed. Its
  * last parameter receives the error object, or is NULL if the caller wants the code alone. On
- * success *error becomes NULL. On failure the object that would have been returned is NULL. Codes
- * may be added: treat an unknown one as a failure. A lock that another holder has is not a failure.
+ * success *error becomes NULL. On failure the object that would have been returned is NULL. A
+ * lock that another holder has is not a failure.
  *
  * Ownership. What a function creates for the caller is freed with the function that its
  * description names; the functions that free accept NULL. Arguments are copied during the call. A
@@ -27,7 +33,8 @@
  * Times are in nanoseconds.
  *
  * Invalid arguments. NULL where an object is needed, a negative time or a wrong struct size is
- * MORTISE_INVALID_ARGUMENT, with a message. Functions that return no code then return 0 or NULL.
+ * MORTISE_INVALID_ARGUMENT, with a message. Functions that return no code do nothing for NULL, or
+ * return 0, "", or the value that their description names.
  *
  * Threads. Functions may be called on any thread, several at once on one object, except
  * - those that free an object: they must be the last call for it;
@@ -36,11 +43,13 @@
  * Callbacks. A callback comes with a context, which it receives, and with destroy, which is called
  * with the context exactly once: when the callback cannot be called any more, also if the function
  * that received it fails. Either runs on a thread of the node or on the thread of the call.
- * A callback must not throw a C++ exception and must not leave with longjmp(): the program ends. It
- * may call every function, also those that free its hold and its node.
+ * A callback and destroy must return: a C++ exception that leaves one ends the program, and what
+ * longjmp() out of one does is undefined. A lost callback may call every function, also those that
+ * free its hold and its node.
  *
- * fork(). In the child, objects of the parent fail with MORTISE_FORKED; free them or not. Open a
- * node there, and end with _exit() or exec.
+ * fork(). In the child, objects of the parent fail with MORTISE_FORKED; free them or not. There no
+ * callback of theirs is called, and destroy is not called for their lost callbacks. Open a node
+ * there, and end with _exit() or exec.
  *
  * Do not cancel a thread with pthread_cancel() while it is in a function of this header. */
 #ifndef MORTISE_H
@@ -197,19 +206,23 @@ typedef struct mortise_hold mortise_hold;
 int mortise_node_open(const mortise_config* config, mortise_node** node, mortise_error** error);
 
 /* Waits until the node has a session in a cluster with a leader; MORTISE_TIMED_OUT with the reason
- * if it has none after that time. 0 asks without waiting, INT64_MAX waits without a limit. */
+ * if it has none after that time. 0 does not wait for the session, INT64_MAX waits without a limit.
+ * To learn the reason it asks a thread of the node, for at most timing.call_timeout more. */
 int mortise_node_wait_ready(mortise_node* node, int64_t wait_max_ns, mortise_error** error);
 
 /* The configured number of this member; 0 for NULL. */
 uint64_t mortise_node_id(const mortise_node* node);
 
 /* Ends pending calls with MORTISE_NODE_STOPPED, releases all holds in one command, transfers
- * leadership and stops. Waits at most timing.close_timeout (2 s), and for callbacks that run. No
- * callback of this node runs after it has returned. In a callback it returns at once, and the node
- * ends elsewhere. The object stays; a second call has no effect. NULL is allowed. */
+ * leadership and stops. The cluster gets timing.close_timeout (2 s) for that. Then it waits for
+ * callbacks that run, without a limit, and for the disk at most timing.close_timeout and 1 s. No
+ * callback of this node runs on a thread of the node after it has returned. In a callback on a
+ * thread of this node it returns at once, and the node ends elsewhere. The object stays; a second
+ * call has no effect. NULL is allowed. */
 void mortise_node_close(mortise_node* node);
 
-/* Closes the node, if it is not closed, and frees it. Holds may be freed before or after it. */
+/* Closes the node as mortise_node_close() does, and frees it. Holds may be freed before or after
+ * it. */
 void mortise_node_free(mortise_node* node);
 
 typedef struct mortise_status {
@@ -226,7 +239,9 @@ typedef struct mortise_status {
 } mortise_status;
 
 /* What the node knows about itself and the cluster; after it has stopped, the last state. Does not
- * ask the cluster. Set status->size before the call; the library writes that many bytes at most. */
+ * ask the cluster, but a thread of the node: blocks for at most timing.call_timeout. Set
+ * status->size before each call; the library writes that many bytes at most, and sets size to how
+ * many of them it knows. The rest is zero. */
 int mortise_node_status(mortise_node* node, mortise_status* status, mortise_error** error);
 
 /* ------------------------------------------------------------------------------------ acquire */
@@ -287,18 +302,17 @@ typedef struct mortise_acquire_options {
     size_t size;         /* sizeof(mortise_acquire_options) */
     const char* label;   /* at most 256 bytes; shown to the next holder and to operators */
     size_t label_length; /* of label */
-    /* mortise_node_acquire() fails with MORTISE_TIMED_OUT after this time; 0: no limit.
-     * mortise_node_try_acquire() refuses it, and mortise_node_acquire_for() has its own. */
-    int64_t wait_max_ns;
-    /* The hold is lost this long after its grant, even if its lease is renewed; 0: no limit. */
+    /* The hold is lost this long after its grant, even if its lease is renewed; at most 24 days,
+     * 0: no limit. */
     int64_t max_hold_ns;
     /* The name is granted to nobody else until this long after the grant, even if the hold ends
-     * earlier; 0: none. */
+     * earlier; at most 24 days, 0: none. */
     int64_t min_hold_ns;
-    /* The hold is lost unless mortise_hold_checkpoint() is called this often; 0: never. */
+    /* The hold is lost unless mortise_hold_checkpoint() is called this often; at most 24 days,
+     * 0: it need not be called. */
     int64_t progress_timeout_ns;
-    /* If the hold is lost instead of released, the name is granted to nobody else for this long;
-     * 0: none. */
+    /* If the hold is lost instead of released, the name is granted to nobody else for this long; at
+     * most 24 days, 0: none. */
     int64_t lock_delay_ns;
     mortise_mode mode;
     int32_t priority; /* 0 to 7; higher ones go first */
@@ -311,16 +325,15 @@ typedef struct mortise_acquire_options {
 
 /* Every member has its default. */
 #define MORTISE_ACQUIRE_OPTIONS_INIT \
-    { sizeof(mortise_acquire_options), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+    { sizeof(mortise_acquire_options), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
 /* The three functions below acquire a lock; `options` may be NULL. They fail with
  * MORTISE_NODE_STOPPED, MORTISE_INVALID_ARGUMENT, MORTISE_NO_QUORUM, MORTISE_SESSION_EXPIRED,
  * MORTISE_RESOURCE_EXHAUSTED, MORTISE_KIND_MISMATCH, MORTISE_PERMISSION_DENIED, MORTISE_FORKED,
  * MORTISE_OUT_OF_MEMORY, and what is named here. */
 
-/* Waits until the lock is held: MORTISE_OK and *hold is not NULL. MORTISE_TIMED_OUT after
- * options->wait_max_ns, MORTISE_CANCELLED after mortise_canceller_cancel(). Blocks without a limit
- * unless one of these ends it. */
+/* Waits until the lock is held: MORTISE_OK and *hold is not NULL. Blocks without a limit, unless
+ * mortise_canceller_cancel() ends it: MORTISE_CANCELLED. */
 int mortise_node_acquire(mortise_node* node, const char* name, size_t name_length,
                          const mortise_acquire_options* options, mortise_hold** hold,
                          mortise_error** error);
@@ -333,14 +346,15 @@ int mortise_node_try_acquire(mortise_node* node, const char* name, size_t name_l
                              mortise_error** error);
 
 /* Waits for at most that time. If it ends first, that is an outcome: MORTISE_OK, and *hold is NULL.
- * 0 is one attempt, INT64_MAX is no limit. */
+ * 0 is one attempt, INT64_MAX is no limit. MORTISE_CANCELLED after mortise_canceller_cancel(). */
 int mortise_node_acquire_for(mortise_node* node, const char* name, size_t name_length,
                              int64_t wait_max_ns, const mortise_acquire_options* options,
                              mortise_hold** hold, mortise_error** error);
 
 /* Takes a lock away from the holder with that token; its hold is lost. The name stays taken until
  * the holder's node has confirmed it, or cannot rely on the hold any more. `reason`, at most 256
- * bytes, is shown to operators. MORTISE_NOT_HELD if no holder has that token. */
+ * bytes, is shown to operators. MORTISE_NOT_HELD if no holder has that token. After
+ * MORTISE_OUTCOME_UNKNOWN and MORTISE_OUT_OF_MEMORY it may be called again. */
 int mortise_node_break_lock(mortise_node* node, const char* name, size_t name_length, int64_t token,
                             const char* reason, size_t reason_length, mortise_error** error);
 
@@ -351,19 +365,21 @@ int mortise_node_break_lock(mortise_node* node, const char* name, size_t name_le
  * freed. Only the functions whose description says so block. */
 
 /* Releases the hold and waits until the cluster has confirmed it, for at most timing.call_timeout.
- * MORTISE_LOCK_LOST if it was lost before, MORTISE_NOT_HELD if it was released before,
- * MORTISE_OUTCOME_UNKNOWN if no answer came in time; then the release goes on by itself. Waits for
- * a lost callback that runs. The object stays. */
+ * Whatever it returns, there is nothing left to release. MORTISE_LOCK_LOST if it was lost before,
+ * MORTISE_NODE_STOPPED if its node was, MORTISE_NOT_HELD if it was released before,
+ * MORTISE_OUTCOME_UNKNOWN if no answer came in time; then the release goes on by itself. Waits
+ * without a limit for a lost callback of the hold that runs on another thread, unless the caller is
+ * itself in a lost callback. The object stays. */
 int mortise_hold_release(mortise_hold* hold, mortise_error** error);
-/* Releases the hold without waiting for the cluster; waits for a lost callback that runs. Never
- * fails. NULL is allowed. */
+/* Releases the hold without waiting for the cluster; waits for a lost callback as
+ * mortise_hold_release() does. Never fails. NULL is allowed. */
 void mortise_hold_unlock(mortise_hold* hold);
 /* mortise_hold_unlock(), unless it is released, and frees the object. */
 void mortise_hold_free(mortise_hold* hold);
 
 /* The name that was acquired. */
 const char* mortise_hold_name(const mortise_hold* hold, size_t* length);
-/* The mode that was acquired. */
+/* The mode that was acquired; MORTISE_MODE_EXCLUSIVE for NULL. */
 mortise_mode mortise_hold_mode(const mortise_hold* hold);
 
 /* The fencing token: greater than that of every earlier conflicting holder of this name, for ever.
@@ -395,6 +411,7 @@ enum {
     MORTISE_LOSS_NODE_STOPPED = 3, /* the node was closed or failed */
     MORTISE_LOSS_FORKED = 4,       /* this process is the child of a fork */
 };
+/* MORTISE_LOSS_NONE for NULL. */
 mortise_loss_reason mortise_hold_why_lost(const mortise_hold* hold);
 
 /* MORTISE_OK while mortise_hold_valid() is 1; otherwise MORTISE_LOCK_LOST, MORTISE_NOT_HELD for a
@@ -415,7 +432,8 @@ typedef void (*mortise_lost_callback)(void* context);
  * lost already, `lost` is called at once, in general before this returns. On a released hold it is
  * MORTISE_NOT_HELD. destroy, which may be NULL, is called after `lost` has returned, or when the
  * hold is released or freed, or when this fails. The callback may release and free its hold.
- * mortise_hold_release(), _unlock() and _free() on another thread wait for a callback that runs. */
+ * mortise_hold_release(), _unlock() and _free() on another thread wait until the callback and
+ * destroy have returned; a thread that is itself in a lost callback, of any hold, does not wait. */
 int mortise_hold_on_lost(mortise_hold* hold, mortise_lost_callback lost, void* context,
                          void (*destroy)(void* context), mortise_error** error);
 
@@ -449,7 +467,7 @@ typedef struct mortise_previous {
     int32_t reserved; /* 0 */
 } mortise_previous;
 
-/* Set previous->size before the call. */
+/* Set previous->size before each call; see mortise_node_status(). */
 int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,
                           mortise_error** error);
 

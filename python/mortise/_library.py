@@ -25,7 +25,7 @@ class AcquireOptions(Structure):
 
     _fields_ = [
         ("size", c_size_t), ("label", c_char_p), ("label_length", c_size_t),
-        ("wait_max_ns", c_int64), ("max_hold_ns", c_int64), ("min_hold_ns", c_int64),
+        ("max_hold_ns", c_int64), ("min_hold_ns", c_int64),
         ("progress_timeout_ns", c_int64), ("lock_delay_ns", c_int64), ("mode", c_int32),
         ("priority", c_int32), ("queue_policy", c_int32), ("on_uncertain", c_int32),
         ("caching", c_int32), ("reserved", c_int32), ("canceller", c_void_p)]

@@ -120,14 +120,10 @@ class Node:
                 **options: Any) -> Hold:
         """Waits until the lock is held. Raises TimedOut after `wait_max`; without it there is no
         limit, and with 0 it is one attempt. Ctrl-C ends the wait."""
-        wait = nanoseconds(wait_max, INT64_MAX)
-        if wait == 0:  # to the library no limit
-            return self._acquire_at_once(name, options)
-        given = _options(**options)
-        given.wait_max_ns = wait
-        hold = self._interruptible(lib.node_acquire, name, given, ())
-        assert hold is not None
-        return hold
+        if (hold := self.acquire_for(name, wait_max, **options)) is not None:
+            return hold
+        shown = encoded(name).decode(errors="surrogateescape")
+        raise TimedOut(f"{shown}: another holder has the lock", Code.TIMED_OUT, shown)
 
     def try_acquire(self, name: Name, **options: Any) -> Optional[Hold]:
         """Makes one attempt: None if another holder has the lock."""
@@ -136,8 +132,10 @@ class Node:
                       byref(_options(**options)))
         return Hold(handle, name) if handle else None
 
-    def acquire_for(self, name: Name, wait_max: Seconds, **options: Any) -> Optional[Hold]:
-        """Waits for at most `wait_max`: None if that time ended first. Ctrl-C ends the wait."""
+    def acquire_for(self, name: Name, wait_max: Optional[Seconds],
+                    **options: Any) -> Optional[Hold]:
+        """Waits for at most `wait_max`, without a limit if it is None. None if that time ended
+        first. Ctrl-C ends the wait."""
         wait = nanoseconds(wait_max, INT64_MAX)
         return self._interruptible(lib.node_acquire_for, name, _options(**options), (wait,))
 
@@ -145,12 +143,6 @@ class Node:
         """Takes a lock away from the holder with that token. NotHeld if nobody has it."""
         content, words = encoded(name), encoded(reason)
         call(lib.node_break_lock, self._handle, content, len(content), token, words, len(words))
-
-    def _acquire_at_once(self, name: Name, options: dict[str, Any]) -> Hold:
-        if (hold := self.try_acquire(name, **options)) is not None:
-            return hold
-        shown = encoded(name).decode(errors="surrogateescape")
-        raise TimedOut(f"{shown}: another holder has the lock", Code.TIMED_OUT, shown)
 
     def _interruptible(self, function: Any, name: Name, options: AcquireOptions,
                        extra: tuple[int, ...]) -> Optional[Hold]:

@@ -14,7 +14,6 @@ static void structs(void) {
     MEMBER(mortise_acquire_options, size);
     MEMBER(mortise_acquire_options, label);
     MEMBER(mortise_acquire_options, label_length);
-    MEMBER(mortise_acquire_options, wait_max_ns);
     MEMBER(mortise_acquire_options, max_hold_ns);
     MEMBER(mortise_acquire_options, min_hold_ns);
     MEMBER(mortise_acquire_options, progress_timeout_ns);

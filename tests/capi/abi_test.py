@@ -4,8 +4,9 @@
     abi_test.py LIBRARY HEADER RECORD COMPILER...     compare
     abi_test.py --write LIBRARY HEADER RECORD COMPILER...
 
-RECORD has the functions that the library exports, how the header declares them, the layout of its
-structs and its constants. What is added belongs into it (--write); what is in it does not change.
+RECORD has the soname of the library, the functions that it exports, how the header declares them,
+the layout of its structs and its constants. What is added belongs into it (--write); what is in it
+does not change.
 """
 
 import difflib
@@ -23,6 +24,13 @@ def exported(library):
     command = ["nm", "--dynamic", "--defined-only", "--format=posix", library]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return sorted(line.split()[0] for line in lines)
+
+
+def soname(library):
+    """What programs that are linked with the library look for."""
+    lines = subprocess.run(["readelf", "--dynamic", "--wide", library], capture_output=True,
+                           text=True, check=True).stdout
+    return re.search(r"\(SONAME\).*\[(.*)\]", lines)[1]
 
 
 def declared(header):
@@ -50,7 +58,16 @@ def record(library, header, compiler):
     lines = [line for name, line in sorted(declared(header).items())]
     assert of_c == sorted(name for name, line in declared(header).items()
                           if not line.startswith("typedef")), "declared, or exported, but not both"
-    return "\n".join(lines) + "\n" + layout(compiler, header)
+    found = layout(compiler, header)
+    assert not (gap := padded(found)), f"bytes that no member owns: {gap}"
+    return "\n".join([f"soname {soname(library)}", *lines, found])
+
+
+def padded(found):
+    """The structs with padding, whose bytes a later member would read as garbage."""
+    structs = re.findall(r"struct (\w+): (\d+) bytes\n((?:  .*\n)*)", found)
+    return [name for name, size, members in structs
+            if int(size) != sum(int(bytes) for bytes in re.findall(r": (\d+) bytes at", members))]
 
 
 def unlisted(header):

@@ -41,6 +41,10 @@ TEST_F(CMisuse, OfConfigs) {
             [&](auto e) { return mortise_config_single_node(nullptr, 3, &config, e); });
     refuses("data_dir is empty",
             [&](auto e) { return mortise_config_single_node("", 0, &config, e); });
+    refuses("path is empty or has a zero byte",
+            [&](auto e) { return mortise_config_from_file("a\0b", 3, &config, e); });
+    refuses("data_dir is empty or has a zero byte",
+            [&](auto e) { return mortise_config_single_node("a\0b", 3, &config, e); });
     refuses("config is NULL", [](auto e) {
         return mortise_config_set_log(nullptr, MORTISE_LOG_OFF, nullptr, nullptr, nullptr, e);
     });
@@ -101,7 +105,6 @@ TEST_F(CMisuse, OfOptions) {
     refuses_options("size", with(&Options::size, sizeof(Options) - 1));
     refuses_options("size", with(&Options::size, 1'000'000U));
     refuses_options("label", with(&Options::label_length, 1U));
-    refuses_options("wait_max_ns", with(&Options::wait_max_ns, -1));
     refuses_options("max_hold_ns", with(&Options::max_hold_ns, -1));
     refuses_options("min_hold_ns", with(&Options::min_hold_ns, -1));
     refuses_options("progress_timeout_ns", with(&Options::progress_timeout_ns, -1));
@@ -112,7 +115,11 @@ TEST_F(CMisuse, OfOptions) {
     refuses_options("on_uncertain", with(&Options::on_uncertain, 2));
     refuses_options("caching", with(&Options::caching, -1));
     refuses_options("reserved", with(&Options::reserved, 1));
-    refuses_options("", with(&Options::wait_max_ns, 1));  // of a single attempt
+    for (const auto member : {&Options::max_hold_ns, &Options::min_hold_ns,
+                              &Options::progress_timeout_ns, &Options::lock_delay_ns}) {
+        refuses_options("24 days", with(member, INT64_MAX));
+        refuses_options("24 days", with(member, 25 * 24 * 3600 * (1000 * ms)));
+    }
 }
 
 // A program that was compiled against a later header runs, as long as it asks for nothing new.
@@ -201,7 +208,7 @@ TEST_F(CMisuse, OfAStatusOfALaterVersion) {
     later.known.size = offsetof(Later, guard);
     ASSERT_EQ(mortise_node_status(node_, &later.known, nullptr), MORTISE_OK);
     EXPECT_EQ(later.known.node_id, 1U);
-    EXPECT_EQ(later.known.size, offsetof(Later, guard));
+    EXPECT_EQ(later.known.size, sizeof(mortise_status));  // what the library knows
     EXPECT_EQ(later.unknown[15], 0);
     EXPECT_EQ(later.guard, 0xff);
     later.known.size = 8;
