@@ -1,5 +1,5 @@
 # What `cmake --install` puts down: the library, the one for tests, the public headers of both, a
-# package for find_package, the program.
+# package for find_package, one for pkg-config, the program.
 include(CMakePackageConfigHelpers)
 
 set(mortise_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mortise)
@@ -15,3 +15,18 @@ install(FILES
   ${PROJECT_BINARY_DIR}/mortiseConfig.cmake ${PROJECT_BINARY_DIR}/mortiseConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindAsio.cmake
   DESTINATION ${mortise_package_dir})
+
+# For pkg-config. A static library needs what it is made of; which pkg-config gives only to who asks
+# for it, if it stands in Libs.private.
+set(mortise_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH mortise_pc_prefix
+  ${CMAKE_INSTALL_PREFIX}/${mortise_pc_dir} ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" mortise_pc_prefix "${mortise_pc_prefix}")
+set(mortise_pc_libs "")
+if(NOT BUILD_SHARED_LIBS)
+  string(CONCAT mortise_pc_libs
+    " -lrocksdb -lcapnp-rpc -lcapnp -lkj-async -lkj -lssl -lcrypto -lspdlog -lfmt -ltomlplusplus"
+    " -lstdc++ -lpthread -ldl -lm")
+endif()
+configure_file(cmake/mortise.pc.in ${PROJECT_BINARY_DIR}/mortise.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/mortise.pc DESTINATION ${mortise_pc_dir})

@@ -20,6 +20,7 @@ USES = {
     # Installed headers: they may use only what a user has.
     "embed/include": {"mortise", "asio"},
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
+    "embed/capi": {"mortise"},  # as a user's C++ would use it
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
     "bench/node": {"bench", "mortise", "asio", "nlohmann", "embed"},  # for the trace of stages
@@ -64,7 +65,7 @@ KILLER = re.compile(r'killed_by = "\w+: (\w+)(?:/(\w+))?\.(\w+)')
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 
 COLUMNS_MAX = 100
-CODE = {".cpp", ".hpp", ".capnp", ".cmake", ".py", ".sh"}
+CODE = {".cpp", ".hpp", ".c", ".h", ".capnp", ".cmake", ".py", ".sh"}
 CODE_NAMES = {"CMakeLists.txt", "dev", ".ci/run"}
 TEXT = CODE | {".md", ".txt", ".json", ".toml"}
 UNFINISHED = "FIX" + "ME"
@@ -103,8 +104,10 @@ def includes(folder, line):
     if ".." in path.split("/"):
         yield f"include from the top folder on, not {path}"
     elif uses is not None and target in WATCHED and target not in uses:
-        # "benchmark.hpp" beside the file is not the library with that name.
-        if quote == "<" or "/" in path:
+        # "benchmark.hpp" beside the file is not the library with that name, and a folder inside
+        # another may include itself.
+        own = ("", folder) if "/" in folder else ("",)
+        if quote == "<" or os.path.dirname(path) not in own:
             yield f"{folder} must not include {target}"
     elif folder == "core" and quote == "<":
         if target in IMPURE:
@@ -126,7 +129,8 @@ def subfolder_of(path):
 def is_in_no_subfolder(name):
     """A new subfolder must be added to the table; files of the folder itself need no entry."""
     folder, inner = subfolder_of(name)
-    own = (f"{folder}/include/", f"{folder}/testing/")  # these have their own rows in USES
+    # These have their own rows in USES.
+    own = (f"{folder}/include/", f"{folder}/testing/", f"{folder}/capi/")
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 

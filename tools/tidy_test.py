@@ -60,6 +60,11 @@ class Includes(Tidy):
     def test_a_file_beside_the_file_is_no_library(self):
         self.finds("core/base/x.cpp", '#include "benchmark.hpp"\n')
 
+    def test_a_folder_inside_another_includes_itself_and_not_the_other(self):
+        self.finds("embed/capi/x.cpp", '#include "embed/capi/y.hpp"\n')
+        self.finds("embed/capi/x.cpp", '#include "embed/holds/y.hpp"\n',
+                   "1: embed/capi must not include embed")
+
     def test_climbing_out_of_the_folder(self):
         self.finds("core/base/x.cpp", '#include "../../storage/y.hpp"\n', "1: from the top folder")
 

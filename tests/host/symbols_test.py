@@ -11,9 +11,10 @@ import unittest
 LIBRARY = sys.argv.pop() if len(sys.argv) > 1 else ""
 IS_SHARED = ".so" in LIBRARY
 
-# A symbol of ours, or one that the compiler derives from it. Cap'n Proto names the code that it
-# generates by the number of the schema.
-OWN = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable|VTT|guard variable|construction vtable|"
+# A function of mortise.h, a symbol of ours, or one that the compiler derives from it. Cap'n Proto
+# names the code that it generates by the number of the schema.
+OWN = re.compile(r"^mortise_[a-z_]+$|"
+                 r"^(?:(?:typeinfo|typeinfo name|vtable|VTT|guard variable|construction vtable|"
                  r"non-virtual thunk|virtual thunk|TLS init function|TLS wrapper function)"
                  r" (?:for|to) )?(?:mortise::|capnp::schemas::[a-z]+_[0-9a-f]{16})")
 # One per program, in whichever library it is: from headers, identical everywhere.
@@ -28,6 +29,10 @@ START = re.compile(r"^(_ZN4asio|_ZNK4asio|_ZGVN4asio|_ZZN4asio|_ZGVZN4asio|_ZTVN
                    r"_Z(GV)?N7mortise9transport8Resolver2idE|__cxa_atexit|atexit|"
                    r"_ZN7mortise7storage12_GLOBAL__N_1L?(12FromTheStartD|22watched_from_the_start)|"
                    r"__dso_handle|__cxa_guard_|__stack_chk_fail|_Unwind_Resume|\.)")
+
+
+# Ours, mangled, and the functions of mortise.h.
+VISIBLE = re.compile(r"^_Z(T[ISV]|GV|Z)?N?K?7mortise|^mortise_")
 
 
 def symbols(*options):
@@ -70,7 +75,7 @@ class SymbolsTest(unittest.TestCase):
             words = line.split()
             if len(words) < 8 or words[4] == "LOCAL" or words[6] == "UND":
                 continue
-            if words[5] == "DEFAULT" and re.match(r"^_Z(T[ISV]|GV|Z)?N?K?7mortise", words[7]):
+            if words[5] == "DEFAULT" and VISIBLE.match(words[7]):
                 visible.add(words[7])
         self.assertEqual(visible, set())
 

@@ -1,0 +1,183 @@
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <mortise.h>
+
+#include "embed/capi/calls.hpp"
+#include "embed/capi/error.hpp"
+#include "embed/capi/handles.hpp"
+#include "embed/capi/options.hpp"
+#include "embed/capi/structs.hpp"
+#include <mortise/enums.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/hold.hpp>
+
+using namespace mortise::capi;
+
+namespace mortise::capi {
+namespace {
+
+static_assert(MORTISE_HOLD_HELD == static_cast<int>(HoldState::held));
+static_assert(MORTISE_HOLD_AT_RISK == static_cast<int>(HoldState::at_risk));
+static_assert(MORTISE_HOLD_SUSPENDED == static_cast<int>(HoldState::suspended));
+static_assert(MORTISE_HOLD_LOST == static_cast<int>(HoldState::lost));
+static_assert(MORTISE_HOLD_RELEASED == static_cast<int>(HoldState::released));
+static_assert(MORTISE_LOSS_NONE == static_cast<int>(LossReason::none));
+static_assert(MORTISE_LOSS_EXPIRED == static_cast<int>(LossReason::expired));
+static_assert(MORTISE_LOSS_BROKEN == static_cast<int>(LossReason::broken));
+static_assert(MORTISE_LOSS_NODE_STOPPED == static_cast<int>(LossReason::node_stopped));
+static_assert(MORTISE_LOSS_FORKED == static_cast<int>(LossReason::forked));
+static_assert(MORTISE_PREDECESSOR_NONE == static_cast<int>(Predecessor::none));
+static_assert(MORTISE_PREDECESSOR_CLEAN == static_cast<int>(Predecessor::clean));
+static_assert(MORTISE_PREDECESSOR_EXPIRED == static_cast<int>(Predecessor::expired));
+static_assert(MORTISE_PREDECESSOR_BROKEN == static_cast<int>(Predecessor::broken));
+
+constexpr std::size_t oldest_previous = 40;
+static_assert(sizeof(mortise_previous) >= oldest_previous);
+
+const mortise_hold& existing(const mortise_hold* hold) {
+    require(hold != nullptr, "hold is NULL");
+    return *hold;
+}
+
+void fail_if(const mortise_hold& hold, std::error_code ec) {
+    if (ec) throw HoldFailure{ec, hold.name};
+}
+
+void release(mortise_hold& hold) {
+    if (hold.watch->is_of_parent()) fail_if(hold, Errc::forked);
+    hold.watch->end();
+    if (hold.is_released.exchange(true)) fail_if(hold, Errc::not_held);
+    fail_if(hold, hold.hold.release());
+}
+
+char* copy_of(std::string_view bytes) {
+    auto* const copy = new char[bytes.size() + 1];
+    bytes.copy(copy, bytes.size());
+    copy[bytes.size()] = '\0';
+    return copy;
+}
+
+}  // namespace
+}  // namespace mortise::capi
+
+int mortise_hold_release(mortise_hold* hold, mortise_error** error) {
+    return guarded(error, [&] {
+        require(hold != nullptr, "hold is NULL");
+        release(*hold);
+    });
+}
+
+void mortise_hold_unlock(mortise_hold* hold) {
+    if (hold == nullptr) return;
+    hold->watch->end();
+    if (!hold->is_released.exchange(true)) hold->hold.unlock();
+}
+
+void mortise_hold_free(mortise_hold* hold) {
+    mortise_hold_unlock(hold);
+    delete hold;
+}
+
+const char* mortise_hold_name(const mortise_hold* hold, size_t* length) {
+    if (length != nullptr) *length = hold != nullptr ? hold->name.size() : 0;
+    return hold != nullptr ? hold->name.c_str() : "";
+}
+
+mortise_mode mortise_hold_mode(const mortise_hold* hold) {
+    return hold != nullptr ? mode_of(hold->hold.mode()) : MORTISE_MODE_EXCLUSIVE;
+}
+
+int64_t mortise_hold_token(const mortise_hold* hold) {
+    return hold != nullptr ? hold->hold.token().raw() : 0;
+}
+
+int mortise_hold_valid(const mortise_hold* hold) {
+    return hold != nullptr && hold->hold.valid() ? 1 : 0;
+}
+
+int64_t mortise_hold_remaining_ns(const mortise_hold* hold) {
+    return hold != nullptr ? hold->hold.remaining().to_nanoseconds().count() : 0;
+}
+
+int mortise_hold_state(const mortise_hold* hold) {
+    return hold != nullptr ? static_cast<int>(hold->hold.state()) : MORTISE_HOLD_RELEASED;
+}
+
+mortise_loss_reason mortise_hold_why_lost(const mortise_hold* hold) {
+    return hold != nullptr ? static_cast<int>(hold->hold.why_lost()) : MORTISE_LOSS_NONE;
+}
+
+int mortise_hold_check(const mortise_hold* hold, mortise_error** error) {
+    return guarded(error, [&] {
+        const auto& held = existing(hold);
+        fail_if(held, held.hold.failure());
+    });
+}
+
+int mortise_hold_confirm(const mortise_hold* hold, int64_t wait_max_ns, mortise_error** error) {
+    return guarded(error, [&] {
+        const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
+        const auto& held = existing(hold);
+        std::error_code ec;
+        held.hold.confirm(std::chrono::steady_clock::now() + wait, ec);
+        fail_if(held, ec);
+    });
+}
+
+void mortise_hold_checkpoint(const mortise_hold* hold) {
+    if (hold != nullptr) hold->hold.checkpoint();
+}
+
+int mortise_hold_on_lost(mortise_hold* hold, mortise_lost_callback lost, void* context,
+                         void (*destroy)(void* context), mortise_error** error) {
+    CallbackContext owned{context, destroy};
+    return guarded(error, [&] {
+        require(lost != nullptr, "lost is NULL");
+        const auto watch = existing(hold).watch;  // the callback may free the hold
+        watch->begin(hold->hold.lost(), lost, std::move(owned));
+    });
+}
+
+int mortise_hold_value(const mortise_hold* hold, char** bytes, size_t* length,
+                       mortise_error** error) {
+    clear(bytes);
+    if (length != nullptr) *length = 0;
+    return guarded(error, [&] {
+        require(bytes != nullptr && length != nullptr, "bytes or length is NULL");
+        const auto& held = existing(hold);
+        std::error_code ec;
+        const auto value = held.hold.value(ec);
+        fail_if(held, ec);
+        *bytes = copy_of(value);
+        *length = value.size();
+    });
+}
+
+int mortise_hold_set_value(const mortise_hold* hold, const char* bytes, size_t length,
+                           mortise_error** error) {
+    return guarded(error, [&] {
+        const auto& held = existing(hold);
+        std::error_code ec;
+        held.hold.set_value(text(bytes, length, "bytes is NULL"), ec);
+        fail_if(held, ec);
+    });
+}
+
+int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,
+                          mortise_error** error) {
+    return guarded(error, [&] {
+        require(previous != nullptr, "previous is NULL");
+        const auto& before = existing(hold).previous;
+        mortise_previous known{};
+        known.label = before.label.c_str();
+        known.label_length = before.label.size();
+        known.token = before.token.raw();
+        known.how = static_cast<int>(before.how);
+        write_struct(known, *previous, oldest_previous);
+    });
+}

@@ -1,0 +1,41 @@
+"""Distributed locks: a node of a Mortise cluster inside this program.
+
+    import mortise
+
+    with mortise.Node("mortise.toml") as node:
+        with node.acquire("orders/42") as hold:
+            store.write(row, hold.token)
+
+It calls the shared library libmortise through mortise.h: the one that the environment variable
+MORTISE_LIBRARY names, the one in the folder of this package, or that of the system.
+
+Times are seconds as a number, or a datetime.timedelta. Names are str, sent as UTF-8, or bytes.
+
+Threads: every call may be made on any thread. The interpreter runs other threads while a call
+waits. Callbacks run on threads of the node, which Python sees as threads that it did not start.
+
+fork(): in the child, nodes and holds of the parent raise Forked. Open a node there.
+"""
+
+from ._enums import (
+    Caching, Code, HoldState, LogLevel, LossReason, Mode, OnUncertain, Predecessor, QueuePolicy)
+from ._errors import (
+    Cancelled, Deadlock, DirectoryError, Forked, Incompatible, InternalError, InvalidArgument,
+    KindMismatch, LockError, LockLost, NodeStopped, NoQuorum, NotHeld, NotReady, OutcomeUnknown,
+    OutOfMemory, PermissionDenied, ResourceExhausted, SessionExpired, StaleRequest, SystemFailure,
+    TimedOut)
+from ._config import Config
+from ._hold import Hold, Previous
+from ._library import version
+from ._node import Canceller, Node, Status
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Caching", "Cancelled", "Canceller", "Code", "Config", "Deadlock", "DirectoryError", "Forked",
+    "Hold", "HoldState", "Incompatible", "InternalError", "InvalidArgument", "KindMismatch",
+    "LockError", "LockLost", "LogLevel", "LossReason", "Mode", "NoQuorum", "Node", "NodeStopped",
+    "NotHeld", "NotReady", "OnUncertain", "OutOfMemory", "OutcomeUnknown", "PermissionDenied",
+    "Predecessor", "Previous", "QueuePolicy", "ResourceExhausted", "SessionExpired",
+    "StaleRequest", "Status", "SystemFailure", "TimedOut", "version",
+]

@@ -1,0 +1,147 @@
+"""A lock that is held."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from ctypes import byref, c_size_t, c_void_p
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Callable, Optional, Type
+
+from . import _callbacks
+from ._enums import HoldState, LossReason, Mode, Predecessor
+from ._library import INT64_MAX, CPrevious, Name, Seconds, call, encoded, lib, nanoseconds
+
+
+@dataclass(frozen=True)
+class Previous:
+    """How the hold of the previous holder ended."""
+
+    how: Predecessor
+    label: str
+    token: int  # 0: unknown
+
+
+class Hold:
+    """A lock that is held, until the `with` block ends.
+
+    The owner is the object, not a thread. Leaving the block releases the lock and waits for the
+    cluster; if the lock was lost, it raises LockLost, unless the block itself raised something. A
+    hold that is forgotten is released when the garbage collector finds it.
+    """
+
+    def __init__(self, handle: int, name: Name) -> None:
+        self._handle = handle
+        self._name = name
+        self._free = weakref.finalize(self, lib.hold_free, handle)
+        self._free.atexit = False  # the end of its node releases it
+
+    def __enter__(self) -> Hold:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if kind is not None or self.state == HoldState.RELEASED:
+            self.unlock()
+        else:
+            self.release()
+
+    def __repr__(self) -> str:
+        return f"<mortise.Hold {self._name!r} token {self.token} {self.state.name.lower()}>"
+
+    @property
+    def name(self) -> Name:
+        """The name as it was given."""
+        return self._name
+
+    @property
+    def mode(self) -> Mode:
+        """The mode as it was asked for."""
+        return Mode(lib.hold_mode(self._handle))
+
+    @property
+    def token(self) -> int:
+        """The fencing token: greater than that of every earlier conflicting holder, for ever. The
+        resource stores the largest it has seen and refuses smaller ones. 0 after the release."""
+        return int(lib.hold_token(self._handle))
+
+    @property
+    def valid(self) -> bool:
+        """True while no other holder can have a conflicting hold. It is about this moment: protect
+        what you do afterwards with the token."""
+        return bool(lib.hold_valid(self._handle))
+
+    @property
+    def remaining(self) -> float:
+        """For how many seconds `valid` stays true if no renewal succeeds."""
+        return float(lib.hold_remaining_ns(self._handle)) / 1e9
+
+    @property
+    def state(self) -> HoldState:
+        """Whether it is held, at risk, suspended, lost or released."""
+        return HoldState(lib.hold_state(self._handle))
+
+    @property
+    def why_lost(self) -> LossReason:
+        """Why it was lost; NONE if it is not."""
+        return LossReason(lib.hold_why_lost(self._handle))
+
+    def check(self) -> None:
+        """Raises unless `valid`: LockLost, NotHeld, NodeStopped, Forked, NoQuorum."""
+        call(lib.hold_check, self._handle)
+
+    def confirm(self, wait_max: Optional[Seconds] = None) -> None:
+        """Asks the cluster whether the hold is alive, and waits for the answer."""
+        call(lib.hold_confirm, self._handle, nanoseconds(wait_max, INT64_MAX))
+
+    def checkpoint(self) -> None:
+        """Reports progress, for a hold that was acquired with `progress_timeout`."""
+        lib.hold_checkpoint(self._handle)
+
+    def on_lost(self, callback: Callable[[Hold], None]) -> None:
+        """Calls callback(hold) once, when the hold is lost; at once if it is lost already.
+
+        It runs on a thread of the node, beside the rest of the program: set an event there. The
+        name is granted to others when it has returned, or after 100 ms. What it raises goes to
+        sys.unraisablehook. A second callback is InvalidArgument. A hold whose callback refers to
+        it is not collected: release it.
+        """
+        this = weakref.ref(self)
+
+        def lost() -> None:
+            if (hold := this()) is not None:
+                callback(hold)
+
+        call(lib.hold_on_lost, self._handle, _callbacks.lost, _callbacks.keep(lost),
+             _callbacks.destroy)
+
+    def value(self) -> bytes:
+        """The value that is stored with the name; empty if there is none."""
+        output, length = c_void_p(), c_size_t()
+        call(lib.hold_value, self._handle, byref(output), byref(length))
+        try:
+            return ctypes.string_at(output, length.value)
+        finally:
+            lib.bytes_free(output)
+
+    def set_value(self, value: Name) -> None:
+        """Stores at most 4 KiB with the name, and waits until the cluster has it."""
+        content = encoded(value)
+        call(lib.hold_set_value, self._handle, content, len(content))
+
+    def previous(self) -> Previous:
+        """How the hold of the previous holder ended."""
+        got = CPrevious(size=ctypes.sizeof(CPrevious))
+        call(lib.hold_previous, self._handle, byref(got))
+        label = ctypes.string_at(got.label, got.label_length).decode(errors="replace")
+        return Previous(Predecessor(got.how), label, int(got.token))
+
+    def release(self) -> None:
+        """Releases the lock and waits until the cluster has confirmed it. Raises LockLost if it was
+        lost, NotHeld if it was released before."""
+        call(lib.hold_release, self._handle)
+
+    def unlock(self) -> None:
+        """Releases the lock without waiting. Never fails."""
+        lib.hold_unlock(self._handle)

@@ -1,0 +1,212 @@
+"""A node: one member of a cluster, in this process."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+import weakref
+from ctypes import byref
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Optional, Type, Union
+
+from ._config import Config
+from ._enums import Caching, Code, Mode, OnUncertain, QueuePolicy
+from ._errors import TimedOut
+from ._hold import Hold
+from ._library import (
+    INT64_MAX, AcquireOptions, CStatus, Name, Seconds, call, encoded, lib, made, nanoseconds)
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a node knows about itself and its cluster."""
+
+    node_id: int
+    leader_id: int  # 0: unknown
+    term: int
+    commit_index: int
+    applied_index: int
+    members: int
+    voters: int
+    is_ready: bool
+    is_stopped: bool
+
+
+class Canceller:
+    """Ends waits before their time, from any thread; one serves any number of acquires."""
+
+    def __init__(self) -> None:
+        self._handle = made(lib.canceller_new)
+        self._free = weakref.finalize(self, lib.canceller_free, self._handle)
+        self._free.atexit = False
+
+    def cancel(self) -> None:
+        """The waits that use it, now and later, raise Cancelled. It cannot be taken back."""
+        lib.canceller_cancel(self._handle)
+
+
+_open_nodes: weakref.WeakSet[Node] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """No thread of a node may call Python code when there is no interpreter any more."""
+    for node in list(_open_nodes):
+        node.close()
+
+
+class Node:
+    """One member of a cluster, in this process. The `with` block closes it.
+
+    `config` is a Config, or the path of a TOML file. Opening raises InvalidArgument, SystemFailure
+    or DirectoryError, and does not wait for the cluster.
+
+    The options of the acquiring calls:
+
+    mode:             how the name is held
+    label:            shown to the next holder and to operators; at most 256 bytes
+    max_hold:         the hold is lost after this time
+    min_hold:         nobody else gets the name before this time is over
+    progress_timeout: the hold is lost unless hold.checkpoint() is called this often
+    lock_delay:       if the hold is lost, nobody else gets the name for this time
+    priority:         0 to 7; higher ones go first
+    queue_policy, on_uncertain, caching: see the enumerations
+    canceller:        a Canceller that ends the wait
+    """
+
+    def __init__(self, config: Union[Config, str, os.PathLike[str]]) -> None:
+        if not isinstance(config, Config):
+            config = Config.from_file(config)
+        self._handle = made(lib.node_open, config._handle)
+        self._free = weakref.finalize(self, lib.node_free, self._handle)
+        # At the end of the program a thread may still be in a call; the node is only closed then.
+        self._free.atexit = False
+        _open_nodes.add(self)
+
+    def __enter__(self) -> Node:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    @property
+    def id(self) -> int:
+        """The configured number of this member."""
+        return int(lib.node_id(self._handle))
+
+    def wait_ready(self, wait_max: Optional[Seconds] = None) -> None:
+        """Waits until the cluster has a leader and this node a session. Raises TimedOut, whose
+        `reason` says what is missing."""
+        call(lib.node_wait_ready, self._handle, nanoseconds(wait_max, INT64_MAX))
+
+    def status(self) -> Status:
+        """What the node knows, without asking the cluster."""
+        got = CStatus(size=ctypes.sizeof(CStatus))
+        call(lib.node_status, self._handle, byref(got))
+        return Status(got.node_id, got.leader_id, got.term, got.commit_index, got.applied_index,
+                      got.members, got.voters, bool(got.is_ready), bool(got.is_stopped))
+
+    def close(self) -> None:
+        """Ends pending calls with NodeStopped, releases all holds and stops. No callback runs
+        after it has returned. A second call has no effect."""
+        lib.node_close(self._handle)
+        _open_nodes.discard(self)
+
+    def acquire(self, name: Name, *, wait_max: Optional[Seconds] = None,
+                **options: Any) -> Hold:
+        """Waits until the lock is held. Raises TimedOut after `wait_max`; without it there is no
+        limit, and with 0 it is one attempt. Ctrl-C ends the wait."""
+        if (hold := self.acquire_for(name, wait_max, **options)) is not None:
+            return hold
+        shown = encoded(name).decode(errors="surrogateescape")
+        raise TimedOut(f"{shown}: another holder has the lock", Code.TIMED_OUT, shown)
+
+    def try_acquire(self, name: Name, **options: Any) -> Optional[Hold]:
+        """Makes one attempt: None if another holder has the lock."""
+        content = encoded(name)
+        handle = made(lib.node_try_acquire, self._handle, content, len(content),
+                      byref(_options(**options)))
+        return Hold(handle, name) if handle else None
+
+    def acquire_for(self, name: Name, wait_max: Optional[Seconds],
+                    **options: Any) -> Optional[Hold]:
+        """Waits for at most `wait_max`, without a limit if it is None. None if that time ended
+        first. Ctrl-C ends the wait."""
+        wait = nanoseconds(wait_max, INT64_MAX)
+        return self._interruptible(lib.node_acquire_for, name, _options(**options), (wait,))
+
+    def break_lock(self, name: Name, token: int, reason: str = "") -> None:
+        """Takes a lock away from the holder with that token. NotHeld if nobody has it."""
+        content, words = encoded(name), encoded(reason)
+        call(lib.node_break_lock, self._handle, content, len(content), token, words, len(words))
+
+    def _interruptible(self, function: Any, name: Name, options: AcquireOptions,
+                       extra: tuple[int, ...]) -> Optional[Hold]:
+        """Python handles Ctrl-C on the main thread only, and only between its own instructions. So
+        there another thread makes the call, and the main thread can cancel it."""
+        content = encoded(name)
+
+        # It may go on for a moment after an interruption, so it keeps what it needs: this node, and
+        # the options with their canceller.
+        def acquire() -> Optional[Hold]:
+            handle = made(function, self._handle, content, len(content), *extra, byref(options))
+            return Hold(handle, name) if handle else None
+
+        if threading.current_thread() is not threading.main_thread():
+            return acquire()
+        if options.kept is None:
+            options.keep(Canceller())
+        return _in_a_thread(acquire, options.kept.cancel)
+
+
+def _in_a_thread(acquire: Any, cancel: Any) -> Optional[Hold]:
+    """What `acquire` returns or raises. An exception of a signal handler cancels it; a hold that it
+    has then is released."""
+    holds: list[Optional[Hold]] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            holds.append(acquire())
+        except BaseException as error:  # pylint: disable=broad-except
+            errors.append(error)
+        finally:
+            done.set()
+
+    try:
+        threading.Thread(target=work, name="mortise acquire", daemon=True).start()
+        done.wait()
+    except BaseException:
+        cancel()
+        # If the thread is late, or never started, a hold that it gets is forgotten with it.
+        done.wait(0.1)
+        for hold in filter(None, holds):
+            hold.unlock()
+        raise
+    if errors:
+        raise errors[0]
+    return holds[0]
+
+
+def _options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
+             max_hold: Optional[Seconds] = None, min_hold: Optional[Seconds] = None,
+             progress_timeout: Optional[Seconds] = None, lock_delay: Optional[Seconds] = None,
+             priority: int = 0,
+             queue_policy: QueuePolicy = QueuePolicy.DEFAULT,
+             on_uncertain: OnUncertain = OnUncertain.LOSE, caching: Caching = Caching.ADAPTIVE,
+             canceller: Optional[Canceller] = None) -> AcquireOptions:
+    words = encoded(label)
+    made_options = AcquireOptions(
+        size=ctypes.sizeof(AcquireOptions), label=words, label_length=len(words),
+        max_hold_ns=nanoseconds(max_hold, 0), min_hold_ns=nanoseconds(min_hold, 0),
+        progress_timeout_ns=nanoseconds(progress_timeout, 0),
+        lock_delay_ns=nanoseconds(lock_delay, 0), mode=mode, priority=priority,
+        queue_policy=queue_policy, on_uncertain=on_uncertain, caching=caching)
+    if canceller is not None:
+        made_options.keep(canceller)
+    return made_options
