@@ -186,7 +186,11 @@ def _text(function: Any, error: c_void_p) -> bytes:
 
 
 def encoded(text: Name) -> bytes:
-    return text.encode() if isinstance(text, str) else bytes(text)
+    if isinstance(text, str):
+        return text.encode()
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return bytes(text)
+    raise TypeError(f"str or bytes expected, not {type(text).__name__}")
 
 
 def nanoseconds(time: Optional[Seconds], otherwise: int) -> int:

@@ -98,6 +98,11 @@ class OneNode(unittest.TestCase):
         with self.assertRaises(TypeError):
             self.node.acquire("x", no_such_option=1)
 
+    def test_a_number_is_no_name(self):
+        for name in (42, [1, 2], None):
+            with self.assertRaises(TypeError):
+                self.node.acquire(name)
+
     def test_a_lost_hold_says_so(self):
         told = threading.Event()
         seen = []
