@@ -101,6 +101,19 @@ TEST(Tokens, AreSharedByReadersOnlyWhileOneHolds) {
     expect_wrong(story, "token 5 was granted twice");
 }
 
+TEST(Tokens, MayBeSharedWithAFormerReaderOfTheSameProcess) {
+    Story story;
+    story.granted("a", 0, 10, 5, shared);
+    story.released("a", 20, 30, 5);
+    story.granted("a", 40, 50, 5, shared);
+    expect_explained(story);
+    story.released("a", 60, 70, 5);
+    story.granted("b", 80, 90, 6);
+    story.released("b", 100, 110, 6);
+    story.granted("a", 120, 130, 5, shared);
+    expect_wrong(story, "token 5 was granted after token 6");
+}
+
 TEST(Tokens, MayBeSharedWithAnUnseenReader) {
     Story story;
     story.granted("a", 0, 10, 5, shared);
@@ -142,6 +155,9 @@ TEST(Again, AfterEverybodyLetGo) {
     auto story = twice_in_a_row();
     story.calls[5] = story.calls[2];
     story.calls[5].process = "b";
+    expect_explained(story);  // the grant of process a stayed with its node (S39)
+    story.calls[3].process = "c";
+    story.calls[4].process = "c";
     expect_wrong(story, "token 5 was granted twice");
 }
 
@@ -149,10 +165,10 @@ TEST(Again, AfterEverybodyLetGo) {
 TEST(Again, TheSecondIsInTheWayOfAWriter) {
     auto seen = twice_in_a_row();
     seen.valid("a", 70, 70, 5);
-    expect_wrong(seen, "token 5 was granted twice");
+    expect_wrong(seen, "token 6 was granted while token 5 was valid");
     auto trusted = twice_in_a_row();
     trusted.calls[3].valid_until = 1'000;
-    expect_wrong(trusted, "token 5 was granted twice");
+    expect_wrong(trusted, "token 6 was granted while token 5 was valid");
 }
 
 TEST(Again, TheFirstMayHaveBeenGivenBackAndTheSecondIsNot) {

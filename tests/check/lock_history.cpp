@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "tests/check/whose_hold.hpp"
@@ -146,6 +147,8 @@ private:
         history_.holds.push_back({step.owner, call.mode, call.token, end});
         const auto unseen = unseen_in_.find(call.mode);
         step.unseen_join = unseen != unseen_in_.end() && unseen->second <= step.returned;
+        // A reader's grant may have stayed with its node, which gives it to the next one (S39).
+        if (!had_.insert({call.process, call.token}).second) step.unseen_join = true;
         history_.steps.push_back(step);
     }
 
@@ -176,6 +179,8 @@ private:
     std::map<std::string, std::optional<Time>> died_;
     Time unseen_ = never;  // the first call with an unknown outcome
     std::map<core::LockMode, Time> unseen_in_;
+    // the tokens that each process has had
+    std::set<std::pair<std::string, std::uint64_t>> had_;
     std::vector<Time> asked_;  // when, ascending
     std::vector<Time> answered_;
     LockHistory history_;
