@@ -18,8 +18,8 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// As many zeros as the log has data, so that a log of a few writes stays small, within these
-// limits.
+// A log gets as many zeros as it has data, so that a log of a few writes stays small, but at least
+// and at most these.
 constexpr std::uint64_t zeros_least = std::uint64_t{64} << 10U;
 constexpr std::uint64_t zeros_most = std::uint64_t{256} << 10U;
 constexpr std::array<char, zeros_most> zeros{};

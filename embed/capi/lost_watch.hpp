@@ -74,7 +74,8 @@ private:
     bool has_begun_ = false;
     bool has_ended_ = false;
     bool is_running_ = false;
-    // Whoever takes it calls it, or destroys its context: so both happen at most once.
+    // The thread that takes it either calls it or destroys its context, so each happens at most
+    // once.
     std::unique_ptr<Callback> callback_;
     // While the callback runs only its own thread may destroy it, which then does not wait.
     std::unique_ptr<Registration> registration_;

@@ -15,7 +15,7 @@
 namespace mortise::capi {
 namespace {
 
-// Of the first version; it does not change when the struct grows.
+// The size of the struct in its first version. This does not change when the struct grows.
 constexpr std::size_t oldest_options = 88;
 static_assert(sizeof(mortise_acquire_options) >= oldest_options);
 

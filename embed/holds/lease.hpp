@@ -81,7 +81,7 @@ public:
 private:
     static constexpr std::int64_t over = std::numeric_limits<std::int64_t>::min();
 
-    // Of all holds, of which there may be very many, and of a few.
+    // Holds has all holds of the lease, which may be a million; Some is for lists of a few.
     using Holds = core::PagedMap<const HoldRecord*, std::weak_ptr<HoldRecord>>;
     using Some = std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>;
 

@@ -58,8 +58,8 @@ public:
         const auto* large = std::get_if<Large>(&call_);
         return large == nullptr ? core::tag_of(small()) : core::tag_of((*large)->call);
     }
-    // Of an acquire: the progress_timeout of its hold (S8), zero if it has none; and whether its
-    // grant may be cached. The core does not use them.
+    // For an acquire only. The hold has this progress_timeout (S8), or none if it is zero; its
+    // grant may be cached or not. The core does not use these values.
     void set_terms(core::Nanoseconds progress_timeout, bool may_be_cached) {
         auto& block = *std::get<Large>(call_);
         block.progress_timeout = progress_timeout;

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] ClosureId closures() const { return more().closures; }
     void set_owner(LockerTag locker, std::string label);
 
-    // As in Grant.
+    // These three mean the same as the members of Grant with these names.
     [[nodiscard]] bool is_held() const { return !broken && !left; }
     [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
     [[nodiscard]] bool has_token(FencingToken other) const {

@@ -1,5 +1,5 @@
 // A name with its record, in one block of memory, and counted references to it: so a name is stored
-// once, and whoever refers to it needs no copy.
+// once, and a reference to it needs no copy.
 #pragma once
 
 #include <cstddef>

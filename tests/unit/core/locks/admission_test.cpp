@@ -57,7 +57,7 @@ TEST_F(QueueAdmissionTest, ARequestForAnyNameLeavesTheOthers) {  // S32
     wait("a", 1, exclusive, Part::one_of);
     wait("b", 1, exclusive, Part::one_of);
     wait("b", 2, exclusive);
-    EXPECT_EQ(run("a"), (Sessions{1, 2}));  // and whoever was behind it goes on
+    EXPECT_EQ(run("a"), (Sessions{1, 2}));  // the request behind it goes on
     EXPECT_TRUE(groups_.all().empty());
 }
 
