@@ -25,5 +25,7 @@
 #include <mortise/options.hpp>
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
+#include <mortise/run_once.hpp>
 #include <mortise/shared_mutex.hpp>
+#include <mortise/striped_lock.hpp>
 #include <mortise/subscription.hpp>
