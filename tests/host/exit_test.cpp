@@ -1,5 +1,6 @@
 // A program that ends while its node is running: at once, with the intended status, and whatever
 // the node is doing.
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -224,12 +225,21 @@ TEST_P(Exit, InACallbackOfTheNodeTakesItAlong) {
     expect_intact();
 }
 
+// While a global is filled, no other thread may destroy it; that is for the program to see to.
 TEST_P(Exit, InTheLogSinkTakesTheNodeAlong) {
     EXPECT_EQ(status_of([] {
+                  const auto main_thread = std::this_thread::get_id();
+                  std::atomic<bool> may_leave{GetParam() != in_a_global};
                   auto config = Config::in_memory();
                   config.log.level = LogLevel::debug;
-                  config.log.sink = [](LogLevel, std::string_view) { leave(own_status); };
+                  config.log.sink = [&](LogLevel, std::string_view) {
+                      if (!may_leave && std::this_thread::get_id() == main_thread) return;
+                      may_leave.wait(false);
+                      leave(own_status);
+                  };
                   GetParam()(std::move(config));
+                  may_leave = true;
+                  may_leave.notify_all();
                   std::this_thread::sleep_for(1h);
               }),
               own_status);
