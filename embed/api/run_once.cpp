@@ -42,13 +42,24 @@ std::optional<LastRun> parsed_run(std::string_view value) {
     throw LockError{code, {std::string{name}, {}, {}, std::move(reason)}};
 }
 
-// Read under an exclusive hold, so a run that has not ended never will.
-std::optional<LastRun> run_before(const Hold& hold) {
-    const auto value = hold.value();
+std::optional<LastRun> run_or_refuse(std::string_view name, std::string_view value) {
     if (value.empty()) return std::nullopt;
     auto last = parsed_run(value);
-    if (!last) refuse_run(Errc::kind_mismatch, hold.name(), "its value is not that of a run");
-    if (last->end == RunEnd::running) last->end = RunEnd::interrupted;
+    if (!last) refuse_run(Errc::kind_mismatch, name, "its value is not that of a run");
+    return last;
+}
+
+// A name that serves something else must not be closed for the interval by mistake, so this is
+// asked before the acquire.
+void refuse_other_use(Node& node, std::string_view name) {
+    const auto info = node.inspect(name);
+    if (info.value) (void)run_or_refuse(name, info.value->bytes);
+}
+
+// Read under an exclusive hold, so a run that has not ended never will.
+std::optional<LastRun> run_before(const Hold& hold) {
+    auto last = run_or_refuse(hold.name(), hold.value());
+    if (last && last->end == RunEnd::running) last->end = RunEnd::interrupted;
     return last;
 }
 
@@ -79,6 +90,7 @@ bool detail::run_once_per(Node& node, std::string_view name, Duration interval, 
                           const RunOptions& options) {
     if (interval <= Duration::zero() || !interval.is_set())
         refuse_run(Errc::invalid_argument, name, "the interval is above zero, and at most 24 days");
+    refuse_other_use(node, name);
     auto hold = node.try_acquire(
         name, {.label = options.label, .min_hold = interval, .lock_delay = options.lock_delay});
     if (!hold) return false;

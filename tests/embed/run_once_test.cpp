@@ -108,7 +108,7 @@ TEST_F(RunOnce, RefusesWhatMakesNoSense) {
     EXPECT_EQ(code_of("", 1s), Errc::invalid_argument);
     for (const auto* value : {"finished", "finished 1", "finished x\n", "began 1\n", " \n"}) {
         node_.acquire("config").set_value(value);
-        EXPECT_EQ(code_of("config", 1ns), Errc::kind_mismatch) << value;
+        EXPECT_EQ(code_of("config", 1h), Errc::kind_mismatch) << value;
         EXPECT_FALSE(last_run(node_, "config")) << value;
     }
     EXPECT_FALSE(last_run(node_, "unknown"));

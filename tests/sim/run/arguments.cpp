@@ -48,12 +48,14 @@ std::string take(const std::string& flag, const std::string* value, Arguments& a
         {"--first", [&](auto n) { arguments.first = n; }},
         {"--seed", [&](auto n) { arguments.seed = n; }},
         {"--steps", [&](auto n) { arguments.steps = n; }},
+        {"--jobs", [&](auto n) { arguments.jobs = static_cast<unsigned>(n); }},
         {"--minimise", [&](auto n) { arguments.minimise = n; }},
     };
     const auto known = numbers.find(flag);
     if (known == numbers.end()) return "does not understand '" + flag + "'";
     const auto given = value == nullptr ? std::nullopt : number(*value);
     if (!given) return flag + " takes a number";
+    if (flag == "--jobs" && (*given == 0 || *given > jobs_max)) return "--jobs takes 1 to 256";
     known->second(*given);
     return {};
 }

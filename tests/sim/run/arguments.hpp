@@ -11,6 +11,8 @@
 
 namespace mortise::sim {
 
+constexpr unsigned jobs_max = 256;
+
 struct Arguments {
     std::optional<std::uint64_t> seeds;  // default: 100, or no limit with until_failure
     std::uint64_t first = 1;
@@ -19,6 +21,7 @@ struct Arguments {
     std::string list;                       // a file of runs, see seed_list.hpp
     Faults without;
     std::uint64_t steps = 12'000;
+    unsigned jobs = 1;  // seeds that run at the same time, at most jobs_max
     bool until_failure = false;
     bool trace = false;
 };

@@ -11,20 +11,25 @@ namespace mortise::sim {
 namespace {
 
 TEST(Arguments, AreTakenAsGiven) {
-    const auto parsed = parse({"--seeds", "7", "--first", "3", "--steps", "50", "--until-failure"});
+    const auto parsed =
+        parse({"--seeds", "7", "--first", "3", "--steps", "50", "--until-failure", "--jobs", "3"});
     const auto* arguments = std::get_if<Arguments>(&parsed);
     ASSERT_NE(arguments, nullptr);
     EXPECT_EQ(arguments->seeds, 7U);
     EXPECT_EQ(arguments->first, 3U);
     EXPECT_EQ(arguments->steps, 50U);
+    EXPECT_EQ(arguments->jobs, 3U);
     EXPECT_TRUE(arguments->until_failure);
     EXPECT_FALSE(arguments->seed);
 }
 
 TEST(Arguments, AreRefusedWhenTheyMakeNoSense) {
     const std::vector<std::vector<std::string>> bad = {
-        {"--sedes", "7"}, {"--seeds"}, {"--seeds", "many"}, {"--seed", "-1"},
-        {"--trace"},      {"7"},       {"--minimise"},      {"--without", "pause,nothing"},
+        {"--sedes", "7"},    {"--seeds"},
+        {"--seeds", "many"}, {"--seed", "-1"},
+        {"--trace"},         {"7"},
+        {"--minimise"},      {"--without", "pause,nothing"},
+        {"--jobs", "0"},     {"--jobs", "257"},
     };
     for (const auto& words : bad) {
         EXPECT_TRUE(std::holds_alternative<BadArguments>(parse(words))) << words.front();

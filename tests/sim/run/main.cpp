@@ -9,6 +9,7 @@
 #include "tests/sim/run/minimise.hpp"
 #include "tests/sim/run/report.hpp"
 #include "tests/sim/run/seed_list.hpp"
+#include "tests/sim/run/seed_runs.hpp"
 
 namespace mortise::sim {
 
@@ -16,18 +17,11 @@ namespace {
 
 constexpr std::uint64_t seeds_default = 100;
 constexpr std::uint64_t seeds_without_end = std::uint64_t{1} << 40U;
-constexpr std::uint64_t seeds_between_repeats = 50;
 constexpr std::uint64_t seeds_that_miss_nothing = 2'000;
 
-// Runs a seed, some of them twice, and adds up the results.
-RunResult run_and_count(const RunOptions& options, Total& total) {
-    auto result = run_seed(options);
-    if (!result.violation && options.seed % seeds_between_repeats == 0) {
-        ++total.repeats;
-        if (run_seed(options).trace != result.trace) {
-            result.violation = Violation{"determinism: two runs of this seed differ", {}, 0, 0};
-        }
-    }
+void add(const SeedRun& run, Total& total) {
+    const auto& result = run.result;
+    if (run.repeated) ++total.repeats;
     ++total.seeds;
     total.steps += result.steps;
     total.node_hours += result.node_hours;
@@ -36,7 +30,6 @@ RunResult run_and_count(const RunOptions& options, Total& total) {
     total.tally.add(result.tally);
     total.trace.number(result.trace);
     if (result.violation) ++total.violations;
-    return result;
 }
 
 // This many seeds reach every probe; otherwise the simulation has lost its coverage.
@@ -49,18 +42,19 @@ bool has_reached_everything(const Total& total) {
 }
 
 void run_seeds(const Arguments& arguments, RunOptions options, Total& total) {
-    const auto first = arguments.seed.value_or(arguments.first);
+    options.seed = arguments.seed.value_or(arguments.first);
     const auto unasked = arguments.until_failure ? seeds_without_end : seeds_default;
     const auto seeds = arguments.seed ? 1 : arguments.seeds.value_or(unasked);
+    SeedRuns runs{options, seeds, arguments.jobs};
     for (std::uint64_t i = 0; i < seeds; ++i) {
-        options.seed = first + i;
-        const auto result = run_and_count(options, total);
-        if (!result.violation) continue;
+        const auto run = runs.next();
+        add(run, total);
+        if (!run.result.violation) continue;
         if (total.violations == 1) {
-            print_violation(options, result);
+            print_violation(run.options, run.result);
         } else {
-            std::printf("VIOLATION in seed %" PRIu64 ": %s\n", options.seed,
-                        result.violation->what.c_str());
+            std::printf("VIOLATION in seed %" PRIu64 ": %s\n", run.options.seed,
+                        run.result.violation->what.c_str());
         }
         if (arguments.until_failure) break;
     }
@@ -90,10 +84,11 @@ int run_list(const std::string& path) {
     }
     Total total;
     for (const auto& listed : read_list(file)) {
-        const auto result = run_and_count(listed.options, total);
-        if (!result.violation) continue;
+        const auto run = run_and_repeat(listed.options);
+        add(run, total);
+        if (!run.result.violation) continue;
         std::printf("once: %s\n", listed.what.c_str());
-        print_violation(listed.options, result);
+        print_violation(listed.options, run.result);
     }
     std::printf("sim: %" PRIu64 " listed runs, %" PRIu64 " violations\n", total.seeds,
                 total.violations);
@@ -125,8 +120,8 @@ int main(int count, char** words) {
     const auto parsed = parse({words + 1, words + count});
     if (const auto* bad = std::get_if<BadArguments>(&parsed)) {
         std::fprintf(stderr,
-                     "mortise_sim: %s (--seeds N, --first S, --seed S, --steps N, --without F,G, "
-                     "--minimise S, --list FILE, --until-failure, --trace)\n",
+                     "mortise_sim: %s (--seeds N, --first S, --seed S, --jobs N, --steps N, "
+                     "--without F,G, --minimise S, --list FILE, --until-failure, --trace)\n",
                      bad->why.c_str());
         return 2;
     }
