@@ -494,7 +494,9 @@ struct Lock {
   closings @11 :List(Closing);  # why it is closed, the newest token first
   closingsTotal @12 :UInt64;
   limit @13 :UInt32;           # of a semaphore: how many permits it has,
-  limitVersion @14 :UInt64;    # and which change that is; zero: a lock
+  limitVersion @14 :UInt64;    # and which change that is; zero: another kind of name
+  isLatch @15 :Bool;           # of a latch: that it is one,
+  remaining @16 :UInt32;       # and what remains to be counted
 }
 
 enum ClosureKind {

@@ -20,12 +20,17 @@ bool is_refusal(AnswerKind kind) {
 // The request names no hold of this session.
 bool is_about_others(const RequestBody& body) {
     return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body) ||
-           std::holds_alternative<Resize>(body) || std::holds_alternative<Remove>(body);
+           std::holds_alternative<Resize>(body) || std::holds_alternative<Remove>(body) ||
+           std::holds_alternative<CountDown>(body);
 }
 
 bool is_write(const RequestBody& body) {
     return std::holds_alternative<SetValue>(body) || std::holds_alternative<MarkConsistent>(body) ||
            is_about_others(body);
+}
+
+bool awaits(const RequestBody& body) {
+    return std::holds_alternative<AwaitLatch>(body);
 }
 
 bool ends_operation(const RequestBody& body) {
@@ -90,13 +95,14 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
     if (given.kind == AnswerKind::permission_denied) return true;  // possible for any request
     const bool is_granted = given.kind == AnswerKind::granted;
     if (is_write(asked)) return !is_granted && given.cycle.empty();
-    if (!given.cycle.empty()) return true;
+    if (!given.cycle.empty()) return !awaits(asked);
     if (const auto* upgrade = std::get_if<Upgrade>(&asked)) {
         if (given.kind == AnswerKind::converted) return holds_.contains(upgrade->operation);
         return given.kind == AnswerKind::busy || given.kind == AnswerKind::deadlock ||
                given.kind == AnswerKind::invalid_argument || given.kind == AnswerKind::not_held ||
                given.kind == AnswerKind::cancelled || given.kind == AnswerKind::resource_exhausted;
     }
+    if (awaits(asked)) return given.kind == AnswerKind::passed || is_refusal(given.kind);
     if (!is_granted) return is_refusal(given.kind);
     const auto& acquire = std::get<Acquire>(asked);
     const bool is_as_cached = given.cached_tokens <= acquire.cached_tokens;
@@ -113,6 +119,7 @@ void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer&
     if (std::holds_alternative<Upgrade>(sent.body)) return on_upgrade_answered(sent, seq, given);
     if (given.kind == AnswerKind::granted) return on_granted(sent, seq, given, now);
     if (is_write(sent.body)) return on_write_answered(sent, given.kind);
+    if (awaits(sent.body)) return on_await_answered(sent, given.kind);
     on_refused(sent, given.kind);
 }
 
@@ -184,6 +191,13 @@ void SessionAgent::on_refused(const Outgoing& sent, AnswerKind kind) {
         case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
         default: return answer(tag, CallError::invalid_argument);
     }
+}
+
+// It holds nothing, so it makes no difference whether the lease has ended by now.
+void SessionAgent::on_await_answered(const Outgoing& sent, AnswerKind kind) {
+    if (kind != AnswerKind::passed) return on_refused(sent, kind);
+    finish(sent.tag);
+    out_.answers.push_back({sent.tag, Passed{}});
 }
 
 // --- conversions and writes ---------------------------------------------------------------------

@@ -59,6 +59,14 @@ void SessionAgent::on_write(WriteCall call, Now now) {
     take_call(call.tag, std::move(open), now);
 }
 
+void SessionAgent::on_await(AwaitCall call, Now now) {
+    OpenCall open;
+    open.names = 1;
+    open.asked = std::move(call.body);
+    open.deadline = call.deadline;
+    take_call(call.tag, std::move(open), now);
+}
+
 void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
     const Held* held = find_hold(call.hold);
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);

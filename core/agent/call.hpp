@@ -45,9 +45,16 @@ struct UpgradeCall {
     Instant deadline = Instant::never();
 };
 
+// Waits for others and holds nothing then: an AwaitLatch (S35).
+struct AwaitCall {
+    CallTag tag;
+    RequestBody body;
+    Instant deadline = Instant::never();  // as in AcquireCall
+};
+
 // Changes what others see: a SetValue or MarkConsistent for a hold of this node (S36), a BreakLock
-// or an AskRelease (S24), a Resize or a Remove (S34, S37). If it was sent and no answer came in
-// time, its outcome is unknown.
+// or an AskRelease (S24), a Resize or a Remove (S34, S37), or a CountDown (S35). If it was sent and
+// no answer came in time, its outcome is unknown.
 struct WriteCall {
     CallTag tag;
     OperationId hold;  // not set if the request may concern any hold
@@ -79,7 +86,8 @@ struct PublishCall {
     std::string label{};
 };
 
-// Ends a waiting acquire or upgrade with `cancelled` (S18). The cancel itself has no answer.
+// Ends a waiting acquire, upgrade or AwaitCall with `cancelled` (S18). The cancel itself has no
+// answer.
 struct CancelCall {
     CallTag tag;
 };
@@ -124,7 +132,7 @@ struct ChangeCall {
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,
                           DowngradeCall, UpgradeCall, WriteCall, ConfirmCall, WatchCall,
-                          PublishCall, ToldCall>;
+                          PublishCall, ToldCall, AwaitCall>;
 
 [[nodiscard]] inline CallTag tag_of(const Call& call) {
     return std::visit([](const auto& c) { return c.tag; }, call);
@@ -158,6 +166,9 @@ struct Converted {
 struct Written {};
 
 struct Confirmed {};
+
+// The answer to an AwaitCall: what it waited for has happened.
+struct Passed {};
 
 // A try found the name taken. This is an answer, not an error. For an upgrade, other sessions hold
 // the name as well; for a Resize, the limit has another version; for a Remove, the name is in use.
@@ -203,7 +214,7 @@ struct Deadlocked {
 struct CallAnswer {
     CallTag tag;
     std::variant<Acquired, Busy, Released, Viewed, Closed, Changed, MembershipRefusal, CallError,
-                 Converted, Written, Confirmed, Deadlocked, Denied>
+                 Converted, Written, Confirmed, Deadlocked, Denied, Passed>
         result;
 };
 

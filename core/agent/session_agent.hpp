@@ -54,6 +54,7 @@ public:
     void on_downgrade(const DowngradeCall& call, Now now);
     void on_upgrade(const UpgradeCall& call, Now now);
     void on_write(WriteCall call, Now now);
+    void on_await(AwaitCall call, Now now);
     void on_confirm(const ConfirmCall& call, Now now);
     void on_publish(PublishCall call);
     void on_cancel(const CancelCall& call, Now now);
@@ -165,6 +166,7 @@ private:
     void on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now);
     void on_refused(const Outgoing& sent, AnswerKind kind);
     void on_denied(const Outgoing& sent);
+    void on_await_answered(const Outgoing& sent, AnswerKind kind);
     void on_upgrade_answered(const Outgoing& sent, Seq seq, const Answer& given);
     void on_write_answered(const Outgoing& sent, AnswerKind kind);
     void on_ending_answered(const Outgoing& sent, Seq seq, const Answer& given);

@@ -30,6 +30,8 @@ enum class RequestKind : std::uint8_t {
     acquire_permits = 22,  // an acquire, followed by the permits and the limit
     resize = 23,
     remove = 24,
+    count_down = 25,
+    await_latch = 26,
 };
 
 // Flags for the optional fields of an acquire. An absent field is not written.
@@ -155,6 +157,18 @@ public:
         begin(RequestKind::remove);
         out_.text(c.name);
     }
+    void operator()(const CountDown& c) {
+        begin(RequestKind::count_down);
+        out_.text(c.name);
+        out_.varint(c.expected);
+        out_.varint(c.count);
+    }
+    void operator()(const AwaitLatch& c) {
+        begin(RequestKind::await_latch);
+        out_.text(c.name);
+        out_.varint(c.expected);
+        out_.text(c.label);
+    }
     void operator()(const Declined& /*c*/) { begin(RequestKind::declined); }
     void operator()(const CloseSession& /*c*/) { begin(RequestKind::close_session); }
 
@@ -227,6 +241,18 @@ Resize get_resize(ByteReader& in) {
     auto name = get_name(in);
     const auto limit = get_number(in, 0, semaphore_limit_max);
     return {std::move(name), limit, in.varint()};
+}
+
+CountDown get_count_down(ByteReader& in) {
+    auto name = get_name(in);
+    const auto expected = get_number(in, 0, latch_max);
+    return {std::move(name), expected, get_number(in, 0, latch_max)};
+}
+
+AwaitLatch get_await_latch(ByteReader& in) {
+    auto name = get_name(in);
+    const auto expected = get_number(in, 0, latch_max);
+    return {std::move(name), expected, std::string{in.text(label_bytes_max)}};
 }
 
 Acquire get_acquire_several(ByteReader& in) {
@@ -306,6 +332,8 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
         case RequestKind::acquire_permits: return get_acquire_permits(in);
         case RequestKind::resize: return get_resize(in);
         case RequestKind::remove: return Remove{get_name(in)};
+        case RequestKind::count_down: return get_count_down(in);
+        case RequestKind::await_latch: return get_await_latch(in);
         case RequestKind::declined: return Declined{};
         case RequestKind::close_session: return CloseSession{};
     }

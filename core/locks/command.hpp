@@ -251,11 +251,32 @@ struct Resize {
     friend bool operator==(const Resize&, const Resize&) = default;
 };
 
-// Removes the value of a name and the limit that a semaphore was given, unless somebody holds the
-// name or waits for it (S37). Nothing is left of the name then.
+// Removes the value of a name, the limit that a semaphore was given, or a latch, unless somebody
+// holds the name or waits for it (S37). Nothing is left of the name then.
 struct Remove {
     std::string name;
     friend bool operator==(const Remove&, const Remove&) = default;
+};
+
+// Counts a latch down (S35). It creates the latch if the name is unknown. A request takes effect
+// once (S17), so it is counted once, and it stays counted when its session ends. A count that is
+// greater than what remains is refused and changes nothing. The latch exists until it is removed
+// (S37).
+struct CountDown {
+    std::string name;
+    std::uint32_t expected = 0;  // what a latch that this creates begins with, at most latch_max
+    std::uint32_t count = 1;     // at most latch_max
+    friend bool operator==(const CountDown&, const CountDown&) = default;
+};
+
+// Waits until nothing remains to be counted of a latch, and then is answered `passed`: at once if
+// nothing remains now. While it waits it is an operation, which a Cancel ends; it never holds
+// anything. It creates the latch if the name is unknown.
+struct AwaitLatch {
+    std::string name;
+    std::uint32_t expected = 0;  // as in CountDown
+    std::string label;           // shown to readers of the table
+    friend bool operator==(const AwaitLatch&, const AwaitLatch&) = default;
 };
 
 // Replaces a request for which the leader had no capacity (P11). It does nothing and is answered
@@ -270,9 +291,9 @@ struct CloseSession {
     friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-using RequestBody =
-    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue, MarkConsistent, BreakLock,
-                 AskRelease, Publish, Declined, CloseSession, Resize, Remove>;
+using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
+                                 MarkConsistent, BreakLock, AskRelease, Publish, Declined,
+                                 CloseSession, Resize, Remove, CountDown, AwaitLatch>;
 
 // A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
 // P11).

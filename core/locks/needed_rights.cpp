@@ -36,6 +36,8 @@ std::optional<MissingRight> missing_right(const Access& access, const RequestBod
             [&](const AskRelease& one) { return missing(access, one); },
             [&](const Resize& one) { return missing(access, Right::acquire, one.name); },
             [&](const Remove& one) { return missing(access, Right::acquire, one.name); },
+            [&](const CountDown& one) { return missing(access, Right::acquire, one.name); },
+            [&](const AwaitLatch& one) { return missing(access, Right::acquire, one.name); },
             [](const auto&) { return Missing{}; }},
         body);
 }

@@ -32,10 +32,11 @@ enum class AnswerKind : std::uint8_t {
     cancelled,      // Cancel; Acquire or Upgrade that a Cancel ended; Upgrade of a hold that left
     not_held,       // all but Acquire: there is no such hold or waiter (any more)
     stale_request,  // it was answered, and the answer was acknowledged (S17)
-    // Acquire: the record has another policy; Acquire, Resize: it is a lock and not a semaphore, or
-    // the other way round
+    // Acquire: the record has another policy; Acquire, Resize, CountDown, AwaitLatch: it is of
+    // another kind than the request is for: a lock, a semaphore or a latch
     kind_mismatch,
-    // Acquire, Resize: the table is full; Acquire: its session has too much; Declined
+    // Acquire, Resize, CountDown, AwaitLatch: the table is full; Acquire, AwaitLatch: its session
+    // has too much; Declined
     resource_exhausted,
     converted,  // Downgrade, Upgrade: at once or later
     // Upgrade of a shared hold that is not the only one; or the request that was chosen to break a
@@ -44,16 +45,18 @@ enum class AnswerKind : std::uint8_t {
     // Downgrade, Upgrade: not from that mode, while an upgrade waits, of several names, or of
     // permits; Acquire: names out of order, or twice, or permits with what they do not go with;
     // SetValue, MarkConsistent: not held exclusively; Publish: not a cached grant, not one of its
-    // tokens, or while an upgrade waits; Resize: above semaphore_limit_max
+    // tokens, or while an upgrade waits; Resize: above semaphore_limit_max; CountDown: more than
+    // remains; CountDown, AwaitLatch: above latch_max
     invalid_argument,
-    stored,  // SetValue, MarkConsistent, Publish, Resize, Remove
+    stored,  // SetValue, MarkConsistent, Publish, Resize, Remove, CountDown
     broken,  // BreakLock
     lost,    // Release, Cancel: the hold had been broken, and this confirms the loss
     asked,   // AskRelease
-    // Acquire, BreakLock, AskRelease, Resize, Remove: the session's access does not allow it
+    // a request that names names: the session's access does not allow it
     permission_denied,
+    passed,  // AwaitLatch: nothing remains to be counted; at once or later
 };
-constexpr auto last_answer_kind = AnswerKind::permission_denied;
+constexpr auto last_answer_kind = AnswerKind::passed;
 
 // The numbers of the slots of a semaphore that a hold has: ascending, from zero on (S15).
 using Slots = std::vector<std::uint32_t>;
@@ -100,9 +103,9 @@ struct Answer {
     friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-// The final answer to a request. An Acquire or Upgrade that has to wait has none yet, and is
-// Queued. Apart from those that waited, and from repeats, the requests of a session are answered in
-// the order of their numbers.
+// The final answer to a request. An Acquire, Upgrade or AwaitLatch that has to wait has none yet,
+// and is Queued. Apart from those that waited, and from repeats, the requests of a session are
+// answered in the order of their numbers.
 struct Answered {
     OperationId operation;
     Answer answer;

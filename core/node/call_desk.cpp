@@ -29,6 +29,7 @@ void CallDesk::take(Call& call, Now now) {
                           [&](UpgradeCall& one) { agent_.on_upgrade(one, now); },
                           [&](WriteCall& one) { agent_.on_write(std::move(one), now); },
                           [&](ConfirmCall& one) { agent_.on_confirm(one, now); },
+                          [&](AwaitCall& one) { agent_.on_await(std::move(one), now); },
                           [&](PublishCall& one) { agent_.on_publish(std::move(one)); },
                           [&](ToldCall& one) { agent_.on_notified(one.hold); },
                           [&](auto& one) { on(one, now); }},
@@ -41,6 +42,7 @@ std::optional<Denied> CallDesk::denied(const Call& call) const {
     const auto missing = std::visit(
         Overloaded{[&](const AcquireCall& one) { return missing_right(access, one.request); },
                    [&](const WriteCall& one) { return missing_right(access, one.body); },
+                   [&](const AwaitCall& one) { return missing_right(access, one.body); },
                    [&](const InspectCall& one) {
                        const bool may = one.is_prefix ? access.may_all(Right::observe, one.name)
                                                       : access.may(Right::observe, one.name);

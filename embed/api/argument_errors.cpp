@@ -50,6 +50,10 @@ std::string_view unsound_name(std::string_view name) {
     return core::is_valid_name(name) ? "" : "a name has 1 to 512 bytes";
 }
 
+std::string_view unsound_label(std::string_view label) {
+    return label.size() <= core::label_bytes_max ? "" : "a label has at most 256 bytes";
+}
+
 std::string_view unsound_reason(std::string_view name, std::string_view reason) {
     if (const auto bad = unsound_name(name); !bad.empty()) return bad;
     return reason.size() <= core::reason_bytes_max ? "" : "a reason has at most 256 bytes";

@@ -11,6 +11,7 @@ namespace mortise::detail {
 // Why no cluster would accept the order; empty if it is valid.
 [[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
 [[nodiscard]] std::string_view unsound_name(std::string_view name);
+[[nodiscard]] std::string_view unsound_label(std::string_view label);
 // `least` is the lowest valid limit of a semaphore.
 [[nodiscard]] std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least);
 // For Node::request_release and Node::break_lock.

@@ -133,7 +133,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     return !ec;
 }
 
-[[noreturn]] void fail(std::error_code ec, const Hold& hold) {
+[[noreturn]] void fail_for(std::error_code ec, const Hold& hold) {
     ErrorDetail detail;
     detail.name = hold.name();
     throw LockError{ec, std::move(detail)};
@@ -151,7 +151,7 @@ void Hold::downgrade(LockMode mode, std::error_code& ec) {
 void Hold::downgrade(LockMode mode) {
     std::error_code ec;
     downgrade(mode, ec);
-    if (ec) detail::fail(ec, *this);
+    if (ec) detail::fail_for(ec, *this);
 }
 
 void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
@@ -169,7 +169,7 @@ void Hold::upgrade(std::error_code& ec) {
 void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
     std::error_code ec;
     upgrade(deadline, ec);
-    if (ec) detail::fail(ec, *this);
+    if (ec) detail::fail_for(ec, *this);
 }
 
 bool Hold::try_upgrade(std::error_code& ec) {
@@ -181,7 +181,7 @@ bool Hold::try_upgrade(std::error_code& ec) {
 bool Hold::try_upgrade() {
     std::error_code ec;
     const bool upgraded = try_upgrade(ec);
-    if (ec) detail::fail(ec, *this);
+    if (ec) detail::fail_for(ec, *this);
     return upgraded;
 }
 

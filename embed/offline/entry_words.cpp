@@ -107,6 +107,15 @@ struct Body {
     std::string operator()(const core::Remove& body) const {
         return "remove " + in_quotes(body.name);
     }
+    std::string operator()(const core::CountDown& body) const {
+        return "count the latch " + in_quotes(body.name) + " down by " +
+               std::to_string(body.count) + ", of " + std::to_string(body.expected) + " at first";
+    }
+    std::string operator()(const core::AwaitLatch& body) const {
+        return "wait for the latch " + in_quotes(body.name) + ", of " +
+               std::to_string(body.expected) + " at first" +
+               (body.label.empty() ? "" : ", label " + in_quotes(body.label));
+    }
     std::string operator()(const core::Declined&) const {
         return "declined: the leader had no capacity";
     }

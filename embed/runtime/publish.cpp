@@ -266,6 +266,7 @@ CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
                    [](core::Confirmed&) {},
                    [](core::Changed&) {},
                    [](core::Written&) {},
+                   [](core::Passed&) {},
                    [&](core::MembershipRefusal why) {
                        outcome.error = errc_of(why);
                        outcome.reason = reason_of(why);

@@ -172,6 +172,7 @@ LockInfo from_core(const core::LockView& view) {
     add_totals(view, info);
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
+    if (view.latch) info.latch.emplace(LatchCount{view.latch->remaining});
     if (view.limit) info.limit.emplace(SemaphoreLimit{view.limit->permits, view.limit->version});
     return info;
 }

@@ -12,6 +12,7 @@ namespace {
 core::Instant deadline_of(const SubmittedCall& call) {
     if (const auto* acquire = call.get_if<core::AcquireCall>()) return acquire->deadline;
     if (const auto* upgrade = call.get_if<core::UpgradeCall>()) return upgrade->deadline;
+    if (const auto* wait = call.get_if<core::AwaitCall>()) return wait->deadline;
     if (const auto* change = call.get_if<core::ChangeCall>()) return change->deadline;
     return core::Instant::never();
 }

@@ -14,7 +14,7 @@ namespace {
 bool is_acquiring(const SubmittedCall& call) {
     return call.is<core::AcquireCall>() || call.is<core::UpgradeCall>() ||
            call.is<core::InspectCall>() || call.is<core::ChangeCall>() ||
-           call.is<core::WriteCall>();
+           call.is<core::WriteCall>() || call.is<core::AwaitCall>();
 }
 
 }  // namespace

@@ -121,6 +121,16 @@ TEST(LockText, AResizedSemaphoreThatNobodyUsesIsNotFree) {
     EXPECT_EQ(text_of(semaphore(), false).find("is free"), std::string::npos);
 }
 
+TEST(LockText, ALatchShowsWhatRemains) {
+    LockInfo lock;
+    lock.name = "ready";
+    lock.latch = LatchCount{2};
+    EXPECT_NE(text_of(lock, false).find("latch: 2 remaining to be counted\n"), std::string::npos);
+    EXPECT_EQ(text_of(lock, false).find("is free"), std::string::npos);
+    EXPECT_EQ(text_of(lock, false).find("policy"), std::string::npos);
+    EXPECT_EQ(json_of(lock).at("latch").dump(), R"({"remaining":2})");
+}
+
 LockInfo closed_lock(ClosedBy by, Duration left) {
     LockInfo lock;
     lock.name = "a b";

@@ -210,6 +210,13 @@ static_assert(is_same_v<decltype(Slot::token), FencingToken>);
 static_assert(is_same_v<decltype(std::declval<Semaphore&>().acquire(1)), Hold>);
 static_assert(is_same_v<decltype(std::declval<Semaphore&>().try_acquire()), std::optional<Hold>>);
 static_assert(is_same_v<decltype(std::declval<Semaphore&>().limit()), std::uint32_t>);
+static_assert(std::constructible_from<Latch, Node&, const char*, int>);
+static_assert(std::copyable<Latch>);
+static_assert(Latch::max() >= 1'000'000'000);
+static_assert(is_same_v<decltype(std::declval<Latch&>().count_down()), void>);
+static_assert(is_same_v<decltype(std::declval<const Latch&>().try_wait()), bool>);
+static_assert(is_same_v<decltype(std::declval<const Latch&>().wait()), void>);
+static_assert(is_same_v<decltype(std::declval<Latch&>().arrive_and_wait(1)), void>);
 
 // --- values that can be checked only at run time
 

@@ -4,8 +4,8 @@
     compare_model.py LOCK_EVENTS [--seed N] [--runs N]
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
-name, of all or any of several, of permits, conversions, resizes and removals of semaphores,
-releases, cancels and ends of sessions go to both
+name, of all or any of several, of permits, conversions, resizes and removals of semaphores, counts
+of latches and waits for them, releases, cancels and ends of sessions go to both
 sides, and after each of them the events, holders, the order of tokens on each name, and queues
 must be equal, and who was refused for a wait cycle. Priorities and preferring policies are
 left out, and what a locker asks of its node alone: a name that it has or waits for already. The end
@@ -116,6 +116,12 @@ class Model:
             command = lm.Resize(session, name, int(limit), int(version))
         elif verb == "remove":
             command = lm.Remove(*rest)
+        elif verb == "count":
+            session, name, expected, count = rest
+            command = lm.CountDown(session, name, int(expected), int(count))
+        elif verb == "await":
+            session, name, expected = rest
+            command = lm.AwaitLatch(session, name, int(expected))
         elif verb == "release":
             command = self.release(int(rest[0]))
         elif verb in ("upgrade", "try_upgrade"):
@@ -228,6 +234,8 @@ def script(seed):
                             "downgrade", "all", "any"), weights)[0]
         held = [model.operation_of[grant] for grant in model.table.grants]
         semaphore = "" if seed % 3 else some_semaphore(pools, names, sessions)
+        if seed % 3 == 1:
+            semaphore = some_latch(pools, names, sessions)
         if asked and rng.random() < 0.1:
             target = rng.randint(1, asked)
         else:
@@ -285,6 +293,18 @@ def some_semaphore(rng, names, sessions):
     return f"remove {session} {name}"
 
 
+def some_latch(rng, names, sessions):
+    """In every third step a line about a latch, which is mostly the last name."""
+    if rng.random() > 0.35:
+        return ""
+    name, session = rng.choice((names[-1], names[-1], rng.choice(names))), rng.choice(sessions)
+    verb = rng.choices(("await", "count", "remove"), (40, 45, 15))[0]
+    if verb == "remove":
+        return f"remove {session} {name}"
+    numbers = [rng.randint(0, 6)] + [rng.randint(0, 3)] * (verb == "count")
+    return " ".join([verb, session, name, *map(str, numbers)])
+
+
 def some_of(names, verb, rng):
     """Two or more names: all in ascending order, any in every order, and sometimes one of them
     twice."""
@@ -297,7 +317,7 @@ def some_of(names, verb, rng):
 def asks(lines, number):
     """Whether the line's operation may be held or may wait."""
     return 1 <= number <= len(lines) and lines[number - 1].startswith(
-        ("acquire", "all", "any", "upgrade", "permits"))
+        ("acquire", "all", "any", "upgrade", "permits", "await"))
 
 
 def session_of(lines, number):
@@ -308,7 +328,8 @@ def session_of(lines, number):
 def ends_before(lines, line):
     """Whether this is about an operation of an ended session: ours reports nothing then."""
     verb, target = line.split()[:2]
-    if verb in ("acquire", "all", "any", "end", "restrict", "permits", "resize", "remove"):
+    if verb in ("acquire", "all", "any", "end", "restrict", "permits", "resize", "remove", "count",
+                "await"):
         return False
     return f"end {session_of(lines, int(target))}" in lines[int(target):]
 

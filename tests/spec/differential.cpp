@@ -85,10 +85,11 @@ private:
             }
             std::map<core::SessionId, core::Seq> newest;
             for (const auto& view : listing) {
-                // The oldest holder first, one at a time. Who wants more permits than there are
-                // gives up.
+                // The oldest holder first, one at a time. Who wants more permits than there are, or
+                // waits for a latch, gives up.
                 const bool is_held = !view.holders.empty();
-                if (!is_held && (!view.limit || view.waiters.empty() || view.is_closed)) continue;
+                const bool gives_up = (view.limit || view.latch) && !view.waiters.empty();
+                if (!is_held && (!gives_up || view.is_closed)) continue;
                 const auto [session, operation] =
                     is_held ? view.holders.front().operation : view.waiters.front().operation;
                 if (!newest.contains(session)) newest[session] = spec_.applied(session);
@@ -103,11 +104,11 @@ private:
         return "P9: somebody waits for ever";
     }
 
-    // Nothing is left of the name but its value, or its limit.
+    // Nothing is left of the name but its value, its limit, or its count.
     static bool is_at_rest(const core::LockView& view) {
         const bool has_limit = view.limit && view.limit->version > 1;
-        return (view.value || has_limit) && view.holders.empty() && view.waiters.empty() &&
-               !view.is_closed;
+        return (view.value || has_limit || view.latch) && view.holders.empty() &&
+               view.waiters.empty() && !view.is_closed;
     }
 
     std::string compare_views(const std::vector<core::LockView>& listing) {
@@ -190,6 +191,8 @@ private:
             for (const auto& one : acquire->names)
                 names_.insert(one.name);
         }
+        if (const auto* wait = std::get_if<core::AwaitLatch>(&request->body))
+            names_.insert(wait->name);
     }
 
     std::string differs(const std::string& what, const std::string& wanted,

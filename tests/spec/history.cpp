@@ -76,7 +76,10 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
         if (request == nullptr) continue;
         const auto* acquire = std::get_if<core::Acquire>(&request->body);
         const auto* resize = std::get_if<core::Resize>(&request->body);
-        has_semaphores_ = has_semaphores_ || resize || (acquire && acquire->permits != 0);
+        const auto& body = request->body;
+        const bool is_of_latch = std::holds_alternative<core::CountDown>(body) ||
+                                 std::holds_alternative<core::AwaitLatch>(body);
+        has_kinds_ = has_kinds_ || is_of_latch || resize || (acquire && acquire->permits != 0);
         if (resize == nullptr) continue;
         auto& limit = names_[resize->name].limit;
         limit = std::max(limit, resize->limit);
@@ -164,6 +167,8 @@ void History::on_denied(OperationId operation) {
         denied = !may(operation.session, Right::acquire, asked->name);
     if (const auto* asked = body_of<core::Remove>(operation))
         denied = !may(operation.session, Right::acquire, asked->name);
+    if (const auto* asked = body_of<core::CountDown>(operation))
+        denied = !may(operation.session, Right::acquire, asked->name);
     need(denied, "S50: refused, but allowed", words(operation));
 }
 
@@ -218,6 +223,8 @@ void History::on(const core::Queued& queued) {
              words(operation));
         policies_.try_emplace(one.name, one.policy);
         auto& name = names_[one.name];
+        const auto* wait = body_of<core::AwaitLatch>(operation);
+        if (wait != nullptr && !name.remaining) name.remaining = wait->expected;
         if (one.priority > 0) name.has_priorities = true;
         const auto writers =
             std::count_if(name.queue.begin(), name.queue.end(),
@@ -267,8 +274,9 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::kind_mismatch: {
             const auto wanted = wanted_by(operation);
             const bool of_policy = !wanted.empty() && wanted.front().policy_given;
-            const bool asks = !wanted.empty() || body_of<core::Resize>(operation) != nullptr;
-            need(of_policy || (asks && has_semaphores_), "S31, S34: mismatch", words(answered));
+            const bool asks = !wanted.empty() || body_of<core::Resize>(operation) != nullptr ||
+                              body_of<core::CountDown>(operation) != nullptr;
+            need(of_policy || (asks && has_kinds_), "S31, S34, S35: mismatch", words(answered));
             break;
         }
         case AnswerKind::converted: on_converted(operation, answered.answer.token); break;
@@ -276,7 +284,8 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::invalid_argument: on_refused(operation, answered.answer.kind); break;
         case AnswerKind::resource_exhausted:
             need(!wanted_by(operation).empty() || body_of<core::Declined>(operation) != nullptr ||
-                     body_of<core::Resize>(operation) != nullptr,
+                     body_of<core::Resize>(operation) != nullptr ||
+                     body_of<core::CountDown>(operation) != nullptr,
                  "P11: exhausted", words(answered));
             break;
         case AnswerKind::stored: on_stored(operation); break;
@@ -284,6 +293,7 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::broken: break;  // reported by LockBroken
         case AnswerKind::lost: on_lost(operation); break;
         case AnswerKind::permission_denied: on_denied(operation); break;
+        case AnswerKind::passed: on_passed(operation); break;
     }
 }
 
@@ -307,7 +317,8 @@ void History::on_repeat(const GivenAnswer& given, const core::Answered& answered
 
 void History::on_granted(OperationId operation, const core::Answer& answer) {
     const auto wanted = wanted_by(operation);
-    need(!wanted.empty(), "S16: granted what nobody asked for", words(operation));
+    need(!wanted.empty() && body_of<core::AwaitLatch>(operation) == nullptr,
+         "S16: granted what nobody asked for", words(operation));
     const bool several = wanted.size() > 1 || wants_all(operation) ||
                          (!wanted.empty() && wanted.front().permits != 0);
     need(answer.names.empty() != several, "S32: which names?", words(operation));
@@ -422,7 +433,8 @@ void History::on_busy(OperationId operation) {
                 if (one.permits == 0 && clash(holder.mode, one.mode)) is_free = false;
             }
         }
-        const auto limit = name.limit == 0 ? one.limit : name.limit;
+        const bool is_known = name.limit != 0 || semaphores_.contains(one.name);
+        const auto limit = is_known ? name.limit : one.limit;
         if (taken > limit || !is_one_command_) is_free = is_free && one.permits == 0;
         for (const auto& waiter : name.queue) {
             const bool passes_nothing = waiter.is_barrier || wants_all(operation);
@@ -574,7 +586,11 @@ void History::on_lost(OperationId operation) {
 }
 
 void History::on_stored(OperationId operation) {
-    if (body_of<core::Resize>(operation) || body_of<core::Remove>(operation)) return;
+    if (const auto* count = body_of<core::CountDown>(operation))
+        return on_counted(operation, *count);
+    if (const auto* removal = body_of<core::Remove>(operation))
+        return names_[removal->name].remaining.reset();
+    if (body_of<core::Resize>(operation)) return;
     const auto hold = target_of(operation);
     need(is_held(hold) && !unconfirmed_.contains(hold), "S36: a value of who holds nothing",
          words(operation));
@@ -588,6 +604,28 @@ void History::on_stored(OperationId operation) {
     grant.label = as->label;
     grant.locker = as->locker;
     grant.cached_tokens = 0;
+}
+
+// --- latches: S35 ---------------------------------------------------------------------------
+
+void History::on_counted(OperationId operation, const core::CountDown& request) {
+    auto& name = names_[request.name];
+    const auto before = name.remaining.value_or(request.expected);
+    need(request.count <= before, "S35: counted below zero", words(operation));
+    need(!name.remaining.has_value() || name.holders.empty(), "S35: a latch is held",
+         words(operation));
+    name.remaining = before - std::min(request.count, before);
+}
+
+// At once, or after it was queued.
+void History::on_passed(OperationId operation) {
+    const auto* wait = body_of<core::AwaitLatch>(operation);
+    need(wait != nullptr, "S35: passed what is no latch", words(operation));
+    if (wait == nullptr) return;
+    auto& name = names_[wait->name];
+    if (!name.remaining) name.remaining = wait->expected;
+    need(*name.remaining == 0, "S35: passed above zero", words(operation));
+    remove_waiter(operation);
 }
 
 // --- conversions ----------------------------------------------------------------------------
@@ -665,6 +703,10 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
     if (body_of<core::SetValue>(operation) != nullptr) return;  // of another name or mode
     if (body_of<core::MarkConsistent>(operation) != nullptr) return;
     if (body_of<core::Resize>(operation) != nullptr) return;  // above the largest limit
+    if (const auto* count = body_of<core::CountDown>(operation)) {
+        const auto remaining = names_[count->name].remaining.value_or(count->expected);
+        return need(count->count > remaining, "S35: not counted", words(operation));
+    }
     if (const auto* as = body_of<core::Publish>(operation)) {
         const auto published = target_of(operation);
         auto* held = name_of_hold(published);
@@ -714,12 +756,13 @@ void History::judge_permits(Name& name, const core::Grant& grant, const Wanted& 
     if (wanted.permits == 0) return;
     // The request may have created it, perhaps after it was gone in the same entry.
     if (name.limit == 0 || !is_one_command_) name.limit = std::max(name.limit, wanted.limit);
-    std::size_t taken = grant.slots.size();
+    // A former holder may keep the name closed for more than one reason.
+    std::set<std::uint32_t> taken(grant.slots.begin(), grant.slots.end());
     for (const auto* holders : {&name.holders, &name.closed}) {
         for (const auto& holder : *holders)
-            taken += holder.slots.size();
+            taken.insert(holder.slots.begin(), holder.slots.end());
     }
-    need(taken <= name.limit, "S34: more permits than the limit", text);
+    need(taken.size() <= name.limit, "S34: more permits than the limit", text);
     for (const auto slot : grant.slots) {
         auto& newest = name.newest_of_slot[slot];
         need(slot < name.limit && grant.token > newest, "S15: a slot and its token", text);
@@ -820,6 +863,8 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         auto& name = names_[view.name];
         name.limit = view.limit ? view.limit->permits : 0;
         if (view.limit) semaphores_.insert(view.name);
+        const auto remains = view.latch ? std::optional{view.latch->remaining} : std::nullopt;
+        need(remains == name.remaining, "S35: not what the counts come to", words(view));
         need(are_told_of(view.holders, name.holders), "P2: holders are not those told of",
              words(view));
         const auto& upgrade = name.upgrade;
@@ -851,8 +896,8 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         }
     }
     for (const auto& [name, state] : names_) {
-        const bool is_nothing =
-            state.holders.empty() && state.queue.empty() && state.closed.empty();
+        const bool is_nothing = state.holders.empty() && state.queue.empty() &&
+                                state.closed.empty() && !state.remaining;
         need(listed.contains(name) || is_nothing, "S37: a name is gone", name);
     }
 }
@@ -862,6 +907,11 @@ void History::judge_waiting() {
         if (!state.closed.empty()) continue;
         if (semaphores_.contains(name)) {
             judge_permits(name, state);
+            continue;
+        }
+        if (state.remaining) {
+            need(state.queue.empty() || *state.remaining > 0, "S35: waits although all is counted",
+                 name);
             continue;
         }
         need(state.queue.empty() || !state.holders.empty() || state.queue.front().is_barrier,
@@ -898,6 +948,12 @@ bool History::is_live(core::SessionId session) const {
 
 std::vector<History::Wanted> History::wanted_by(OperationId operation) const {
     std::vector<Wanted> wanted;
+    if (const auto* wait = body_of<core::AwaitLatch>(operation)) {
+        Wanted latch;
+        latch.name = wait->name;
+        latch.label = wait->label;
+        return {latch};
+    }
     const auto* acquire = body_of<core::Acquire>(operation);
     if (acquire == nullptr) return wanted;
     for (const auto& [name, mode] : acquire->names) {
@@ -924,6 +980,8 @@ OperationId History::target_of(OperationId operation) const {
                                     [](const core::Declined&) { return core::Seq{}; },
                                     [](const core::Resize&) { return core::Seq{}; },
                                     [](const core::Remove&) { return core::Seq{}; },
+                                    [](const core::CountDown&) { return core::Seq{}; },
+                                    [](const core::AwaitLatch&) { return core::Seq{}; },
                                     [](const core::CloseSession&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);

@@ -22,6 +22,8 @@
 //   S30           a request that conflicts with none does not wait
 //   S15, S34      a slot of a semaphore has one holder, and its tokens rise; no permit is granted
 //                 above the limit; the first waiter for permits gets them first
+//   S35           each count of a latch counts once; nobody passes above zero, and who waits passes
+//                 at zero
 //   S50           a session holds or waits for nothing that its access does not allow, and what is
 //                 refused is not allowed
 #pragma once
@@ -104,6 +106,8 @@ private:
         // Of a semaphore: the largest limit in this entry, and the newest token of each slot.
         std::uint32_t limit = 0;
         std::map<std::uint32_t, core::FencingToken> newest_of_slot;
+        // Of a latch: what remains, by the counts that were answered. It may be gone by now.
+        std::optional<std::uint32_t> remaining;
     };
 
     void need(bool holds, const char* what, const std::string& more);
@@ -120,6 +124,8 @@ private:
     void on(const core::ClosureEnded& ended);
     void on_lost(core::OperationId operation);
     void on_stored(core::OperationId operation);
+    void on_counted(core::OperationId operation, const core::CountDown& request);
+    void on_passed(core::OperationId operation);
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
     void grant_one(core::OperationId operation, const Wanted& wanted, core::FencingToken token,
@@ -174,7 +180,7 @@ private:
     std::map<std::string, Name> names_;
     std::map<std::string, core::QueuePolicy> policies_;  // as listed; of a new one, as asked for
     std::set<std::string> semaphores_;                   // as listed
-    bool has_semaphores_ = false;                        // or had
+    bool has_kinds_ = false;                             // semaphores or latches, or had
     bool is_one_command_ = true;                         // the entry
     std::set<core::OperationId> cancels_;                // requests that a Cancel names
     // An entry may report the grant before the release that made it possible.

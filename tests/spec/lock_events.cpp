@@ -14,6 +14,8 @@
 //   permits SESSION NAME COUNT LIMIT wait|try
 //   resize SESSION NAME LIMIT VERSION
 //   remove SESSION NAME
+//   count SESSION NAME EXPECTED COUNT
+//   await SESSION NAME EXPECTED
 //   end SESSION
 //
 // Answers to each line: what came of it, then all names, then a line with a dot.
@@ -91,6 +93,8 @@ private:
             several(verb, rest);
         } else if (verb == "permits" || verb == "resize" || verb == "remove") {
             semaphore(verb, rest);
+        } else if (verb == "count" || verb == "await") {
+            latch(verb, rest);
         } else if (verb == "restrict") {
             std::string session;
             rest >> session;
@@ -149,6 +153,16 @@ private:
         acquire.names.push_back({resize.name});
         acquire.wait = wait == "wait";
         request(session_of(session), acquire);
+    }
+
+    void latch(const std::string& verb, std::istringstream& rest) {
+        std::string session;
+        core::CountDown count;
+        rest >> session >> count.name >> count.expected;
+        if (verb == "await")
+            return request(session_of(session), core::AwaitLatch{count.name, count.expected, {}});
+        rest >> count.count;
+        request(session_of(session), count);
     }
 
     SessionId session_of(const std::string& name) {
@@ -243,6 +257,7 @@ private:
             case core::AnswerKind::deadlock: std::cout << "deadlock " << seq << "\n"; break;
             case core::AnswerKind::invalid_argument: std::cout << "invalid " << seq << "\n"; break;
             case core::AnswerKind::kind_mismatch: std::cout << "mismatch " << seq << "\n"; break;
+            case core::AnswerKind::passed: std::cout << "passed " << seq << "\n"; break;
             case core::AnswerKind::stored: std::cout << "stored " << seq << "\n"; break;
             case core::AnswerKind::permission_denied: std::cout << "denied " << seq << "\n"; break;
             default: std::cout << "unexpected " << seq << "\n"; break;

@@ -86,6 +86,22 @@ class Remove:
 
 
 @dataclass(frozen=True)
+class CountDown:
+    """Counts a latch down, which begins with `expected` if this creates it (S35)."""
+    session: str
+    name: str
+    expected: int
+    count: int
+
+
+@dataclass(frozen=True)
+class AwaitLatch:
+    session: str
+    name: str
+    expected: int
+
+
+@dataclass(frozen=True)
 class Release:
     grant: int
 
@@ -132,8 +148,8 @@ class Restrict:
 @dataclass(frozen=True)
 class Event:
     """kind: granted, queued, busy, deadlock, invalid, cancelled, ended, released, downgraded,
-    upgraded, not_held, nested, denied, mismatch, stored.  `op` is the log index of the request that
-    the event answers."""
+    upgraded, not_held, nested, denied, mismatch, stored, passed.  `op` is the log index of the
+    request that the event answers."""
     kind: str
     op: int
     grants: tuple = ()
@@ -159,7 +175,7 @@ class Op:
     id: int
     session: str
     locker: Optional[str]
-    kind: str                             # "one", "all", "any", "upgrade", "permits"
+    kind: str                             # "one", "all", "any", "upgrade", "permits", "latch"
     names: tuple
     grant: int = 0                        # for "upgrade"
     permits: int = 0                      # for "permits"
@@ -176,6 +192,11 @@ class Record:
     newest_mode: str = X                  # mode in which the newest token was taken
     limit: Optional[int] = None           # of a semaphore
     version: int = 1                      # of the limit
+    remaining: Optional[int] = None       # to be counted of a latch
+
+
+    def is_lock(self) -> bool:
+        return self.limit is None and self.remaining is None
 
 
 @dataclass
@@ -198,7 +219,7 @@ class Table:
         t.ops = dict(self.ops)            # ops are never changed in place
         for n, r in self.records.items():
             t.records[n] = Record(r.policy, list(r.holders), r.conversion, list(r.queue), r.turn,
-                                  r.newest_token, r.newest_mode, r.limit, r.version)
+                                  r.newest_token, r.newest_mode, r.limit, r.version, r.remaining)
         return t
 
     # ------------------------------------------------------------------------------------ questions
@@ -292,6 +313,11 @@ class Table:
         """Lets at most one phase step happen on `name`; returns the names to look at again, None
         when nothing moved."""
         r = self.record(name)
+        if r.remaining is not None:       # S35: who waits passes, and holds nothing
+            if r.remaining or not r.queue:
+                return None
+            self.events.append(Event("passed", r.queue[0]))
+            return self.drop_op(r.queue[0])
         if r.limit is not None:           # S34: the first, as soon as there are enough permits
             free = r.limit - len(self.taken_slots(name))
             enough = r.queue and self.ops[r.queue[0]].permits <= free
@@ -371,7 +397,7 @@ class Table:
 
     def forget(self) -> None:
         for n in [n for n, r in self.records.items()
-                  if not r.holders and not r.queue and r.version == 1]:
+                  if not r.holders and not r.queue and r.version == 1 and r.remaining is None]:
             del self.records[n]           # S37; the token lives in the cluster's counter
 
     # ------------------------------------------------------------------------------ deadlocks (S33)
@@ -379,8 +405,8 @@ class Table:
         """What `op` waits for on `name`: ("locker", id) for a hold, ("op", id) for a request in
         front of it."""
         o, r, out = self.ops[op], self.record(name), set()
-        if o.kind == "permits":
-            return out                    # any holder can help it, so it waits for none (S33)
+        if o.kind in ("permits", "latch"):
+            return out                    # anybody can help it, so it waits for none (S33)
         mode = self.mode_of(op, name)
         out |= self.holds_against(name, mode, but=o.grant)
         if o.kind == "upgrade":
@@ -502,7 +528,7 @@ def apply(table: Table, command) -> tuple:
                ReleaseAll: _release_all, Cancel: _cancel, Downgrade: _downgrade,
                Upgrade: _upgrade, TryUpgrade: _upgrade, EndSession: _end_session,
                Restrict: _restrict, AcquirePermits: _acquire_permits, Resize: _resize,
-               Remove: _remove}[type(command)]
+               Remove: _remove, CountDown: _count_down, AwaitLatch: _await_latch}[type(command)]
     handler(t, command)
     t.forget()
     events, t.events = t.events, []
@@ -519,8 +545,8 @@ def _acquire(t: Table, c) -> None:
     if not 1 <= len(names) <= 64 or len(set(names)) != len(names):
         t.events.append(Event("invalid", t.index))              # S32
         return
-    if any(n in t.records and t.records[n].limit is not None for n in names):
-        t.events.append(Event("mismatch", t.index))             # S34: a semaphore is no lock
+    if any(n in t.records and not t.records[n].is_lock() for n in names):
+        t.events.append(Event("mismatch", t.index))             # S34, S35: of another kind
         return
     for n, m in c.names:
         held = t.held_by_locker(c.locker, n)
@@ -612,6 +638,43 @@ def _remove(t: Table, c: Remove) -> None:
     else:
         t.records.pop(c.name, None)       # S37
         t.events.append(Event("stored", t.index))
+
+
+def latch_of(t: Table, c, count: int) -> Optional[Record]:
+    """S35: None after a refusal, which changes nothing."""
+    r = t.records.get(c.name)
+    remaining = c.expected if r is None else r.remaining
+    why = ""
+    if not c.name.startswith(t.allowed.get(c.session, ("",))):
+        why = "denied"
+    elif remaining is None:
+        why = "mismatch"
+    elif count > remaining:
+        why = "invalid"
+    if why:
+        t.events.append(Event(why, t.index))
+        return None
+    r = t.record(c.name)
+    r.remaining = remaining - count
+    return r
+
+
+def _count_down(t: Table, c: CountDown) -> None:
+    if latch_of(t, c, c.count) is not None:
+        t.events.append(Event("stored", t.index))
+        t.settle({c.name})
+
+
+def _await_latch(t: Table, c: AwaitLatch) -> None:
+    r = latch_of(t, c, 0)
+    if r is None:
+        return
+    if r.remaining == 0:
+        t.events.append(Event("passed", t.index))
+        return
+    t.ops[t.index] = Op(t.index, c.session, None, "latch", ((c.name, X),))
+    r.queue.append(t.index)
+    t.events.append(Event("queued", t.index))
 
 
 def _release(t: Table, c: Release) -> None:

@@ -259,6 +259,10 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
         return has(Right::acquire, one->name) || has(Right::break_lock, one->name);
     if (const auto* one = std::get_if<core::Resize>(&body)) return has(Right::acquire, one->name);
     if (const auto* one = std::get_if<core::Remove>(&body)) return has(Right::acquire, one->name);
+    if (const auto* one = std::get_if<core::CountDown>(&body))
+        return has(Right::acquire, one->name);
+    if (const auto* one = std::get_if<core::AwaitLatch>(&body))
+        return has(Right::acquire, one->name);
     const auto* acquire = std::get_if<core::Acquire>(&body);
     return acquire == nullptr || std::ranges::all_of(acquire->names, [&](const auto& one) {
                return has(Right::acquire, one.name);
@@ -267,7 +271,8 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
 
 // P11: what a session has and did not acknowledge is bounded.
 bool LockSpec::is_too_much(const Session& session, const core::RequestBody& body) const {
-    const bool acquires = std::holds_alternative<core::Acquire>(body);
+    const bool acquires = std::holds_alternative<core::Acquire>(body) ||
+                          std::holds_alternative<core::AwaitLatch>(body);
     return acquires && (session.answers.size() >= 2 * core::operations_max ||
                         operations_of(session) >= 2 * (core::holds_max + core::operations_max));
 }
@@ -338,7 +343,7 @@ bool LockSpec::is_mismatch(const std::string& name, const core::Acquire& request
     for (const auto& record : records_) {
         if (record.name != name) continue;
         if (request.policy_given && record.policy != request.policy) return true;
-        if (record.limit.has_value() != (request.permits != 0)) return true;
+        if (record.latch || record.limit.has_value() != (request.permits != 0)) return true;
     }
     return false;
 }
@@ -589,6 +594,50 @@ void LockSpec::on(OperationId operation, const core::Remove& request) {
     if (!is_used)
         std::erase_if(records_, [&](const Record& one) { return one.name == request.name; });
     answer(operation, {is_used ? AnswerKind::busy : AnswerKind::stored, {}, {}});
+}
+
+// --- latches: S35, S37 ----------------------------------------------------------------------
+
+// A latch that does not exist has everything to count that the request expects.
+std::optional<AnswerKind> LockSpec::make_latch(const std::string& name, std::uint32_t expected,
+                                               std::uint32_t count) {
+    if (expected > 0x7fff'ffff) return AnswerKind::invalid_argument;
+    clear(name);
+    const auto* known = find_record(name);
+    if (known != nullptr && !known->latch) return AnswerKind::kind_mismatch;
+    if (count > (known == nullptr ? expected : known->latch->remaining))
+        return AnswerKind::invalid_argument;
+    if (!create({name}, core::Acquire{}, {{name, Previous{}}}))
+        return AnswerKind::resource_exhausted;
+    auto& latch = find_record(name)->latch;
+    if (!latch) latch = LockView::Latch{expected};
+    return std::nullopt;
+}
+
+void LockSpec::on(OperationId operation, const core::CountDown& request) {
+    if (const auto refused = make_latch(request.name, request.expected, request.count))
+        return answer(operation, {*refused, {}, {}});
+    find_record(request.name)->latch->remaining -= request.count;
+    answer(operation, {AnswerKind::stored, {}, {}});
+    settle({request.name});
+}
+
+void LockSpec::on(OperationId operation, const core::AwaitLatch& request) {
+    if (const auto refused = make_latch(request.name, request.expected, 0))
+        return answer(operation, {*refused, {}, {}});
+    stand({request.name, {operation, LockMode::exclusive, index_, request.label}, ++waits_ever_});
+    asked_ = operation;
+    settle({request.name});
+}
+
+// Who waits passes when nothing is left to count, and has nothing from it.
+bool LockSpec::pass(const std::string& name) {
+    const auto* first = front_of(name);
+    if (first == nullptr || find_record(name)->latch->remaining > 0) return false;
+    const auto operation = first->waiting.operation;
+    withdraw(operation);
+    answer(operation, {AnswerKind::passed, {}, {}});
+    return true;
 }
 
 // --- cached grants: S45 ---------------------------------------------------------------------
@@ -954,6 +1003,7 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     }
     auto* record = find_record(name);
     if (record == nullptr) return {};
+    if (record->latch) return pass(name) ? Names{name} : Names{};
     bool moved = serve_upgrade(*record);
     if (upgrade_on(name) != nullptr) return {};  // S28: nothing else is granted meanwhile
     if (!moved) {
@@ -1158,7 +1208,8 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
 bool LockSpec::is_unused(std::string_view name) const {
     const bool is_held = std::ranges::find(holds_, name, &Hold::name) != holds_.end();
     const auto rests = [&](const Record& one) {
-        return one.name == name && (one.value || (one.limit && one.limit->version > 1));
+        const bool was_resized = one.limit && one.limit->version > 1;
+        return one.name == name && (one.value || was_resized || one.latch);
     };
     return !is_held && front_of(name) == nullptr && std::ranges::none_of(records_, rests);
 }
@@ -1268,8 +1319,8 @@ LockSpec LockSpec::for_trial() const {
 
 bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority priority) const {
     const auto record = std::ranges::find(records_, name, &Record::name);
-    const bool is_lock = record != records_.end() && !record->limit;
-    if (!is_lock) return true;  // of a semaphore: the log refuses it
+    const bool is_lock = record != records_.end() && !record->limit && !record->latch;
+    if (!is_lock) return true;  // of another kind: the log refuses it
     auto trial = for_trial();
     const std::string wanted{name};
     trial.clear(wanted);
@@ -1329,10 +1380,11 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.value = record.value;
         const bool was_resized = record.limit && record.limit->version > 1;
         const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
-                              view.is_closed || was_resized;
+                              view.is_closed || was_resized || record.latch;
         if (!is_there) continue;
         view.policy = record.policy;
         view.limit = record.limit;
+        view.latch = record.latch;
     }
     return view;
 }
@@ -1345,7 +1397,7 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
         auto view = inspect(record.name);
         if (view.value) view.value->bytes.clear();
         const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
-                              view.is_closed || view.limit;
+                              view.is_closed || view.limit || view.latch;
         if (is_there) found.push_back(std::move(view));
     }
     std::sort(found.begin(), found.end(),

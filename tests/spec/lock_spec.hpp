@@ -99,6 +99,7 @@ private:
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::optional<core::LockValue> value;
         std::optional<core::LockView::Limit> limit;  // of a semaphore
+        std::optional<core::LockView::Latch> latch;  // if it is one
     };
     // A quorum timer.
     struct Closing {
@@ -127,6 +128,8 @@ private:
     void on(core::OperationId operation, const core::Publish& request);
     void on(core::OperationId operation, const core::Resize& request);
     void on(core::OperationId operation, const core::Remove& request);
+    void on(core::OperationId operation, const core::CountDown& request);
+    void on(core::OperationId operation, const core::AwaitLatch& request);
     void on(core::OperationId operation, const core::Declined& request);
     void on(core::OperationId operation, const core::CloseSession& request);
     void repeat(const Session& session, core::OperationId operation);
@@ -145,6 +148,10 @@ private:
     [[nodiscard]] Record* find_record(std::string_view name);
     [[nodiscard]] bool create(const Names& names, const core::Acquire& request,
                               const std::map<std::string, core::Previous>& last);
+    // Empty if the name is a latch now, or else the refusal.
+    std::optional<core::AnswerKind> make_latch(const std::string& name, std::uint32_t expected,
+                                               std::uint32_t count);
+    bool pass(const std::string& name);
     [[nodiscard]] bool is_left_by_too_many(const Names& names, const core::HoldTerms& terms) const;
     [[nodiscard]] bool is_mismatch(const std::string& name, const core::Acquire& request) const;
     [[nodiscard]] Names held_names(core::OperationId operation) const;

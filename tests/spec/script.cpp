@@ -44,7 +44,12 @@ constexpr std::size_t kinds = 17;
 class Maker {
 public:
     explicit Maker(std::uint64_t seed)
-        : prng_{seed}, rights_{seed ^ 0x5a5aU}, caches_{seed ^ 0xcac4eU}, permits_{seed ^ 0x5e3aU} {
+        : prng_{seed},
+          rights_{seed ^ 0x5a5aU},
+          caches_{seed ^ 0xcac4eU},
+          permits_{seed ^ 0x5e3aU},
+          latches_{seed ^ 0x1a7cU} {
+        if (latches_.one_in(3)) latch_percent_ = 5 + latches_.below(40);
         if (permits_.one_in(3)) semaphores_ = 1 + permits_.below(3);
         limit_ = static_cast<std::uint32_t>(1 + permits_.below(permits_.one_in(3) ? 70 : 5));
         if (!caches_.one_in(3)) cached_percent_ = 10 + caches_.below(80);
@@ -169,6 +174,7 @@ private:
             case Kind::sweep: return core::Sweep{};
             case Kind::acquire: return request(process, acquire());
             case Kind::release:
+                if (latch_percent_ > latches_.below(100)) return request(process, count_or_wait());
                 if (semaphores_ != 0 && permits_.one_in(5))
                     return request(process, resize_or_remove());
                 if (cached_percent_ != 0 && caches_.one_in(3))
@@ -302,6 +308,16 @@ private:
         core::Resize resize{which, any_permits(2 * limit_) - 1, 0};
         if (permits_.one_in(2)) resize.expected_version = 1 + permits_.below(4);
         return resize;
+    }
+
+    // Mostly of the last name, which others may use as a lock or as a semaphore.
+    core::RequestBody count_or_wait() {
+        const auto which = name(latches_.one_in(6) ? latches_.below(names_) : names_ - 1);
+        if (latches_.one_in(8)) return core::Remove{which};
+        const auto expected = static_cast<std::uint32_t>(latches_.below(8));
+        if (latches_.one_in(2))
+            return core::CountDown{which, expected, static_cast<std::uint32_t>(latches_.below(4))};
+        return core::AwaitLatch{which, expected, latches_.one_in(3) ? "w" : ""};
     }
 
     // Mostly valid: not with terms, and not in each mode.
@@ -505,9 +521,11 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
-    core::Prng rights_;   // a separate stream, so that the other draws stay the same
-    core::Prng caches_;   // likewise
-    core::Prng permits_;  // likewise
+    core::Prng rights_;                // a separate stream, so that the other draws stay the same
+    core::Prng caches_;                // likewise
+    core::Prng permits_;               // likewise
+    core::Prng latches_;               // likewise
+    std::uint64_t latch_percent_ = 0;  // of the requests that would be releases
     std::uint64_t semaphores_ = 0;
     std::uint32_t limit_ = 1;
     std::uint64_t cached_percent_ = 0;

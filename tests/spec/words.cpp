@@ -36,7 +36,7 @@ std::string terms_words(const core::HoldTerms& terms) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 16> names{"granted",
+    constexpr std::array<const char*, 17> names{"granted",
                                                 "busy",
                                                 "released",
                                                 "cancelled",
@@ -51,7 +51,8 @@ const char* name_of(core::AnswerKind kind) {
                                                 "broken",
                                                 "lost",
                                                 "asked",
-                                                "permission_denied"};
+                                                "permission_denied",
+                                                "passed"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -137,6 +138,14 @@ std::string body_words(const core::RequestBody& body) {
                 return text + " from version " + std::to_string(resize.expected_version);
             },
             [](const core::Remove& remove) { return "remove " + remove.name; },
+            [](const core::CountDown& one) {
+                return "count down " + one.name + " by " + std::to_string(one.count) + "/" +
+                       std::to_string(one.expected);
+            },
+            [](const core::AwaitLatch& one) {
+                return "await " + one.name + "/" + std::to_string(one.expected) +
+                       (one.label.empty() ? "" : " label=" + one.label);
+            },
             [](const core::Declined&) { return std::string{"declined"}; },
             [](const core::CloseSession&) { return std::string{"close"}; },
             [](const core::AskRelease& request) {
@@ -291,6 +300,7 @@ std::string words(const core::LockView& view) {
         text += ", limit " + std::to_string(view.limit->permits) + " version " +
                 std::to_string(view.limit->version);
     }
+    if (view.latch) text += ", latch with " + std::to_string(view.latch->remaining) + " to count";
     if (!view.value) return text;
     text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;
     return text + (view.value->dirty ? " dirty" : "");

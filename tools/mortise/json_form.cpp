@@ -119,6 +119,7 @@ Json json_of(const LockInfo& lock) {
     }
     if (lock.limit)
         json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
+    if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
     for (const auto& holder : lock.holders)
         json["holders"].push_back(json_of(holder));
     for (const auto& waiter : lock.waiters)

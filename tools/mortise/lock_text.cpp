@@ -102,11 +102,14 @@ void add_closures(Table& table, const LockInfo& lock) {
 }
 
 bool is_free(const LockInfo& lock) {
-    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed && !lock.limit;
+    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed && !lock.limit &&
+           !lock.latch;
 }
 
-// A semaphore has no policy.
+// Only a lock has a policy.
 std::string kind_text(const LockInfo& lock) {
+    if (lock.latch)
+        return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted\n";
     if (!lock.limit) return "policy: " + std::string{to_string(lock.policy)} + "\n";
     return "semaphore: " + std::to_string(lock.limit->permits) + " permits, version " +
            std::to_string(lock.limit->version) + " of the limit\n";

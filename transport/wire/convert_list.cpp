@@ -112,6 +112,10 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         to.setLimit(view.limit->permits);
         to.setLimitVersion(view.limit->version);
     }
+    if (view.latch) {
+        to.setIsLatch(true);
+        to.setRemaining(view.latch->remaining);
+    }
     if (!view.value) return;
     to.setValue(data_of(view.value->bytes));
     to.setValueVersion(view.value->version);
@@ -142,6 +146,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     get_closings(reading, from, view);
     if (from.getLimitVersion() != 0)
         view.limit = core::LockView::Limit{from.getLimit(), from.getLimitVersion()};
+    if (from.getIsLatch()) view.latch = core::LockView::Latch{from.getRemaining()};
     if (from.getValueVersion() == 0) return view;
     view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
                                  from.getValueVersion(), from.getValueIsDirty()};

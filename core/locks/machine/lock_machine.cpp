@@ -50,7 +50,8 @@ void LockMachine::publish(LockTable::Grants grants) {
         if (grant.answer.cached_tokens != 0) forget_locker(*session, seq);
         const LockerId locker{session->id, operation.locker()};
         if (locker.number != 0) deadlocks_.let_in(locker);
-        if (operation.upgrades().is_set()) {
+        const bool holds_nothing = grant.answer.kind == AnswerKind::passed;
+        if (operation.upgrades().is_set() || holds_nothing) {
             end_operation(*session, seq);
         } else {
             take_hold(*session, seq, grant.answer);

@@ -47,6 +47,10 @@ struct LockView {
         std::uint64_t version = 0;
         friend bool operator==(const Limit&, const Limit&) = default;
     };
+    struct Latch {
+        std::uint32_t remaining = 0;  // to be counted (S35)
+        friend bool operator==(const Latch&, const Latch&) = default;
+    };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
@@ -60,6 +64,7 @@ struct LockView {
     std::vector<Closing> closings{};    // if closed: the newest token first
     std::size_t closings_total = 0;     // including those that are left out of `closings`
     std::optional<Limit> limit{};       // of a semaphore
+    std::optional<Latch> latch{};       // if it is one
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 

@@ -11,7 +11,7 @@ namespace mortise::core {
 bool LockViews::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = table_.find(name);
     if (record == nullptr) return table_.would_grant(name, mode, priority);
-    if (record->semaphore() != nullptr) return true;
+    if (record->kind() != RecordKind::lock) return true;  // the log refuses it
     const auto* queue = table_.queue_of(name);
     // A barrier at the head of the queue may be let in by the sweep of its other names.
     const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.is_empty();
@@ -129,7 +129,7 @@ namespace {
 
 bool is_nothing(const LockView& view) {
     return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed &&
-           !view.limit;
+           !view.limit && !view.latch;
 }
 
 }  // namespace
@@ -147,6 +147,7 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
+    if (const auto* latch = record->latch()) view.latch = LockView::Latch{latch->remaining()};
     const auto* its = record->semaphore();
     if (its != nullptr && (its->was_resized() || !is_nothing(view)))
         view.limit = LockView::Limit{its->limit(), its->version()};

@@ -27,7 +27,7 @@ public:
     // Whether only cached grants are in the way of an acquire (S43).
     [[nodiscard]] bool would_recall(std::string_view name, LockMode mode) const;
     // Whether an acquire would be granted at once. Also true if it may be granted after the removal
-    // of ended sessions from the name, and if the name is a semaphore: the log refuses it.
+    // of ended sessions from the name, and if the name is not a lock: the log refuses it.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
     // The same for a request for permits.
     [[nodiscard]] bool would_grant_permits(const Acquire& request) const;

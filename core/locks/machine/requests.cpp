@@ -14,13 +14,15 @@ namespace mortise::core {
 
 namespace {
 
-// True for an acquire beyond the session's limits. It is refused with an answer, so that later
-// releases still proceed.
+// True for a request that may wait, beyond the session's limits. It is refused with an answer, so
+// that later releases still proceed.
 bool is_too_much(const Session& session, const RequestBody& body) {
     const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    return std::holds_alternative<Acquire>(body) && has_too_much;
+    const bool may_wait =
+        std::holds_alternative<Acquire>(body) || std::holds_alternative<AwaitLatch>(body);
+    return may_wait && has_too_much;
 }
 
 }  // namespace
@@ -139,6 +141,7 @@ void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     switch (result) {
         case LockTable::Result::granted: break;
         case LockTable::Result::queued: deadlocks_.queued({session.id, seq}); break;
+        case LockTable::Result::passed: answer(session, seq, {AnswerKind::passed, {}, {}}); break;
         case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
         case LockTable::Result::kind_mismatch:
             answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});

@@ -23,6 +23,7 @@ constexpr std::uint8_t name_has_upgrade = 1;
 constexpr std::uint8_t name_has_value = 2;
 constexpr std::uint8_t name_has_closures = 4;
 constexpr std::uint8_t name_is_semaphore = 8;
+constexpr std::uint8_t name_is_latch = 16;
 
 // Flags for what only some holders or waiters have. Only holders can have ended, and
 // only waiters are tries.
@@ -216,6 +217,7 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
 // Of a semaphore that was resized, more slots may be taken than the limit allows now.
 bool may_hold(const LockRecord& record, const Grant& grant) {
     const auto* semaphore = record.semaphore();
+    if (record.latch() != nullptr) return false;
     if (semaphore == nullptr) return grant.slots.empty() && record.admits(grant.mode);
     const bool is_plain = grant.mode == LockMode::exclusive && !grant.is_cached();
     return is_plain && !grant.slots.empty() && semaphore->are_free(grant.slots);
@@ -233,11 +235,22 @@ bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     return true;
 }
 
-// Returns false if a semaphore has a waiter for a lock, or a lock one for permits.
-bool are_of_a_kind(const std::vector<Waiter>& waiters, bool is_semaphore) {
+bool waits_for_latch(const Waiter& waiter) {
+    return waiter.permits == 0 && waiter.mode == LockMode::exclusive &&
+           waiter.part == Part::alone && waiter.priority == 0 && !waiter.locker.is_set() &&
+           !waiter.terms.is_set() && waiter.cached_tokens == 0 && !waiter.is_try;
+}
+
+// Returns false if somebody waits for something else than the name is.
+bool are_of_a_kind(const std::vector<Waiter>& waiters, const LockRecord& record) {
     return std::ranges::all_of(waiters, [&](const Waiter& waiter) {
         const bool asks_alone = waiter.mode == LockMode::exclusive && waiter.part == Part::alone;
-        return is_semaphore ? waiter.permits != 0 && asks_alone : waiter.permits == 0;
+        switch (record.kind()) {
+            case RecordKind::semaphore: return waiter.permits != 0 && asks_alone;
+            case RecordKind::latch: return waits_for_latch(waiter);
+            case RecordKind::lock: break;
+        }
+        return waiter.permits == 0;
     });
 }
 
@@ -266,6 +279,12 @@ Semaphore get_semaphore(ByteReader& in) {
     const auto version = in.varint();
     if (limit > semaphore_limit_max || version == 0) in.fail();
     return Semaphore{static_cast<std::uint32_t>(limit), version};
+}
+
+Latch get_latch(ByteReader& in) {
+    const auto remaining = in.varint();
+    if (remaining > latch_max) in.fail();
+    return Latch{static_cast<std::uint32_t>(remaining)};
 }
 
 using Closures = decltype(NameExtras::closures);
@@ -321,6 +340,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     if (value != nullptr) flags |= name_has_value;
     if (!closures.empty()) flags |= name_has_closures;
     if (record.semaphore() != nullptr) flags |= name_is_semaphore;
+    if (record.latch() != nullptr) flags |= name_is_latch;
 
     auto out = begin_row();
     out.u8(flags);
@@ -330,6 +350,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     out.varint(record.newest_token().raw());
     put_enum(out, record.newest_mode());
     if (const auto* semaphore = record.semaphore()) put(out, *semaphore);
+    if (const auto* latch = record.latch()) out.varint(latch->remaining());
     out.varint(record.holders().size());
     for (const auto& holder : record.holders())
         put(out, holder);
@@ -343,7 +364,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
 std::optional<SavedName> decode_name(std::string_view value) {
     auto in = open_row(value);
     const auto flags = in.u8();
-    if (flags >= 2 * name_is_semaphore) in.fail();
+    if (flags >= 2 * name_is_latch) in.fail();
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
@@ -353,7 +374,10 @@ std::optional<SavedName> decode_name(std::string_view value) {
     saved.record.turn = turn;
     saved.record.set_previous(std::move(previous));
     const bool is_semaphore = (flags & name_is_semaphore) != 0;
+    const bool is_latch = (flags & name_is_latch) != 0;
+    if (is_semaphore && is_latch) return std::nullopt;
     if (is_semaphore) saved.record.set_semaphore(get_semaphore(in));
+    if (is_latch) saved.record.set_latch(get_latch(in));
     auto holders = get_holders(in);
     if ((flags & name_has_upgrade) != 0) saved.queue.add(get_conversion(in));
     auto waiters = get_waiters(in);
@@ -361,7 +385,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     if ((flags & name_has_value) != 0) saved.extras.value = get_value(in);
     if ((flags & name_has_closures) != 0) saved.extras.closures = get_closures(in);
     if (!in.done() || !add_holders(std::move(holders), saved.record)) return std::nullopt;
-    if (!are_of_a_kind(waiters, is_semaphore)) return std::nullopt;
+    if (!are_of_a_kind(waiters, saved.record)) return std::nullopt;
     for (auto& waiter : waiters)
         saved.queue.add(std::move(waiter));
     if (!saved.queue.restore(std::move(overtakers))) return std::nullopt;

@@ -35,7 +35,7 @@ bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mod
     const auto gives_way = [&](const Holder& holder) {
         return !conflict(holder.mode, mode) || (holder.is_held() && holder.is_cached());
     };
-    if (record.semaphore() != nullptr) return false;  // no permit is cached
+    if (record.kind() != RecordKind::lock) return false;  // no permit is cached
     const bool is_behind = queue != nullptr && !queue->is_empty();
     return !is_behind && !record.admits(mode) && std::ranges::all_of(record.holders(), gives_way);
 }
@@ -124,6 +124,17 @@ bool QueueAdmission::enter_for_permits(Slot& slot) {
     return true;
 }
 
+// S35: all who wait, oldest first, when nothing remains to be counted. They hold nothing then.
+bool QueueAdmission::pass_latch(Slot& slot) {
+    if (!slot.record->latch()->is_open()) return false;
+    auto& queue = slot.queue->second;
+    while (const auto* next = queue.first()) {
+        const auto passes = queue.remove(next->ticket);
+        grants_.push_back({passes.operation, {AnswerKind::passed, {}, {}}});
+    }
+    return true;
+}
+
 // Overtakings are counted after all requests that are granted together, so that the order does not
 // change in between.
 void QueueAdmission::count_overtakings(Slot& slot) {
@@ -139,7 +150,8 @@ bool QueueAdmission::let_in(Slot& slot) {
     auto& queue = slot.queue->second;
     if (queue.conversion() && serve_conversion(slot)) return true;
     if (queue.conversion() || queue.size() == 0) return false;
-    if (slot.record->semaphore() != nullptr) return enter_for_permits(slot);
+    if (slot.record->kind() == RecordKind::semaphore) return enter_for_permits(slot);
+    if (slot.record->kind() == RecordKind::latch) return pass_latch(slot);
     const bool phases = slot.record->policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot)) || enter_unhindered(slot);
     count_overtakings(slot);

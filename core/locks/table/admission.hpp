@@ -60,6 +60,7 @@ private:
     bool enter_batch(Slot& slot);
     bool enter_unhindered(Slot& slot);
     bool enter_for_permits(Slot& slot);
+    bool pass_latch(Slot& slot);
     void enter(Slot& slot, const Waiter& waiter);
     void pass_turn_to_writers(Slot& slot);
     void count_overtakings(Slot& slot);

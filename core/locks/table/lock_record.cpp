@@ -85,6 +85,25 @@ void LockRecord::set_semaphore(Semaphore semaphore) {
     rare().semaphore = std::make_unique<Semaphore>(std::move(semaphore));
 }
 
+void LockRecord::set_latch(Latch latch) {
+    MORTISE_CHECK(holders().empty() && kind() == RecordKind::lock);
+    rare().latch = latch;
+}
+
+RecordKind LockRecord::kind() const {
+    if (semaphore() != nullptr) return RecordKind::semaphore;
+    return latch() != nullptr ? RecordKind::latch : RecordKind::lock;
+}
+
+bool LockRecord::stays() const {
+    return latch() != nullptr || (semaphore() != nullptr && semaphore()->was_resized());
+}
+
+void LockRecord::stay_no_longer() {
+    if (auto* its = semaphore()) its->forget_resizes();
+    if (latch() != nullptr) rare().latch.reset();
+}
+
 // The only holder that is left becomes a part of the record again.
 void LockRecord::tidy() {
     if (!rare_ || rare_->holders.size() != 1) return;

@@ -14,12 +14,16 @@
 #include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/table/holder.hpp"
+#include "core/locks/table/latch.hpp"
 #include "core/locks/table/semaphore.hpp"
 
 namespace mortise::core {
 
 // S31: whether readers or writers are served next.
 enum class Turn : std::uint8_t { writers, readers };
+
+// What a name is, from the creation of its record until the record is gone.
+enum class RecordKind : std::uint8_t { lock, semaphore, latch };
 
 // There may be millions of them, and most have one holder. So the only holder is a part of the
 // record, and what few records have is in a block of its own.
@@ -37,17 +41,25 @@ public:
         return {&only_, only_.operation.seq.is_set() ? 1U : 0U};
     }
     [[nodiscard]] const Holder* find(OperationId operation) const;
-    // Null if the name is a lock.
+    [[nodiscard]] RecordKind kind() const;
+    // Null if the name is not a semaphore.
     [[nodiscard]] const Semaphore* semaphore() const {
         return rare_ ? rare_->semaphore.get() : nullptr;
     }
     [[nodiscard]] Semaphore* semaphore() { return rare_ ? rare_->semaphore.get() : nullptr; }
     // Makes it a semaphore; it must have no holder.
     void set_semaphore(Semaphore semaphore);
-    // It stays without holders and waiters, because its limit was changed (S37).
-    [[nodiscard]] bool was_resized() const {
-        return semaphore() != nullptr && semaphore()->was_resized();
+    // Null if the name is not a latch. A latch has no holders.
+    [[nodiscard]] const Latch* latch() const {
+        return rare_ && rare_->latch ? &*rare_->latch : nullptr;
     }
+    [[nodiscard]] Latch* latch() { return rare_ && rare_->latch ? &*rare_->latch : nullptr; }
+    // Makes it a latch; it must have no holder.
+    void set_latch(Latch latch);
+    // It stays without holders and waiters (S37): a latch, or a semaphore whose limit was changed.
+    [[nodiscard]] bool stays() const;
+    // From now on it stays only as long as it has holders or waiters.
+    void stay_no_longer();
     // No holder conflicts with this mode. Of a semaphore: so many permits are free.
     [[nodiscard]] bool admits(LockMode mode, std::uint32_t permits = 0) const;
     [[nodiscard]] bool has_writer() const;
@@ -92,6 +104,7 @@ private:
         std::array<std::uint32_t, lock_modes> held{};  // the number of those in each mode
         Previous previous;
         std::unique_ptr<Semaphore> semaphore;
+        std::optional<Latch> latch;
     };
 
     [[nodiscard]] bool has_disjoint_slots() const;

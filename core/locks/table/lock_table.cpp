@@ -22,8 +22,8 @@ LockTable::Result LockTable::refusal(const Acquire& request, const Slots& slots)
         if (is_new) ++created;
         const bool differs = !is_new && slot.record->policy() != request.policy;
         if (differs && request.policy_given) return Result::kind_mismatch;
-        const bool is_semaphore = !is_new && slot.record->semaphore() != nullptr;
-        if (!is_new && is_semaphore != (request.permits != 0)) return Result::kind_mismatch;
+        const auto wanted = request.permits == 0 ? RecordKind::lock : RecordKind::semaphore;
+        if (!is_new && slot.record->kind() != wanted) return Result::kind_mismatch;
     }
     const bool fits = records().size() + created <= records_max &&
                       std::ranges::none_of(request.names, [&](const NamedMode& one) {

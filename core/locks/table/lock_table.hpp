@@ -12,8 +12,8 @@
 //   TraceRemover    what ended sessions left on a name
 //   QueueAdmission  which waiters are granted, after each change
 // table_invariants.hpp has the invariants. The sources table_conversions, table_permits,
-// table_values, table_breaks and table_timers have the functions for conversions, semaphores,
-// values, breaks and time limits.
+// table_latches, table_values, table_breaks and table_timers have the functions for conversions,
+// semaphores, latches, values, breaks and time limits.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,14 @@ namespace mortise::core {
 
 class LockTable {
 public:
-    enum class Result : std::uint8_t { granted, queued, busy, kind_mismatch, resource_exhausted };
+    enum class Result : std::uint8_t {
+        granted,
+        queued,
+        busy,
+        kind_mismatch,
+        resource_exhausted,
+        passed,
+    };
     using Grants = core::Grants;
     using NameList = std::span<const RecordRef>;
     using Closed = ClosureBook::Named;
@@ -89,9 +96,18 @@ public:
     // in. Returns the answer: `stored`; or without an effect `busy` if the limit has another
     // version, `kind_mismatch` or `resource_exhausted` (table_permits.cpp). `last` as in acquire().
     AnswerKind resize(const Resize& request, Previous last, Grants& grants);
-    // Removes the name with its value and its limit. False, without an effect, if it has a holder,
-    // also a former one, or a waiter. An unknown name is removed already.
+    // Removes the name with its value, its limit or its count. False, without an effect, if it has
+    // a holder, also a former one, or a waiter. An unknown name is removed already.
     bool remove(std::string_view name);
+
+    // Counts a latch down, which is created if the name is unknown, and answers those that wait for
+    // it when nothing remains. Returns the answer: `stored`; or without an effect
+    // `invalid_argument` if less than that remains, `kind_mismatch` or `resource_exhausted`
+    // (table_latches.cpp).
+    AnswerKind count_down(const CountDown& request, Grants& grants);
+    // Returns `passed` if nothing remains of the latch, which is created if the name is unknown. On
+    // `queued` the operation is in the `grants` of a later call, and `stands` has the name.
+    Result await_latch(Waiter waiter, const AwaitLatch& request, RecordRefs& stands);
 
     // The holders with this token, oldest first, broken or not (table_breaks.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
@@ -174,6 +190,8 @@ private:
     Result acquire_permits(Waiter& waiter, const Acquire& request, const Slot& slot, Previous last,
                            Stand stand);
     RecordRef create_semaphore(std::string_view name, std::uint32_t limit, Previous last);
+    RecordRef ensure_latch(const Slot& slot, std::string_view name, std::uint32_t expected);
+    [[nodiscard]] Result latch_refusal(const Slot& slot) const;
     void queue_up(Waiter& waiter, const NamedMode& one, RecordRefs& names);
     Result settle_newcomer(OperationId operation, Stand stand);
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;

@@ -58,7 +58,7 @@ bool LockTable::remove(std::string_view name) {
     const auto record = slot.record;
     if (!record->holders().empty() || names_.has_queue(slot)) return false;
     (void)holds_.values().set(name, {});
-    if (auto* its = record->semaphore()) its->forget_resizes();
+    record->stay_no_longer();
     names_.tidy(name, [] { return false; });
     return true;
 }

@@ -67,6 +67,13 @@ struct SemaphoreLimit {
     friend bool operator==(const SemaphoreLimit&, const SemaphoreLimit&) = default;
 };
 
+// The count of a latch (S35).
+struct LatchCount {
+    std::uint32_t remaining = 0;  // zero: who waits passes
+
+    friend bool operator==(const LatchCount&, const LatchCount&) = default;
+};
+
 // A reason why a name is closed; there is at most one for each token and reason.
 struct ClosureInfo {
     ClosedBy by = ClosedBy::broken;
@@ -76,9 +83,9 @@ struct ClosureInfo {
     friend bool operator==(const ClosureInfo&, const ClosureInfo&) = default;
 };
 
-// What is known about one name. If it has no holders, waiters, value or limit and is not closed,
-// all members but the name have their defaults. Names are bytes; use escaped() before showing one
-// to a person.
+// What is known about one name. If it has no holders, waiters, value, limit or latch and is not
+// closed, all members but the name have their defaults. Names are bytes; use escaped() before
+// showing one to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;
@@ -101,11 +108,12 @@ struct LockInfo {
     // Of a semaphore: as long as somebody has permits or waits, and from its first resize() until
     // it is removed.
     std::optional<SemaphoreLimit> limit{};
+    std::optional<LatchCount> latch{};  // of a latch, until it is removed
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
     // The cluster knows the name: it is not free for any use.
     [[nodiscard]] bool is_used() const noexcept {
-        return !holders.empty() || !waiters.empty() || value || is_closed || limit;
+        return !holders.empty() || !waiters.empty() || value || is_closed || limit || latch;
     }
 
     friend bool operator==(const LockInfo&, const LockInfo&) = default;

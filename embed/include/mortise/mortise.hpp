@@ -16,6 +16,7 @@
 #include <mortise/hold.hpp>
 #include <mortise/hold_set.hpp>
 #include <mortise/info.hpp>
+#include <mortise/latch.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/lock_request.hpp>
 #include <mortise/locker.hpp>
@@ -31,3 +32,4 @@
 #include <mortise/slot.hpp>
 #include <mortise/striped_lock.hpp>
 #include <mortise/subscription.hpp>
+#include <mortise/wait_options.hpp>

@@ -169,6 +169,15 @@ void draw_semaphores(core::Prng& own, Swarm& swarm) {
     }
 }
 
+// The search of tests/check does not know latches either.
+void draw_latches(core::Prng& own, Swarm& swarm) {
+    if (swarm.workload.burst != 0 || swarm.judged_from_outside || !own.one_in(3)) return;
+    swarm.workload.latch_percent = 5 + own.below(50);
+    for (auto& [node, access] : swarm.restricted) {
+        if (!own.one_in(4)) access.rules.push_back({core::Right::acquire, "latch"});
+    }
+}
+
 // Nodes that are closed, and started again.
 void draw_closings(core::Prng& own, Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
@@ -325,6 +334,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_window(own, swarm);
     draw_caches(own, swarm);
     draw_semaphores(own, swarm);
+    draw_latches(own, swarm);
     return swarm;
 }
 
@@ -355,6 +365,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
                 (swarm.workload.semaphore_percent != 0 ? ", semaphores" : "") +
+                (swarm.workload.latch_percent != 0 ? ", latches" : "") +
                 (swarm.workload.caches ? ", cached grants" : "") +
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +

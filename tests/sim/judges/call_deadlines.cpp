@@ -18,6 +18,7 @@ core::Instant CallDeadlines::due(const core::Call& call, core::Instant now) cons
                 return std::min(one.deadline, one.wait ? core::Instant::never() : soon);
             },
             [](const core::ConfirmCall& one) { return one.deadline; },
+            [](const core::AwaitCall& one) { return one.deadline; },
             [&](const core::DowngradeCall&) { return soon; },
             [&](const core::ReleaseCall&) { return soon; },
             [&](const core::InspectCall&) { return soon; },

@@ -139,6 +139,13 @@ void LockHistory::asked(core::NodeId node, const core::WriteCall& call) {
     auto& asked = asked_[{node, call.tag}];
     asked = {answered_up_to_, {}, {}};
     asked.written = LogBook::written_by(call.body);
+    if (const auto* count = std::get_if<core::CountDown>(&call.body)) asked.counts = count->name;
+}
+
+void LockHistory::asked(core::NodeId node, const core::AwaitCall& call) {
+    auto& asked = asked_[{node, call.tag}];
+    asked = {answered_up_to_, {}, {}};
+    asked.label = std::get<core::AwaitLatch>(call.body).label;
 }
 
 void LockHistory::took(core::NodeId node, core::OperationId grant, core::FencingToken token) {
@@ -180,6 +187,7 @@ void LockHistory::answered(core::NodeId node, const core::CallAnswer& answer,
                    [&](core::CallError error) { on(node, asked, error); },
                    [&](const core::Deadlocked& one) { on(node, asked, one); },
                    [&](core::Written one) { on(node, asked, one); },
+                   [&](core::Passed one) { on(node, asked, one); },
                    [&](const core::Busy&) {
                        check_read(node, asked, applied);
                        if (!asked.wanted.empty()) tally_.probe("try found it busy");
@@ -280,7 +288,15 @@ void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError erro
     report(node, "what was refused is in the log: " + asked.written);
 }
 
+// S35: a program passes after everything that was answered before it waited.
+void LockHistory::on(core::NodeId node, const Asked& asked, core::Passed /*passed*/) {
+    const auto at = book_.latches().passed_at(asked.label);
+    if (at <= asked.floor) return report(node, "a latch was passed, but not in the log");
+    answered_up_to_ = std::max(answered_up_to_, at);
+}
+
 void LockHistory::on(core::NodeId node, const Asked& asked, core::Written /*written*/) {
+    if (!asked.counts.empty()) return book_.latches().told_counted(node, asked.counts);
     if (asked.written.empty()) return;  // others may write the same
     const auto at = book_.written_at(asked.written);
     if (at <= asked.floor) {

@@ -52,6 +52,7 @@ public:
     void asked(core::NodeId node, const core::DowngradeCall& call);
     void asked(core::NodeId node, const core::ConfirmCall& call);
     void asked(core::NodeId node, const core::WriteCall& call);
+    void asked(core::NodeId node, const core::AwaitCall& call);
     void inspected(core::NodeId node, const core::InspectCall& call);
     // A caller of that node uses its cached grant from now on, with that token (S39).
     void took(core::NodeId node, core::OperationId grant, core::FencingToken token);
@@ -75,6 +76,8 @@ private:
         bool suspends = false;                   // the requested hold
         std::string written{};                   // as LogBook::written_at() has it
         std::uint32_t max_hold_ms = 0;           // of the requested hold; zero: none
+        std::string label{};                     // of a wait, which it identifies
+        std::string counts{};                    // the latch that it counts down
     };
 
     void specify(core::NodeId node, const core::Applied& applied);
@@ -83,6 +86,7 @@ private:
     void on(core::NodeId node, const Asked& asked, core::CallError error);
     void on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked);
     void on(core::NodeId node, const Asked& asked, core::Written);
+    void on(core::NodeId node, const Asked& asked, core::Passed);
     void check_wait_cycles(core::NodeId node, core::LogIndex index);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);

@@ -126,6 +126,8 @@ std::map<std::string, Fairness::Wish> LogBook::wishes_of(core::OperationId opera
 
 void LogBook::on_queued(core::OperationId operation) {
     if (!placed_.emplace(operation, index_).second) return;  // a duplicate
+    if (const auto* wait = body_of<core::AwaitLatch>(operation))
+        return latches_.queued(operation, *wait);
     const auto wishes = wishes_of(operation);
     if (wishes.empty()) return tally_.probe("upgrade waited");
     for (const auto& [name, wish] : wishes)
@@ -140,6 +142,7 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         case core::AnswerKind::granted: return on_granted(operation, answer);
         case core::AnswerKind::converted: return on_converted(operation, answer);
         case core::AnswerKind::stale_request: return;
+        case core::AnswerKind::passed: return on_passed(operation);
         case core::AnswerKind::busy:  // also of a try that was queued (S43)
         case core::AnswerKind::cancelled: fairness_.left(operation); break;
         case core::AnswerKind::deadlock: on_deadlock(operation, answer); break;
@@ -151,6 +154,12 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         default: break;
     }
     if (refused_.insert(operation).second) probe_refusal(operation, answer.kind);
+}
+
+void LogBook::on_passed(core::OperationId operation) {
+    const auto* wait = body_of<core::AwaitLatch>(operation);
+    if (wait == nullptr) return report("witness: " + in_words(operation) + " passed no latch");
+    latches_.passed(operation, *wait, index_);
 }
 
 void LogBook::on_deadlock(core::OperationId operation, const core::Answer& answer) {
@@ -201,7 +210,12 @@ void LogBook::on_published(core::OperationId operation, const core::Publish& as)
 void LogBook::on_written(core::OperationId operation) {
     if (const auto* as = body_of<core::Publish>(operation)) return on_published(operation, *as);
     if (body_of<core::Resize>(operation)) return tally_.probe("semaphore resized");
-    if (body_of<core::Remove>(operation)) return tally_.probe("name removed");
+    if (const auto* count = body_of<core::CountDown>(operation))
+        return latches_.counted(operation, *count);
+    if (const auto* removal = body_of<core::Remove>(operation)) {
+        if (removed_.insert(operation).second) latches_.removed(removal->name);
+        return tally_.probe("name removed");
+    }
     const auto what = written_by(requests_.at(operation));
     const auto* breaks = body_of<core::BreakLock>(operation);
     const bool asks = body_of<core::AskRelease>(operation) != nullptr;

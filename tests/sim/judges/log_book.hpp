@@ -12,6 +12,7 @@
 #include "tests/sim/base/tally.hpp"
 #include "tests/sim/base/violations.hpp"
 #include "tests/sim/judges/fairness.hpp"
+#include "tests/sim/judges/latch_book.hpp"
 #include "tests/sim/judges/repeats.hpp"
 
 namespace mortise::sim {
@@ -41,7 +42,12 @@ public:
     };
 
     LogBook(Violations& violations, Tally& tally)
-        : violations_{violations}, tally_{tally}, fairness_{violations, tally}, repeats_{tally} {}
+
+        : violations_{violations},
+          tally_{tally},
+          fairness_{violations, tally},
+          repeats_{tally},
+          latches_{violations, tally} {}
 
     // The next entry, and its outcomes.
     void read(core::LogId entry, const std::vector<core::Command>& batch,
@@ -79,6 +85,7 @@ public:
     // Whether its node has released it, in whatever way.
     [[nodiscard]] bool was_released(core::OperationId hold) const { return let_go_.contains(hold); }
     [[nodiscard]] bool takes_any(core::OperationId operation) const;
+    [[nodiscard]] LatchBook& latches() { return latches_; }
 
 private:
     struct Refused {
@@ -97,6 +104,7 @@ private:
                std::uint32_t cached_tokens = 0);
     void on_published(core::OperationId operation, const core::Publish& as);
     void on_converted(core::OperationId operation, const core::Answer& answer);
+    void on_passed(core::OperationId operation);
     void on_deadlock(core::OperationId operation, const core::Answer& answer);
     void on_released(core::OperationId operation);
     void on_written(core::OperationId operation);
@@ -120,6 +128,7 @@ private:
     Tally& tally_;
     Fairness fairness_;
     Repeats repeats_;
+    LatchBook latches_;
     core::LogIndex index_;
     // the newest request of each session that had its turn
     std::map<core::SessionId, core::Seq> taken_;
@@ -128,6 +137,7 @@ private:
     std::map<core::OperationId, Given> given_;
     std::map<core::OperationId, Conversion> conversions_;
     std::set<core::OperationId> refused_;
+    std::set<core::OperationId> removed_;  // removals that took effect
     std::map<core::OperationId, Refused> deadlocks_;
     std::map<core::OperationId, core::LogIndex> released_;
     std::set<core::OperationId> let_go_;

@@ -127,6 +127,26 @@ core::WriteCall CallDrawing::resize_or_remove(core::CallTag tag) {
     return {tag, {}, std::move(resize)};
 }
 
+// Names of their own: a latch stays until it is removed, and a lock of that name could never be
+// had. Semaphores meet them now and then.
+std::string CallDrawing::latch() {
+    return prng_.one_in(30) ? pool() : "latch" + std::to_string(prng_.below(2));
+}
+
+core::AwaitCall CallDrawing::await_latch(core::Instant now, core::CallTag tag) {
+    const auto expected = static_cast<std::uint32_t>(prng_.below(6));
+    const auto most = 8 * swarm_.election_timeout.count();
+    return {tag, core::AwaitLatch{latch(), expected, "wait " + std::to_string(tag.raw())},
+            now + core::Nanoseconds{prng_.between(0, most)}};
+}
+
+core::WriteCall CallDrawing::count_or_remove(core::CallTag tag) {
+    if (prng_.one_in(6)) return {tag, {}, core::Remove{latch()}};
+    const auto expected = static_cast<std::uint32_t>(prng_.below(6));
+    return {
+        tag, {}, core::CountDown{latch(), expected, static_cast<std::uint32_t>(prng_.below(3))}};
+}
+
 core::Call CallDrawing::conversion(core::OperationId hold, core::LockMode held, core::Instant now) {
     using enum core::LockMode;
     const bool may = held == update || held == shared;

@@ -23,6 +23,10 @@ public:
     [[nodiscard]] core::AcquireCall acquire_permits(core::Instant now);
     // A resize of a semaphore, or a removal.
     [[nodiscard]] core::WriteCall resize_or_remove(core::CallTag tag);
+    // Of a latch, mostly. The label identifies the call.
+    [[nodiscard]] core::AwaitCall await_latch(core::Instant now, core::CallTag tag);
+    // A count of a latch, or a removal.
+    [[nodiscard]] core::WriteCall count_or_remove(core::CallTag tag);
     // For a hold in that mode.
     [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
                                         core::Instant now);
@@ -42,6 +46,7 @@ private:
     [[nodiscard]] core::LockMode any_mode();
     [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
     [[nodiscard]] std::string pool();
+    [[nodiscard]] std::string latch();
     void dress(core::Acquire& request);
     // Draws nothing in a run without that feature.
     [[nodiscard]] bool percent(std::uint64_t chance);

@@ -33,6 +33,7 @@ const char* words_of(const core::Call& call) {
             [](const core::UpgradeCall&) { return "is asked to upgrade, call {}"; },
             [](const core::WriteCall&) { return "is asked to write, call {}"; },
             [](const core::ConfirmCall&) { return "is asked to confirm a hold, call {}"; },
+            [](const core::AwaitCall&) { return "is asked to wait for others, call {}"; },
             [](const core::WatchCall&) { return "is asked to watch a hold"; },
             [](const core::PublishCall&) { return "publishes the user of a cached grant"; },
             [](const core::ToldCall&) { return "hears that an owner was told"; },
@@ -53,6 +54,7 @@ const char* words_of(const core::CallAnswer& answer) {
                           [](const core::Converted&) { return "converted, call {}"; },
                           [](const core::Written&) { return "wrote, call {}"; },
                           [](core::Confirmed) { return "confirmed, call {}"; },
+                          [](core::Passed) { return "passed, call {}"; },
                           [](const core::Deadlocked&) { return "deadlock, call {}"; },
                           [](const core::Denied&) { return "may not do that, call {}"; },
                       },
@@ -156,8 +158,11 @@ bool LockWorkload::is_crowded() const {
 void LockWorkload::acquire(core::NodeId node) {
     if (is_crowded()) return;
     const auto semaphores = world_.swarm.workload.semaphore_percent;
+    const auto latches = world_.swarm.workload.latch_percent;
     if (semaphores != 0 && prng_.below(100) < semaphores) {
         use_semaphore(node);
+    } else if (latches != 0 && prng_.below(100) < latches) {
+        use_latch(node);
     } else if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
@@ -168,6 +173,16 @@ void LockWorkload::acquire(core::NodeId node) {
 void LockWorkload::use_semaphore(core::NodeId node) {
     if (!prng_.one_in(6)) return ask(node, drawing_.acquire_permits(steady(node)));
     call_write(node, drawing_.resize_or_remove(core::CallTag{++newest_tag_}));
+}
+
+void LockWorkload::use_latch(core::NodeId node) {
+    const core::CallTag tag{++newest_tag_};
+    if (prng_.one_in(2)) return call_write(node, drawing_.count_or_remove(tag));
+    auto wait = drawing_.await_latch(steady(node), tag);
+    waiting_.emplace(node, tag);
+    history_.asked(node, wait);
+    call(node, std::move(wait));
+    cancel_sometimes(node, tag);
 }
 
 // A waiting caller may lose patience and cancel.

@@ -104,6 +104,10 @@ std::vector<Command> samples() {
         request(Resize{"b", 0, 0}),
         request(Resize{"b", semaphore_limit_max, huge}),
         request(Remove{"b"}),
+        request(CountDown{"b", 0, 0}),
+        request(CountDown{"b", latch_max, latch_max}),
+        request(AwaitLatch{"b", 3, {}}),
+        request(AwaitLatch{"b", latch_max, "who"}),
         request(Publish{Seq{1}, FencingToken{1}}),
         request(Publish{Seq{69'999},
                         FencingToken{huge},
@@ -394,6 +398,11 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_FALSE(decodes(permits(1, 0)));
     EXPECT_FALSE(decodes(request(Resize{"b", semaphore_limit_max + 1, 0})));
     EXPECT_FALSE(decodes(request(Remove{""})));
+    EXPECT_FALSE(decodes(request(CountDown{"b", latch_max + 1, 1})));
+    EXPECT_FALSE(decodes(request(CountDown{"b", 1, latch_max + 1})));
+    EXPECT_FALSE(decodes(request(CountDown{"", 1, 1})));
+    EXPECT_FALSE(decodes(request(AwaitLatch{"b", latch_max + 1, {}})));
+    EXPECT_FALSE(decodes(request(AwaitLatch{"", 1, {}})));
     const OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     auto wrong = open;
     wrong.ttl_ms = 0;
@@ -526,7 +535,8 @@ TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     EXPECT_FALSE(builder.is_empty());
     const auto size = builder.bytes();
     const auto batch = builder.take();
-    EXPECT_EQ(batch.size(), size + 2);
+    const auto count_bytes = all.size() < 128 ? 1U : 2U;
+    EXPECT_EQ(batch.size(), size + 1 + count_bytes);  // behind the version
     EXPECT_TRUE(builder.is_empty());
     EXPECT_EQ(builder.bytes(), 0U);
     EXPECT_EQ(decode_batch(batch), all);

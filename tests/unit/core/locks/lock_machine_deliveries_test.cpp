@@ -94,7 +94,7 @@ public:
     static std::vector<Delivery> all() {
         auto rows = of_sessions();
         for (auto&& more : {ends_of_closures(), requests(), conversions(), several(), of_names(),
-                            of_semaphores()})
+                            of_semaphores(), of_latches()})
             rows.insert(rows.end(), more.begin(), more.end());
         return rows;
     }
@@ -371,6 +371,19 @@ protected:
              {release(2, 2, 1), release(1, 7, asked), permits(3, 1, 2)}},
             {"Resize", {permits(2, 1, 1)}, asks(resize(5)), {request(2, 2, resize(4))}},
             {"Remove", {request(2, 1, resize(5))}, asks(Remove{"a"}), {request(2, 2, resize(4))}},
+        };
+    }
+
+    static std::vector<Delivery> of_latches() {
+        const CountDown count{"a", 3, 1};
+        const AwaitLatch wait{"a", 1, {}};
+        return {
+            {"CountDown", {request(2, 1, count)}, asks(count), {request(2, 2, count)}},
+            {"AwaitLatch", {}, asks(wait), {request(2, 1, count)}},
+            {"AwaitLatchThatPasses",
+             {request(2, 1, AwaitLatch{"a", 0, {}})},
+             asks(wait),
+             {request(2, 2, Remove{"a"})}},
         };
     }
 

@@ -61,6 +61,13 @@ TEST_F(LockMachineRights, ToAcquireANameAllowToResizeAndToRemoveIt) {
     EXPECT_EQ(put(request(4, 4, Remove{"jobs/1"})), "4.4 stored");
 }
 
+TEST_F(LockMachineRights, ToAcquireANameAllowToUseItAsALatch) {
+    EXPECT_EQ(put(request(4, 1, CountDown{"jobs/1", 1, 1})), "4.1 stored");
+    EXPECT_EQ(put(request(4, 2, CountDown{"orders/42", 1, 1})), "4.2 permission_denied");
+    EXPECT_EQ(put(request(4, 3, AwaitLatch{"orders/42", 1, {}})), "4.3 permission_denied");
+    EXPECT_EQ(put(request(4, 4, AwaitLatch{"jobs/1", 1, {}})), "4.4 passed");
+}
+
 struct LockMachineBreakLockRights : LockMachineRights {
     LockMachineBreakLockRights()
         : LockMachineRights{{{AccessRole::voter}, {{Right::break_lock, "a"}}}} {}

@@ -1,0 +1,29 @@
+// Calls that wait for others and hold nothing then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "embed/api/acquire_order.hpp"
+#include "embed/runtime/node_runtime.hpp"
+#include <mortise/wait_options.hpp>
+
+namespace mortise::detail {
+
+struct Awaited {
+    std::error_code error;
+    std::string why;  // empty if the code says everything
+};
+
+// The moment at which a wait of that length ends.
+[[nodiscard]] Deadline deadline_of(Duration wait_max);
+
+// Waits until the cluster has answered the request, until the deadline (timed_out) or until
+// options.cancel (cancelled). `unsound` is why the arguments are invalid; empty if they are valid.
+// It does not use options.wait_max.
+[[nodiscard]] Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unsound,
+                            core::RequestBody body, Deadline deadline, const WaitOptions& options);
+
+}  // namespace mortise::detail

@@ -1,0 +1,182 @@
+// Latches (S35).
+#include <utility>
+
+#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
+#include "embed/api/await_call.hpp"
+#include "embed/api/node_calls.hpp"
+#include "embed/api/write_call.hpp"
+#include <mortise/latch.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise {
+
+using detail::Deadline;
+
+static_assert(Latch::max() == core::latch_max);
+
+namespace {
+
+constexpr bool is_count(std::ptrdiff_t n) {
+    return n >= 0 && n <= Latch::max();
+}
+
+std::string_view unsound_count(std::ptrdiff_t n) {
+    return is_count(n) ? "" : "a count of a latch is from 0 to Latch::max()";
+}
+
+// The cluster refuses a count only when less than that remains.
+detail::Written counted(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
+                        std::ptrdiff_t expected, std::ptrdiff_t n) {
+    const core::CountDown body{name, static_cast<std::uint32_t>(expected),
+                               is_count(n) ? static_cast<std::uint32_t>(n) : 0U};
+    auto written = detail::write(node, unsound_count(n), body);
+    if (written.error == Errc::invalid_argument && written.why.empty())
+        written.why = "less than that remains to be counted";
+    return written;
+}
+
+detail::Awaited awaited(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
+                        std::ptrdiff_t expected, Deadline deadline, const WaitOptions& options) {
+    return detail::await(
+        node, detail::unsound_label(options.label),
+        core::AwaitLatch{name, static_cast<std::uint32_t>(expected), options.label}, deadline,
+        options);
+}
+
+bool is_past(Deadline deadline) {
+    return deadline <= std::chrono::steady_clock::now();
+}
+
+// Returns whether it passed. The end of the time is no error.
+bool has_passed(std::error_code& ec) {
+    const bool passed = !ec;
+    if (ec == Errc::timed_out) ec.clear();
+    return passed;
+}
+
+}  // namespace
+
+Latch::Latch(const Node& node, std::string_view name, std::ptrdiff_t expected)
+    : node_{detail::runtime_of(node)}, name_{name}, expected_{expected} {
+    std::error_code ec;
+    if (detail::is_gone(node_, ec)) detail::fail(ec, name);
+    auto why = detail::unsound_name(name);
+    if (why.empty()) why = unsound_count(expected);
+    if (!why.empty()) detail::throw_if(Errc::invalid_argument, name, why);
+}
+
+Latch::Latch(const Latch&) = default;
+Latch::Latch(Latch&&) noexcept = default;
+Latch& Latch::operator=(const Latch&) = default;
+Latch& Latch::operator=(Latch&&) noexcept = default;
+Latch::~Latch() = default;
+
+// --- counting -----------------------------------------------------------------------------------
+
+void Latch::count_down(std::ptrdiff_t n, std::error_code& ec) {
+    ec = counted(node_, name_, expected_, n).error;
+}
+
+void Latch::count_down(std::error_code& ec) {
+    count_down(1, ec);
+}
+
+void Latch::count_down(std::ptrdiff_t n) {
+    const auto written = counted(node_, name_, expected_, n);
+    detail::throw_if(written.error, name_, written.why);
+}
+
+bool Latch::try_wait(ReadLevel level, std::error_code& ec) const {
+    if (detail::is_gone(node_, ec)) return false;
+    core::InspectCall call;
+    call.name = name_;
+    call.local = level == ReadLevel::local;
+    const auto outcome = detail::ask(node_->gate(), std::move(call));
+    ec = outcome.error;
+    if (ec) return false;
+    const bool is_known = !outcome.locks.empty() && outcome.locks.front().is_used();
+    if (!is_known) return expected_ == 0;
+    const auto& latch = outcome.locks.front().latch;
+    if (!latch) ec = Errc::kind_mismatch;
+    return latch && latch->remaining == 0;
+}
+
+bool Latch::try_wait(std::error_code& ec) const {
+    return try_wait(ReadLevel::linearizable, ec);
+}
+
+bool Latch::try_wait(ReadLevel level) const {
+    std::error_code ec;
+    const bool is_open = try_wait(level, ec);
+    detail::throw_if(ec, name_);
+    return is_open;
+}
+
+// --- waiting ------------------------------------------------------------------------------------
+
+void Latch::wait(const WaitOptions& options, std::error_code& ec) const {
+    ec = awaited(node_, name_, expected_, detail::deadline_of(options.wait_max), options).error;
+}
+
+void Latch::wait(std::error_code& ec) const {
+    wait(WaitOptions{}, ec);
+}
+
+void Latch::wait(const WaitOptions& options) const {
+    const auto end =
+        awaited(node_, name_, expected_, detail::deadline_of(options.wait_max), options);
+    detail::throw_if(end.error, name_, end.why);
+}
+
+bool Latch::wait_until(Deadline deadline, const WaitOptions& options, std::error_code& ec) const {
+    if (is_past(deadline)) return try_wait(ec);
+    ec = awaited(node_, name_, expected_, deadline, options).error;
+    return has_passed(ec);
+}
+
+bool Latch::wait_until(Deadline deadline, std::error_code& ec) const {
+    return wait_until(deadline, WaitOptions{}, ec);
+}
+
+bool Latch::wait_until(Deadline deadline, const WaitOptions& options) const {
+    if (is_past(deadline)) return try_wait();
+    auto end = awaited(node_, name_, expected_, deadline, options);
+    const bool passed = has_passed(end.error);
+    detail::throw_if(end.error, name_, end.why);
+    return passed;
+}
+
+bool Latch::wait_for(Duration time, const WaitOptions& options, std::error_code& ec) const {
+    return wait_until(detail::deadline_of(time), options, ec);
+}
+
+bool Latch::wait_for(Duration time, std::error_code& ec) const {
+    return wait_for(time, WaitOptions{}, ec);
+}
+
+bool Latch::wait_for(Duration time, const WaitOptions& options) const {
+    return wait_until(detail::deadline_of(time), options);
+}
+
+// --- both ---------------------------------------------------------------------------------------
+
+void Latch::arrive_and_wait(std::ptrdiff_t n, const WaitOptions& options, std::error_code& ec) {
+    count_down(n, ec);
+    if (!ec) wait(options, ec);
+}
+
+void Latch::arrive_and_wait(std::ptrdiff_t n, std::error_code& ec) {
+    arrive_and_wait(n, WaitOptions{}, ec);
+}
+
+void Latch::arrive_and_wait(std::error_code& ec) {
+    arrive_and_wait(1, WaitOptions{}, ec);
+}
+
+void Latch::arrive_and_wait(std::ptrdiff_t n, const WaitOptions& options) {
+    count_down(n);
+    wait(options);
+}
+
+}  // namespace mortise
