@@ -497,6 +497,11 @@ struct Lock {
   limitVersion @14 :UInt64;    # and which change that is; zero: another kind of name
   isLatch @15 :Bool;           # of a latch: that it is one,
   remaining @16 :UInt32;       # and what remains to be counted
+  isBarrier @17 :Bool;         # of a barrier: that it is one,
+  isBroken @18 :Bool;          # and whether it is broken,
+  parties @19 :UInt32;         # its parties,
+  arrived @20 :UInt32;         # how many have arrived in this phase,
+  phase @21 :UInt64;           # and how many phases have ended
 }
 
 enum ClosureKind {

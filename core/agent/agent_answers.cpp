@@ -17,11 +17,16 @@ bool is_refusal(AnswerKind kind) {
            kind == AnswerKind::resource_exhausted || kind == AnswerKind::invalid_argument;
 }
 
+bool drops(const RequestBody& body) {
+    const auto* arrival = std::get_if<Arrive>(&body);
+    return arrival != nullptr && arrival->drops;
+}
+
 // The request names no hold of this session.
 bool is_about_others(const RequestBody& body) {
     return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body) ||
            std::holds_alternative<Resize>(body) || std::holds_alternative<Remove>(body) ||
-           std::holds_alternative<CountDown>(body);
+           std::holds_alternative<CountDown>(body) || drops(body);
 }
 
 bool is_write(const RequestBody& body) {
@@ -30,12 +35,14 @@ bool is_write(const RequestBody& body) {
 }
 
 bool awaits(const RequestBody& body) {
-    return std::holds_alternative<AwaitLatch>(body);
+    const bool arrives = std::holds_alternative<Arrive>(body) && !drops(body);
+    return std::holds_alternative<AwaitLatch>(body) || arrives;
 }
 
 bool ends_operation(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
-           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Publish>(body);
+           std::holds_alternative<Downgrade>(body) || std::holds_alternative<Publish>(body) ||
+           std::holds_alternative<Quit>(body);
 }
 
 // The grant of a lock to a request for one name does not repeat the name.
@@ -102,7 +109,7 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
                given.kind == AnswerKind::invalid_argument || given.kind == AnswerKind::not_held ||
                given.kind == AnswerKind::cancelled || given.kind == AnswerKind::resource_exhausted;
     }
-    if (awaits(asked)) return given.kind == AnswerKind::passed || is_refusal(given.kind);
+    if (awaits(asked)) return holds_nothing(given.kind) || is_refusal(given.kind);
     if (!is_granted) return is_refusal(given.kind);
     const auto& acquire = std::get<Acquire>(asked);
     const bool is_as_cached = given.cached_tokens <= acquire.cached_tokens;
@@ -195,6 +202,7 @@ void SessionAgent::on_refused(const Outgoing& sent, AnswerKind kind) {
 
 // It holds nothing, so it makes no difference whether the lease has ended by now.
 void SessionAgent::on_await_answered(const Outgoing& sent, AnswerKind kind) {
+    if (kind == AnswerKind::barrier_broken) return answer(sent.tag, CallError::session_expired);
     if (kind != AnswerKind::passed) return on_refused(sent, kind);
     finish(sent.tag);
     out_.answers.push_back({sent.tag, Passed{}});
@@ -231,6 +239,7 @@ void SessionAgent::on_write_answered(const Outgoing& sent, AnswerKind kind) {
             out_.answers.push_back({sent.tag, Written{}});
             return;
         case AnswerKind::busy: return answer_busy(sent.tag, {});
+        case AnswerKind::barrier_broken: return answer(sent.tag, CallError::session_expired);
         case AnswerKind::kind_mismatch: return answer(sent.tag, CallError::kind_mismatch);
         case AnswerKind::not_held:
             return answer(sent.tag,

@@ -12,6 +12,12 @@ namespace mortise::core {
 
 namespace {
 
+// The others at a barrier must not wait for an arrival that was given up, nor pass with it (S35).
+RequestBody ending_of(Seq seq, const RequestBody& given_up) {
+    if (const auto* arrival = std::get_if<Arrive>(&given_up)) return Quit{seq, arrival->name};
+    return Cancel{seq};
+}
+
 // A bound, so that no step takes long when many calls end at once (P10).
 constexpr std::size_t given_up_per_step_max = 1'024;
 
@@ -195,13 +201,15 @@ void SessionAgent::abandon(CallTag tag, CallError error) {
 }
 
 void SessionAgent::take_back(const OpenCall& call) {
-    if (auto* sent = window_.find(call.seq)) {
+    auto* sent = window_.find(call.seq);
+    auto ending = ending_of(call.seq, sent == nullptr ? call.asked : sent->body);
+    if (sent != nullptr) {
         sent->tag = {};
         sent->body = Declined{};
     }
     if (call.writes) return;  // a write holds and queues nothing, so there is nothing to cancel
     if (auto* held = holds_.find(call.hold)) held->conversions().unsettled = call.seq;
-    end({Cancel{call.seq}, {}, call.hold, call.names});
+    end({std::move(ending), {}, call.hold, call.names});
 }
 
 // Called before the hold itself ends.

@@ -45,7 +45,7 @@ struct UpgradeCall {
     Instant deadline = Instant::never();
 };
 
-// Waits for others and holds nothing then: an AwaitLatch (S35).
+// Waits for others and holds nothing then: an AwaitLatch, or an Arrive that does not drop (S35).
 struct AwaitCall {
     CallTag tag;
     RequestBody body;
@@ -53,8 +53,8 @@ struct AwaitCall {
 };
 
 // Changes what others see: a SetValue or MarkConsistent for a hold of this node (S36), a BreakLock
-// or an AskRelease (S24), a Resize or a Remove (S34, S37), or a CountDown (S35). If it was sent and
-// no answer came in time, its outcome is unknown.
+// or an AskRelease (S24), a Resize or a Remove (S34, S37), a CountDown, or an
+// Arrive that drops (S35). If it was sent and no answer came in time, its outcome is unknown.
 struct WriteCall {
     CallTag tag;
     OperationId hold;  // not set if the request may concern any hold

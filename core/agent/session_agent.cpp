@@ -336,6 +336,7 @@ Seq target_of(const RequestBody& body) {
                                  [](const Cancel& one) { return one.operation; },
                                  [](const Downgrade& one) { return one.operation; },
                                  [](const Publish& one) { return one.operation; },
+                                 [](const Quit& one) { return one.operation; },
                                  [](const auto&) { return Seq{}; }},
                       body);
 }

@@ -32,6 +32,8 @@ enum class RequestKind : std::uint8_t {
     remove = 24,
     count_down = 25,
     await_latch = 26,
+    arrive = 27,
+    quit = 28,
 };
 
 // Flags for the optional fields of an acquire. An absent field is not written.
@@ -169,6 +171,17 @@ public:
         out_.varint(c.expected);
         out_.text(c.label);
     }
+    void operator()(const Arrive& c) {
+        begin(RequestKind::arrive);
+        out_.text(c.name);
+        out_.varint(c.parties);
+        put_flag(out_, c.drops);
+        out_.text(c.label);
+    }
+    void operator()(const Quit& c) {
+        begin(RequestKind::quit, c.operation);
+        out_.text(c.name);
+    }
     void operator()(const Declined& /*c*/) { begin(RequestKind::declined); }
     void operator()(const CloseSession& /*c*/) { begin(RequestKind::close_session); }
 
@@ -255,6 +268,13 @@ AwaitLatch get_await_latch(ByteReader& in) {
     return {std::move(name), expected, std::string{in.text(label_bytes_max)}};
 }
 
+Arrive get_arrive(ByteReader& in) {
+    auto name = get_name(in);
+    const auto parties = get_number(in, 1, barrier_parties_max);
+    const bool drops = get_flag(in);
+    return {std::move(name), parties, drops, std::string{in.text(label_bytes_max)}};
+}
+
 Acquire get_acquire_several(ByteReader& in) {
     Acquire c;
     const auto flags = in.u8();
@@ -306,6 +326,11 @@ Publish get_publish(ByteReader& in, Seq seq) {
     return c;
 }
 
+Quit get_quit(ByteReader& in, Seq seq) {
+    const auto operation = get_operation(in, seq);
+    return {operation, get_name(in)};
+}
+
 }  // namespace
 
 void put_request(ByteWriter& out, const Request& request) {
@@ -334,6 +359,8 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
         case RequestKind::remove: return Remove{get_name(in)};
         case RequestKind::count_down: return get_count_down(in);
         case RequestKind::await_latch: return get_await_latch(in);
+        case RequestKind::arrive: return get_arrive(in);
+        case RequestKind::quit: return get_quit(in, seq);
         case RequestKind::declined: return Declined{};
         case RequestKind::close_session: return CloseSession{};
     }

@@ -279,6 +279,29 @@ struct AwaitLatch {
     friend bool operator==(const AwaitLatch&, const AwaitLatch&) = default;
 };
 
+// A party arrives at a barrier (S35), and waits until all have arrived in the present phase. Then
+// all are answered `passed`, and the next phase begins. While it waits it is an operation that
+// holds nothing. It creates the barrier if the name is unknown. From its first arrival on the
+// session takes part with as many parties as have ever arrived in one phase, until these have
+// dropped; the barrier breaks when the session ends before that. The barrier exists until it is
+// removed (S37).
+struct Arrive {
+    std::string name;
+    std::uint32_t parties = 0;  // of a barrier that this creates: 1 to barrier_parties_max
+    // The party leaves the barrier when the phase ends, and is answered at once.
+    bool drops = false;
+    std::string label{};  // shown to readers of the table
+    friend bool operator==(const Arrive&, const Arrive&) = default;
+};
+
+// The session gave up that arrival, which may have passed by now: the barrier breaks, if the
+// session still takes part in it.
+struct Quit {
+    Seq operation;
+    std::string name;
+    friend bool operator==(const Quit&, const Quit&) = default;
+};
+
 // Replaces a request for which the leader had no capacity (P11). It does nothing and is answered
 // with `resource_exhausted`, so that the requests behind it in the stream proceed.
 struct Declined {
@@ -293,14 +316,15 @@ struct CloseSession {
 
 using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
                                  MarkConsistent, BreakLock, AskRelease, Publish, Declined,
-                                 CloseSession, Resize, Remove, CountDown, AwaitLatch>;
+                                 CloseSession, Resize, Remove, CountDown, AwaitLatch, Arrive, Quit>;
 
 // A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
 // P11).
 [[nodiscard]] inline bool is_releasing(const RequestBody& body) {
     return std::holds_alternative<Release>(body) || std::holds_alternative<Cancel>(body) ||
            std::holds_alternative<Downgrade>(body) || std::holds_alternative<Publish>(body) ||
-           std::holds_alternative<Declined>(body) || std::holds_alternative<CloseSession>(body);
+           std::holds_alternative<Declined>(body) || std::holds_alternative<CloseSession>(body) ||
+           std::holds_alternative<Quit>(body);
 }
 
 // The requests of a session are one stream, numbered 1, 2, 3, ... without a gap. A request takes

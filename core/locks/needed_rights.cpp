@@ -38,6 +38,7 @@ std::optional<MissingRight> missing_right(const Access& access, const RequestBod
             [&](const Remove& one) { return missing(access, Right::acquire, one.name); },
             [&](const CountDown& one) { return missing(access, Right::acquire, one.name); },
             [&](const AwaitLatch& one) { return missing(access, Right::acquire, one.name); },
+            [&](const Arrive& one) { return missing(access, Right::acquire, one.name); },
             [](const auto&) { return Missing{}; }},
         body);
 }

@@ -54,9 +54,16 @@ enum class AnswerKind : std::uint8_t {
     asked,   // AskRelease
     // a request that names names: the session's access does not allow it
     permission_denied,
-    passed,  // AwaitLatch: nothing remains to be counted; at once or later
+    // AwaitLatch: nothing remains to be counted; Arrive: all have arrived; at once or later
+    passed,
+    barrier_broken,  // Arrive: a party ended or gave up, before or while this one waited
 };
-constexpr auto last_answer_kind = AnswerKind::passed;
+constexpr auto last_answer_kind = AnswerKind::barrier_broken;
+
+// The operation ends with an answer of this kind although it was not cancelled, and holds nothing.
+constexpr bool holds_nothing(AnswerKind kind) {
+    return kind == AnswerKind::passed || kind == AnswerKind::barrier_broken;
+}
 
 // The numbers of the slots of a semaphore that a hold has: ascending, from zero on (S15).
 using Slots = std::vector<std::uint32_t>;

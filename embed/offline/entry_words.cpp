@@ -116,6 +116,16 @@ struct Body {
                std::to_string(body.expected) + " at first" +
                (body.label.empty() ? "" : ", label " + in_quotes(body.label));
     }
+    std::string operator()(const core::Arrive& body) const {
+        return "arrive at the barrier " + in_quotes(body.name) + ", of " +
+               std::to_string(body.parties) + " parties at first" +
+               (body.drops ? ", and drop" : "") +
+               (body.label.empty() ? "" : ", label " + in_quotes(body.label));
+    }
+    std::string operator()(const core::Quit& body) const {
+        return "give up the arrival of request " + number(body.operation) + " at the barrier " +
+               in_quotes(body.name);
+    }
     std::string operator()(const core::Declined&) const {
         return "declined: the leader had no capacity";
     }

@@ -173,6 +173,9 @@ LockInfo from_core(const core::LockView& view) {
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
     if (view.latch) info.latch.emplace(LatchCount{view.latch->remaining});
+    if (view.barrier)
+        info.barrier.emplace(BarrierPhase{view.barrier->parties, view.barrier->arrived,
+                                          view.barrier->phase, view.barrier->is_broken});
     if (view.limit) info.limit.emplace(SemaphoreLimit{view.limit->permits, view.limit->version});
     return info;
 }

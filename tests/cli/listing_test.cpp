@@ -131,6 +131,19 @@ TEST(LockText, ALatchShowsWhatRemains) {
     EXPECT_EQ(json_of(lock).at("latch").dump(), R"({"remaining":2})");
 }
 
+TEST(LockText, ABarrierShowsItsPhase) {
+    LockInfo lock;
+    lock.name = "step";
+    lock.barrier = BarrierPhase{3, 2, 7, false};
+    EXPECT_NE(text_of(lock, false).find("barrier: 2 of 3 have arrived in phase 7\n"),
+              std::string::npos);
+    lock.barrier->is_broken = true;
+    EXPECT_NE(text_of(lock, false).find(", broken\n"), std::string::npos);
+    EXPECT_EQ(text_of(lock, false).find("is free"), std::string::npos);
+    EXPECT_EQ(json_of(lock).at("barrier").dump(),
+              R"({"arrived":2,"broken":true,"parties":3,"phase":7})");
+}
+
 LockInfo closed_lock(ClosedBy by, Duration left) {
     LockInfo lock;
     lock.name = "a b";

@@ -217,6 +217,11 @@ static_assert(is_same_v<decltype(std::declval<Latch&>().count_down()), void>);
 static_assert(is_same_v<decltype(std::declval<const Latch&>().try_wait()), bool>);
 static_assert(is_same_v<decltype(std::declval<const Latch&>().wait()), void>);
 static_assert(is_same_v<decltype(std::declval<Latch&>().arrive_and_wait(1)), void>);
+static_assert(std::constructible_from<Barrier, Node&, const char*, int>);
+static_assert(std::copyable<Barrier>);
+static_assert(Barrier::max() >= 1'000);
+static_assert(is_same_v<decltype(std::declval<Barrier&>().arrive_and_wait()), void>);
+static_assert(is_same_v<decltype(std::declval<Barrier&>().arrive_and_drop()), void>);
 
 // --- values that can be checked only at run time
 

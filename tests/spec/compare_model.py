@@ -119,6 +119,9 @@ class Model:
         elif verb == "count":
             session, name, expected, count = rest
             command = lm.CountDown(session, name, int(expected), int(count))
+        elif verb == "arrive":
+            session, name, parties, how = rest
+            command = lm.Arrive(session, name, int(parties), how == "drop")
         elif verb == "await":
             session, name, expected = rest
             command = lm.AwaitLatch(session, name, int(expected))
@@ -155,7 +158,7 @@ class Model:
             elif event.kind == "cancelled" and verb == "end":
                 pass                      # ours reports the end of the session once
             elif event.kind == "cancelled" and verb == "cancel" and len(events) and \
-                    events[0] is event:
+                    events[0] is event and event.op != self.table.index:
                 # Ours answers the operation first, and then the cancel.
                 answers += [f"cancelled {event.op}", f"cancelled {self.table.index}"]
             elif event.kind != "ended":   # ours reports the end of the session once
@@ -236,6 +239,8 @@ def script(seed):
         semaphore = "" if seed % 3 else some_semaphore(pools, names, sessions)
         if seed % 3 == 1:
             semaphore = some_latch(pools, names, sessions)
+        if seed % 3 == 2:
+            semaphore = some_barrier(pools, names, sessions)
         if asked and rng.random() < 0.1:
             target = rng.randint(1, asked)
         else:
@@ -305,6 +310,17 @@ def some_latch(rng, names, sessions):
     return " ".join([verb, session, name, *map(str, numbers)])
 
 
+def some_barrier(rng, names, sessions):
+    """In every third step a line about a barrier, which is mostly the last name."""
+    if rng.random() > 0.4:
+        return ""
+    name, session = rng.choice((names[-1], names[-1], rng.choice(names))), rng.choice(sessions)
+    if rng.random() < 0.1:
+        return f"remove {session} {name}"
+    how = "drop" if rng.random() < 0.12 else "wait"
+    return f"arrive {session} {name} {rng.randint(1, 4)} {how}"
+
+
 def some_of(names, verb, rng):
     """Two or more names: all in ascending order, any in every order, and sometimes one of them
     twice."""
@@ -317,7 +333,7 @@ def some_of(names, verb, rng):
 def asks(lines, number):
     """Whether the line's operation may be held or may wait."""
     return 1 <= number <= len(lines) and lines[number - 1].startswith(
-        ("acquire", "all", "any", "upgrade", "permits", "await"))
+        ("acquire", "all", "any", "upgrade", "permits", "await", "arrive"))
 
 
 def session_of(lines, number):
@@ -329,7 +345,7 @@ def ends_before(lines, line):
     """Whether this is about an operation of an ended session: ours reports nothing then."""
     verb, target = line.split()[:2]
     if verb in ("acquire", "all", "any", "end", "restrict", "permits", "resize", "remove", "count",
-                "await"):
+                "await", "arrive"):
         return False
     return f"end {session_of(lines, int(target))}" in lines[int(target):]
 

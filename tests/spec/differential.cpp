@@ -88,7 +88,8 @@ private:
                 // The oldest holder first, one at a time. Who wants more permits than there are, or
                 // waits for a latch, gives up.
                 const bool is_held = !view.holders.empty();
-                const bool gives_up = (view.limit || view.latch) && !view.waiters.empty();
+                const bool gives_up =
+                    (view.limit || view.latch || view.barrier) && !view.waiters.empty();
                 if (!is_held && (!gives_up || view.is_closed)) continue;
                 const auto [session, operation] =
                     is_held ? view.holders.front().operation : view.waiters.front().operation;
@@ -107,7 +108,7 @@ private:
     // Nothing is left of the name but its value, its limit, or its count.
     static bool is_at_rest(const core::LockView& view) {
         const bool has_limit = view.limit && view.limit->version > 1;
-        return (view.value || has_limit || view.latch) && view.holders.empty() &&
+        return (view.value || has_limit || view.latch || view.barrier) && view.holders.empty() &&
                view.waiters.empty() && !view.is_closed;
     }
 
@@ -193,6 +194,8 @@ private:
         }
         if (const auto* wait = std::get_if<core::AwaitLatch>(&request->body))
             names_.insert(wait->name);
+        if (const auto* arrival = std::get_if<core::Arrive>(&request->body))
+            names_.insert(arrival->name);
     }
 
     std::string differs(const std::string& what, const std::string& wanted,

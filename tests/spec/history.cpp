@@ -78,7 +78,8 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
         const auto* resize = std::get_if<core::Resize>(&request->body);
         const auto& body = request->body;
         const bool is_of_latch = std::holds_alternative<core::CountDown>(body) ||
-                                 std::holds_alternative<core::AwaitLatch>(body);
+                                 std::holds_alternative<core::AwaitLatch>(body) ||
+                                 std::holds_alternative<core::Arrive>(body);
         has_kinds_ = has_kinds_ || is_of_latch || resize || (acquire && acquire->permits != 0);
         if (resize == nullptr) continue;
         auto& limit = names_[resize->name].limit;
@@ -167,6 +168,8 @@ void History::on_denied(OperationId operation) {
         denied = !may(operation.session, Right::acquire, asked->name);
     if (const auto* asked = body_of<core::Remove>(operation))
         denied = !may(operation.session, Right::acquire, asked->name);
+    if (const auto* asked = body_of<core::Arrive>(operation))
+        denied = !may(operation.session, Right::acquire, asked->name);
     if (const auto* asked = body_of<core::CountDown>(operation))
         denied = !may(operation.session, Right::acquire, asked->name);
     need(denied, "S50: refused, but allowed", words(operation));
@@ -225,6 +228,7 @@ void History::on(const core::Queued& queued) {
         auto& name = names_[one.name];
         const auto* wait = body_of<core::AwaitLatch>(operation);
         if (wait != nullptr && !name.remaining) name.remaining = wait->expected;
+        if (const auto* arrival = body_of<core::Arrive>(operation)) on_arrived(operation, *arrival);
         if (one.priority > 0) name.has_priorities = true;
         const auto writers =
             std::count_if(name.queue.begin(), name.queue.end(),
@@ -275,7 +279,8 @@ void History::on(const core::Answered& answered) {
             const auto wanted = wanted_by(operation);
             const bool of_policy = !wanted.empty() && wanted.front().policy_given;
             const bool asks = !wanted.empty() || body_of<core::Resize>(operation) != nullptr ||
-                              body_of<core::CountDown>(operation) != nullptr;
+                              body_of<core::CountDown>(operation) != nullptr ||
+                              body_of<core::Arrive>(operation) != nullptr;
             need(of_policy || (asks && has_kinds_), "S31, S34, S35: mismatch", words(answered));
             break;
         }
@@ -285,7 +290,8 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::resource_exhausted:
             need(!wanted_by(operation).empty() || body_of<core::Declined>(operation) != nullptr ||
                      body_of<core::Resize>(operation) != nullptr ||
-                     body_of<core::CountDown>(operation) != nullptr,
+                     body_of<core::CountDown>(operation) != nullptr ||
+                     body_of<core::Arrive>(operation) != nullptr,
                  "P11: exhausted", words(answered));
             break;
         case AnswerKind::stored: on_stored(operation); break;
@@ -294,6 +300,7 @@ void History::on(const core::Answered& answered) {
         case AnswerKind::lost: on_lost(operation); break;
         case AnswerKind::permission_denied: on_denied(operation); break;
         case AnswerKind::passed: on_passed(operation); break;
+        case AnswerKind::barrier_broken: on_broken_barrier(operation); break;
     }
 }
 
@@ -317,7 +324,8 @@ void History::on_repeat(const GivenAnswer& given, const core::Answered& answered
 
 void History::on_granted(OperationId operation, const core::Answer& answer) {
     const auto wanted = wanted_by(operation);
-    need(!wanted.empty() && body_of<core::AwaitLatch>(operation) == nullptr,
+    need(!wanted.empty() && body_of<core::AwaitLatch>(operation) == nullptr &&
+             body_of<core::Arrive>(operation) == nullptr,
          "S16: granted what nobody asked for", words(operation));
     const bool several = wanted.size() > 1 || wants_all(operation) ||
                          (!wanted.empty() && wanted.front().permits != 0);
@@ -375,6 +383,8 @@ void History::on_released(OperationId operation) {
 }
 
 void History::on_cancelled(OperationId operation) {
+    if (body_of<core::Quit>(operation) != nullptr) return;
+    if (body_of<core::Arrive>(target_of(operation)) != nullptr) return;  // the barrier breaks
     const auto request = requests_.find(operation);
     const bool is_cancel =
         request != requests_.end() && std::holds_alternative<core::Cancel>(request->second.body);
@@ -395,6 +405,7 @@ void History::on_cancelled(OperationId operation) {
 }
 
 void History::on_not_held(OperationId operation) {
+    if (body_of<core::Quit>(operation) != nullptr) return;  // it takes part in nothing there
     const auto target = target_of(operation);
     const auto request = requests_.find(operation);
     const bool is_cancel =
@@ -589,7 +600,9 @@ void History::on_stored(OperationId operation) {
     if (const auto* count = body_of<core::CountDown>(operation))
         return on_counted(operation, *count);
     if (const auto* removal = body_of<core::Remove>(operation))
-        return names_[removal->name].remaining.reset();
+        return forget_barrier(names_[removal->name]);
+    if (const auto* arrival = body_of<core::Arrive>(operation))
+        return on_arrived(operation, *arrival);
     if (body_of<core::Resize>(operation)) return;
     const auto hold = target_of(operation);
     need(is_held(hold) && !unconfirmed_.contains(hold), "S36: a value of who holds nothing",
@@ -619,6 +632,14 @@ void History::on_counted(OperationId operation, const core::CountDown& request) 
 
 // At once, or after it was queued.
 void History::on_passed(OperationId operation) {
+    if (const auto* arrival = body_of<core::Arrive>(operation)) {
+        auto& name = names_[arrival->name];
+        if (!is_queued(operation)) return on_arrived(operation, *arrival);
+        need(name.to_pass.erase(operation) == 1, "S35: passed before all had arrived",
+             words(operation));
+        remove_waiter(operation);
+        return;
+    }
     const auto* wait = body_of<core::AwaitLatch>(operation);
     need(wait != nullptr, "S35: passed what is no latch", words(operation));
     if (wait == nullptr) return;
@@ -626,6 +647,71 @@ void History::on_passed(OperationId operation) {
     if (!name.remaining) name.remaining = wait->expected;
     need(*name.remaining == 0, "S35: passed above zero", words(operation));
     remove_waiter(operation);
+}
+
+// --- barriers: S35 --------------------------------------------------------------------------
+
+// The last arrival of a phase is answered before those that it lets pass.
+void History::on_arrived(OperationId operation, const core::Arrive& request) {
+    auto& name = names_[request.name];
+    if (!name.parties) name.parties = request.parties;
+    need(!name.is_broken, "S35: arrived at a broken barrier", words(operation));
+    name.arrived.insert(operation);
+    if (request.drops) name.dropped.insert(operation);
+    const bool waits = !answers_.contains(operation);
+    const bool is_last = name.arrived.size() == *name.parties;
+    need(request.drops || waits != is_last, "S35: passed before all had arrived, or not then",
+         words(operation));
+    if (!is_last) return;
+    need(name.to_pass.empty(), "S35: a phase ends before all have passed", words(operation));
+    for (const auto one : name.arrived) {
+        if (one != operation && !name.dropped.contains(one)) name.to_pass.insert(one);
+    }
+    *name.parties -= static_cast<std::uint32_t>(name.dropped.size());
+    name.arrived.clear();
+    name.dropped.clear();
+}
+
+// Whether there was a reason, the specification decides.
+void History::on_broken_barrier(OperationId operation) {
+    const auto* arrival = body_of<core::Arrive>(operation);
+    need(arrival != nullptr, "S35: this is no arrival", words(operation));
+    if (arrival == nullptr) return;
+    auto& name = names_[arrival->name];
+    need(!name.to_pass.contains(operation), "S35: broken, but all have arrived", words(operation));
+    if (is_queued(operation)) remove_waiter(operation);
+    name.is_broken = true;
+    name.arrived.clear();
+    name.dropped.clear();
+}
+
+void History::forget_barrier(Name& name) {
+    name.remaining.reset();
+    name.parties.reset();
+    name.arrived.clear();
+    name.dropped.clear();
+    name.is_broken = false;
+}
+
+// A barrier at which nobody waited breaks without an answer.
+void History::judge_barrier(const core::LockView& view, const Name& name) {
+    const auto text = words(view);
+    need(view.barrier.has_value() == name.parties.has_value(), "S35: a barrier or not", text);
+    if (!view.barrier || !name.parties) return;
+    need(name.to_pass.empty(), "S35: all have arrived, and one waits", text);
+    auto& state = names_[view.name];
+    if (view.barrier->is_broken) {
+        state.is_broken = true;
+        state.arrived.clear();
+        state.dropped.clear();
+        return need(name.queue.empty(), "S35: waits at a broken barrier", text);
+    }
+    need(!name.is_broken, "S35: a broken barrier is whole again", text);
+    need(view.barrier->parties == *name.parties && view.barrier->arrived == name.arrived.size(),
+         "S35: other parties than have arrived", text);
+    for (const auto one : name.arrived)
+        need(is_live(one.session) || name.dropped.contains(one), "S35: it should have broken",
+             text);
 }
 
 // --- conversions ----------------------------------------------------------------------------
@@ -703,6 +789,7 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
     if (body_of<core::SetValue>(operation) != nullptr) return;  // of another name or mode
     if (body_of<core::MarkConsistent>(operation) != nullptr) return;
     if (body_of<core::Resize>(operation) != nullptr) return;  // above the largest limit
+    if (body_of<core::Arrive>(operation) != nullptr) return;  // there are no more parties
     if (const auto* count = body_of<core::CountDown>(operation)) {
         const auto remaining = names_[count->name].remaining.value_or(count->expected);
         return need(count->count > remaining, "S35: not counted", words(operation));
@@ -863,6 +950,7 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         auto& name = names_[view.name];
         name.limit = view.limit ? view.limit->permits : 0;
         if (view.limit) semaphores_.insert(view.name);
+        judge_barrier(view, name);
         const auto remains = view.latch ? std::optional{view.latch->remaining} : std::nullopt;
         need(remains == name.remaining, "S35: not what the counts come to", words(view));
         need(are_told_of(view.holders, name.holders), "P2: holders are not those told of",
@@ -897,7 +985,7 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
     }
     for (const auto& [name, state] : names_) {
         const bool is_nothing = state.holders.empty() && state.queue.empty() &&
-                                state.closed.empty() && !state.remaining;
+                                state.closed.empty() && !state.remaining && !state.parties;
         need(listed.contains(name) || is_nothing, "S37: a name is gone", name);
     }
 }
@@ -909,6 +997,7 @@ void History::judge_waiting() {
             judge_permits(name, state);
             continue;
         }
+        if (state.parties) continue;  // judged with the listing
         if (state.remaining) {
             need(state.queue.empty() || *state.remaining > 0, "S35: waits although all is counted",
                  name);
@@ -948,6 +1037,12 @@ bool History::is_live(core::SessionId session) const {
 
 std::vector<History::Wanted> History::wanted_by(OperationId operation) const {
     std::vector<Wanted> wanted;
+    if (const auto* arrival = body_of<core::Arrive>(operation); arrival && !arrival->drops) {
+        Wanted barrier;
+        barrier.name = arrival->name;
+        barrier.label = arrival->label;
+        return {barrier};
+    }
     if (const auto* wait = body_of<core::AwaitLatch>(operation)) {
         Wanted latch;
         latch.name = wait->name;
@@ -982,6 +1077,7 @@ OperationId History::target_of(OperationId operation) const {
                                     [](const core::Remove&) { return core::Seq{}; },
                                     [](const core::CountDown&) { return core::Seq{}; },
                                     [](const core::AwaitLatch&) { return core::Seq{}; },
+                                    [](const core::Arrive&) { return core::Seq{}; },
                                     [](const core::CloseSession&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);

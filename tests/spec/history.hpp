@@ -24,6 +24,9 @@
 //                 above the limit; the first waiter for permits gets them first
 //   S35           each count of a latch counts once; nobody passes above zero, and who waits passes
 //                 at zero
+//   S35           nobody passes a barrier before all have arrived; it breaks when a session ends
+//   that
+//                 has arrived and not dropped, or gives up
 //   S50           a session holds or waits for nothing that its access does not allow, and what is
 //                 refused is not allowed
 #pragma once
@@ -108,6 +111,12 @@ private:
         std::map<std::uint32_t, core::FencingToken> newest_of_slot;
         // Of a latch: what remains, by the counts that were answered. It may be gone by now.
         std::optional<std::uint32_t> remaining;
+        // Of a barrier: how many must arrive, and who has, in the present phase.
+        std::optional<std::uint32_t> parties;
+        std::set<core::OperationId> arrived;
+        std::set<core::OperationId> dropped;  // of these
+        std::set<core::OperationId> to_pass;  // the phase ended, and they were not answered yet
+        bool is_broken = false;
     };
 
     void need(bool holds, const char* what, const std::string& more);
@@ -126,6 +135,10 @@ private:
     void on_stored(core::OperationId operation);
     void on_counted(core::OperationId operation, const core::CountDown& request);
     void on_passed(core::OperationId operation);
+    void on_arrived(core::OperationId operation, const core::Arrive& request);
+    void on_broken_barrier(core::OperationId operation);
+    void forget_barrier(Name& name);
+    void judge_barrier(const core::LockView& view, const Name& name);
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
     void grant_one(core::OperationId operation, const Wanted& wanted, core::FencingToken token,

@@ -16,6 +16,7 @@
 //   remove SESSION NAME
 //   count SESSION NAME EXPECTED COUNT
 //   await SESSION NAME EXPECTED
+//   arrive SESSION NAME PARTIES wait|drop
 //   end SESSION
 //
 // Answers to each line: what came of it, then all names, then a line with a dot.
@@ -93,6 +94,13 @@ private:
             several(verb, rest);
         } else if (verb == "permits" || verb == "resize" || verb == "remove") {
             semaphore(verb, rest);
+        } else if (verb == "arrive") {
+            core::Arrive arrive;
+            std::string session;
+            std::string how;
+            rest >> session >> arrive.name >> arrive.parties >> how;
+            arrive.drops = how == "drop";
+            request(session_of(session), arrive);
         } else if (verb == "count" || verb == "await") {
             latch(verb, rest);
         } else if (verb == "restrict") {
@@ -258,6 +266,7 @@ private:
             case core::AnswerKind::invalid_argument: std::cout << "invalid " << seq << "\n"; break;
             case core::AnswerKind::kind_mismatch: std::cout << "mismatch " << seq << "\n"; break;
             case core::AnswerKind::passed: std::cout << "passed " << seq << "\n"; break;
+            case core::AnswerKind::barrier_broken: std::cout << "broken " << seq << "\n"; break;
             case core::AnswerKind::stored: std::cout << "stored " << seq << "\n"; break;
             case core::AnswerKind::permission_denied: std::cout << "denied " << seq << "\n"; break;
             default: std::cout << "unexpected " << seq << "\n"; break;

@@ -102,6 +102,15 @@ class AwaitLatch:
 
 
 @dataclass(frozen=True)
+class Arrive:
+    """A party arrives at a barrier of so many, if this creates it (S35)."""
+    session: str
+    name: str
+    parties: int
+    drops: bool
+
+
+@dataclass(frozen=True)
 class Release:
     grant: int
 
@@ -148,8 +157,8 @@ class Restrict:
 @dataclass(frozen=True)
 class Event:
     """kind: granted, queued, busy, deadlock, invalid, cancelled, ended, released, downgraded,
-    upgraded, not_held, nested, denied, mismatch, stored, passed.  `op` is the log index of the
-    request that the event answers."""
+    upgraded, not_held, nested, denied, mismatch, stored, passed, broken.  `op` is the log index of
+    the request that the event answers."""
     kind: str
     op: int
     grants: tuple = ()
@@ -193,10 +202,14 @@ class Record:
     limit: Optional[int] = None           # of a semaphore
     version: int = 1                      # of the limit
     remaining: Optional[int] = None       # to be counted of a latch
+    parties: Optional[int] = None         # of a barrier
+    known: dict = field(default_factory=dict)        # parties of it that ever arrived, by session
+    here: list = field(default_factory=list)         # (session, op or 0 of one that drops)
+    broken: bool = False
 
 
     def is_lock(self) -> bool:
-        return self.limit is None and self.remaining is None
+        return self.limit is None and self.remaining is None and self.parties is None
 
 
 @dataclass
@@ -219,7 +232,8 @@ class Table:
         t.ops = dict(self.ops)            # ops are never changed in place
         for n, r in self.records.items():
             t.records[n] = Record(r.policy, list(r.holders), r.conversion, list(r.queue), r.turn,
-                                  r.newest_token, r.newest_mode, r.limit, r.version, r.remaining)
+                                  r.newest_token, r.newest_mode, r.limit, r.version, r.remaining,
+                                  r.parties, dict(r.known), list(r.here), r.broken)
         return t
 
     # ------------------------------------------------------------------------------------ questions
@@ -253,6 +267,15 @@ class Table:
                 break
             out.append(op)
         return out
+
+    def has_no_more_parties(self, r: Record, session: str) -> bool:
+        came = sum(one == session for one, _ in r.here)
+        return came == r.known.get(session, 0) and sum(r.known.values()) == r.parties
+
+    def depends_on(self, r: Record, session: str) -> bool:
+        """A party of the session has arrived at this barrier, and has not dropped."""
+        dropped = sum(one == session and not op for one, op in r.here)
+        return r.known.get(session, 0) > dropped
 
     def writer_holds(self, r: Record) -> bool:
         return any(writer(self.grants[g].mode) for g in r.holders)
@@ -313,6 +336,8 @@ class Table:
         """Lets at most one phase step happen on `name`; returns the names to look at again, None
         when nothing moved."""
         r = self.record(name)
+        if r.parties is not None:         # S35: the last arrival lets the others pass
+            return None
         if r.remaining is not None:       # S35: who waits passes, and holds nothing
             if r.remaining or not r.queue:
                 return None
@@ -397,7 +422,8 @@ class Table:
 
     def forget(self) -> None:
         for n in [n for n, r in self.records.items()
-                  if not r.holders and not r.queue and r.version == 1 and r.remaining is None]:
+                  if not r.holders and not r.queue and r.version == 1 and r.remaining is None
+                  and r.parties is None]:
             del self.records[n]           # S37; the token lives in the cluster's counter
 
     # ------------------------------------------------------------------------------ deadlocks (S33)
@@ -405,7 +431,7 @@ class Table:
         """What `op` waits for on `name`: ("locker", id) for a hold, ("op", id) for a request in
         front of it."""
         o, r, out = self.ops[op], self.record(name), set()
-        if o.kind in ("permits", "latch"):
+        if o.kind in ("permits", "latch", "barrier"):
             return out                    # anybody can help it, so it waits for none (S33)
         mode = self.mode_of(op, name)
         out |= self.holds_against(name, mode, but=o.grant)
@@ -528,7 +554,8 @@ def apply(table: Table, command) -> tuple:
                ReleaseAll: _release_all, Cancel: _cancel, Downgrade: _downgrade,
                Upgrade: _upgrade, TryUpgrade: _upgrade, EndSession: _end_session,
                Restrict: _restrict, AcquirePermits: _acquire_permits, Resize: _resize,
-               Remove: _remove, CountDown: _count_down, AwaitLatch: _await_latch}[type(command)]
+               Remove: _remove, CountDown: _count_down, AwaitLatch: _await_latch,
+               Arrive: _arrive}[type(command)]
     handler(t, command)
     t.forget()
     events, t.events = t.events, []
@@ -677,6 +704,50 @@ def _await_latch(t: Table, c: AwaitLatch) -> None:
     t.events.append(Event("queued", t.index))
 
 
+def _arrive(t: Table, c: Arrive) -> None:
+    r = t.records.get(c.name)
+    why = ""
+    if not c.name.startswith(t.allowed.get(c.session, ("",))):
+        why = "denied"
+    elif r is not None and r.parties is None:
+        why = "mismatch"
+    elif r is not None and r.broken:
+        why = "broken"
+    elif r is not None and t.has_no_more_parties(r, c.session):
+        why = "invalid"
+    if why:
+        t.events.append(Event(why, t.index))
+        return
+    r = t.record(c.name)
+    if r.parties is None:
+        r.parties = c.parties
+    came = sum(session == c.session for session, _ in r.here) + 1
+    r.known[c.session] = max(came, r.known.get(c.session, 0))
+    r.here.append((c.session, 0 if c.drops else t.index))
+    if len(r.here) == r.parties:
+        t.events.append(Event("stored" if c.drops else "passed", t.index))
+        here, r.here = r.here, []
+        for session, op in here:
+            if not op:
+                r.parties, r.known[session] = r.parties - 1, r.known[session] - 1
+            elif op != t.index:
+                t.events.append(Event("passed", op))
+                t.drop_op(op)
+    elif c.drops:
+        t.events.append(Event("stored", t.index))
+    else:
+        t.ops[t.index] = Op(t.index, c.session, None, "barrier", ((c.name, X),))
+        r.queue.append(t.index)
+        t.events.append(Event("queued", t.index))
+
+
+def _break(t: Table, r: Record) -> None:
+    r.broken, r.known, r.here = True, {}, []
+    for op in list(r.queue):
+        t.events.append(Event("broken", op))
+        t.drop_op(op)
+
+
 def _release(t: Table, c: Release) -> None:
     if c.grant not in t.grants:
         t.events.append(Event("not_held", t.index))             # S19
@@ -699,6 +770,11 @@ def _cancel(t: Table, c: Cancel) -> None:
     if c.op not in t.ops:
         # granted or gone before: the reaper releases it (S18)
         t.events.append(Event("not_held", t.index))
+        return
+    o = t.ops[c.op]
+    if o.kind == "barrier":               # S35: the others must not wait for it
+        t.events.append(Event("cancelled", t.index))
+        _break(t, t.record(o.names[0][0]))
         return
     t.events.append(Event("cancelled", c.op))
     t.settle(t.drop_op(c.op))             # S28, S30
@@ -755,6 +831,9 @@ def _restrict(t: Table, c: Restrict) -> None:
 
 def _end_session(t: Table, c: EndSession) -> None:
     """S11: one entry; grants are free and queue entries removed before any waiter is granted."""
+    for name in sorted(t.records):
+        if t.depends_on(t.records[name], c.session):
+            _break(t, t.records[name])
     touched = set()
     for op in [o.id for o in t.ops.values() if o.session == c.session]:
         t.events.append(Event("ended", op))

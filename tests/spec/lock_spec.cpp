@@ -165,6 +165,12 @@ void LockSpec::on(const core::Expire& command) {
 
 // One entry, in which nothing is granted: the next command that touches the names does that (S11).
 void LockSpec::end(Session& session, SessionEnd how) {
+    std::set<std::string> barriers;
+    for (const auto& record : records_) {
+        if (depends_on(record, session.id)) barriers.insert(record.name);
+    }
+    for (const auto& name : barriers)
+        break_barrier(*find_record(name));
     session.ended = how;
     std::erase_if(broken_, [&](OperationId one) { return one.session == session.id; });
     has_dead_ = first_dead().seq.is_set();
@@ -263,6 +269,7 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
         return has(Right::acquire, one->name);
     if (const auto* one = std::get_if<core::AwaitLatch>(&body))
         return has(Right::acquire, one->name);
+    if (const auto* one = std::get_if<core::Arrive>(&body)) return has(Right::acquire, one->name);
     const auto* acquire = std::get_if<core::Acquire>(&body);
     return acquire == nullptr || std::ranges::all_of(acquire->names, [&](const auto& one) {
                return has(Right::acquire, one.name);
@@ -272,7 +279,8 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
 // P11: what a session has and did not acknowledge is bounded.
 bool LockSpec::is_too_much(const Session& session, const core::RequestBody& body) const {
     const bool acquires = std::holds_alternative<core::Acquire>(body) ||
-                          std::holds_alternative<core::AwaitLatch>(body);
+                          std::holds_alternative<core::AwaitLatch>(body) ||
+                          std::holds_alternative<core::Arrive>(body);
     return acquires && (session.answers.size() >= 2 * core::operations_max ||
                         operations_of(session) >= 2 * (core::holds_max + core::operations_max));
 }
@@ -343,7 +351,8 @@ bool LockSpec::is_mismatch(const std::string& name, const core::Acquire& request
     for (const auto& record : records_) {
         if (record.name != name) continue;
         if (request.policy_given && record.policy != request.policy) return true;
-        if (record.latch || record.limit.has_value() != (request.permits != 0)) return true;
+        if (record.latch || record.barrier || record.limit.has_value() != (request.permits != 0))
+            return true;
     }
     return false;
 }
@@ -511,6 +520,9 @@ void LockSpec::give_back(OperationId operation, OperationId hold, AnswerKind kin
 
 void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
     const OperationId target{operation.session, cancel.operation};
+    for (const auto& name : waited_names(target)) {  // S35: an arrival that is given up
+        if (find_record(name)->barrier) return on(operation, core::Quit{cancel.operation, name});
+    }
     clear_name_of(target);
     const bool confirms = broken_.erase(target) > 0;
     if (const auto waited = waited_names(target); !waited.empty()) {
@@ -638,6 +650,88 @@ bool LockSpec::pass(const std::string& name) {
     withdraw(operation);
     answer(operation, {AnswerKind::passed, {}, {}});
     return true;
+}
+
+// --- barriers: S35, S37 ---------------------------------------------------------------------
+
+// A party of the session has not dropped.
+bool LockSpec::depends_on(const Record& record, SessionId session) {
+    return record.barrier && std::ranges::any_of(record.barrier->known, [&](const Party& party) {
+               return party.session == session && !party.drops;
+           });
+}
+
+std::size_t LockSpec::barriers_of(SessionId session) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        records_, [&](const Record& record) { return depends_on(record, session); }));
+}
+
+void LockSpec::on(OperationId operation, const core::Arrive& request) {
+    const auto refuse = [&](AnswerKind kind) { answer(operation, {kind, {}, {}}); };
+    if (request.parties == 0 || request.parties > 1'024)
+        return refuse(AnswerKind::invalid_argument);
+    clear(request.name);
+    const auto session = operation.session;
+    auto* record = find_record(request.name);
+    const bool takes_part = record != nullptr && depends_on(*record, session);
+    if (!takes_part && barriers_of(session) >= 64) return refuse(AnswerKind::resource_exhausted);
+    if (record != nullptr && !record->barrier) return refuse(AnswerKind::kind_mismatch);
+    if (record == nullptr) {
+        if (!create({request.name}, core::Acquire{}, {{request.name, Previous{}}}))
+            return refuse(AnswerKind::resource_exhausted);
+        record = find_record(request.name);
+        record->barrier = Meeting{request.parties, 0, false, {}};
+    }
+    auto& meeting = *record->barrier;
+    if (meeting.is_broken) return refuse(AnswerKind::barrier_broken);
+    const auto is_its = [&](const Party& one) {
+        return one.session == session && !one.has_arrived;
+    };
+    auto party = std::ranges::find_if(meeting.known, is_its);
+    if (party == meeting.known.end()) {
+        if (meeting.known.size() == meeting.parties) return refuse(AnswerKind::invalid_argument);
+        party = meeting.known.insert(party, {session});
+    }
+    party->has_arrived = true;
+    party->drops = request.drops;
+    const auto have_arrived = std::ranges::count(meeting.known, true, &Party::has_arrived);
+    const bool is_last = have_arrived == meeting.parties;
+    if (request.drops || is_last) {
+        refuse(request.drops ? AnswerKind::stored : AnswerKind::passed);
+    } else {
+        stand(
+            {request.name, {operation, LockMode::exclusive, index_, request.label}, ++waits_ever_});
+        asked_ = operation;
+    }
+    if (!is_last) return;
+    meeting.parties -= static_cast<std::uint32_t>(
+        std::erase_if(meeting.known, [](const Party& one) { return one.drops; }));
+    for (auto& one : meeting.known)
+        one.has_arrived = false;
+    ++meeting.phase;
+    answer_waiters(request.name, AnswerKind::passed);
+}
+
+// Whether it waits still, or has passed, or was never there.
+void LockSpec::on(OperationId operation, const core::Quit& request) {
+    auto* record = find_record(request.name);
+    const bool takes_part = record != nullptr && depends_on(*record, operation.session);
+    answer(operation, {takes_part ? AnswerKind::cancelled : AnswerKind::not_held, {}, {}});
+    if (takes_part) break_barrier(*record);
+}
+
+void LockSpec::break_barrier(Record& record) {
+    record.barrier->known.clear();
+    record.barrier->is_broken = true;
+    answer_waiters(record.name, AnswerKind::barrier_broken);
+}
+
+void LockSpec::answer_waiters(const std::string& name, AnswerKind kind) {
+    while (const auto* front = front_of(name)) {
+        const auto operation = front->waiting.operation;
+        withdraw(operation);
+        answer(operation, {kind, {}, {}});
+    }
 }
 
 // --- cached grants: S45 ---------------------------------------------------------------------
@@ -1004,6 +1098,7 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     auto* record = find_record(name);
     if (record == nullptr) return {};
     if (record->latch) return pass(name) ? Names{name} : Names{};
+    if (record->barrier) return {};
     bool moved = serve_upgrade(*record);
     if (upgrade_on(name) != nullptr) return {};  // S28: nothing else is granted meanwhile
     if (!moved) {
@@ -1209,7 +1304,7 @@ bool LockSpec::is_unused(std::string_view name) const {
     const bool is_held = std::ranges::find(holds_, name, &Hold::name) != holds_.end();
     const auto rests = [&](const Record& one) {
         const bool was_resized = one.limit && one.limit->version > 1;
-        return one.name == name && (one.value || was_resized || one.latch);
+        return one.name == name && (one.value || was_resized || one.latch || one.barrier);
     };
     return !is_held && front_of(name) == nullptr && std::ranges::none_of(records_, rests);
 }
@@ -1319,7 +1414,8 @@ LockSpec LockSpec::for_trial() const {
 
 bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority priority) const {
     const auto record = std::ranges::find(records_, name, &Record::name);
-    const bool is_lock = record != records_.end() && !record->limit && !record->latch;
+    const bool is_lock =
+        record != records_.end() && !record->limit && !record->latch && !record->barrier;
     if (!is_lock) return true;  // of another kind: the log refuses it
     auto trial = for_trial();
     const std::string wanted{name};
@@ -1380,11 +1476,16 @@ LockView LockSpec::inspect(std::string_view name) const {
         view.value = record.value;
         const bool was_resized = record.limit && record.limit->version > 1;
         const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
-                              view.is_closed || was_resized || record.latch;
+                              view.is_closed || was_resized || record.latch || record.barrier;
         if (!is_there) continue;
         view.policy = record.policy;
         view.limit = record.limit;
         view.latch = record.latch;
+        if (const auto& met = record.barrier) {
+            const auto arrived = std::ranges::count(met->known, true, &Party::has_arrived);
+            view.barrier = LockView::Barrier{met->parties, static_cast<std::uint32_t>(arrived),
+                                             met->phase, met->is_broken};
+        }
     }
     return view;
 }
@@ -1397,7 +1498,7 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
         auto view = inspect(record.name);
         if (view.value) view.value->bytes.clear();
         const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
-                              view.is_closed || view.limit || view.latch;
+                              view.is_closed || view.limit || view.latch || view.barrier;
         if (is_there) found.push_back(std::move(view));
     }
     std::sort(found.begin(), found.end(),

@@ -90,6 +90,18 @@ private:
     using Queue = std::vector<const Wait*>;
     enum class Turn : std::uint8_t { writers, readers };
     using LockerKey = std::pair<core::SessionId, std::uint64_t>;
+    // One of the parties of a barrier that has arrived, now or in an earlier phase.
+    struct Party {
+        core::SessionId session;
+        bool has_arrived = false;
+        bool drops = false;
+    };
+    struct Meeting {
+        std::uint32_t parties = 0;
+        std::uint64_t phase = 0;
+        bool is_broken = false;
+        std::vector<Party> known;
+    };
     struct Record {
         std::string name;
         core::QueuePolicy policy = core::QueuePolicy::phase_fair;
@@ -100,6 +112,7 @@ private:
         std::optional<core::LockValue> value;
         std::optional<core::LockView::Limit> limit;  // of a semaphore
         std::optional<core::LockView::Latch> latch;  // if it is one
+        std::optional<Meeting> barrier;              // if it is one
     };
     // A quorum timer.
     struct Closing {
@@ -130,6 +143,8 @@ private:
     void on(core::OperationId operation, const core::Remove& request);
     void on(core::OperationId operation, const core::CountDown& request);
     void on(core::OperationId operation, const core::AwaitLatch& request);
+    void on(core::OperationId operation, const core::Arrive& request);
+    void on(core::OperationId operation, const core::Quit& request);
     void on(core::OperationId operation, const core::Declined& request);
     void on(core::OperationId operation, const core::CloseSession& request);
     void repeat(const Session& session, core::OperationId operation);
@@ -152,6 +167,10 @@ private:
     std::optional<core::AnswerKind> make_latch(const std::string& name, std::uint32_t expected,
                                                std::uint32_t count);
     bool pass(const std::string& name);
+    void answer_waiters(const std::string& name, core::AnswerKind kind);
+    void break_barrier(Record& record);
+    [[nodiscard]] static bool depends_on(const Record& record, core::SessionId session);
+    [[nodiscard]] std::size_t barriers_of(core::SessionId session) const;
     [[nodiscard]] bool is_left_by_too_many(const Names& names, const core::HoldTerms& terms) const;
     [[nodiscard]] bool is_mismatch(const std::string& name, const core::Acquire& request) const;
     [[nodiscard]] Names held_names(core::OperationId operation) const;

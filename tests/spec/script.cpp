@@ -48,7 +48,9 @@ public:
           rights_{seed ^ 0x5a5aU},
           caches_{seed ^ 0xcac4eU},
           permits_{seed ^ 0x5e3aU},
-          latches_{seed ^ 0x1a7cU} {
+          latches_{seed ^ 0x1a7cU},
+          barriers_{seed ^ 0xba77U} {
+        if (barriers_.one_in(3)) barrier_percent_ = 5 + barriers_.below(60);
         if (latches_.one_in(3)) latch_percent_ = 5 + latches_.below(40);
         if (permits_.one_in(3)) semaphores_ = 1 + permits_.below(3);
         limit_ = static_cast<std::uint32_t>(1 + permits_.below(permits_.one_in(3) ? 70 : 5));
@@ -174,6 +176,7 @@ private:
             case Kind::sweep: return core::Sweep{};
             case Kind::acquire: return request(process, acquire());
             case Kind::release:
+                if (barrier_percent_ > barriers_.below(100)) return request(process, meet(process));
                 if (latch_percent_ > latches_.below(100)) return request(process, count_or_wait());
                 if (semaphores_ != 0 && permits_.one_in(5))
                     return request(process, resize_or_remove());
@@ -308,6 +311,15 @@ private:
         core::Resize resize{which, any_permits(2 * limit_) - 1, 0};
         if (permits_.one_in(2)) resize.expected_version = 1 + permits_.below(4);
         return resize;
+    }
+
+    // Mostly at the first name.
+    core::RequestBody meet(const Process& process) {
+        const auto which = name(barriers_.one_in(6) ? barriers_.below(names_) : 0);
+        if (barriers_.one_in(10)) return core::Remove{which};
+        if (barriers_.one_in(20)) return core::Quit{target(process, false), which};
+        const auto parties = static_cast<std::uint32_t>(1 + barriers_.below(4));
+        return core::Arrive{which, parties, barriers_.one_in(6), barriers_.one_in(4) ? "b" : ""};
     }
 
     // Mostly of the last name, which others may use as a lock or as a semaphore.
@@ -521,11 +533,13 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
-    core::Prng rights_;                // a separate stream, so that the other draws stay the same
-    core::Prng caches_;                // likewise
-    core::Prng permits_;               // likewise
-    core::Prng latches_;               // likewise
-    std::uint64_t latch_percent_ = 0;  // of the requests that would be releases
+    core::Prng rights_;                  // a separate stream, so that the other draws stay the same
+    core::Prng caches_;                  // likewise
+    core::Prng permits_;                 // likewise
+    core::Prng latches_;                 // likewise
+    core::Prng barriers_;                // likewise
+    std::uint64_t barrier_percent_ = 0;  // of the requests that would be releases
+    std::uint64_t latch_percent_ = 0;    // of the requests that would be releases
     std::uint64_t semaphores_ = 0;
     std::uint32_t limit_ = 1;
     std::uint64_t cached_percent_ = 0;

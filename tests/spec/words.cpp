@@ -36,7 +36,7 @@ std::string terms_words(const core::HoldTerms& terms) {
 }
 
 const char* name_of(core::AnswerKind kind) {
-    constexpr std::array<const char*, 17> names{"granted",
+    constexpr std::array<const char*, 18> names{"granted",
                                                 "busy",
                                                 "released",
                                                 "cancelled",
@@ -52,7 +52,8 @@ const char* name_of(core::AnswerKind kind) {
                                                 "lost",
                                                 "asked",
                                                 "permission_denied",
-                                                "passed"};
+                                                "passed",
+                                                "barrier_broken"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -141,6 +142,14 @@ std::string body_words(const core::RequestBody& body) {
             [](const core::CountDown& one) {
                 return "count down " + one.name + " by " + std::to_string(one.count) + "/" +
                        std::to_string(one.expected);
+            },
+            [](const core::Arrive& one) {
+                return (one.drops ? "arrive and drop " : "arrive ") + one.name + "/" +
+                       std::to_string(one.parties) +
+                       (one.label.empty() ? "" : " label=" + one.label);
+            },
+            [](const core::Quit& one) {
+                return "quit " + number(one.operation) + " at " + one.name;
             },
             [](const core::AwaitLatch& one) {
                 return "await " + one.name + "/" + std::to_string(one.expected) +
@@ -301,6 +310,11 @@ std::string words(const core::LockView& view) {
                 std::to_string(view.limit->version);
     }
     if (view.latch) text += ", latch with " + std::to_string(view.latch->remaining) + " to count";
+    if (view.barrier) {
+        text += ", barrier with " + std::to_string(view.barrier->arrived) + " of " +
+                std::to_string(view.barrier->parties) + " in phase " +
+                std::to_string(view.barrier->phase) + (view.barrier->is_broken ? ", broken" : "");
+    }
     if (!view.value) return text;
     text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;
     return text + (view.value->dirty ? " dirty" : "");

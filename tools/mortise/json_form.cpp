@@ -120,6 +120,11 @@ Json json_of(const LockInfo& lock) {
     if (lock.limit)
         json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
     if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
+    if (lock.barrier)
+        json["barrier"] = {{"parties", lock.barrier->parties},
+                           {"arrived", lock.barrier->arrived},
+                           {"phase", lock.barrier->number},
+                           {"broken", lock.barrier->is_broken}};
     for (const auto& holder : lock.holders)
         json["holders"].push_back(json_of(holder));
     for (const auto& waiter : lock.waiters)

@@ -103,11 +103,18 @@ void add_closures(Table& table, const LockInfo& lock) {
 
 bool is_free(const LockInfo& lock) {
     return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed && !lock.limit &&
-           !lock.latch;
+           !lock.latch && !lock.barrier;
+}
+
+std::string barrier_text(const BarrierPhase& phase) {
+    return "barrier: " + std::to_string(phase.arrived) + " of " + std::to_string(phase.parties) +
+           " have arrived in phase " + std::to_string(phase.number) +
+           (phase.is_broken ? ", broken" : "") + "\n";
 }
 
 // Only a lock has a policy.
 std::string kind_text(const LockInfo& lock) {
+    if (lock.barrier) return barrier_text(*lock.barrier);
     if (lock.latch)
         return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted\n";
     if (!lock.limit) return "policy: " + std::string{to_string(lock.policy)} + "\n";

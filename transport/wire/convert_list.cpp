@@ -116,6 +116,13 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         to.setIsLatch(true);
         to.setRemaining(view.latch->remaining);
     }
+    if (view.barrier) {
+        to.setIsBarrier(true);
+        to.setIsBroken(view.barrier->is_broken);
+        to.setParties(view.barrier->parties);
+        to.setArrived(view.barrier->arrived);
+        to.setPhase(view.barrier->phase);
+    }
     if (!view.value) return;
     to.setValue(data_of(view.value->bytes));
     to.setValueVersion(view.value->version);
@@ -147,6 +154,9 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     if (from.getLimitVersion() != 0)
         view.limit = core::LockView::Limit{from.getLimit(), from.getLimitVersion()};
     if (from.getIsLatch()) view.latch = core::LockView::Latch{from.getRemaining()};
+    if (from.getIsBarrier())
+        view.barrier = core::LockView::Barrier{from.getParties(), from.getArrived(),
+                                               from.getPhase(), from.getIsBroken()};
     if (from.getValueVersion() == 0) return view;
     view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
                                  from.getValueVersion(), from.getValueIsDirty()};

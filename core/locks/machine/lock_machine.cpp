@@ -50,8 +50,7 @@ void LockMachine::publish(LockTable::Grants grants) {
         if (grant.answer.cached_tokens != 0) forget_locker(*session, seq);
         const LockerId locker{session->id, operation.locker()};
         if (locker.number != 0) deadlocks_.let_in(locker);
-        const bool holds_nothing = grant.answer.kind == AnswerKind::passed;
-        if (operation.upgrades().is_set() || holds_nothing) {
+        if (operation.upgrades().is_set() || holds_nothing(grant.answer.kind)) {
             end_operation(*session, seq);
         } else {
             take_hold(*session, seq, grant.answer);
@@ -149,6 +148,7 @@ void LockMachine::on(const Expire& command) {
 }
 
 void LockMachine::end_session(SessionId id, SessionEnd how) {
+    break_barriers_of(id);
     auto session = sessions_.remove(id);
     lockers_.forget(id);
     uncounted_.forget(id);

@@ -17,6 +17,7 @@
 #include "core/locks/outcome.hpp"
 #include "core/locks/row.hpp"
 #include "core/locks/rows/row_writer.hpp"
+#include "core/locks/table/barrier_book.hpp"
 #include "core/locks/table/ended_sessions.hpp"
 #include "core/locks/table/lock_table.hpp"
 #include "core/locks/table/locker_book.hpp"
@@ -28,6 +29,7 @@ namespace mortise::core {
 //   SessionTable, EndedSessions  live sessions, and ended ones that left traces on names
 //   LockTable                    names, holders, waiters
 //   LockerBook, DeadlockWatch    what lockers hold and wait for; which request fails in a cycle
+//   BarrierBook                  which barriers break when a session ends
 //   UncountedHolds               holds whose max_hold is not counted yet
 //   LockViews, RowWriter         what readers learn; the state as rows
 //
@@ -35,8 +37,9 @@ namespace mortise::core {
 // for each kind of command and of request, more than 50 in all, which share the sessions and the
 // table. lock_machine.cpp and sweep.cpp have the commands about sessions. requests.cpp has the rule
 // of exactly-once (S17), acquires, releases and cancels; conversions.cpp, lock_values.cpp,
-// semaphores.cpp, latches.cpp, break_lock.cpp and hold_terms.cpp have the other requests.
-// wait_cycles.cpp has the end of each command, and lock_machine_invariants.cpp the invariants.
+// semaphores.cpp, latches.cpp, barriers.cpp, break_lock.cpp and hold_terms.cpp have the other
+// requests. wait_cycles.cpp has the end of each command, and lock_machine_invariants.cpp the
+// invariants.
 class LockMachine {
 public:
     LockMachine() = default;
@@ -111,6 +114,8 @@ private:
     void on(Session& session, Seq seq, const Remove& request);
     void on(Session& session, Seq seq, const CountDown& request);
     void on(Session& session, Seq seq, const AwaitLatch& request);
+    void on(Session& session, Seq seq, const Arrive& request);
+    void on(Session& session, Seq seq, const Quit& request);
     void on(Session& session, Seq seq, const Declined& request);
     void on(Session& session, Seq seq, const CloseSession& request);
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, std::string_view name);
@@ -132,6 +137,12 @@ private:
     };
     void give_back(Session& session, Seq seq, Seq target, const Operation& operation,
                    Leaving leaving);
+
+    [[nodiscard]] const Operation* waiting_arrival(const Session& session, Seq seq) const;
+    void note_party(SessionId session, std::string_view name);
+    void break_barrier(std::string_view name);
+    void break_barriers_of(SessionId session);
+    void forget_parties(const Barrier::Members& members, std::string_view name);
 
     void end_former_life(Incarnation incarnation);
     void end_session(SessionId id, SessionEnd how);
@@ -155,7 +166,8 @@ private:
 
     SessionTable sessions_{};
     LockTable table_;
-    LockerBook lockers_;  // of live sessions
+    LockerBook lockers_;    // of live sessions
+    BarrierBook barriers_;  // likewise
     EndedSessions ended_;
     UncountedHolds uncounted_;
     RowWriter rows_;

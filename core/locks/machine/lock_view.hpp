@@ -51,6 +51,13 @@ struct LockView {
         std::uint32_t remaining = 0;  // to be counted (S35)
         friend bool operator==(const Latch&, const Latch&) = default;
     };
+    struct Barrier {  // S35
+        std::uint32_t parties = 0;
+        std::uint32_t arrived = 0;  // in the present phase
+        std::uint64_t phase = 0;    // how many phases have ended
+        bool is_broken = false;
+        friend bool operator==(const Barrier&, const Barrier&) = default;
+    };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
@@ -65,6 +72,7 @@ struct LockView {
     std::size_t closings_total = 0;     // including those that are left out of `closings`
     std::optional<Limit> limit{};       // of a semaphore
     std::optional<Latch> latch{};       // if it is one
+    std::optional<Barrier> barrier{};
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 

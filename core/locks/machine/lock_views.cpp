@@ -129,7 +129,7 @@ namespace {
 
 bool is_nothing(const LockView& view) {
     return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed &&
-           !view.limit && !view.latch;
+           !view.limit && !view.latch && !view.barrier;
 }
 
 }  // namespace
@@ -147,6 +147,9 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
+    if (const auto* its = record->barrier())
+        view.barrier =
+            LockView::Barrier{its->parties(), its->arrived(), its->phase(), its->is_broken()};
     if (const auto* latch = record->latch()) view.latch = LockView::Latch{latch->remaining()};
     const auto* its = record->semaphore();
     if (its != nullptr && (its->was_resized() || !is_nothing(view)))

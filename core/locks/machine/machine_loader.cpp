@@ -68,6 +68,10 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
     } catch (const InvariantBroken&) {
         return false;  // the rows are wrong, not this node, and nothing has used them yet
     }
+    if (const auto* barrier = machine_.table_.find(name)->barrier()) {
+        for (const auto& [session, member] : barrier->members())
+            if (member.depends()) machine_.barriers_.join(session, name);
+    }
     return true;
 }
 
@@ -179,6 +183,10 @@ std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
 }
 
 bool MachineLoader::is_complete() const {
+    const auto lives = [&](const auto& party) {
+        return machine_.sessions_.find(party.first) != nullptr;
+    };
+    if (!std::ranges::all_of(machine_.barriers_.all(), lives)) return false;
     return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
            totals_->names == machine_.table_.records().size() &&
            totals_->incarnations == machine_.sessions_.newest_epochs().size() && owed_.empty() &&

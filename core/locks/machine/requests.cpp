@@ -20,8 +20,9 @@ bool is_too_much(const Session& session, const RequestBody& body) {
     const bool has_too_much = session.answers.size() >= session_acquires_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    const bool may_wait =
-        std::holds_alternative<Acquire>(body) || std::holds_alternative<AwaitLatch>(body);
+    const bool may_wait = std::holds_alternative<Acquire>(body) ||
+                          std::holds_alternative<AwaitLatch>(body) ||
+                          std::holds_alternative<Arrive>(body);
     return may_wait && has_too_much;
 }
 
@@ -164,6 +165,8 @@ void LockMachine::on(Session& session, Seq seq, const Release& release) {
 
 // The request that it names was applied earlier, since a Cancel names only smaller numbers.
 void LockMachine::on(Session& session, Seq seq, const Cancel& cancel) {
+    if (const auto* arrival = waiting_arrival(session, cancel.operation))
+        return on(session, seq, Quit{cancel.operation, std::string{arrival->name()}});
     auto operation = take_operation(session, cancel.operation, false);
     const bool lost = session.broken.erase(cancel.operation) != 0;
     const auto kind = lost ? AnswerKind::lost : AnswerKind::released;

@@ -20,7 +20,11 @@ void LockMachine::on(Session& session, Seq seq, const Resize& request) {
 
 void LockMachine::on(Session& session, Seq seq, const Remove& request) {
     touch(request.name);
+    const auto* record = table_.find(request.name);
+    const auto* barrier = record == nullptr ? nullptr : record->barrier();
+    const auto members = barrier == nullptr ? Barrier::Members{} : barrier->members();
     const bool removed = table_.remove(request.name);
+    if (removed) forget_parties(members, request.name);
     answer(session, seq, {removed ? AnswerKind::stored : AnswerKind::busy, {}, {}});
 }
 

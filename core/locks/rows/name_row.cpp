@@ -17,6 +17,7 @@ constexpr std::size_t holder_bytes_min = 6;
 constexpr std::size_t ticket_bytes_min = 2;
 constexpr std::size_t waiter_bytes_min = 8;
 constexpr std::size_t closure_bytes_min = 13;
+constexpr std::size_t member_bytes_min = 4;
 
 // Flags for what only some names have.
 constexpr std::uint8_t name_has_upgrade = 1;
@@ -24,6 +25,7 @@ constexpr std::uint8_t name_has_value = 2;
 constexpr std::uint8_t name_has_closures = 4;
 constexpr std::uint8_t name_is_semaphore = 8;
 constexpr std::uint8_t name_is_latch = 16;
+constexpr std::uint8_t name_is_barrier = 32;
 
 // Flags for what only some holders or waiters have. Only holders can have ended, and
 // only waiters are tries.
@@ -217,7 +219,7 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
 // Of a semaphore that was resized, more slots may be taken than the limit allows now.
 bool may_hold(const LockRecord& record, const Grant& grant) {
     const auto* semaphore = record.semaphore();
-    if (record.latch() != nullptr) return false;
+    if (record.latch() != nullptr || record.barrier() != nullptr) return false;
     if (semaphore == nullptr) return grant.slots.empty() && record.admits(grant.mode);
     const bool is_plain = grant.mode == LockMode::exclusive && !grant.is_cached();
     return is_plain && !grant.slots.empty() && semaphore->are_free(grant.slots);
@@ -235,7 +237,7 @@ bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     return true;
 }
 
-bool waits_for_latch(const Waiter& waiter) {
+bool waits_for_others(const Waiter& waiter) {
     return waiter.permits == 0 && waiter.mode == LockMode::exclusive &&
            waiter.part == Part::alone && waiter.priority == 0 && !waiter.locker.is_set() &&
            !waiter.terms.is_set() && waiter.cached_tokens == 0 && !waiter.is_try;
@@ -247,7 +249,8 @@ bool are_of_a_kind(const std::vector<Waiter>& waiters, const LockRecord& record)
         const bool asks_alone = waiter.mode == LockMode::exclusive && waiter.part == Part::alone;
         switch (record.kind()) {
             case RecordKind::semaphore: return waiter.permits != 0 && asks_alone;
-            case RecordKind::latch: return waits_for_latch(waiter);
+            case RecordKind::latch:
+            case RecordKind::barrier: return waits_for_others(waiter);
             case RecordKind::lock: break;
         }
         return waiter.permits == 0;
@@ -285,6 +288,45 @@ Latch get_latch(ByteReader& in) {
     const auto remaining = in.varint();
     if (remaining > latch_max) in.fail();
     return Latch{static_cast<std::uint32_t>(remaining)};
+}
+
+void put(ByteWriter& out, const Barrier& barrier) {
+    out.varint(barrier.parties());
+    out.varint(barrier.phase());
+    put_flag(out, barrier.is_broken());
+    out.varint(barrier.members().size());
+    for (const auto& [session, member] : barrier.members()) {
+        out.varint(session.raw());
+        out.varint(member.parties);
+        out.varint(member.arrived);
+        out.varint(member.dropping);
+    }
+}
+
+std::uint32_t get_parties(ByteReader& in) {
+    const auto parties = in.varint();
+    if (parties > barrier_parties_max) in.fail();
+    return static_cast<std::uint32_t>(parties);
+}
+
+Barrier get_barrier(ByteReader& in) {
+    const auto parties = get_parties(in);
+    const auto phase = in.varint();
+    const bool is_broken = get_flag(in);
+    Barrier::Members members;
+    for (auto left = in.count(member_bytes_min); left > 0 && in.ok(); --left) {
+        const auto session = get_id<SessionId>(in);
+        Barrier::Member member;
+        member.parties = get_parties(in);
+        member.arrived = get_parties(in);
+        member.dropping = get_parties(in);
+        const bool rises = members.empty() || members.rbegin()->first < session;
+        if (!rises) in.fail();
+        members.emplace_hint(members.end(), session, member);
+    }
+    Barrier barrier{parties, phase, is_broken, std::move(members)};
+    if (!barrier.is_sound()) in.fail();
+    return barrier;
 }
 
 using Closures = decltype(NameExtras::closures);
@@ -341,6 +383,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     if (!closures.empty()) flags |= name_has_closures;
     if (record.semaphore() != nullptr) flags |= name_is_semaphore;
     if (record.latch() != nullptr) flags |= name_is_latch;
+    if (record.barrier() != nullptr) flags |= name_is_barrier;
 
     auto out = begin_row();
     out.u8(flags);
@@ -351,6 +394,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     put_enum(out, record.newest_mode());
     if (const auto* semaphore = record.semaphore()) put(out, *semaphore);
     if (const auto* latch = record.latch()) out.varint(latch->remaining());
+    if (const auto* barrier = record.barrier()) put(out, *barrier);
     out.varint(record.holders().size());
     for (const auto& holder : record.holders())
         put(out, holder);
@@ -364,7 +408,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
 std::optional<SavedName> decode_name(std::string_view value) {
     auto in = open_row(value);
     const auto flags = in.u8();
-    if (flags >= 2 * name_is_latch) in.fail();
+    if (flags >= 2 * name_is_barrier) in.fail();
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
@@ -375,7 +419,9 @@ std::optional<SavedName> decode_name(std::string_view value) {
     saved.record.set_previous(std::move(previous));
     const bool is_semaphore = (flags & name_is_semaphore) != 0;
     const bool is_latch = (flags & name_is_latch) != 0;
-    if (is_semaphore && is_latch) return std::nullopt;
+    const bool is_barrier = (flags & name_is_barrier) != 0;
+    if (is_semaphore + is_latch + is_barrier > 1) return std::nullopt;
+    if (is_barrier) saved.record.set_barrier(get_barrier(in));
     if (is_semaphore) saved.record.set_semaphore(get_semaphore(in));
     if (is_latch) saved.record.set_latch(get_latch(in));
     auto holders = get_holders(in);

@@ -152,6 +152,7 @@ bool QueueAdmission::let_in(Slot& slot) {
     if (queue.conversion() || queue.size() == 0) return false;
     if (slot.record->kind() == RecordKind::semaphore) return enter_for_permits(slot);
     if (slot.record->kind() == RecordKind::latch) return pass_latch(slot);
+    if (slot.record->kind() == RecordKind::barrier) return false;  // the last arrival does that
     const bool phases = slot.record->policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot)) || enter_unhindered(slot);
     count_overtakings(slot);

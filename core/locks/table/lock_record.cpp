@@ -90,18 +90,26 @@ void LockRecord::set_latch(Latch latch) {
     rare().latch = latch;
 }
 
+void LockRecord::set_barrier(Barrier barrier) {
+    MORTISE_CHECK(holders().empty() && kind() == RecordKind::lock);
+    rare().barrier = std::make_unique<Barrier>(std::move(barrier));
+}
+
 RecordKind LockRecord::kind() const {
+    if (barrier() != nullptr) return RecordKind::barrier;
     if (semaphore() != nullptr) return RecordKind::semaphore;
     return latch() != nullptr ? RecordKind::latch : RecordKind::lock;
 }
 
 bool LockRecord::stays() const {
+    if (barrier() != nullptr) return true;
     return latch() != nullptr || (semaphore() != nullptr && semaphore()->was_resized());
 }
 
 void LockRecord::stay_no_longer() {
     if (auto* its = semaphore()) its->forget_resizes();
     if (latch() != nullptr) rare().latch.reset();
+    if (barrier() != nullptr) rare().barrier.reset();
 }
 
 // The only holder that is left becomes a part of the record again.

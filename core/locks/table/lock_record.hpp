@@ -13,6 +13,7 @@
 
 #include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
+#include "core/locks/table/barrier.hpp"
 #include "core/locks/table/holder.hpp"
 #include "core/locks/table/latch.hpp"
 #include "core/locks/table/semaphore.hpp"
@@ -23,7 +24,7 @@ namespace mortise::core {
 enum class Turn : std::uint8_t { writers, readers };
 
 // What a name is, from the creation of its record until the record is gone.
-enum class RecordKind : std::uint8_t { lock, semaphore, latch };
+enum class RecordKind : std::uint8_t { lock, semaphore, latch, barrier };
 
 // There may be millions of them, and most have one holder. So the only holder is a part of the
 // record, and what few records have is in a block of its own.
@@ -56,7 +57,13 @@ public:
     [[nodiscard]] Latch* latch() { return rare_ && rare_->latch ? &*rare_->latch : nullptr; }
     // Makes it a latch; it must have no holder.
     void set_latch(Latch latch);
-    // It stays without holders and waiters (S37): a latch, or a semaphore whose limit was changed.
+    // Null if the name is not a barrier. A barrier has no holders.
+    [[nodiscard]] const Barrier* barrier() const { return rare_ ? rare_->barrier.get() : nullptr; }
+    [[nodiscard]] Barrier* barrier() { return rare_ ? rare_->barrier.get() : nullptr; }
+    // Makes it a barrier; it must have no holder.
+    void set_barrier(Barrier barrier);
+    // It stays without holders and waiters (S37): a latch, a barrier, or a semaphore whose limit
+    // was changed.
     [[nodiscard]] bool stays() const;
     // From now on it stays only as long as it has holders or waiters.
     void stay_no_longer();
@@ -105,6 +112,7 @@ private:
         Previous previous;
         std::unique_ptr<Semaphore> semaphore;
         std::optional<Latch> latch;
+        std::unique_ptr<Barrier> barrier;
     };
 
     [[nodiscard]] bool has_disjoint_slots() const;

@@ -109,6 +109,16 @@ public:
     // `queued` the operation is in the `grants` of a later call, and `stands` has the name.
     Result await_latch(Waiter waiter, const AwaitLatch& request, RecordRefs& stands);
 
+    // A party of a session arrives at a barrier, which is created if the name is unknown. Returns
+    // the answer: `passed`, or `stored` if it drops; or without an effect `barrier_broken`,
+    // `invalid_argument` if there are no more parties, `kind_mismatch` or `resource_exhausted`.
+    // Empty if it waits: then `stands` has the name. If it was the last, `grants` answers the
+    // others (table_barriers.cpp).
+    std::optional<AnswerKind> arrive(Waiter waiter, const Arrive& request, RecordRefs& stands,
+                                     Grants& grants);
+    // The name must be a barrier. `grants` answers those that wait.
+    void break_barrier(std::string_view name, Grants& grants);
+
     // The holders with this token, oldest first, broken or not (table_breaks.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
                                                          FencingToken token) const;
@@ -192,6 +202,7 @@ private:
     RecordRef create_semaphore(std::string_view name, std::uint32_t limit, Previous last);
     RecordRef ensure_latch(const Slot& slot, std::string_view name, std::uint32_t expected);
     [[nodiscard]] Result latch_refusal(const Slot& slot) const;
+    void answer_all(const RecordRef& record, AnswerKind kind, Grants& grants);
     void queue_up(Waiter& waiter, const NamedMode& one, RecordRefs& names);
     Result settle_newcomer(OperationId operation, Stand stand);
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;

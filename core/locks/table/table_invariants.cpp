@@ -1,5 +1,8 @@
 #include "core/locks/table/table_invariants.hpp"
 
+#include <cstdint>
+#include <map>
+
 #include "core/base/check.hpp"
 
 namespace mortise::core {
@@ -13,6 +16,17 @@ void check_conversion(const LockRecord& record, const Conversion& conversion, bo
     MORTISE_CHECK(is_unfinished || record.holders().size() > 1);                      // (5)
 }
 
+// Who waits has arrived, and has not dropped.
+void check_arrivals(const Barrier& barrier, const WaitQueue& queue) {
+    std::map<SessionId, std::uint32_t> waiting;
+    for (const auto* waiter : queue.in_order())
+        ++waiting[waiter->operation.session];
+    for (const auto& [session, member] : barrier.members())
+        waiting[session] -= member.arrived - member.dropping;
+    for (const auto& [session, left] : waiting)
+        MORTISE_CHECK(left == 0);  // (8)
+}
+
 void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfinished) {
     MORTISE_CHECK(!queue.is_empty());
     if (queue.conversion()) return check_conversion(record, *queue.conversion(), is_unfinished);
@@ -24,6 +38,10 @@ void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfin
     if (const auto* latch = record.latch()) {
         MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);  // (7)
         return MORTISE_CHECK(!latch->is_open());                                          // (2)
+    }
+    if (const auto* barrier = record.barrier()) {
+        MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);  // (7)
+        return check_arrivals(*barrier, queue);
     }
     const auto admits = [&](LockMode mode) { return record.admits(mode); };
     MORTISE_CHECK(is_unfinished || queue.first_unhindered(admits) == nullptr);  // (2)
@@ -40,8 +58,12 @@ void check_name(const LockTable& table, std::string_view name, bool is_unfinishe
     const bool is_lock = record.kind() == RecordKind::lock;
     const bool asks_for_more = !is_lock && queue != nullptr;
     MORTISE_CHECK(!record.holders().empty() || barrier_leads || asks_for_more || is_unfinished ||
-                  rests);                                                  // (2), (4)
-    MORTISE_CHECK(is_lock || table.values().find(name) == nullptr);        // (7)
+                  rests);                                            // (2), (4)
+    MORTISE_CHECK(is_lock || table.values().find(name) == nullptr);  // (7)
+    if (const auto* barrier = record.barrier()) {
+        MORTISE_CHECK(barrier->is_sound() && record.holders().empty());  // (8)
+        if (queue == nullptr) check_arrivals(*barrier, WaitQueue{record.policy()});
+    }
     MORTISE_CHECK(record.latch() == nullptr || record.holders().empty());  // (7)
     table.closures().check_name(name, record);                             // (6)
     MORTISE_CHECK(record.is_compatible());                                 // (1)

@@ -13,7 +13,9 @@
 //   (6) a hold that was broken, or ended early, stays exactly as long as a quorum timer keeps it
 //       there (S8, S9, S24);
 //   (7) the waiters of a semaphore or a latch wait for it alone, and it has no value (S34, S35); a
-//       latch has no holders.
+//       latch has no holders;
+//   (8) at a barrier that is not broken exactly those wait that have arrived in the present phase
+//       and have not dropped, fewer than there are parties (S35).
 // While a name is being swept in parts, the second half of (2) does not apply to it.
 #pragma once
 

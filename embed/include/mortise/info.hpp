@@ -74,6 +74,16 @@ struct LatchCount {
     friend bool operator==(const LatchCount&, const LatchCount&) = default;
 };
 
+// The present phase of a barrier (S35).
+struct BarrierPhase {
+    std::uint32_t parties = 0;  // that must arrive
+    std::uint32_t arrived = 0;  // of these, including those that dropped in this phase
+    std::uint64_t number = 0;   // how many phases have ended
+    bool is_broken = false;     // Node::remove() makes room for a new one
+
+    friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
+};
+
 // A reason why a name is closed; there is at most one for each token and reason.
 struct ClosureInfo {
     ClosedBy by = ClosedBy::broken;
@@ -83,9 +93,9 @@ struct ClosureInfo {
     friend bool operator==(const ClosureInfo&, const ClosureInfo&) = default;
 };
 
-// What is known about one name. If it has no holders, waiters, value, limit or latch and is not
-// closed, all members but the name have their defaults. Names are bytes; use escaped() before
-// showing one to a person.
+// What is known about one name. If it has no holders, waiters, value, limit, latch or barrier and
+// is not closed, all members but the name have their defaults. Names are bytes; use escaped()
+// before showing one to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;
@@ -108,12 +118,14 @@ struct LockInfo {
     // Of a semaphore: as long as somebody has permits or waits, and from its first resize() until
     // it is removed.
     std::optional<SemaphoreLimit> limit{};
-    std::optional<LatchCount> latch{};  // of a latch, until it is removed
+    std::optional<LatchCount> latch{};      // of a latch, until it is removed
+    std::optional<BarrierPhase> barrier{};  // of a barrier, until it is removed
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
     // The cluster knows the name: it is not free for any use.
     [[nodiscard]] bool is_used() const noexcept {
-        return !holders.empty() || !waiters.empty() || value || is_closed || limit || latch;
+        return !holders.empty() || !waiters.empty() || value || is_closed || limit || latch ||
+               barrier;
     }
 
     friend bool operator==(const LockInfo&, const LockInfo&) = default;

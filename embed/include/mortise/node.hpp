@@ -216,11 +216,10 @@ public:
     void request_release(std::string_view name, std::string_view reason, std::error_code& ec);
 
     // Deletes what the cluster keeps of a name that nobody uses: the value of a lock (S36), the
-    // limit of a semaphore that was resized, a latch (S37). Then the name may be used as any of
-    // these. An unknown
-    // name is no error. Fails with invalid_argument if somebody holds the name, waits for it, or
-    // keeps it closed; then nothing has changed. Returns when the cluster has decided; blocks for
-    // at most call_timeout. outcome_unknown as for break_lock.
+    // limit of a semaphore that was resized, a latch, a barrier (S37). Then the name may be used as
+    // any of these. An unknown name is no error. Fails with invalid_argument if somebody holds the
+    // name, waits for it, or keeps it closed; then nothing has changed. Returns when the cluster
+    // has decided; blocks for at most call_timeout. outcome_unknown as for break_lock.
     void remove(std::string_view name);
     void remove(std::string_view name, std::error_code& ec);
 

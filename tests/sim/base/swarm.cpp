@@ -169,12 +169,13 @@ void draw_semaphores(core::Prng& own, Swarm& swarm) {
     }
 }
 
-// The search of tests/check does not know latches either.
+// The search of tests/check does not know latches and barriers either.
 void draw_latches(core::Prng& own, Swarm& swarm) {
     if (swarm.workload.burst != 0 || swarm.judged_from_outside || !own.one_in(3)) return;
     swarm.workload.latch_percent = 5 + own.below(50);
     for (auto& [node, access] : swarm.restricted) {
         if (!own.one_in(4)) access.rules.push_back({core::Right::acquire, "latch"});
+        if (!own.one_in(4)) access.rules.push_back({core::Right::acquire, "barrier"});
     }
 }
 
@@ -365,7 +366,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
                 (swarm.workload.semaphore_percent != 0 ? ", semaphores" : "") +
-                (swarm.workload.latch_percent != 0 ? ", latches" : "") +
+                (swarm.workload.latch_percent != 0 ? ", latches and barriers" : "") +
                 (swarm.workload.caches ? ", cached grants" : "") +
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +

@@ -51,7 +51,7 @@ struct WorkloadOptions {
     std::uint64_t break_percent = 0;       // of holds that are broken
     std::uint64_t terms_percent = 0;       // of acquires with time limits
     std::uint64_t semaphore_percent = 0;   // of acquires that want permits
-    std::uint64_t latch_percent = 0;       // of acquires in place of which a latch is used
+    std::uint64_t latch_percent = 0;       // of acquires in place of which others are waited for
     bool caches = false;                   // nodes keep grants that their owners released
     SimTime close_pace = 0;  // the average time between two closes of a node; zero: none is closed
 };

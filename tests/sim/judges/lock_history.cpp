@@ -145,7 +145,8 @@ void LockHistory::asked(core::NodeId node, const core::WriteCall& call) {
 void LockHistory::asked(core::NodeId node, const core::AwaitCall& call) {
     auto& asked = asked_[{node, call.tag}];
     asked = {answered_up_to_, {}, {}};
-    asked.label = std::get<core::AwaitLatch>(call.body).label;
+    const auto* latch = std::get_if<core::AwaitLatch>(&call.body);
+    asked.label = latch != nullptr ? latch->label : std::get<core::Arrive>(call.body).label;
 }
 
 void LockHistory::took(core::NodeId node, core::OperationId grant, core::FencingToken token) {
@@ -290,8 +291,8 @@ void LockHistory::on(core::NodeId node, const Asked& asked, core::CallError erro
 
 // S35: a program passes after everything that was answered before it waited.
 void LockHistory::on(core::NodeId node, const Asked& asked, core::Passed /*passed*/) {
-    const auto at = book_.latches().passed_at(asked.label);
-    if (at <= asked.floor) return report(node, "a latch was passed, but not in the log");
+    const auto at = book_.passed_at(asked.label);
+    if (at <= asked.floor) return report(node, "passed, but not in the log: " + asked.label);
     answered_up_to_ = std::max(answered_up_to_, at);
 }
 

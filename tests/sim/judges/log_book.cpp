@@ -128,6 +128,8 @@ void LogBook::on_queued(core::OperationId operation) {
     if (!placed_.emplace(operation, index_).second) return;  // a duplicate
     if (const auto* wait = body_of<core::AwaitLatch>(operation))
         return latches_.queued(operation, *wait);
+    if (const auto* arrival = body_of<core::Arrive>(operation))
+        return barriers_.queued(operation, *arrival);
     const auto wishes = wishes_of(operation);
     if (wishes.empty()) return tally_.probe("upgrade waited");
     for (const auto& [name, wish] : wishes)
@@ -143,6 +145,10 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
         case core::AnswerKind::converted: return on_converted(operation, answer);
         case core::AnswerKind::stale_request: return;
         case core::AnswerKind::passed: return on_passed(operation);
+        case core::AnswerKind::barrier_broken:
+            if (const auto* arrival = body_of<core::Arrive>(operation))
+                return barriers_.broken(operation, *arrival);
+            return report("witness: " + in_words(operation) + " was no arrival");
         case core::AnswerKind::busy:  // also of a try that was queued (S43)
         case core::AnswerKind::cancelled: fairness_.left(operation); break;
         case core::AnswerKind::deadlock: on_deadlock(operation, answer); break;
@@ -157,8 +163,10 @@ void LogBook::on_answered(core::OperationId operation, const core::Answer& answe
 }
 
 void LogBook::on_passed(core::OperationId operation) {
+    if (const auto* arrival = body_of<core::Arrive>(operation))
+        return barriers_.passed(operation, *arrival, index_);
     const auto* wait = body_of<core::AwaitLatch>(operation);
-    if (wait == nullptr) return report("witness: " + in_words(operation) + " passed no latch");
+    if (wait == nullptr) return report("witness: " + in_words(operation) + " passed nothing");
     latches_.passed(operation, *wait, index_);
 }
 
@@ -212,8 +220,13 @@ void LogBook::on_written(core::OperationId operation) {
     if (body_of<core::Resize>(operation)) return tally_.probe("semaphore resized");
     if (const auto* count = body_of<core::CountDown>(operation))
         return latches_.counted(operation, *count);
+    if (const auto* arrival = body_of<core::Arrive>(operation))
+        return barriers_.dropped(operation, *arrival);
     if (const auto* removal = body_of<core::Remove>(operation)) {
-        if (removed_.insert(operation).second) latches_.removed(removal->name);
+        if (removed_.insert(operation).second) {
+            latches_.removed(removal->name);
+            barriers_.removed(removal->name);
+        }
         return tally_.probe("name removed");
     }
     const auto what = written_by(requests_.at(operation));

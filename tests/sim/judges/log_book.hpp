@@ -3,6 +3,7 @@
 // and no request is overtaken more often than the rules allow (P9).
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include "core/locks/outcome.hpp"
 #include "tests/sim/base/tally.hpp"
 #include "tests/sim/base/violations.hpp"
+#include "tests/sim/judges/barrier_book.hpp"
 #include "tests/sim/judges/fairness.hpp"
 #include "tests/sim/judges/latch_book.hpp"
 #include "tests/sim/judges/repeats.hpp"
@@ -47,7 +49,8 @@ public:
           tally_{tally},
           fairness_{violations, tally},
           repeats_{tally},
-          latches_{violations, tally} {}
+          latches_{violations, tally},
+          barriers_{violations, tally} {}
 
     // The next entry, and its outcomes.
     void read(core::LogId entry, const std::vector<core::Command>& batch,
@@ -86,6 +89,10 @@ public:
     [[nodiscard]] bool was_released(core::OperationId hold) const { return let_go_.contains(hold); }
     [[nodiscard]] bool takes_any(core::OperationId operation) const;
     [[nodiscard]] LatchBook& latches() { return latches_; }
+    // The entry in which a wait or an arrival with this label passed; not set: none.
+    [[nodiscard]] core::LogIndex passed_at(const std::string& label) const {
+        return std::max(latches_.passed_at(label), barriers_.passed_at(label));
+    }
 
 private:
     struct Refused {
@@ -129,6 +136,7 @@ private:
     Fairness fairness_;
     Repeats repeats_;
     LatchBook latches_;
+    BarrierBook barriers_;
     core::LogIndex index_;
     // the newest request of each session that had its turn
     std::map<core::SessionId, core::Seq> taken_;

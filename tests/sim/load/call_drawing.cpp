@@ -147,6 +147,24 @@ core::WriteCall CallDrawing::count_or_remove(core::CallTag tag) {
         tag, {}, core::CountDown{latch(), expected, static_cast<std::uint32_t>(prng_.below(3))}};
 }
 
+std::string CallDrawing::barrier() {
+    return prng_.one_in(30) ? latch() : "barrier" + std::to_string(prng_.below(2));
+}
+
+core::AwaitCall CallDrawing::arrive(core::Instant now, core::CallTag tag) {
+    const auto parties = static_cast<std::uint32_t>(2 + prng_.below(2));
+    const auto most = 8 * swarm_.election_timeout.count();
+    return {tag, core::Arrive{barrier(), parties, false, "arrival " + std::to_string(tag.raw())},
+            now + core::Nanoseconds{prng_.between(0, most)}};
+}
+
+// A barrier breaks often here, and is of no use until it is removed.
+core::WriteCall CallDrawing::drop_or_remove(core::CallTag tag) {
+    if (!prng_.one_in(3)) return {tag, {}, core::Remove{barrier()}};
+    const auto parties = static_cast<std::uint32_t>(2 + prng_.below(2));
+    return {tag, {}, core::Arrive{barrier(), parties, true}};
+}
+
 core::Call CallDrawing::conversion(core::OperationId hold, core::LockMode held, core::Instant now) {
     using enum core::LockMode;
     const bool may = held == update || held == shared;

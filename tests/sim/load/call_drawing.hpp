@@ -25,6 +25,9 @@ public:
     [[nodiscard]] core::WriteCall resize_or_remove(core::CallTag tag);
     // Of a latch, mostly. The label identifies the call.
     [[nodiscard]] core::AwaitCall await_latch(core::Instant now, core::CallTag tag);
+    [[nodiscard]] core::AwaitCall arrive(core::Instant now, core::CallTag tag);
+    // An arrival that drops, or a removal.
+    [[nodiscard]] core::WriteCall drop_or_remove(core::CallTag tag);
     // A count of a latch, or a removal.
     [[nodiscard]] core::WriteCall count_or_remove(core::CallTag tag);
     // For a hold in that mode.
@@ -47,6 +50,7 @@ private:
     [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
     [[nodiscard]] std::string pool();
     [[nodiscard]] std::string latch();
+    [[nodiscard]] std::string barrier();
     void dress(core::Acquire& request);
     // Draws nothing in a run without that feature.
     [[nodiscard]] bool percent(std::uint64_t chance);

@@ -162,7 +162,7 @@ void LockWorkload::acquire(core::NodeId node) {
     if (semaphores != 0 && prng_.below(100) < semaphores) {
         use_semaphore(node);
     } else if (latches != 0 && prng_.below(100) < latches) {
-        use_latch(node);
+        wait_for_others(node);
     } else if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
@@ -175,10 +175,14 @@ void LockWorkload::use_semaphore(core::NodeId node) {
     call_write(node, drawing_.resize_or_remove(core::CallTag{++newest_tag_}));
 }
 
-void LockWorkload::use_latch(core::NodeId node) {
+void LockWorkload::wait_for_others(core::NodeId node) {
     const core::CallTag tag{++newest_tag_};
-    if (prng_.one_in(2)) return call_write(node, drawing_.count_or_remove(tag));
-    auto wait = drawing_.await_latch(steady(node), tag);
+    const bool meets = prng_.one_in(2);
+    if (prng_.one_in(meets ? 4 : 2))
+        return call_write(node,
+                          meets ? drawing_.drop_or_remove(tag) : drawing_.count_or_remove(tag));
+    auto wait =
+        meets ? drawing_.arrive(steady(node), tag) : drawing_.await_latch(steady(node), tag);
     waiting_.emplace(node, tag);
     history_.asked(node, wait);
     call(node, std::move(wait));

@@ -61,7 +61,7 @@ private:
     void acquire_many();
     void acquire(core::NodeId node);
     void use_semaphore(core::NodeId node);
-    void use_latch(core::NodeId node);
+    void wait_for_others(core::NodeId node);
     template <class WaitingCall>
     void ask(core::NodeId node, WaitingCall call);
     template <class WaitingCall>

@@ -94,6 +94,19 @@ TEST(EntryWords, SemaphoresHaveWordsOfTheirOwn) {
     EXPECT_TRUE(request(core::Remove{"pool"}).ends_with("remove \"pool\""));
 }
 
+TEST(EntryWords, LatchesAndBarriersHaveWordsOfTheirOwn) {
+    EXPECT_TRUE(request(core::CountDown{"ready", 3, 2})
+                    .ends_with("count the latch \"ready\" down by 2, of 3 at first"));
+    EXPECT_TRUE(request(core::AwaitLatch{"ready", 3, "who"})
+                    .ends_with("wait for the latch \"ready\", of 3 at first, label \"who\""));
+    EXPECT_TRUE(request(core::Arrive{"step", 2})
+                    .ends_with("arrive at the barrier \"step\", of 2 parties at first"));
+    EXPECT_TRUE(
+        request(core::Arrive{"step", 2, true}).ends_with("of 2 parties at first, and drop"));
+    EXPECT_TRUE(request(core::Quit{core::Seq{6}, "step"})
+                    .ends_with("give up the arrival of request 6 at the barrier \"step\""));
+}
+
 TEST(EntryWords, SomeRequestsAreOfTheSessionAsSuch) {
     EXPECT_EQ(request(core::CloseSession{}), "session 5, request 7: close the session");
     EXPECT_EQ(request(core::Declined{}),

@@ -98,6 +98,19 @@ TEST(LockInfoOf, ASemaphoreHasSlotsPermitsAndALimit) {
     EXPECT_FALSE(LockInfo{}.is_used());
 }
 
+TEST(LockInfoOf, ALatchHasACountAndABarrierAPhase) {
+    core::LockView view;
+    view.name = "name";
+    EXPECT_FALSE(from_core(view).is_used());
+    view.latch = core::LockView::Latch{2};
+    EXPECT_EQ(from_core(view).latch, LatchCount{2});
+    EXPECT_TRUE(from_core(view).is_used());
+    view.latch.reset();
+    view.barrier = core::LockView::Barrier{3, 1, 7, true};
+    EXPECT_EQ(from_core(view).barrier, (BarrierPhase{3, 1, 7, true}));
+    EXPECT_TRUE(from_core(view).is_used());
+}
+
 TEST(LockInfoOf, SaysThatMoreIsLeftOut) {
     auto view = view_with_a_waiter();
     view.waiters_total = 1;

@@ -195,6 +195,10 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         for (auto& waiter : view.waiters)
             waiter.permits = static_cast<std::uint32_t>(prng.below(core::permits_max));
     }
+    if (coin(prng))
+        view.barrier = core::LockView::Barrier{static_cast<std::uint32_t>(prng.below(9)),
+                                               static_cast<std::uint32_t>(prng.below(9)),
+                                               number(prng), coin(prng)};
     if (coin(prng)) view.latch = core::LockView::Latch{static_cast<std::uint32_t>(prng.below(9))};
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{positive(prng)};

@@ -108,6 +108,9 @@ std::vector<Command> samples() {
         request(CountDown{"b", latch_max, latch_max}),
         request(AwaitLatch{"b", 3, {}}),
         request(AwaitLatch{"b", latch_max, "who"}),
+        request(Arrive{"b", 1}),
+        request(Arrive{"b", barrier_parties_max, true, "who"}),
+        request(Quit{Seq{1}, "b"}),
         request(Publish{Seq{1}, FencingToken{1}}),
         request(Publish{Seq{69'999},
                         FencingToken{huge},
@@ -403,6 +406,10 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_FALSE(decodes(request(CountDown{"", 1, 1})));
     EXPECT_FALSE(decodes(request(AwaitLatch{"b", latch_max + 1, {}})));
     EXPECT_FALSE(decodes(request(AwaitLatch{"", 1, {}})));
+    EXPECT_FALSE(decodes(request(Arrive{"b", 0})));
+    EXPECT_FALSE(decodes(request(Arrive{"b", barrier_parties_max + 1})));
+    EXPECT_FALSE(decodes(request(Arrive{"", 1})));
+    EXPECT_FALSE(decodes(request(Quit{Seq{1}, ""})));
     const OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     auto wrong = open;
     wrong.ttl_ms = 0;

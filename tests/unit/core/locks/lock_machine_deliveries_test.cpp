@@ -94,7 +94,7 @@ public:
     static std::vector<Delivery> all() {
         auto rows = of_sessions();
         for (auto&& more : {ends_of_closures(), requests(), conversions(), several(), of_names(),
-                            of_semaphores(), of_latches()})
+                            of_semaphores(), of_latches(), of_barriers()})
             rows.insert(rows.end(), more.begin(), more.end());
         return rows;
     }
@@ -383,6 +383,20 @@ protected:
             {"AwaitLatchThatPasses",
              {request(2, 1, AwaitLatch{"a", 0, {}})},
              asks(wait),
+             {request(2, 2, Remove{"a"})}},
+        };
+    }
+
+    static std::vector<Delivery> of_barriers() {
+        const Arrive waits{"a", 2};
+        const Arrive drops{"a", 2, true};
+        return {
+            {"Arrive", {}, asks(waits), {request(2, 1, waits)}},
+            {"ArriveAsTheLast", {request(2, 1, waits)}, asks(waits), {request(2, 2, waits)}},
+            {"Drop", {request(2, 1, waits)}, asks(drops), {request(2, 2, waits)}},
+            {"Quit",
+             {request(1, 1, waits), request(2, 1, waits)},
+             asks(Quit{Seq{1}, "a"}),
              {request(2, 2, Remove{"a"})}},
         };
     }

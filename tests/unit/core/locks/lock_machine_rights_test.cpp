@@ -68,6 +68,12 @@ TEST_F(LockMachineRights, ToAcquireANameAllowToUseItAsALatch) {
     EXPECT_EQ(put(request(4, 4, AwaitLatch{"jobs/1", 1, {}})), "4.4 passed");
 }
 
+TEST_F(LockMachineRights, ToAcquireANameAllowToUseItAsABarrier) {
+    EXPECT_EQ(put(request(4, 1, Arrive{"jobs/1", 1})), "4.1 passed");
+    EXPECT_EQ(put(request(4, 2, Arrive{"orders/42", 1})), "4.2 permission_denied");
+    EXPECT_EQ(put(request(4, 3, Quit{Seq{2}, "orders/42"})), "4.3 not_held");
+}
+
 struct LockMachineBreakLockRights : LockMachineRights {
     LockMachineBreakLockRights()
         : LockMachineRights{{{AccessRole::voter}, {{Right::break_lock, "a"}}}} {}

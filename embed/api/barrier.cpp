@@ -1,0 +1,128 @@
+// Barriers (S35).
+#include <utility>
+
+#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
+#include "embed/api/await_call.hpp"
+#include "embed/api/node_calls.hpp"
+#include "embed/api/write_call.hpp"
+#include <mortise/barrier.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise {
+
+using detail::Deadline;
+
+static_assert(Barrier::max() == core::barrier_parties_max);
+
+namespace {
+
+constexpr std::string_view broken =
+    "the session of a party has ended, or a party gave up: the barrier is broken until it is "
+    "removed";
+constexpr std::string_view too_many = "all parties of the barrier are known, and this is another";
+
+// The cluster gives no reasons.
+template <class Ended>
+Ended explained(Ended ended) {
+    if (!ended.why.empty()) return ended;
+    if (ended.error == Errc::session_expired) ended.why = broken;
+    if (ended.error == Errc::invalid_argument) ended.why = too_many;
+    return ended;
+}
+
+core::Arrive arrival(const std::string& name, std::ptrdiff_t parties, bool drops,
+                     std::string label = {}) {
+    return {name, static_cast<std::uint32_t>(parties), drops, std::move(label)};
+}
+
+std::string_view unsound_wait(Deadline deadline, const WaitOptions& options) {
+    if (deadline <= std::chrono::steady_clock::now())
+        return "a party that arrives waits for a time above zero";
+    return detail::unsound_label(options.label);
+}
+
+detail::Awaited awaited(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
+                        std::ptrdiff_t parties, Deadline deadline, const WaitOptions& options) {
+    return explained(detail::await(node, unsound_wait(deadline, options),
+                                   arrival(name, parties, false, options.label), deadline,
+                                   options));
+}
+
+// Returns whether it passed. The end of the time is no error.
+bool has_passed(std::error_code& ec) {
+    const bool passed = !ec;
+    if (ec == Errc::timed_out) ec.clear();
+    return passed;
+}
+
+}  // namespace
+
+Barrier::Barrier(const Node& node, std::string_view name, std::ptrdiff_t parties)
+    : node_{detail::runtime_of(node)}, name_{name}, parties_{parties} {
+    std::error_code ec;
+    if (detail::is_gone(node_, ec)) detail::fail(ec, name);
+    auto why = detail::unsound_name(name);
+    if (why.empty() && (parties < 1 || parties > max())) why = "a barrier has 1 to 1,024 parties";
+    if (!why.empty()) detail::throw_if(Errc::invalid_argument, name, why);
+}
+
+Barrier::Barrier(const Barrier&) = default;
+Barrier::Barrier(Barrier&&) noexcept = default;
+Barrier& Barrier::operator=(const Barrier&) = default;
+Barrier& Barrier::operator=(Barrier&&) noexcept = default;
+Barrier::~Barrier() = default;
+
+void Barrier::arrive_and_wait(const WaitOptions& options, std::error_code& ec) {
+    ec = awaited(node_, name_, parties_, detail::deadline_of(options.wait_max), options).error;
+}
+
+void Barrier::arrive_and_wait(std::error_code& ec) {
+    arrive_and_wait(WaitOptions{}, ec);
+}
+
+void Barrier::arrive_and_wait(const WaitOptions& options) {
+    const auto end =
+        awaited(node_, name_, parties_, detail::deadline_of(options.wait_max), options);
+    detail::throw_if(end.error, name_, end.why);
+}
+
+bool Barrier::arrive_and_wait_until(Deadline deadline, const WaitOptions& options,
+                                    std::error_code& ec) {
+    ec = awaited(node_, name_, parties_, deadline, options).error;
+    return has_passed(ec);
+}
+
+bool Barrier::arrive_and_wait_until(Deadline deadline, std::error_code& ec) {
+    return arrive_and_wait_until(deadline, WaitOptions{}, ec);
+}
+
+bool Barrier::arrive_and_wait_until(Deadline deadline, const WaitOptions& options) {
+    auto end = awaited(node_, name_, parties_, deadline, options);
+    const bool passed = has_passed(end.error);
+    detail::throw_if(end.error, name_, end.why);
+    return passed;
+}
+
+bool Barrier::arrive_and_wait_for(Duration time, const WaitOptions& options, std::error_code& ec) {
+    return arrive_and_wait_until(detail::deadline_of(time), options, ec);
+}
+
+bool Barrier::arrive_and_wait_for(Duration time, std::error_code& ec) {
+    return arrive_and_wait_for(time, WaitOptions{}, ec);
+}
+
+bool Barrier::arrive_and_wait_for(Duration time, const WaitOptions& options) {
+    return arrive_and_wait_until(detail::deadline_of(time), options);
+}
+
+void Barrier::arrive_and_drop(std::error_code& ec) {
+    ec = detail::write(node_, {}, arrival(name_, parties_, true)).error;
+}
+
+void Barrier::arrive_and_drop() {
+    const auto written = explained(detail::write(node_, {}, arrival(name_, parties_, true)));
+    detail::throw_if(written.error, name_, written.why);
+}
+
+}  // namespace mortise
