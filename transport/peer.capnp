@@ -493,6 +493,8 @@ struct Lock {
   waitersTotal @10 :UInt64;
   closings @11 :List(Closing);  # why it is closed, the newest token first
   closingsTotal @12 :UInt64;
+  limit @13 :UInt32;           # of a semaphore: how many permits it has,
+  limitVersion @14 :UInt64;    # and which change that is; zero: a lock
 }
 
 enum ClosureKind {
@@ -517,6 +519,7 @@ struct Holder {
   node @5 :UInt64;             # the node of the session
   # How many tokens its node may give to its callers in turn, from `token` on; zero: not cached.
   cachedTokens @6 :UInt32;
+  slots @7 :List(UInt32);      # of a semaphore, ascending
 }
 
 struct Waiter {
@@ -527,4 +530,5 @@ struct Waiter {
   node @4 :UInt64;
   upgrades @5 :UInt64;         # the sequence number of the hold to be upgraded; else zero
   priority @6 :UInt8;
+  permits @7 :UInt32;          # of a semaphore; zero: of a lock
 }

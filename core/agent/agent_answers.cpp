@@ -17,9 +17,10 @@ bool is_refusal(AnswerKind kind) {
            kind == AnswerKind::resource_exhausted || kind == AnswerKind::invalid_argument;
 }
 
-// The request concerns a hold that may belong to another session.
+// The request names no hold of this session.
 bool is_about_others(const RequestBody& body) {
-    return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body);
+    return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body) ||
+           std::holds_alternative<Resize>(body) || std::holds_alternative<Remove>(body);
 }
 
 bool is_write(const RequestBody& body) {
@@ -32,11 +33,13 @@ bool ends_operation(const RequestBody& body) {
            std::holds_alternative<Downgrade>(body) || std::holds_alternative<Publish>(body);
 }
 
-// The grant of a request for one name does not repeat the name.
-bool is_asked_for(const Answer& granted, const ShortList<NamedMode>& asked) {
-    if (granted.names.empty()) return asked.size() == 1;
+// The grant of a lock to a request for one name does not repeat the name.
+bool is_asked_for(const Answer& granted, const Acquire& asked) {
+    if (granted.names.empty()) return asked.names.size() == 1 && asked.permits == 0;
     return std::ranges::all_of(granted.names, [&](const NamedGrant& one) {
-        return std::ranges::find(asked, one.name, &NamedMode::name) != asked.end();
+        const bool is_named =
+            std::ranges::find(asked.names, one.name, &NamedMode::name) != asked.names.end();
+        return is_named && one.slots.size() == asked.permits;
     });
 }
 
@@ -97,7 +100,7 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
     if (!is_granted) return is_refusal(given.kind);
     const auto& acquire = std::get<Acquire>(asked);
     const bool is_as_cached = given.cached_tokens <= acquire.cached_tokens;
-    return is_as_cached && is_asked_for(given, acquire.names);
+    return is_as_cached && is_asked_for(given, acquire);
 }
 
 void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
@@ -122,11 +125,11 @@ ShortList<Acquired::Part> parts_of(const Acquire& asked, const Answer& given) {
     ShortList<Acquired::Part> parts;
     if (given.names.empty()) {
         const auto& [name, mode] = asked.names.front();
-        parts.push_back({name, mode, given.token, given.previous});
+        parts.push_back({name, mode, given.token, given.previous, {}});
     }
     for (const auto& one : given.names) {
         const auto* named = std::ranges::find(asked.names, one.name, &NamedMode::name);
-        parts.push_back({one.name, named->mode, one.token, one.previous});
+        parts.push_back({one.name, named->mode, one.token, one.previous, one.slots});
     }
     return parts;
 }
@@ -213,6 +216,8 @@ void SessionAgent::on_write_answered(const Outgoing& sent, AnswerKind kind) {
             finish(sent.tag);
             out_.answers.push_back({sent.tag, Written{}});
             return;
+        case AnswerKind::busy: return answer_busy(sent.tag, {});
+        case AnswerKind::kind_mismatch: return answer(sent.tag, CallError::kind_mismatch);
         case AnswerKind::not_held:
             return answer(sent.tag,
                           is_about_others(sent.body) ? CallError::not_held : CallError::lock_lost);

@@ -46,7 +46,8 @@ struct UpgradeCall {
 };
 
 // Changes what others see: a SetValue or MarkConsistent for a hold of this node (S36), a BreakLock
-// or an AskRelease (S24). If it was sent and no answer came in time, its outcome is unknown.
+// or an AskRelease (S24), a Resize or a Remove (S34, S37). If it was sent and no answer came in
+// time, its outcome is unknown.
 struct WriteCall {
     CallTag tag;
     OperationId hold;  // not set if the request may concern any hold
@@ -138,6 +139,7 @@ struct Acquired {
         LockMode mode = LockMode::exclusive;
         FencingToken token;
         Previous previous;
+        Slots slots{};  // of permits; otherwise empty
     };
     OperationId hold;
     ShortList<Part> parts;  // all requested names in ascending order, or the one that was granted
@@ -158,9 +160,10 @@ struct Written {};
 struct Confirmed {};
 
 // A try found the name taken. This is an answer, not an error. For an upgrade, other sessions hold
-// the name as well.
+// the name as well; for a Resize, the limit has another version; for a Remove, the name is in use.
 struct Busy {
-    LockView seen;  // only its name is known here, not since when it is held; empty for an upgrade
+    // Only its name is known here, not since when it is held. Empty unless a try was asked for.
+    LockView seen;
 };
 
 struct Released {};

@@ -27,6 +27,9 @@ enum class RequestKind : std::uint8_t {
     close_session = 19,
     acquire_cached = 20,  // an acquire, followed by the number of its tokens
     publish = 21,
+    acquire_permits = 22,  // an acquire, followed by the permits and the limit
+    resize = 23,
+    remove = 24,
 };
 
 // Flags for the optional fields of an acquire. An absent field is not written.
@@ -90,8 +93,7 @@ public:
 
     void operator()(const Acquire& c) {
         const bool is_one = c.names.size() == 1;
-        const auto one = c.cached_tokens == 0 ? RequestKind::acquire : RequestKind::acquire_cached;
-        begin(is_one ? one : RequestKind::acquire_several);
+        begin(kind_of(c));
         out_.u8(flags_of(c));
         if (!is_one) out_.varint(c.names.size());
         for (const auto& [name, mode] : c.names) {
@@ -99,7 +101,7 @@ public:
             put_enum(out_, mode);
         }
         put_options(out_, c);
-        if (is_one && c.cached_tokens != 0) out_.varint(c.cached_tokens);
+        put_rest(c);
     }
     void operator()(const Release& c) {
         begin(RequestKind::release, c.operation);
@@ -143,10 +145,36 @@ public:
         if (c.locker.is_set()) put(out_, c.locker);
         out_.text(c.label);
     }
+    void operator()(const Resize& c) {
+        begin(RequestKind::resize);
+        out_.text(c.name);
+        out_.varint(c.limit);
+        out_.varint(c.expected_version);
+    }
+    void operator()(const Remove& c) {
+        begin(RequestKind::remove);
+        out_.text(c.name);
+    }
     void operator()(const Declined& /*c*/) { begin(RequestKind::declined); }
     void operator()(const CloseSession& /*c*/) { begin(RequestKind::close_session); }
 
 private:
+    static RequestKind kind_of(const Acquire& c) {
+        if (c.names.size() != 1) return RequestKind::acquire_several;
+        if (c.permits != 0) return RequestKind::acquire_permits;
+        return c.cached_tokens == 0 ? RequestKind::acquire : RequestKind::acquire_cached;
+    }
+    // A request for several names is not cached and asks for no permits, and one for permits is not
+    // cached.
+    void put_rest(const Acquire& c) {
+        if (c.names.size() != 1) return;
+        if (c.permits != 0) {
+            out_.varint(c.permits);
+            out_.varint(c.limit);
+        } else if (c.cached_tokens != 0) {
+            out_.varint(c.cached_tokens);
+        }
+    }
     void begin(RequestKind kind) { put_enum(out_, kind); }
     // Writes the distance from the request to the operation that it refers to, which is mostly a
     // small number. A reference to a later operation is invalid; its distance wraps around.
@@ -180,6 +208,25 @@ Acquire get_acquire_cached(ByteReader& in) {
     if (tokens == 0 || tokens > cached_tokens_max) in.fail();
     c.cached_tokens = static_cast<std::uint32_t>(tokens);
     return c;
+}
+
+std::uint32_t get_number(ByteReader& in, std::uint32_t from, std::uint32_t to) {
+    const auto number = in.varint();
+    if (number < from || number > to) in.fail();
+    return static_cast<std::uint32_t>(number);
+}
+
+Acquire get_acquire_permits(ByteReader& in) {
+    auto c = get_acquire(in);
+    c.permits = get_number(in, 1, permits_max);
+    c.limit = get_number(in, 1, semaphore_limit_max);
+    return c;
+}
+
+Resize get_resize(ByteReader& in) {
+    auto name = get_name(in);
+    const auto limit = get_number(in, 0, semaphore_limit_max);
+    return {std::move(name), limit, in.varint()};
 }
 
 Acquire get_acquire_several(ByteReader& in) {
@@ -256,6 +303,9 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
         case RequestKind::ask_release: return get_ask_release(in);
         case RequestKind::acquire_cached: return get_acquire_cached(in);
         case RequestKind::publish: return get_publish(in, seq);
+        case RequestKind::acquire_permits: return get_acquire_permits(in);
+        case RequestKind::resize: return get_resize(in);
+        case RequestKind::remove: return Remove{get_name(in)};
         case RequestKind::declined: return Declined{};
         case RequestKind::close_session: return CloseSession{};
     }

@@ -143,6 +143,13 @@ struct Acquire {
     // Asks for a cached grant with so many tokens (S39), at most cached_tokens_max; zero: for an
     // ordinary one. Only for one name, shared or exclusive, without terms.
     std::uint32_t cached_tokens = 0;
+    // Asks for so many permits of a semaphore (S34), at most permits_max; zero: for a lock. Only
+    // for one name, exclusive, without a policy and without a locker: any holder can let such a
+    // waiter in, so it takes no part in wait cycles.
+    std::uint32_t permits = 0;
+    // How many permits the semaphore has if this request creates it: 1 to semaphore_limit_max.
+    // Zero, if and only if `permits` is.
+    std::uint32_t limit = 0;
     friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -233,6 +240,24 @@ struct Publish {
     friend bool operator==(const Publish&, const Publish&) = default;
 };
 
+// Changes the limit of a semaphore, and takes no permit away (S34). It creates the semaphore if the
+// name is unknown. The semaphore exists from then on until it is removed (S37).
+struct Resize {
+    std::string name;
+    std::uint32_t limit = 0;  // at most semaphore_limit_max; with zero nobody gets a permit
+    // The request has an effect only if the limit has this version: 1 until the first change, and
+    // one more with each change. Zero: whatever it has.
+    std::uint64_t expected_version = 0;
+    friend bool operator==(const Resize&, const Resize&) = default;
+};
+
+// Removes the value of a name and the limit that a semaphore was given, unless somebody holds the
+// name or waits for it (S37). Nothing is left of the name then.
+struct Remove {
+    std::string name;
+    friend bool operator==(const Remove&, const Remove&) = default;
+};
+
 // Replaces a request for which the leader had no capacity (P11). It does nothing and is answered
 // with `resource_exhausted`, so that the requests behind it in the stream proceed.
 struct Declined {
@@ -247,7 +272,7 @@ struct CloseSession {
 
 using RequestBody =
     std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue, MarkConsistent, BreakLock,
-                 AskRelease, Publish, Declined, CloseSession>;
+                 AskRelease, Publish, Declined, CloseSession, Resize, Remove>;
 
 // A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
 // P11).

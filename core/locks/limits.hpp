@@ -28,7 +28,9 @@ constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
 // A session that has this many names, held or queued, gets no more: its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
-constexpr std::uint32_t cached_tokens_max = 1U << 24U;                // of one cached grant (S39)
+constexpr std::uint32_t semaphore_limit_max = 65'536;   // permits of one semaphore (S34)
+constexpr std::uint32_t permits_max = 1'024;            // of one acquire
+constexpr std::uint32_t cached_tokens_max = 1U << 24U;  // of one cached grant (S39)
 constexpr std::uint64_t cached_tokens_end = std::uint64_t{1} << 62U;  // none is cached from here on
 constexpr std::size_t sweep_names_max = 1'024;                        // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep

@@ -29,13 +29,15 @@ std::optional<MissingRight> missing_right(const Access& access, const Acquire& r
 }
 
 std::optional<MissingRight> missing_right(const Access& access, const RequestBody& body) {
-    return std::visit(Overloaded{[&](const Acquire& one) { return missing_right(access, one); },
-                                 [&](const BreakLock& one) {
-                                     return missing(access, Right::break_lock, one.name);
-                                 },
-                                 [&](const AskRelease& one) { return missing(access, one); },
-                                 [](const auto&) { return Missing{}; }},
-                      body);
+    return std::visit(
+        Overloaded{
+            [&](const Acquire& one) { return missing_right(access, one); },
+            [&](const BreakLock& one) { return missing(access, Right::break_lock, one.name); },
+            [&](const AskRelease& one) { return missing(access, one); },
+            [&](const Resize& one) { return missing(access, Right::acquire, one.name); },
+            [&](const Remove& one) { return missing(access, Right::acquire, one.name); },
+            [](const auto&) { return Missing{}; }},
+        body);
 }
 
 }  // namespace mortise::core

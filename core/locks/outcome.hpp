@@ -25,29 +25,38 @@ struct Previous {
 };
 
 enum class AnswerKind : std::uint8_t {
-    granted,        // Acquire, at once or later
-    busy,           // Acquire without waiting
+    granted,  // Acquire, at once or later
+    // Acquire without waiting; Resize: the limit has another version; Remove: the name is in use
+    busy,
     released,       // Release; Cancel that came after the grant
     cancelled,      // Cancel; Acquire or Upgrade that a Cancel ended; Upgrade of a hold that left
     not_held,       // all but Acquire: there is no such hold or waiter (any more)
     stale_request,  // it was answered, and the answer was acknowledged (S17)
-    kind_mismatch,  // Acquire: the record has another policy
-    resource_exhausted,  // Acquire: the table is full, or its session has too much; Declined
-    converted,           // Downgrade, Upgrade: at once or later
+    // Acquire: the record has another policy; Acquire, Resize: it is a lock and not a semaphore, or
+    // the other way round
+    kind_mismatch,
+    // Acquire, Resize: the table is full; Acquire: its session has too much; Declined
+    resource_exhausted,
+    converted,  // Downgrade, Upgrade: at once or later
     // Upgrade of a shared hold that is not the only one; or the request that was chosen to break a
     // wait cycle (S33)
     deadlock,
-    invalid_argument,   // Downgrade, Upgrade: not from that mode, while an upgrade waits, or of
-                        // several names; Acquire: names out of order, or twice; SetValue,
-                        // MarkConsistent: not held exclusively; Publish: not a cached grant, not
-                        // one of its tokens, or while an upgrade waits
-    stored,             // SetValue, MarkConsistent, Publish
-    broken,             // BreakLock
-    lost,               // Release, Cancel: the hold had been broken, and this confirms the loss
-    asked,              // AskRelease
-    permission_denied,  // Acquire, BreakLock, AskRelease: the session's access does not allow it
+    // Downgrade, Upgrade: not from that mode, while an upgrade waits, of several names, or of
+    // permits; Acquire: names out of order, or twice, or permits with what they do not go with;
+    // SetValue, MarkConsistent: not held exclusively; Publish: not a cached grant, not one of its
+    // tokens, or while an upgrade waits; Resize: above semaphore_limit_max
+    invalid_argument,
+    stored,  // SetValue, MarkConsistent, Publish, Resize, Remove
+    broken,  // BreakLock
+    lost,    // Release, Cancel: the hold had been broken, and this confirms the loss
+    asked,   // AskRelease
+    // Acquire, BreakLock, AskRelease, Resize, Remove: the session's access does not allow it
+    permission_denied,
 };
 constexpr auto last_answer_kind = AnswerKind::permission_denied;
+
+// The numbers of the slots of a semaphore that a hold has: ascending, from zero on (S15).
+using Slots = std::vector<std::uint32_t>;
 
 // Whether an answer of this kind has a token.
 constexpr bool has_token(AnswerKind kind) {
@@ -58,6 +67,7 @@ struct NamedGrant {
     std::string name;
     FencingToken token;
     Previous previous;
+    Slots slots{};  // of permits; otherwise empty
     friend bool operator==(const NamedGrant&, const NamedGrant&) = default;
 };
 
@@ -77,8 +87,8 @@ struct Answer {
     AnswerKind kind = AnswerKind::granted;
     FencingToken token;  // granted, converted
     Previous previous;   // granted
-    // granted, to an Acquire of several names or of `all`: a token and a previous holder for each
-    // name, in place of the two above.
+    // granted, to an Acquire of several names, of `all`, or of permits: a token and a previous
+    // holder for each name, in place of the two above.
     std::vector<NamedGrant> names{};
     // deadlock: begins with the request that is answered; the last waits for the first, unless the
     // cycle is longer than cycle_steps_max or cycle_bytes_max. Empty for an upgrade that never

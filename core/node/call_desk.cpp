@@ -219,6 +219,7 @@ bool CallDesk::would_recall(const Acquire& request) const {
 }
 
 bool CallDesk::would_grant(const Acquire& request) const {
+    if (request.permits != 0) return machine_.views().would_grant_permits(request);
     return std::ranges::any_of(request.names, [&](const NamedMode& one) {
         return machine_.would_grant(one.name, one.mode, request.priority);
     });

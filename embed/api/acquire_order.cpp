@@ -37,11 +37,22 @@ std::error_code check(SeveralNames& several, const AcquireOptions& options) {
     return {};
 }
 
+// Any holder can let a waiter in, so a locker would not be told of a deadlock (S33, S34).
+bool is_possible(const Permits& permits, const AcquireOptions& options) {
+    return permits.count >= 1 && permits.count <= core::permits_max && permits.limit >= 1 &&
+           permits.limit <= core::semaphore_limit_max && options.mode == LockMode::exclusive &&
+           !options.queue_policy && options.locker == Locker{};
+}
+
 core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline,
                           bool wait) {
     const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
     core::AcquireCall call{tag, to_request(order.options, wait), deadline, suspends};
     auto& request = call.request;
+    if (order.permits) {
+        request.permits = order.permits->count;
+        request.limit = order.permits->limit;
+    }
     if (!order.several) {
         request.names.push_back({order.name, to_core(order.options.mode)});
         return call;
@@ -65,6 +76,7 @@ std::error_code check(AcquireOrder& order) {
         return Errc::invalid_argument;
     }
     if (const auto bad = check_options(order.options)) return bad;
+    if (order.permits && !is_possible(*order.permits, order.options)) return Errc::invalid_argument;
     return order.several ? check(*order.several, order.options)
                          : check_request(order.name, order.options.mode);
 }

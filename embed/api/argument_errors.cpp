@@ -26,7 +26,25 @@ std::string_view unsound_value(const AcquireOptions& options) {
     return {};
 }
 
+// Empty for an order of a lock as well.
+std::string_view unsound_permits(const AcquireOrder& order) {
+    if (!order.permits) return {};
+    const auto [count, limit] = *order.permits;
+    const auto& options = order.options;
+    if (count == 0 || count > core::permits_max)
+        return "an acquire takes 1 to 1,024 permits at a time";
+    if (const auto bad = unsound_limit(limit, 1); !bad.empty()) return bad;
+    if (options.mode != LockMode::exclusive || options.queue_policy)
+        return "a semaphore has neither modes nor queue policies";
+    return options.locker == Locker{} ? "" : "a locker cannot acquire permits of a semaphore";
+}
+
 }  // namespace
+
+std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least) {
+    if (limit >= least && limit <= core::semaphore_limit_max) return {};
+    return least == 0 ? "a limit is at most 65,536" : "a limit is 1 to 65,536";
+}
 
 std::string_view unsound_name(std::string_view name) {
     return core::is_valid_name(name) ? "" : "a name has 1 to 512 bytes";
@@ -51,6 +69,7 @@ std::string_view unsound_part(const AcquireOrder& order) {
         return "a single attempt does not wait: leave wait_max unset, or use acquire_for";
     if (options.label.size() > core::label_bytes_max) return "a label has at most 256 bytes";
     if (const auto bad = unsound_value(options); !bad.empty()) return bad;
+    if (const auto bad = unsound_permits(order); !bad.empty()) return bad;
     // The remaining cause is known only to the lockers.
     if (options.locker != Locker{})
         return "its locker belongs to another node, or another thread is acquiring the name for it";

@@ -2,32 +2,16 @@
 #include <string>
 #include <utility>
 
-#include "core/locks/limits.hpp"
 #include "embed/api/argument_errors.hpp"
-#include "embed/runtime/node_runtime.hpp"
-#include "embed/threads/blocking_call.hpp"
-#include <mortise/errc.hpp>
+#include "embed/api/write_call.hpp"
 #include <mortise/node.hpp>
 
 namespace mortise {
 
 namespace {
 
-struct Written {
-    std::error_code error;
-    std::string why;  // empty if the code says everything
-};
-
-Written write(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view unsound,
-              core::RequestBody body) {
-    if (!runtime) return {Errc::node_stopped, {}};
-    if (runtime->is_forked()) return {Errc::forked, {}};
-    if (!unsound.empty()) return {Errc::invalid_argument, std::string{unsound}};
-    // keeps the gate alive if the node is destroyed during the wait
-    const auto gate = runtime->gate();
-    auto outcome = detail::ask(gate, core::WriteCall{{}, {}, std::move(body)});
-    return {outcome.error, std::move(outcome.reason)};
-}
+using detail::write;
+using detail::Written;
 
 Written take_away(const std::shared_ptr<detail::NodeRuntime>& runtime, std::string_view name,
                   FencingToken expected, std::string_view reason, BreakMode mode) {

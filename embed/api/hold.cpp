@@ -44,6 +44,10 @@ FencingToken Hold::token() const noexcept {
     return *this ? record_->token() : FencingToken{};
 }
 
+std::span<const Slot> Hold::slots() const noexcept {
+    return *this ? record_->slots() : std::span<const Slot>{};
+}
+
 bool Hold::valid() const noexcept {
     return record_ && record_->is_valid();
 }

@@ -61,7 +61,7 @@ bool GrantCache::may_have(const AcquireOrder& order) {
     const bool is_timed = options.max_hold.is_set() || options.min_hold != Duration::zero() ||
                           options.progress_timeout.is_set() ||
                           options.lock_delay != Duration::zero();
-    return options.caching == Caching::adaptive && !order.several && !is_timed &&
+    return options.caching == Caching::adaptive && !order.several && !order.permits && !is_timed &&
            (options.mode == LockMode::exclusive || options.mode == LockMode::shared) &&
            options.on_uncertain == OnUncertain::lose && !options.on_contended &&
            !options.queue_policy;  // the cluster knows the policy of the name (S31)

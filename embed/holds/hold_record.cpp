@@ -15,14 +15,17 @@ namespace mortise::detail {
 std::unique_ptr<HoldRecord::Rare> HoldRecord::rare_of(core::Acquired& granted,
                                                       core::Nanoseconds progress) {
     const bool is_set = granted.which == core::Acquire::Which::all;
-    auto& former = granted.parts.front().previous;
+    auto& first = granted.parts.front();
+    auto& former = first.previous;
     const bool is_plain = !is_set && former == core::Previous{} &&
                           granted.ends == core::Instant::never() && progress.count() == 0 &&
-                          granted.cached_tokens == 0;
+                          granted.cached_tokens == 0 && first.slots.empty();
     if (is_plain) return nullptr;
     auto rare = std::make_unique<Rare>();
     rare->ends = granted.ends;
     rare->progress_timeout = progress;
+    for (const auto number : first.slots)
+        rare->slots.push_back({number, from_core(first.token)});
     if (is_set) {
         rare->parts = std::move(granted.parts);
     } else {

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "core/agent/call.hpp"
 #include "core/base/compact_text.hpp"
@@ -97,6 +99,10 @@ public:
     // The present mode (S27).
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
+    // Of a semaphore; otherwise empty.
+    [[nodiscard]] std::span<const Slot> slots() const {
+        return rare_ ? std::span<const Slot>{rare_->slots} : std::span<const Slot>{};
+    }
     void set_mode(LockMode mode) { mode_.store(mode, std::memory_order_release); }
     // Called before the waiting caller sets the mode, so that a thread which reads the new mode
     // also reads its token. If the caller has stopped waiting, the mode stays, and the token is
@@ -201,6 +207,7 @@ private:
         std::shared_ptr<LockerState> locker;          // whose holds share the grant
         const core::Acquired::Part* part = nullptr;   // the one of the grant's names that it has
         core::ShortList<core::Acquired::Part> parts;  // of the grant of all of several names
+        std::vector<Slot> slots;                      // of a semaphore
         core::Previous previous;
         core::Instant ends = core::Instant::never();  // its max_hold, on the boot clock
         core::Nanoseconds progress_timeout{0};

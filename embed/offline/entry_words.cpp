@@ -37,6 +37,9 @@ std::string ways_of(const core::Acquire& request) {
     if (request.priority != 0) words += ", priority " + std::to_string(request.priority);
     if (!request.label.empty()) words += ", label " + in_quotes(request.label);
     if (request.locker.is_set()) words += ", locker " + std::to_string(request.locker.number);
+    if (request.permits != 0)
+        words += ", " + std::to_string(request.permits) + " permits of " +
+                 std::to_string(request.limit) + " at first";
     if (request.cached_tokens != 0)
         words += ", cached with " + std::to_string(request.cached_tokens) + " tokens";
     words += milliseconds("max_hold", request.terms.max_hold_ms);
@@ -94,6 +97,15 @@ struct Body {
                number(body.token) +
                (body.locker.is_set() ? ", locker " + std::to_string(body.locker.number) : "") +
                (body.label.empty() ? "" : ", label " + in_quotes(body.label));
+    }
+    std::string operator()(const core::Resize& body) const {
+        return "resize " + in_quotes(body.name) + " to " + std::to_string(body.limit) + " permits" +
+               (body.expected_version == 0
+                    ? ""
+                    : ", if its limit has version " + std::to_string(body.expected_version));
+    }
+    std::string operator()(const core::Remove& body) const {
+        return "remove " + in_quotes(body.name);
     }
     std::string operator()(const core::Declined&) const {
         return "declined: the leader had no capacity";

@@ -160,18 +160,19 @@ LockInfo from_core(const core::LockView& view) {
         const auto session = grant.operation.session;
         info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
                                 from_core(grant.mode), from_core(grant.token), grant.since.raw(),
-                                grant.is_cached()});
+                                grant.is_cached(), grant.slots});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;
         info.waiters.push_back({view.nodes.at(session).raw(), session.raw(), waiter.label,
                                 from_core(waiter.mode), waiter.since.raw(),
-                                waiter.upgrades.is_set(), waiter.priority});
+                                waiter.upgrades.is_set(), waiter.priority, waiter.permits});
     }
     add_closures_of(view, info);
     add_totals(view, info);
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
+    if (view.limit) info.limit.emplace(SemaphoreLimit{view.limit->permits, view.limit->version});
     return info;
 }
 

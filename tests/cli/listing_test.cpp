@@ -83,6 +83,44 @@ TEST(JsonForm, AClosedNameSaysWhyAndForHowLong) {
                                           R"({"by":"broken","token":"6","left_ms":null}])");
 }
 
+LockInfo semaphore() {
+    LockInfo lock;
+    lock.name = "pool";
+    lock.limit = SemaphoreLimit{3, 2};
+    return lock;
+}
+
+TEST(JsonForm, ASemaphoreHasALimitAndSlots) {
+    auto lock = semaphore();
+    EXPECT_EQ(json_of(lock).at("limit").dump(), R"({"permits":3,"version":2})");
+    lock.holders.resize(1);
+    lock.holders[0].slots = {0, 2};
+    lock.waiters.resize(1);
+    lock.waiters[0].permits = 2;
+    EXPECT_EQ(json_of(lock).at("holders").at(0).at("slots").dump(), "[0,2]");
+    EXPECT_EQ(json_of(lock).at("waiters").at(0).at("permits"), 2);
+    EXPECT_FALSE(json_of(LockInfo{}).contains("limit"));
+}
+
+TEST(LockText, ASemaphoreShowsPermitsInPlaceOfModes) {
+    auto lock = semaphore();
+    lock.holders.resize(2);
+    lock.holders[0].slots = {1};
+    lock.holders[1].slots = {0, 2, 3, 4, 5, 6, 7, 8, 9};
+    lock.waiters.resize(2);
+    lock.waiters[0].permits = 1;
+    lock.waiters[1].permits = 4;
+    const auto text = text_of(lock, false);
+    for (const auto* shown : {"slot 1 ", "slots 0,2,3,4,5,6,7,8,... ", "1 permit ", "4 permits ",
+                              "semaphore: 3 permits, version 2 of the limit\n"})
+        EXPECT_NE(text.find(shown), std::string::npos) << shown << "\n" << text;
+    EXPECT_EQ(text.find("policy"), std::string::npos);
+}
+
+TEST(LockText, AResizedSemaphoreThatNobodyUsesIsNotFree) {
+    EXPECT_EQ(text_of(semaphore(), false).find("is free"), std::string::npos);
+}
+
 LockInfo closed_lock(ClosedBy by, Duration left) {
     LockInfo lock;
     lock.name = "a b";

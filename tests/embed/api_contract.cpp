@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <ranges>
+#include <span>
 #include <sstream>
 #include <stop_token>
 #include <string>
@@ -201,6 +202,14 @@ static_assert(std::constructible_from<RecursiveMutex, Node&, std::string, Acquir
 static_assert(std::constructible_from<Mutex, Node&, const char*>);
 static_assert(std::constructible_from<Mutex, Node&, std::string, AcquireOptions>);
 static_assert(std::constructible_from<SharedMutex, Node&, std::string_view, AcquireOptions>);
+static_assert(std::constructible_from<Semaphore, Node&, const char*, int>);
+static_assert(std::copyable<Semaphore>);
+static_assert(is_same_v<decltype(std::declval<const Hold&>().slots()), std::span<const Slot>>);
+static_assert(is_same_v<decltype(Slot::number), std::uint32_t>);
+static_assert(is_same_v<decltype(Slot::token), FencingToken>);
+static_assert(is_same_v<decltype(std::declval<Semaphore&>().acquire(1)), Hold>);
+static_assert(is_same_v<decltype(std::declval<Semaphore&>().try_acquire()), std::optional<Hold>>);
+static_assert(is_same_v<decltype(std::declval<Semaphore&>().limit()), std::uint32_t>);
 
 // --- values that can be checked only at run time
 

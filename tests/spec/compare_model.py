@@ -4,7 +4,8 @@
     compare_model.py LOCK_EVENTS [--seed N] [--runs N]
 
 LOCK_EVENTS is the program of lock_events.cpp. Each run is a function of its seed: acquires of one
-name, of all or any of several, conversions, releases, cancels and ends of sessions go to both
+name, of all or any of several, of permits, conversions, resizes and removals of semaphores,
+releases, cancels and ends of sessions go to both
 sides, and after each of them the events, holders, the order of tokens on each name, and queues
 must be equal, and who was refused for a wait cycle. Priorities and preferring policies are
 left out, and what a locker asks of its node alone: a name that it has or waits for already. The end
@@ -90,7 +91,7 @@ class Model:
         self.operation_of = {}            # grant: the line that requested it
         self.grants_of = {}
         self.upgrades = set()             # the lines of upgrades
-        self.several = {}                 # requests for all and for any: which
+        self.several = {}                 # requests for all, for any, and for permits: which
         self.counts = collections.Counter()
 
     def apply(self, line):
@@ -106,6 +107,15 @@ class Model:
             command = kind(session, locker_of(session, locker),
                            tuple(zip(wanted[::2], wanted[1::2])), wait == "wait")
             self.several[self.table.index + 1] = verb
+        elif verb == "permits":
+            session, name, permits, limit, wait = rest
+            command = lm.AcquirePermits(session, name, int(permits), int(limit), wait == "wait")
+            self.several[self.table.index + 1] = verb
+        elif verb == "resize":
+            session, name, limit, version = rest
+            command = lm.Resize(session, name, int(limit), int(version))
+        elif verb == "remove":
+            command = lm.Remove(*rest)
         elif verb == "release":
             command = self.release(int(rest[0]))
         elif verb in ("upgrade", "try_upgrade"):
@@ -160,12 +170,12 @@ class Model:
             return f"granted {event.op} {grants[0].token}"
         at_once = "at once" if event.op == self.table.index else "later"
         self.counts[f"{self.several[event.op]} granted {at_once}"] += 1
-        return " ".join([f"granted {event.op}", *(f"{g.name}:{g.token}" for g in grants)])
+        return " ".join([f"granted {event.op}", *(f"{g.name}{slots(g)}:{g.token}" for g in grants)])
 
     def names(self):
         for name, record in sorted(self.table.records.items()):
             holders = [self.table.grants[grant] for grant in record.holders]
-            words = [f"{self.operation_of[g.id]}:{g.mode}:{g.token}" for g in holders]
+            words = [f"{self.operation_of[g.id]}:{g.mode}{slots(g)}:{g.token}" for g in holders]
             waiting = [record.conversion] * bool(record.conversion) + record.queue
             yield " ".join(["name", name, *words, "|", *map(str, waiting)])
 
@@ -179,6 +189,10 @@ class Model:
 
     def is_held(self, operation):
         return self.grant_of(operation) in self.table.grants
+
+
+def slots(grant):
+    return "=" + ",".join(map(str, grant.slots)) if grant.slots else ""
 
 
 def locker_of(session, number):
@@ -206,17 +220,21 @@ def script(seed):
                           (25, 25, 15, 4, 5, 2, 5, 8, 20), (30, 30, 5, 1, 0, 0, 2, 25, 0)))
     lockers = rng.choice(("0", "011", "1", "12"))
     model, lines, asked = Model(policy), restrictions(names, sessions, seed), 0
+    pools = random.Random(seed ^ 0x5e3a)  # a separate stream, like that of restrictions()
     for line in lines:
         model.apply(line)
     for number in range(len(lines) + 1, len(lines) + rng.choice((20, 60, 120)) + 1):
         verb = rng.choices(("acquire", "release", "cancel", "end", "upgrade", "try_upgrade",
                             "downgrade", "all", "any"), weights)[0]
         held = [model.operation_of[grant] for grant in model.table.grants]
+        semaphore = "" if seed % 3 else some_semaphore(pools, names, sessions)
         if asked and rng.random() < 0.1:
             target = rng.randint(1, asked)
         else:
             target = rng.choice((list(model.table.ops) if verb == "cancel" else held) or [0])
-        if verb in ("release", "cancel") and lines and asks(lines, target):
+        if semaphore:
+            line = semaphore
+        elif verb in ("release", "cancel") and lines and asks(lines, target):
             line = f"{verb} {target}"
         elif verb in ("upgrade", "try_upgrade") and lines and asks(lines, target):
             line = f"{verb} {target}"
@@ -253,6 +271,20 @@ def restrictions(names, sessions, seed):
             for session in rng.sample(sessions, rng.randint(1, len(sessions) - 1))]
 
 
+def some_semaphore(rng, names, sessions):
+    """In every third step a line about a semaphore, which is mostly the first name."""
+    if rng.random() > 0.35:
+        return ""
+    name, session = rng.choice((names[0], names[0], rng.choice(names))), rng.choice(sessions)
+    verb = rng.choices(("permits", "resize", "remove"), (80, 14, 6))[0]
+    if verb == "permits":
+        wait = "wait" if rng.random() < 0.85 else "try"
+        return f"permits {session} {name} {rng.randint(1, 4)} {rng.randint(1, 4)} {wait}"
+    if verb == "resize":
+        return f"resize {session} {name} {rng.randint(0, 6)} {rng.choice((0, 0, 1, 2, 3))}"
+    return f"remove {session} {name}"
+
+
 def some_of(names, verb, rng):
     """Two or more names: all in ascending order, any in every order, and sometimes one of them
     twice."""
@@ -265,7 +297,7 @@ def some_of(names, verb, rng):
 def asks(lines, number):
     """Whether the line's operation may be held or may wait."""
     return 1 <= number <= len(lines) and lines[number - 1].startswith(
-        ("acquire", "all", "any", "upgrade"))
+        ("acquire", "all", "any", "upgrade", "permits"))
 
 
 def session_of(lines, number):
@@ -276,7 +308,7 @@ def session_of(lines, number):
 def ends_before(lines, line):
     """Whether this is about an operation of an ended session: ours reports nothing then."""
     verb, target = line.split()[:2]
-    if verb in ("acquire", "all", "any", "end", "restrict"):
+    if verb in ("acquire", "all", "any", "end", "restrict", "permits", "resize", "remove"):
         return False
     return f"end {session_of(lines, int(target))}" in lines[int(target):]
 

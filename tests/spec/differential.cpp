@@ -85,22 +85,29 @@ private:
             }
             std::map<core::SessionId, core::Seq> newest;
             for (const auto& view : listing) {
-                // The oldest holder first, one at a time.
-                if (view.holders.empty()) continue;
-                const auto [session, operation] = view.holders.front().operation;
+                // The oldest holder first, one at a time. Who wants more permits than there are
+                // gives up.
+                const bool is_held = !view.holders.empty();
+                if (!is_held && (!view.limit || view.waiters.empty() || view.is_closed)) continue;
+                const auto [session, operation] =
+                    is_held ? view.holders.front().operation : view.waiters.front().operation;
                 if (!newest.contains(session)) newest[session] = spec_.applied(session);
                 auto& seq = newest[session];
                 seq = seq.next();
-                entry.push_back(core::Request{session, seq, core::Release{operation}});
+                core::RequestBody body = core::Release{operation};
+                if (!is_held) body = core::Cancel{operation};
+                entry.push_back(core::Request{session, seq, std::move(body)});
             }
             if (auto wrong = step(entry); !wrong.empty()) return "drain: " + wrong;
         }
         return "P9: somebody waits for ever";
     }
 
-    // Nothing is left of the name but its value.
+    // Nothing is left of the name but its value, or its limit.
     static bool is_at_rest(const core::LockView& view) {
-        return view.value && view.holders.empty() && view.waiters.empty() && !view.is_closed;
+        const bool has_limit = view.limit && view.limit->version > 1;
+        return (view.value || has_limit) && view.holders.empty() && view.waiters.empty() &&
+               !view.is_closed;
     }
 
     std::string compare_views(const std::vector<core::LockView>& listing) {
@@ -134,9 +141,22 @@ private:
         const auto priority = static_cast<core::Priority>(index_.raw() % 3);
         const bool seen = machine_.would_grant(name, mode, priority);
         const bool wanted = spec_.would_grant(name, mode, priority);
-        if (seen == wanted || (seen && spec_.needs_sweep())) return {};
+        if (seen == wanted || (seen && spec_.needs_sweep())) return compare_permits(name);
         return differs("would_grant " + name + " " + words(mode), wanted ? "yes" : "no",
                        seen ? "yes" : "no");
+    }
+
+    std::string compare_permits(const std::string& name) const {
+        if (index_.raw() % 4 != 0) return {};
+        core::Acquire request;
+        request.names.push_back({name});
+        request.priority = static_cast<core::Priority>(index_.raw() % 3);
+        request.permits = 1 + static_cast<std::uint32_t>(index_.raw() / 4 % 3);
+        request.limit = 2;
+        const bool seen = machine_.views().would_grant_permits(request);
+        const bool wanted = spec_.would_grant_permits(request);
+        if (seen == wanted || (seen && spec_.needs_sweep())) return {};
+        return differs("would_grant_permits " + name, wanted ? "yes" : "no", seen ? "yes" : "no");
     }
 
     std::string compare_sessions() {

@@ -25,6 +25,18 @@ bool clash(LockMode a, LockMode b) {
     return !(a == shared && (b == shared || b == update));
 }
 
+bool share_a_slot(const core::Slots& a, const core::Slots& b) {
+    return std::any_of(a.begin(), a.end(), [&](std::uint32_t slot) {
+        return std::find(b.begin(), b.end(), slot) != b.end();
+    });
+}
+
+// Whether two holds of a name are in each other's way: of a semaphore those that have a slot both.
+bool clash(const core::Grant& a, const core::Grant& b) {
+    const bool of_semaphore = !a.slots.empty() && !b.slots.empty();
+    return of_semaphore ? share_a_slot(a.slots, b.slots) : clash(a.mode, b.mode);
+}
+
 // Equal, except for what is not reported.
 bool are_told_of(std::vector<core::Grant> listed, const std::vector<core::Grant>& told) {
     for (auto& one : listed) {
@@ -59,6 +71,17 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
     leaving_.clear();
     left_.clear();
     ending_.clear();
+    for (const auto& command : batch) {
+        const auto* request = std::get_if<core::Request>(&command);
+        if (request == nullptr) continue;
+        const auto* acquire = std::get_if<core::Acquire>(&request->body);
+        const auto* resize = std::get_if<core::Resize>(&request->body);
+        has_semaphores_ = has_semaphores_ || resize || (acquire && acquire->permits != 0);
+        if (resize == nullptr) continue;
+        auto& limit = names_[resize->name].limit;
+        limit = std::max(limit, resize->limit);
+    }
+    is_one_command_ = batch.size() == 1;
     for (const auto& outcome : outcomes) {
         if (const auto* ended = std::get_if<core::ClosureEnded>(&outcome)) note_ending(*ended);
         const auto* answered = std::get_if<core::Answered>(&outcome);
@@ -137,6 +160,10 @@ void History::on_denied(OperationId operation) {
     if (const auto* asked = body_of<core::AskRelease>(operation))
         denied = !may(operation.session, Right::break_lock, asked->name) &&
                  !may(operation.session, Right::acquire, asked->name);
+    if (const auto* asked = body_of<core::Resize>(operation))
+        denied = !may(operation.session, Right::acquire, asked->name);
+    if (const auto* asked = body_of<core::Remove>(operation))
+        denied = !may(operation.session, Right::acquire, asked->name);
     need(denied, "S50: refused, but allowed", words(operation));
 }
 
@@ -239,14 +266,17 @@ void History::on(const core::Answered& answered) {
             break;
         case AnswerKind::kind_mismatch: {
             const auto wanted = wanted_by(operation);
-            need(!wanted.empty() && wanted.front().policy_given, "S31: mismatch", words(answered));
+            const bool of_policy = !wanted.empty() && wanted.front().policy_given;
+            const bool asks = !wanted.empty() || body_of<core::Resize>(operation) != nullptr;
+            need(of_policy || (asks && has_semaphores_), "S31, S34: mismatch", words(answered));
             break;
         }
         case AnswerKind::converted: on_converted(operation, answered.answer.token); break;
         case AnswerKind::deadlock: on_deadlock(operation, answered.answer); break;
         case AnswerKind::invalid_argument: on_refused(operation, answered.answer.kind); break;
         case AnswerKind::resource_exhausted:
-            need(!wanted_by(operation).empty() || body_of<core::Declined>(operation) != nullptr,
+            need(!wanted_by(operation).empty() || body_of<core::Declined>(operation) != nullptr ||
+                     body_of<core::Resize>(operation) != nullptr,
                  "P11: exhausted", words(answered));
             break;
         case AnswerKind::stored: on_stored(operation); break;
@@ -278,7 +308,8 @@ void History::on_repeat(const GivenAnswer& given, const core::Answered& answered
 void History::on_granted(OperationId operation, const core::Answer& answer) {
     const auto wanted = wanted_by(operation);
     need(!wanted.empty(), "S16: granted what nobody asked for", words(operation));
-    const bool several = wanted.size() > 1 || wants_all(operation);
+    const bool several = wanted.size() > 1 || wants_all(operation) ||
+                         (!wanted.empty() && wanted.front().permits != 0);
     need(answer.names.empty() != several, "S32: which names?", words(operation));
     if (!several && !wanted.empty()) {
         return grant_one(operation, wanted.front(), answer.token, answer.cached_tokens);
@@ -290,20 +321,22 @@ void History::on_granted(OperationId operation, const core::Answer& answer) {
         const auto one = std::find_if(wanted.begin(), wanted.end(),
                                       [&](const auto& want) { return want.name == given.name; });
         need(one != wanted.end(), "S32: granted another name", words(operation));
-        if (one != wanted.end()) grant_one(operation, *one, given.token);
+        if (one != wanted.end()) grant_one(operation, *one, given.token, 0, given.slots);
     }
     remove_waiter(operation);  // of any names: from the other queues
 }
 
 void History::grant_one(OperationId operation, const Wanted& wanted, core::FencingToken token,
-                        std::uint32_t cached) {
+                        std::uint32_t cached, const core::Slots& slots) {
     need(may(operation.session, core::Right::acquire, wanted.name), "S50: has it",
          words(operation));
     policies_.try_emplace(wanted.name, wanted.policy);
     auto& name = names_[wanted.name];
-    make_way(wanted.name, name, wanted.mode);
     core::Grant grant{operation, wanted.mode, token, index_, wanted.label, wanted.locker};
     grant.cached_tokens = cached;
+    grant.slots = slots;
+    make_way(wanted.name, name, grant);
+    judge_permits(name, grant, wanted);
     if (cached != 0) {
         const bool reads = wanted.mode == LockMode::shared;
         need(reads ? wanted.cached_tokens != 0 && cached == 1 : cached == wanted.cached_tokens,
@@ -311,7 +344,7 @@ void History::grant_one(OperationId operation, const Wanted& wanted, core::Fenci
         grant.locker = {};
     }
     for (const auto& holder : name.holders) {
-        need(!clash(holder.mode, grant.mode), "P2: two holders clash",
+        need(!clash(holder, grant), "P2: two holders clash",
              words(operation) + " with " + words(holder.operation));
     }
     judge_closures(wanted.name, name, grant);
@@ -369,6 +402,8 @@ void History::on_busy(OperationId operation) {
              "S27: busy, but alone", words(operation));
         return;
     }
+    // Only the specification knows the version of a limit, and what a value is.
+    if (body_of<core::Resize>(operation) || body_of<core::Remove>(operation)) return;
     const auto wanted = wanted_by(operation);
     need(!wanted.empty() && !wanted.front().wait, "S20: busy", words(operation));
     if (is_queued(operation)) {  // S43: it met cached grants, of which one is in use
@@ -380,11 +415,15 @@ void History::on_busy(OperationId operation) {
     for (const auto& one : wanted) {
         auto& name = names_[one.name];
         bool is_free = !name.upgrade;
+        std::size_t taken = one.permits;
         for (const auto* holders : {&name.holders, &name.closed}) {
             for (const auto& holder : *holders) {
-                if (clash(holder.mode, one.mode)) is_free = false;
+                taken += holder.slots.size();
+                if (one.permits == 0 && clash(holder.mode, one.mode)) is_free = false;
             }
         }
+        const auto limit = name.limit == 0 ? one.limit : name.limit;
+        if (taken > limit || !is_one_command_) is_free = is_free && one.permits == 0;
         for (const auto& waiter : name.queue) {
             const bool passes_nothing = waiter.is_barrier || wants_all(operation);
             if (passes_nothing || clash(waiter.wanted.mode, one.mode)) is_free = false;
@@ -514,11 +553,11 @@ void History::judge_closures(const std::string& called, const Name& name,
                              const core::Grant& grant) {
     const auto text = words(grant.operation);
     for (const auto& closed : name.closed) {
-        need(!clash(closed.mode, grant.mode), "S24: granted while a former holder is in the way",
+        need(!clash(closed, grant), "S24: granted while a former holder is in the way",
              text + " after " + words(closed.operation));
     }
     for (const auto& who : delays_owed_) {
-        need(who.first != called || !clash(departed_[who].mode, grant.mode),
+        need(who.first != called || !clash(departed_[who], grant),
              "S9: granted before a delay began", text + " after " + words(who.second));
     }
     const bool has_min = terms_of(grant.operation).min_hold_ms != 0;
@@ -535,6 +574,7 @@ void History::on_lost(OperationId operation) {
 }
 
 void History::on_stored(OperationId operation) {
+    if (body_of<core::Resize>(operation) || body_of<core::Remove>(operation)) return;
     const auto hold = target_of(operation);
     need(is_held(hold) && !unconfirmed_.contains(hold), "S36: a value of who holds nothing",
          words(operation));
@@ -624,6 +664,7 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
     if (body_of<core::Acquire>(operation) != nullptr) return;   // out of order, or listed twice
     if (body_of<core::SetValue>(operation) != nullptr) return;  // of another name or mode
     if (body_of<core::MarkConsistent>(operation) != nullptr) return;
+    if (body_of<core::Resize>(operation) != nullptr) return;  // above the largest limit
     if (const auto* as = body_of<core::Publish>(operation)) {
         const auto published = target_of(operation);
         auto* held = name_of_hold(published);
@@ -644,7 +685,8 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
         for (const auto mode : core::all_lock_modes) {
             if (!clash(held, mode) && clash(downgrade->mode, mode)) stronger = true;
         }
-        need(kind == AnswerKind::invalid_argument && (stronger || upgrading),
+        const bool of_permits = !grant_on(*name, hold).slots.empty();
+        need(kind == AnswerKind::invalid_argument && (stronger || upgrading || of_permits),
              "S27: a downgrade was refused", words(operation));
     } else if (kind == AnswerKind::deadlock) {
         need(held == LockMode::shared && name->holders.size() + name->closed.size() > 1,
@@ -657,12 +699,46 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
 
 // --- one grant ------------------------------------------------------------------------------
 
-void History::make_way(const std::string& called, Name& name, LockMode mode) {
+// Who leaves a semaphore in this entry may have made way whichever slots it had.
+void History::make_way(const std::string& called, Name& name, const core::Grant& grant) {
     for (const auto& holder : std::vector{name.holders}) {
-        if (!leaving_.contains(holder.operation) || !clash(holder.mode, mode)) continue;
+        if (!leaving_.contains(holder.operation) || !clash(holder.mode, grant.mode)) continue;
         left_.insert(holder.operation);
         depart(called, name, holder, false);
     }
+}
+
+void History::judge_permits(Name& name, const core::Grant& grant, const Wanted& wanted) {
+    const auto text = words(grant.operation);
+    need(grant.slots.size() == wanted.permits, "S34: other permits than asked for", text);
+    if (wanted.permits == 0) return;
+    // The request may have created it, perhaps after it was gone in the same entry.
+    if (name.limit == 0 || !is_one_command_) name.limit = std::max(name.limit, wanted.limit);
+    std::size_t taken = grant.slots.size();
+    for (const auto* holders : {&name.holders, &name.closed}) {
+        for (const auto& holder : *holders)
+            taken += holder.slots.size();
+    }
+    need(taken <= name.limit, "S34: more permits than the limit", text);
+    for (const auto slot : grant.slots) {
+        auto& newest = name.newest_of_slot[slot];
+        need(slot < name.limit && grant.token > newest, "S15: a slot and its token", text);
+        newest = grant.token;
+    }
+}
+
+// Who is first waits for more permits than are free.
+void History::judge_permits(const std::string& called, const Name& name) {
+    if (name.queue.empty()) return;
+    std::size_t taken = 0;
+    for (const auto& holder : name.holders)
+        taken += holder.slots.size();
+    const auto free = name.limit - std::min<std::size_t>(taken, name.limit);
+    const bool waits = std::any_of(name.queue.begin(), name.queue.end(), [&](const auto& one) {
+        return one.wanted.permits > free &&
+               (name.has_priorities || one.operation == name.queue.front().operation);
+    });
+    need(waits, "S34: enough permits for who is first", called);
 }
 
 void History::judge_token(Name& name, const core::Grant& grant) {
@@ -734,11 +810,16 @@ void History::judge_answers(const std::vector<core::Command>& batch,
 
 void History::judge_listing(const std::vector<core::LockView>& listing) {
     policies_.clear();
+    semaphores_.clear();
+    for (auto& [called, name] : names_)
+        name.limit = 0;
     std::set<std::string_view> listed;
     for (const auto& view : listing) {
         listed.insert(view.name);
         policies_[view.name] = view.policy;
-        const auto& name = names_[view.name];
+        auto& name = names_[view.name];
+        name.limit = view.limit ? view.limit->permits : 0;
+        if (view.limit) semaphores_.insert(view.name);
         need(are_told_of(view.holders, name.holders), "P2: holders are not those told of",
              words(view));
         const auto& upgrade = name.upgrade;
@@ -757,13 +838,14 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
             view.waiters.begin() + (leads ? 1 : 0), view.waiters.end(), name.queue.begin(),
             name.queue.end(), [](const auto& seen, const auto& told) {
                 return seen.operation == told.operation && seen.since == told.since &&
-                       seen.mode == told.wanted.mode && seen.label == told.wanted.label;
+                       seen.mode == told.wanted.mode && seen.label == told.wanted.label &&
+                       seen.permits == told.wanted.permits;
             });
         need(equal, "S16: waiters are not those told of", words(view));
         for (std::size_t i = 0; i < view.holders.size(); ++i) {
             for (std::size_t j = 0; j < i; ++j) {
                 // Formatting is slow, and there are many pairs.
-                if (!clash(view.holders[i].mode, view.holders[j].mode)) continue;
+                if (!clash(view.holders[i], view.holders[j])) continue;
                 need(false, "P2: two holders clash", words(view));
             }
         }
@@ -778,6 +860,10 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
 void History::judge_waiting() {
     for (const auto& [name, state] : names_) {
         if (!state.closed.empty()) continue;
+        if (semaphores_.contains(name)) {
+            judge_permits(name, state);
+            continue;
+        }
         need(state.queue.empty() || !state.holders.empty() || state.queue.front().is_barrier,
              "S30: all wait for nobody", name);
         need(!state.upgrade || state.holders.size() > 1, "S28: an upgrade waits alone", name);
@@ -817,7 +903,8 @@ std::vector<History::Wanted> History::wanted_by(OperationId operation) const {
     for (const auto& [name, mode] : acquire->names) {
         wanted.push_back({name, mode, acquire->wait, acquire->policy_given, acquire->label,
                           wants_all(operation) ? core::Priority{0} : acquire->priority,
-                          acquire->locker, acquire->cached_tokens, acquire->policy});
+                          acquire->locker, acquire->cached_tokens, acquire->policy,
+                          acquire->permits, acquire->limit});
     }
     return wanted;
 }
@@ -835,6 +922,8 @@ OperationId History::target_of(OperationId operation) const {
                                     [](const core::BreakLock&) { return core::Seq{}; },
                                     [](const core::AskRelease&) { return core::Seq{}; },
                                     [](const core::Declined&) { return core::Seq{}; },
+                                    [](const core::Resize&) { return core::Seq{}; },
+                                    [](const core::Remove&) { return core::Seq{}; },
                                     [](const core::CloseSession&) { return core::Seq{}; },
                                     [](const auto& of_another) { return of_another.operation; }},
                    found->second.body);

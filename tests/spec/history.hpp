@@ -20,6 +20,8 @@
 //                 counts from when its node knew of the hold
 //   S36           a value is written by a holder
 //   S30           a request that conflicts with none does not wait
+//   S15, S34      a slot of a semaphore has one holder, and its tokens rise; no permit is granted
+//                 above the limit; the first waiter for permits gets them first
 //   S50           a session holds or waits for nothing that its access does not allow, and what is
 //                 refused is not allowed
 #pragma once
@@ -74,6 +76,8 @@ private:
         core::LockerTag locker;
         std::uint32_t cached_tokens = 0;
         core::QueuePolicy policy = core::QueuePolicy::phase_fair;
+        std::uint32_t permits = 0;
+        std::uint32_t limit = 0;
     };
     struct Waiter {
         core::OperationId operation;
@@ -97,6 +101,9 @@ private:
         core::FencingToken newest;
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::array<core::FencingToken, 6> newest_in_mode{};
+        // Of a semaphore: the largest limit in this entry, and the newest token of each slot.
+        std::uint32_t limit = 0;
+        std::map<std::uint32_t, core::FencingToken> newest_of_slot;
     };
 
     void need(bool holds, const char* what, const std::string& more);
@@ -116,7 +123,7 @@ private:
     void on_repeat(const GivenAnswer& given, const core::Answered& answered);
     void on_granted(core::OperationId operation, const core::Answer& answer);
     void grant_one(core::OperationId operation, const Wanted& wanted, core::FencingToken token,
-                   std::uint32_t cached = 0);
+                   std::uint32_t cached = 0, const core::Slots& slots = {});
     [[nodiscard]] bool recalls(core::OperationId operation, const std::vector<Wanted>& wanted);
     void on_released(core::OperationId operation);
     void on_cancelled(core::OperationId operation);
@@ -130,9 +137,11 @@ private:
     [[nodiscard]] bool may(core::SessionId session, core::Right right, const std::string& name);
     void queue_upgrade(core::OperationId operation);
 
-    void make_way(const std::string& called, Name& name, core::LockMode mode);
+    void make_way(const std::string& called, Name& name, const core::Grant& grant);
     void judge_closures(const std::string& called, const Name& name, const core::Grant& grant);
     void judge_token(Name& name, const core::Grant& grant);
+    void judge_permits(Name& name, const core::Grant& grant, const Wanted& wanted);
+    void judge_permits(const std::string& called, const Name& name);
     void judge_overtaking(Name& name, const core::Grant& grant, core::Priority priority);
     void judge_listing(const std::vector<core::LockView>& listing);
     void judge_waiting();
@@ -164,6 +173,9 @@ private:
     std::map<core::OperationId, GivenAnswer> answers_;
     std::map<std::string, Name> names_;
     std::map<std::string, core::QueuePolicy> policies_;  // as listed; of a new one, as asked for
+    std::set<std::string> semaphores_;                   // as listed
+    bool has_semaphores_ = false;                        // or had
+    bool is_one_command_ = true;                         // the entry
     std::set<core::OperationId> cancels_;                // requests that a Cancel names
     // An entry may report the grant before the release that made it possible.
     using HoldOnName = std::pair<std::string, core::OperationId>;

@@ -11,6 +11,9 @@
 //   cancel OPERATION                       it, counted from 1 behind `new`
 //   upgrade OPERATION, try_upgrade OPERATION
 //   downgrade OPERATION MODE
+//   permits SESSION NAME COUNT LIMIT wait|try
+//   resize SESSION NAME LIMIT VERSION
+//   remove SESSION NAME
 //   end SESSION
 //
 // Answers to each line: what came of it, then all names, then a line with a dot.
@@ -86,6 +89,8 @@ private:
             request(session_of(session), acquire);
         } else if (verb == "all" || verb == "any") {
             several(verb, rest);
+        } else if (verb == "permits" || verb == "resize" || verb == "remove") {
+            semaphore(verb, rest);
         } else if (verb == "restrict") {
             std::string session;
             rest >> session;
@@ -126,6 +131,23 @@ private:
         std::string mode;
         for (std::string name; rest >> name >> mode;)
             acquire.names.push_back({name, mode_of(mode)});
+        request(session_of(session), acquire);
+    }
+
+    void semaphore(const std::string& verb, std::istringstream& rest) {
+        std::string session;
+        core::Resize resize;
+        core::Acquire acquire;
+        rest >> session >> resize.name;
+        if (verb == "remove") return request(session_of(session), core::Remove{resize.name});
+        if (verb == "resize") {
+            rest >> resize.limit >> resize.expected_version;
+            return request(session_of(session), resize);
+        }
+        std::string wait;
+        rest >> acquire.permits >> acquire.limit >> wait;
+        acquire.names.push_back({resize.name});
+        acquire.wait = wait == "wait";
         request(session_of(session), acquire);
     }
 
@@ -208,7 +230,7 @@ private:
                 std::cout << "granted " << seq;
                 if (answered.answer.token.is_set()) std::cout << " " << answered.answer.token.raw();
                 for (const auto& one : answered.answer.names)
-                    std::cout << " " << one.name << ":" << one.token.raw();
+                    std::cout << " " << one.name << in_words(one.slots) << ":" << one.token.raw();
                 std::cout << "\n";
                 break;
             case core::AnswerKind::busy: std::cout << "busy " << seq << "\n"; break;
@@ -220,17 +242,27 @@ private:
                 break;
             case core::AnswerKind::deadlock: std::cout << "deadlock " << seq << "\n"; break;
             case core::AnswerKind::invalid_argument: std::cout << "invalid " << seq << "\n"; break;
+            case core::AnswerKind::kind_mismatch: std::cout << "mismatch " << seq << "\n"; break;
+            case core::AnswerKind::stored: std::cout << "stored " << seq << "\n"; break;
             case core::AnswerKind::permission_denied: std::cout << "denied " << seq << "\n"; break;
             default: std::cout << "unexpected " << seq << "\n"; break;
         }
+    }
+
+    // "=0,2"
+    static std::string in_words(const core::Slots& slots) {
+        std::string text;
+        for (const auto slot : slots)
+            text += (text.empty() ? "=" : ",") + std::to_string(slot);
+        return text;
     }
 
     void tell_names() {
         for (const auto& view : machine_.list("", "", core::records_max)) {
             std::cout << "name " << view.name;
             for (const auto& holder : view.holders) {
-                std::cout << " " << line_of(holder.operation) << ":" << words(holder.mode) << ":"
-                          << holder.token.raw();
+                std::cout << " " << line_of(holder.operation) << ":" << words(holder.mode)
+                          << in_words(holder.slots) << ":" << holder.token.raw();
             }
             std::cout << " |";
             for (const auto& waiter : view.waiters)

@@ -5,7 +5,7 @@ command caused.  The same commands give the same table and events on every repli
 (S26, P1, ...) are those of semantics.md; "Decided:" marks a point that the text leaves open,
 "Changed:" a point where an earlier wording of the rule failed (see the tests).
 
-Not modelled: leases, timeouts (a timeout is a cancel), semaphores, values, priorities, caching, and
+Not modelled: leases, timeouts (a timeout is a cancel), values, priorities, caching, and
 the numbers of requests (S17): lock_events.cpp gives them, and sends each request ahead of its turn
 and once more, which must change nothing.
 """
@@ -62,6 +62,30 @@ class AcquireAny:
 
 
 @dataclass(frozen=True)
+class AcquirePermits:
+    """So many permits of a semaphore; `limit` is how many it has, if this creates it (S34)."""
+    session: str
+    name: str
+    permits: int
+    limit: int
+    wait: bool = True
+
+
+@dataclass(frozen=True)
+class Resize:
+    session: str
+    name: str
+    limit: int
+    expected: int                         # version; 0: any
+
+
+@dataclass(frozen=True)
+class Remove:
+    session: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Release:
     grant: int
 
@@ -108,8 +132,8 @@ class Restrict:
 @dataclass(frozen=True)
 class Event:
     """kind: granted, queued, busy, deadlock, invalid, cancelled, ended, released, downgraded,
-    upgraded, not_held, nested, denied.  `op` is the log index of the request that the event
-    answers."""
+    upgraded, not_held, nested, denied, mismatch, stored.  `op` is the log index of the request that
+    the event answers."""
     kind: str
     op: int
     grants: tuple = ()
@@ -126,6 +150,7 @@ class Grant:
     mode: str
     token: int
     together: bool = False                # with others, by an acquire_all
+    slots: tuple = ()                     # of a semaphore (S15)
 
 
 @dataclass
@@ -134,9 +159,10 @@ class Op:
     id: int
     session: str
     locker: Optional[str]
-    kind: str                             # "one", "all", "any", "upgrade"
+    kind: str                             # "one", "all", "any", "upgrade", "permits"
     names: tuple
     grant: int = 0                        # for "upgrade"
+    permits: int = 0                      # for "permits"
 
 
 @dataclass
@@ -148,6 +174,8 @@ class Record:
     turn: str = "writers"                 # S31: who goes first when the phase turns
     newest_token: int = 0
     newest_mode: str = X                  # mode in which the newest token was taken
+    limit: Optional[int] = None           # of a semaphore
+    version: int = 1                      # of the limit
 
 
 @dataclass
@@ -170,8 +198,7 @@ class Table:
         t.ops = dict(self.ops)            # ops are never changed in place
         for n, r in self.records.items():
             t.records[n] = Record(r.policy, list(r.holders), r.conversion, list(r.queue), r.turn,
-                                  r.newest_token,
-                                  r.newest_mode)
+                                  r.newest_token, r.newest_mode, r.limit, r.version)
         return t
 
     # ------------------------------------------------------------------------------------ questions
@@ -188,6 +215,14 @@ class Table:
     def fits_holders(self, name: str, mode: str, but: int = 0) -> bool:
         return all(not conflict(self.grants[g].mode, mode) for g in self.record(name).holders
                    if g != but)
+
+    def taken_slots(self, name: str) -> set:
+        return {slot for g in self.record(name).holders for slot in self.grants[g].slots}
+
+    def lowest_free(self, name: str, permits: int) -> tuple:
+        """S15."""
+        taken = self.taken_slots(name)
+        return tuple([s for s in range(len(taken) + permits) if s not in taken][:permits])
 
     def segment(self, name: str) -> list:
         """The waiters in front of the first barrier: only they can enter (S32)."""
@@ -225,7 +260,7 @@ class Table:
     def grant_name(self, o: Op, name: str, mode: str) -> int:
         r = self.record(name)
         g = Grant(self.next_grant, o.session, o.locker, name, mode, self.take_token(r, mode),
-                  o.kind == "all")
+                  o.kind == "all", self.lowest_free(name, o.permits))
         self.next_grant += 1
         self.grants[g.id] = g
         r.holders.append(g.id)
@@ -257,6 +292,10 @@ class Table:
         """Lets at most one phase step happen on `name`; returns the names to look at again, None
         when nothing moved."""
         r = self.record(name)
+        if r.limit is not None:           # S34: the first, as soon as there are enough permits
+            free = r.limit - len(self.taken_slots(name))
+            enough = r.queue and self.ops[r.queue[0]].permits <= free
+            return self.enter(r.queue[0], name) if enough else None
         if r.conversion:                  # S28: conversions first; nothing else enters meanwhile
             o = self.ops[r.conversion]
             if not self.fits_holders(name, X, but=o.grant):
@@ -331,7 +370,8 @@ class Table:
                         todo |= {m for m, _ in self.ops[op].names}
 
     def forget(self) -> None:
-        for n in [n for n, r in self.records.items() if not r.holders and not r.queue]:
+        for n in [n for n, r in self.records.items()
+                  if not r.holders and not r.queue and r.version == 1]:
             del self.records[n]           # S37; the token lives in the cluster's counter
 
     # ------------------------------------------------------------------------------ deadlocks (S33)
@@ -339,6 +379,8 @@ class Table:
         """What `op` waits for on `name`: ("locker", id) for a hold, ("op", id) for a request in
         front of it."""
         o, r, out = self.ops[op], self.record(name), set()
+        if o.kind == "permits":
+            return out                    # any holder can help it, so it waits for none (S33)
         mode = self.mode_of(op, name)
         out |= self.holds_against(name, mode, but=o.grant)
         if o.kind == "upgrade":
@@ -459,7 +501,8 @@ def apply(table: Table, command) -> tuple:
     handler = {Acquire: _acquire, AcquireAny: _acquire, Release: _release,
                ReleaseAll: _release_all, Cancel: _cancel, Downgrade: _downgrade,
                Upgrade: _upgrade, TryUpgrade: _upgrade, EndSession: _end_session,
-               Restrict: _restrict}[type(command)]
+               Restrict: _restrict, AcquirePermits: _acquire_permits, Resize: _resize,
+               Remove: _remove}[type(command)]
     handler(t, command)
     t.forget()
     events, t.events = t.events, []
@@ -475,6 +518,9 @@ def _acquire(t: Table, c) -> None:
         return
     if not 1 <= len(names) <= 64 or len(set(names)) != len(names):
         t.events.append(Event("invalid", t.index))              # S32
+        return
+    if any(n in t.records and t.records[n].limit is not None for n in names):
+        t.events.append(Event("mismatch", t.index))             # S34: a semaphore is no lock
         return
     for n, m in c.names:
         held = t.held_by_locker(c.locker, n)
@@ -517,6 +563,57 @@ def _acquire(t: Table, c) -> None:
         t.refuse_deadlocks(op.id)
 
 
+def may_not(t: Table, c) -> bool:
+    """S34, S50: not allowed, or the name is a lock."""
+    record = t.records.get(c.name)
+    denied = not c.name.startswith(t.allowed.get(c.session, ("",)))
+    if denied or record is not None and record.limit is None:
+        t.events.append(Event("denied" if denied else "mismatch", t.index))
+        return True
+    return False
+
+
+def _acquire_permits(t: Table, c: AcquirePermits) -> None:
+    if may_not(t, c):
+        return
+    r = t.record(c.name)
+    if r.limit is None:
+        r.limit = c.limit
+    op = Op(t.index, c.session, None, "permits", ((c.name, X),), permits=c.permits)
+    t.ops[op.id] = op
+    r.queue.append(op.id)
+    t.settle({c.name})
+    if op.id in t.ops and not c.wait:     # S20: leaves nothing behind
+        t.settle(t.drop_op(op.id))
+        t.events.append(Event("busy", op.id))
+    elif op.id in t.ops:
+        t.events.append(Event("queued", op.id))
+
+
+def _resize(t: Table, c: Resize) -> None:
+    if may_not(t, c):
+        return
+    version = t.records[c.name].version if c.name in t.records else 1
+    if c.expected not in (0, version):
+        t.events.append(Event("busy", t.index))
+        return
+    r = t.record(c.name)
+    r.limit, r.version = c.limit, version + 1
+    t.events.append(Event("stored", t.index))
+    t.settle({c.name})
+
+
+def _remove(t: Table, c: Remove) -> None:
+    r = t.records.get(c.name)
+    if not c.name.startswith(t.allowed.get(c.session, ("",))):
+        t.events.append(Event("denied", t.index))
+    elif r is not None and (r.holders or r.queue):
+        t.events.append(Event("busy", t.index))
+    else:
+        t.records.pop(c.name, None)       # S37
+        t.events.append(Event("stored", t.index))
+
+
 def _release(t: Table, c: Release) -> None:
     if c.grant not in t.grants:
         t.events.append(Event("not_held", t.index))             # S19
@@ -550,7 +647,8 @@ def _downgrade(t: Table, c: Downgrade) -> None:
     if g is None:
         t.events.append(Event("not_held", t.index))
         return
-    if g.together or not weaker_or_equal(c.mode, g.mode) or t.record(g.name).conversion and \
+    if g.together or g.slots or not weaker_or_equal(c.mode, g.mode) or \
+            t.record(g.name).conversion and \
             t.ops[t.record(g.name).conversion].grant == g.id:
         # Decided: not while its upgrade waits, and what is held together is not converted
         t.events.append(Event("invalid", t.index))

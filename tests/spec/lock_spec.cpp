@@ -257,6 +257,8 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
         return has(Right::break_lock, one->name);
     if (const auto* one = std::get_if<core::AskRelease>(&body))
         return has(Right::acquire, one->name) || has(Right::break_lock, one->name);
+    if (const auto* one = std::get_if<core::Resize>(&body)) return has(Right::acquire, one->name);
+    if (const auto* one = std::get_if<core::Remove>(&body)) return has(Right::acquire, one->name);
     const auto* acquire = std::get_if<core::Acquire>(&body);
     return acquire == nullptr || std::ranges::all_of(acquire->names, [&](const auto& one) {
                return has(Right::acquire, one.name);
@@ -306,15 +308,16 @@ void LockSpec::answer(OperationId operation, Answer answer) {
 // --- requests: S16-S20, S37 -----------------------------------------------------------------
 
 // False if there is no capacity for the names.
-bool LockSpec::create(const Names& names, QueuePolicy policy,
+bool LockSpec::create(const Names& names, const core::Acquire& request,
                       const std::map<std::string, Previous>& last) {
     std::vector<Record> created;
     for (const auto& name : names) {
         if (find_record(name) != nullptr) continue;
         Record record;
         record.name = name;
-        record.policy = policy;
+        record.policy = request.policy;
         record.previous = last.at(name);
+        if (request.permits != 0) record.limit = LockView::Limit{request.limit, 1};
         created.push_back(record);
     }
     if (records_.size() + created.size() > core::records_max) return false;
@@ -331,11 +334,24 @@ bool LockSpec::is_left_by_too_many(const Names& names, const core::HoldTerms& te
     });
 }
 
-bool LockSpec::is_mismatch(const std::string& name, QueuePolicy policy, bool given) const {
+bool LockSpec::is_mismatch(const std::string& name, const core::Acquire& request) const {
     for (const auto& record : records_) {
-        if (record.name == name && given && record.policy != policy) return true;
+        if (record.name != name) continue;
+        if (request.policy_given && record.policy != request.policy) return true;
+        if (record.limit.has_value() != (request.permits != 0)) return true;
     }
     return false;
+}
+
+// S34: permits are for one name, and are neither shared nor cached. Who waits for them waits for
+// nobody in particular, so no locker is tied to that.
+bool may_be_permits(const core::Acquire& request) {
+    if (request.permits == 0) return request.limit == 0;
+    const bool one = request.names.size() == 1 && request.which == core::Acquire::Which::any;
+    return one && request.names.front().mode == LockMode::exclusive && request.permits <= 1'024 &&
+           request.limit >= 1 && request.limit <= 65'536 && request.cached_tokens == 0 &&
+           request.locker.number == 0 && !request.policy_given &&
+           request.policy == QueuePolicy::phase_fair;
 }
 
 // S43.
@@ -369,7 +385,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
     }
     const bool distinct = names.size() == request.names.size();
     const bool is_sound = in_order && distinct && !names.empty() && names.size() <= 64;
-    if (!is_sound || !may_be_cached(request)) {
+    if (!is_sound || !may_be_cached(request) || !may_be_permits(request)) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
         return;
     }
@@ -377,7 +393,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
     for (const auto& one : request.names)
         last[one.name] = clear(one.name);
     for (const auto& name : names) {
-        if (!is_mismatch(name, request.policy, request.policy_given)) continue;
+        if (!is_mismatch(name, request)) continue;
         answer(operation, {AnswerKind::kind_mismatch, {}, {}});
         return;
     }
@@ -391,8 +407,7 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
     Names queues;
     for (const auto& one : wanted)
         queues.insert(one.name);
-    if (is_left_by_too_many(names, request.terms) ||
-        !create(all ? names : queues, request.policy, last)) {
+    if (is_left_by_too_many(names, request.terms) || !create(all ? names : queues, request, last)) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
         return;
     }
@@ -409,14 +424,21 @@ void LockSpec::on(OperationId operation, const core::Acquire& request) {
     const auto part_of_any = request.names.size() == 1 ? Part::alone : Part::one_of;
     for (const auto& [name, mode] : wanted) {
         const auto priority = all ? core::Priority{0} : request.priority;
-        stand(
-            {name,
-             {operation, mode, index_, request.label, priority, {}, request.locker, !request.wait},
-             waits_ever_,
-             0,
-             all ? Part::all_of : part_of_any,
-             counted(operation, request.terms),
-             request.cached_tokens});
+        stand({name,
+               {operation,
+                mode,
+                index_,
+                request.label,
+                priority,
+                {},
+                request.locker,
+                !request.wait,
+                request.permits},
+               waits_ever_,
+               0,
+               all ? Part::all_of : part_of_any,
+               counted(operation, request.terms),
+               request.cached_tokens});
     }
     settle(queues);
     if (waited_names(operation).empty()) return;
@@ -501,12 +523,13 @@ void LockSpec::on(OperationId operation, const core::Cancel& cancel) {
 
 // --- values: S36 ----------------------------------------------------------------------------
 
-// The exclusive holder of the name may write; then this returns `stored`.
+// The exclusive holder of the name may write; then this returns `stored`. A semaphore has no value.
 AnswerKind LockSpec::may_write(OperationId hold, const std::string& name) {
     clear_name_of(hold);
     if (find_hold(hold) == nullptr) return AnswerKind::not_held;
     if (!held_names(hold).contains(name)) return AnswerKind::invalid_argument;
-    const bool exclusive = find_hold(hold, name).grant.mode == LockMode::exclusive;
+    const bool exclusive =
+        find_hold(hold, name).grant.mode == LockMode::exclusive && !find_record(name)->limit;
     return exclusive ? AnswerKind::stored : AnswerKind::invalid_argument;
 }
 
@@ -538,6 +561,34 @@ void LockSpec::on(OperationId operation, const core::MarkConsistent& request) {
         if (value) value->dirty = false;
     }
     answer(operation, {kind, {}, {}});
+}
+
+// --- semaphores: S34, S37 -------------------------------------------------------------------
+
+void LockSpec::on(OperationId operation, const core::Resize& request) {
+    if (request.limit > 65'536) return answer(operation, {AnswerKind::invalid_argument, {}, {}});
+    const auto last = clear(request.name);
+    const auto* known = find_record(request.name);
+    if (known != nullptr && !known->limit)
+        return answer(operation, {AnswerKind::kind_mismatch, {}, {}});
+    const auto version = known == nullptr ? 1 : known->limit->version;
+    if (request.expected_version != 0 && request.expected_version != version)
+        return answer(operation, {AnswerKind::busy, {}, {}});
+    core::Acquire created;
+    created.permits = created.limit = 1;
+    if (!create({request.name}, created, {{request.name, last}}))
+        return answer(operation, {AnswerKind::resource_exhausted, {}, {}});
+    find_record(request.name)->limit = LockView::Limit{request.limit, version + 1};
+    answer(operation, {AnswerKind::stored, {}, {}});
+    settle({request.name});
+}
+
+void LockSpec::on(OperationId operation, const core::Remove& request) {
+    clear(request.name);
+    const bool is_used = !holders(request.name).empty() || !places_on(request.name).empty();
+    if (!is_used)
+        std::erase_if(records_, [&](const Record& one) { return one.name == request.name; });
+    answer(operation, {is_used ? AnswerKind::busy : AnswerKind::stored, {}, {}});
 }
 
 // --- cached grants: S45 ---------------------------------------------------------------------
@@ -663,7 +714,8 @@ void LockSpec::on(OperationId operation, const core::Downgrade& downgrade) {
     } else if (held_names(target).size() > 1) {
         // S32: these names stay together
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
-    } else if (!is_weaker_or_equal(downgrade.mode, hold->grant.mode) || upgrade_of(target)) {
+    } else if (!is_weaker_or_equal(downgrade.mode, hold->grant.mode) || upgrade_of(target) ||
+               find_record(hold->name)->limit) {
         answer(operation, {AnswerKind::invalid_argument, {}, {}});
     } else {
         hold->grant.mode = downgrade.mode;
@@ -759,9 +811,15 @@ core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
     const auto& waiting = wait.waiting;
     const auto& terms = wait.terms;
     const auto token = token_for(record, waiting.mode);
+    core::Slots slots;  // S15: the lowest that nobody has
+    const auto taken = slots_of(record.name);
+    for (std::uint32_t slot = 0; slots.size() < waiting.permits; ++slot) {
+        if (std::ranges::find(taken, slot) == taken.end()) slots.push_back(slot);
+    }
     holds_.push_back(
         {record.name,
          {waiting.operation, waiting.mode, token, index_, waiting.label, waiting.locker}});
+    holds_.back().grant.slots = slots;
     if (terms.is_set()) begin_terms(holds_.back(), terms);
     if (wait.cached_tokens != 0 && !record.value) {
         auto& grant = holds_.back().grant;
@@ -773,7 +831,7 @@ core::NamedGrant LockSpec::hold(Record& record, const Wait& wait) {
         if (alone) record.newest_token = newest_token_;
     }
     if (is_a_writer(waiting.mode)) record.turn = Turn::readers;
-    return {record.name, token, record.previous};
+    return {record.name, token, record.previous, slots};
 }
 
 // S32: a request for any of several names leaves all its queues.
@@ -786,7 +844,7 @@ void LockSpec::enter(Record& record, const Wait& wait) {
     const auto given = hold(record, its);
     // would_grant() tries a request without a session, which gets no answer.
     if (!waiting.operation.session.is_set()) return;
-    if (part == Part::alone) {
+    if (part == Part::alone && given.slots.empty()) {
         Answer granted{AnswerKind::granted, given.token, given.previous};
         granted.cached_tokens = holds_.back().grant.cached_tokens;
         answer(waiting.operation, granted);
@@ -809,7 +867,7 @@ void LockSpec::count_overtaking(std::string_view name, std::uint64_t number) {
 void LockSpec::enter_all(Record& record, const Queue& entering) {
     std::vector<std::uint64_t> overtaking;
     for (const auto* one : entering) {
-        if (!admits(record.name, one->waiting.mode)) continue;
+        if (!fits(record, *one)) continue;
         const bool counts = one->waiting.priority != 0 || prefers(record.policy);
         if (counts) overtaking.push_back(one->number);
         enter(record, *one);
@@ -878,7 +936,7 @@ bool LockSpec::enter_unhindered(Record& record, const Queue& waiting) {
         const auto mode = one->waiting.mode;
         const bool hindered =
             std::ranges::any_of(earlier, [&](LockMode other) { return clash(other, mode); });
-        if (!hindered && admits(record.name, mode)) {
+        if (!hindered && fits(record, *one)) {
             enter_all(record, {one});
             return true;
         }
@@ -900,8 +958,8 @@ LockSpec::Names LockSpec::step(const std::string& name) {
     if (upgrade_on(name) != nullptr) return {};  // S28: nothing else is granted meanwhile
     if (!moved) {
         const auto waiting = ranked(*record);
-        moved = (record->policy == QueuePolicy::phase_fair && take_turn(*record, waiting)) ||
-                enter_unhindered(*record, waiting);
+        const bool has_turns = record->policy == QueuePolicy::phase_fair && !record->limit;
+        moved = (has_turns && take_turn(*record, waiting)) || enter_unhindered(*record, waiting);
     }
     const auto* front = moved ? nullptr : front_of(name);
     if (front != nullptr && front->part == Part::all_of) {
@@ -1099,8 +1157,10 @@ std::vector<core::Grant> LockSpec::holders(std::string_view name) const {
 
 bool LockSpec::is_unused(std::string_view name) const {
     const bool is_held = std::ranges::find(holds_, name, &Hold::name) != holds_.end();
-    const auto has_value = [&](const Record& one) { return one.name == name && one.value; };
-    return !is_held && front_of(name) == nullptr && std::ranges::none_of(records_, has_value);
+    const auto rests = [&](const Record& one) {
+        return one.name == name && (one.value || (one.limit && one.limit->version > 1));
+    };
+    return !is_held && front_of(name) == nullptr && std::ranges::none_of(records_, rests);
 }
 
 const LockSpec::Places& LockSpec::places_on(std::string_view name) const {
@@ -1162,6 +1222,21 @@ bool LockSpec::admits(std::string_view name, LockMode mode) const {
     return true;
 }
 
+core::Slots LockSpec::slots_of(std::string_view name) const {
+    core::Slots taken;
+    for (const auto& hold : holds_) {
+        if (hold.name == name)
+            taken.insert(taken.end(), hold.grant.slots.begin(), hold.grant.slots.end());
+    }
+    return taken;
+}
+
+// S34: permits are taken by whoever still blocks them.
+bool LockSpec::fits(const Record& record, const Wait& wait) const {
+    if (!record.limit) return admits(record.name, wait.waiting.mode);
+    return slots_of(record.name).size() + wait.waiting.permits <= record.limit->permits;
+}
+
 bool LockSpec::writer_holds(std::string_view name) const {
     for (const auto& hold : holds_) {
         if (is_a_writer(hold.grant.mode) && hold.name == name) return true;
@@ -1192,14 +1267,29 @@ LockSpec LockSpec::for_trial() const {
 }
 
 bool LockSpec::would_grant(std::string_view name, LockMode mode, core::Priority priority) const {
-    const bool is_unknown = std::ranges::find(records_, name, &Record::name) == records_.end();
-    if (is_unknown) return true;
+    const auto record = std::ranges::find(records_, name, &Record::name);
+    const bool is_lock = record != records_.end() && !record->limit;
+    if (!is_lock) return true;  // of a semaphore: the log refuses it
     auto trial = for_trial();
     const std::string wanted{name};
     trial.clear(wanted);
     if (trial.find_record(wanted) == nullptr) return true;
     trial.stand({wanted, {{}, mode, {}, {}, priority, {}}, ++trial.waits_ever_});
     trial.settle({wanted});
+    return trial.waited_names({}).empty();
+}
+
+bool LockSpec::would_grant_permits(const core::Acquire& request) const {
+    const auto& [name, mode] = request.names.front();
+    auto trial = for_trial();
+    trial.clear(name);
+    const auto* record = trial.find_record(name);
+    if (record == nullptr) return request.permits <= request.limit;
+    if (!record->limit) return true;  // the log refuses it
+    trial.stand({name,
+                 {{}, mode, {}, {}, request.priority, {}, {}, false, request.permits},
+                 ++trial.waits_ever_});
+    trial.settle({name});
     return trial.waited_names({}).empty();
 }
 
@@ -1235,12 +1325,14 @@ LockView LockSpec::inspect(std::string_view name) const {
     view.waiters_total = view.waiters.size();
     view.closings_total = view.closings.size();
     for (const auto& record : records_) {
-        if (record.name == name) view.value = record.value;
-    }
-    const bool is_there =
-        !view.holders.empty() || !view.waiters.empty() || view.value || view.is_closed;
-    for (const auto& record : records_) {
-        if (record.name == name && is_there) view.policy = record.policy;
+        if (record.name != name) continue;
+        view.value = record.value;
+        const bool was_resized = record.limit && record.limit->version > 1;
+        const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
+                              view.is_closed || was_resized;
+        if (!is_there) continue;
+        view.policy = record.policy;
+        view.limit = record.limit;
     }
     return view;
 }
@@ -1252,8 +1344,8 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
         if (!record.name.starts_with(prefix) || record.name <= after) continue;
         auto view = inspect(record.name);
         if (view.value) view.value->bytes.clear();
-        const bool is_there =
-            !view.holders.empty() || !view.waiters.empty() || view.value || view.is_closed;
+        const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
+                              view.is_closed || view.limit;
         if (is_there) found.push_back(std::move(view));
     }
     std::sort(found.begin(), found.end(),

@@ -38,6 +38,7 @@ public:
     [[nodiscard]] bool needs_sweep() const { return has_dead_ && first_dead().seq.is_set(); }
     [[nodiscard]] bool would_grant(std::string_view name, core::LockMode mode,
                                    core::Priority priority = 0) const;
+    [[nodiscard]] bool would_grant_permits(const core::Acquire& request) const;
     [[nodiscard]] core::LockView inspect(std::string_view name) const;
     [[nodiscard]] std::vector<core::LockView> list(std::string_view prefix, std::string_view after,
                                                    std::size_t limit) const;
@@ -97,6 +98,7 @@ private:
         core::FencingToken newest_token;
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::optional<core::LockValue> value;
+        std::optional<core::LockView::Limit> limit;  // of a semaphore
     };
     // A quorum timer.
     struct Closing {
@@ -123,6 +125,8 @@ private:
     void on(core::OperationId operation, const core::BreakLock& request);
     void on(core::OperationId operation, const core::AskRelease& request);
     void on(core::OperationId operation, const core::Publish& request);
+    void on(core::OperationId operation, const core::Resize& request);
+    void on(core::OperationId operation, const core::Remove& request);
     void on(core::OperationId operation, const core::Declined& request);
     void on(core::OperationId operation, const core::CloseSession& request);
     void repeat(const Session& session, core::OperationId operation);
@@ -139,11 +143,10 @@ private:
     void answer(core::OperationId operation, core::Answer answer);
 
     [[nodiscard]] Record* find_record(std::string_view name);
-    [[nodiscard]] bool create(const Names& names, core::QueuePolicy policy,
+    [[nodiscard]] bool create(const Names& names, const core::Acquire& request,
                               const std::map<std::string, core::Previous>& last);
     [[nodiscard]] bool is_left_by_too_many(const Names& names, const core::HoldTerms& terms) const;
-    [[nodiscard]] bool is_mismatch(const std::string& name, core::QueuePolicy policy,
-                                   bool given) const;
+    [[nodiscard]] bool is_mismatch(const std::string& name, const core::Acquire& request) const;
     [[nodiscard]] Names held_names(core::OperationId operation) const;
     [[nodiscard]] Names waited_names(core::OperationId operation) const;
     void grant_all(core::OperationId operation);
@@ -159,6 +162,8 @@ private:
     // In the order of service.
     [[nodiscard]] Queue ranked(const Record& record) const;
     [[nodiscard]] bool admits(std::string_view name, core::LockMode mode) const;
+    [[nodiscard]] core::Slots slots_of(std::string_view name) const;
+    [[nodiscard]] bool fits(const Record& record, const Wait& wait) const;
     [[nodiscard]] bool writer_holds(std::string_view name) const;
 
     [[nodiscard]] core::FencingToken token_for(Record& record, core::LockMode mode);

@@ -44,7 +44,9 @@ constexpr std::size_t kinds = 17;
 class Maker {
 public:
     explicit Maker(std::uint64_t seed)
-        : prng_{seed}, rights_{seed ^ 0x5a5aU}, caches_{seed ^ 0xcac4eU} {
+        : prng_{seed}, rights_{seed ^ 0x5a5aU}, caches_{seed ^ 0xcac4eU}, permits_{seed ^ 0x5e3aU} {
+        if (permits_.one_in(3)) semaphores_ = 1 + permits_.below(3);
+        limit_ = static_cast<std::uint32_t>(1 + permits_.below(permits_.one_in(3) ? 70 : 5));
         if (!caches_.one_in(3)) cached_percent_ = 10 + caches_.below(80);
         if (rights_.one_in(3)) restricted_percent_ = 30 + rights_.below(60);
         // Sometimes with more names than one Sweep visits.
@@ -167,6 +169,8 @@ private:
             case Kind::sweep: return core::Sweep{};
             case Kind::acquire: return request(process, acquire());
             case Kind::release:
+                if (semaphores_ != 0 && permits_.one_in(5))
+                    return request(process, resize_or_remove());
                 if (cached_percent_ != 0 && caches_.one_in(3))
                     return request(process, publish(process));
                 return request(process, core::Release{target(process, true), prng_.one_in(6)});
@@ -266,7 +270,38 @@ private:
         if (prng_.one_in(3)) acquire.label = std::string(1 + prng_.below(3), 'l');
         if (prng_.below(100) < terms_percent_) acquire.terms = terms();
         if (caches_.below(100) < cached_percent_) acquire.cached_tokens = cached_tokens(acquire);
+        if (semaphores_ != 0) ask_for_permits(acquire);
         return acquire;
+    }
+
+    // The names n0, n1, ... are semaphores, as many as there are, mostly.
+    void ask_for_permits(core::Acquire& acquire) {
+        const auto& name = acquire.names.front().name;
+        const bool is_semaphore = std::stoull(name.substr(1)) < semaphores_;
+        if (permits_.one_in(25) ? is_semaphore : !is_semaphore) return;
+        acquire.permits = any_permits(permits_.one_in(4) ? 2 * limit_ : 3);
+        acquire.limit = permits_.one_in(10) ? any_permits(8) : limit_;
+        if (permits_.one_in(30)) return;  // mostly not allowed
+        acquire.names.front().mode = LockMode::exclusive;
+        acquire.policy = {};
+        acquire.policy_given = false;
+        acquire.locker = {};
+        acquire.cached_tokens = 0;
+    }
+
+    std::uint32_t any_permits(std::uint64_t most) {
+        return static_cast<std::uint32_t>(1 + permits_.below(most));
+    }
+
+    // Mostly of a semaphore.
+    core::RequestBody resize_or_remove() {
+        const auto number =
+            permits_.one_in(8) ? names_ : std::min<std::uint64_t>(names_, semaphores_);
+        const auto which = name(permits_.below(number));
+        if (permits_.one_in(4)) return core::Remove{which};
+        core::Resize resize{which, any_permits(2 * limit_) - 1, 0};
+        if (permits_.one_in(2)) resize.expected_version = 1 + permits_.below(4);
+        return resize;
     }
 
     // Mostly valid: not with terms, and not in each mode.
@@ -303,6 +338,7 @@ private:
         const auto one = std::exchange(several.names, {}).front();
         const bool all = prng_.one_in(2);
         several.cached_tokens = 0;
+        if (!permits_.one_in(30)) several.permits = several.limit = 0;
         several.which = all ? core::Acquire::Which::all : core::Acquire::Which::any;
         for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names_, 5); ++i) {
             if (prng_.one_in(3)) continue;
@@ -469,8 +505,11 @@ private:
     static std::string name(std::uint64_t number) { return "n" + std::to_string(number); }
 
     core::Prng prng_;
-    core::Prng rights_;  // a separate stream, so that the other draws stay the same
-    core::Prng caches_;  // likewise
+    core::Prng rights_;   // a separate stream, so that the other draws stay the same
+    core::Prng caches_;   // likewise
+    core::Prng permits_;  // likewise
+    std::uint64_t semaphores_ = 0;
+    std::uint32_t limit_ = 1;
     std::uint64_t cached_percent_ = 0;
     std::uint64_t restricted_percent_ = 0;  // of the sessions
     bool is_wide_ = false;

@@ -81,6 +81,13 @@ std::string locker_words(const core::LockerTag& locker) {
     return " locker=" + std::to_string(locker.number) + locker.label;
 }
 
+std::string slots_words(const core::Slots& slots) {
+    std::string text;
+    for (const auto slot : slots)
+        text += (text.empty() ? " slots=" : ",") + std::to_string(slot);
+    return text;
+}
+
 std::string acquire_words(const core::Acquire& acquire) {
     const bool all = acquire.which == core::Acquire::Which::all;
     const bool one = !all && acquire.names.size() == 1;
@@ -95,6 +102,8 @@ std::string acquire_words(const core::Acquire& acquire) {
     if (acquire.priority > 0) text += " priority=" + std::to_string(acquire.priority);
     text += locker_words(acquire.locker) + terms_words(acquire.terms);
     if (acquire.cached_tokens != 0) text += " cached=" + std::to_string(acquire.cached_tokens);
+    if (acquire.permits != 0)
+        text += " permits=" + std::to_string(acquire.permits) + "/" + std::to_string(acquire.limit);
     return acquire.label.empty() ? text : text + " label=" + acquire.label;
 }
 
@@ -122,6 +131,12 @@ std::string body_words(const core::RequestBody& body) {
                 return "publish " + number(as.operation) + " token=" + number(as.token) +
                        locker_words(as.locker) + " " + as.label;
             },
+            [](const core::Resize& resize) {
+                auto text = "resize " + resize.name + " to " + std::to_string(resize.limit);
+                if (resize.expected_version == 0) return text;
+                return text + " from version " + std::to_string(resize.expected_version);
+            },
+            [](const core::Remove& remove) { return "remove " + remove.name; },
             [](const core::Declined&) { return std::string{"declined"}; },
             [](const core::CloseSession&) { return std::string{"close"}; },
             [](const core::AskRelease& request) {
@@ -191,7 +206,7 @@ std::string words(const core::Outcome& outcome) {
                 if (!core::has_token(answered.answer.kind)) return text;
                 for (const auto& one : answered.answer.names) {
                     text += " " + one.name + " token=" + number(one.token) +
-                            " previous=" + previous_words(one.previous);
+                            slots_words(one.slots) + " previous=" + previous_words(one.previous);
                 }
                 if (!answered.answer.names.empty()) return text;
                 text += " token=" + number(answered.answer.token);
@@ -261,15 +276,21 @@ std::string words(const core::LockView& view) {
     std::string text = view.name + " (" + name_of(view.policy) + ") held by";
     for (const auto& holder : view.holders) {
         text += " " + words(holder.operation) + ":" + words(holder.mode) + ":" +
-                number(holder.token) + "@" + number(holder.since) + "/" + holder.label;
+                number(holder.token) + "@" + number(holder.since) + "/" + holder.label +
+                slots_words(holder.slots);
     }
     text += ", waited for by";
     for (const auto& waiter : view.waiters) {
         text += " " + words(waiter.operation) + ":" + words(waiter.mode) + "@" +
                 number(waiter.since) + "/" + waiter.label;
         if (waiter.upgrades.is_set()) text += " upgrades " + number(waiter.upgrades);
+        if (waiter.permits != 0) text += " permits=" + std::to_string(waiter.permits);
     }
     if (view.is_closed) text += ", closed under " + number(view.closed_under);
+    if (view.limit) {
+        text += ", limit " + std::to_string(view.limit->permits) + " version " +
+                std::to_string(view.limit->version);
+    }
     if (!view.value) return text;
     text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;
     return text + (view.value->dirty ? " dirty" : "");

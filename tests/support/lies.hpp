@@ -103,7 +103,7 @@ private:
 
     RequestBody body() {
         const Seq target{1 + prng_.below(12)};
-        switch (prng_.below(10)) {
+        switch (prng_.below(13)) {
             case 0:
             case 1:
             case 2: {
@@ -129,6 +129,15 @@ private:
             case 6: return Upgrade{target, coin()};
             case 7: return SetValue{target, name(), "value"};
             case 8: return BreakLock{name(), FencingToken{1 + prng_.below(40)}, "why", coin()};
+            case 9: {
+                Acquire permits;
+                permits.names.push_back({name()});
+                permits.permits = 1 + static_cast<std::uint32_t>(prng_.below(4));
+                permits.limit = 1 + static_cast<std::uint32_t>(prng_.below(3));
+                return permits;
+            }
+            case 10: return Resize{name(), static_cast<std::uint32_t>(prng_.below(5)), number()};
+            case 11: return Remove{name()};
             default: return Release{target, coin()};
         }
     }

@@ -28,23 +28,27 @@ std::string hex(std::string_view bytes) {
 }
 
 Json json_of(const HolderInfo& holder) {
-    return {{"node", holder.node},
-            {"session", holder.session},
-            {"label", json_text(holder.label)},
-            {"mode", to_string(holder.mode)},
-            {"token", holder.token.to_string()},
-            {"since", holder.since},
-            {"cached", holder.cached}};
+    Json json{{"node", holder.node},
+              {"session", holder.session},
+              {"label", json_text(holder.label)},
+              {"mode", to_string(holder.mode)},
+              {"token", holder.token.to_string()},
+              {"since", holder.since},
+              {"cached", holder.cached}};
+    if (!holder.slots.empty()) json["slots"] = holder.slots;
+    return json;
 }
 
 Json json_of(const WaiterInfo& waiter) {
-    return {{"node", waiter.node},
-            {"session", waiter.session},
-            {"label", json_text(waiter.label)},
-            {"mode", to_string(waiter.mode)},
-            {"since", waiter.since},
-            {"upgrades", waiter.upgrades},
-            {"priority", waiter.priority}};
+    Json json{{"node", waiter.node},
+              {"session", waiter.session},
+              {"label", json_text(waiter.label)},
+              {"mode", to_string(waiter.mode)},
+              {"since", waiter.since},
+              {"upgrades", waiter.upgrades},
+              {"priority", waiter.priority}};
+    if (waiter.permits != 0) json["permits"] = waiter.permits;
+    return json;
 }
 
 // An unknown time is null.
@@ -113,6 +117,8 @@ Json json_of(const LockInfo& lock) {
                          {"version", lock.value->version},
                          {"dirty", lock.value->dirty}};
     }
+    if (lock.limit)
+        json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
     for (const auto& holder : lock.holders)
         json["holders"].push_back(json_of(holder));
     for (const auto& waiter : lock.waiters)

@@ -1,5 +1,6 @@
 #include "tools/mortise/lock_text.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 
@@ -56,12 +57,26 @@ std::string how_to_open(const LockInfo& lock, const ClosureInfo& closure) {
     return command + " --now opens it, and two programs may hold it";
 }
 
+// The permits of a semaphore stand where a lock has its mode.
+std::string mode_of(const HolderInfo& holder) {
+    if (holder.slots.empty()) return std::string{to_string(holder.mode)};
+    constexpr std::size_t shown_max = 8;
+    std::string text = holder.slots.size() == 1 ? "slot " : "slots ";
+    for (std::size_t i = 0; i < std::min(holder.slots.size(), shown_max); ++i)
+        text += (i == 0 ? "" : ",") + std::to_string(holder.slots[i]);
+    return holder.slots.size() > shown_max ? text + ",..." : text;
+}
+
+std::string mode_of(const WaiterInfo& waiter) {
+    if (waiter.permits == 0) return std::string{to_string(waiter.mode)};
+    return std::to_string(waiter.permits) + (waiter.permits == 1 ? " permit" : " permits");
+}
+
 void add_holders(Table& table, const LockInfo& lock) {
     for (const auto& holder : lock.holders)
-        table.add({escaped(lock.name), holder.cached ? "cached" : "holds",
-                   std::string{to_string(holder.mode)}, std::to_string(holder.node),
-                   std::to_string(holder.session), holder.token.to_string(),
-                   std::to_string(holder.since), escaped(holder.label)});
+        table.add({escaped(lock.name), holder.cached ? "cached" : "holds", mode_of(holder),
+                   std::to_string(holder.node), std::to_string(holder.session),
+                   holder.token.to_string(), std::to_string(holder.since), escaped(holder.label)});
     if (lock.holders_total > lock.holders.size())
         table.add({escaped(lock.name), "holds", "-", "-", "-", "-", "-",
                    more(lock.holders_total, lock.holders.size())});
@@ -69,10 +84,9 @@ void add_holders(Table& table, const LockInfo& lock) {
 
 void add_waiters(Table& table, const LockInfo& lock) {
     for (const auto& waiter : lock.waiters)
-        table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits",
-                   std::string{to_string(waiter.mode)}, std::to_string(waiter.node),
-                   std::to_string(waiter.session), "-", std::to_string(waiter.since),
-                   escaped(waiter.label)});
+        table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits", mode_of(waiter),
+                   std::to_string(waiter.node), std::to_string(waiter.session), "-",
+                   std::to_string(waiter.since), escaped(waiter.label)});
     if (lock.waiters_total > lock.waiters.size())
         table.add({escaped(lock.name), "waits", "-", "-", "-", "-", "-",
                    more(lock.waiters_total, lock.waiters.size())});
@@ -88,7 +102,14 @@ void add_closures(Table& table, const LockInfo& lock) {
 }
 
 bool is_free(const LockInfo& lock) {
-    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed;
+    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed && !lock.limit;
+}
+
+// A semaphore has no policy.
+std::string kind_text(const LockInfo& lock) {
+    if (!lock.limit) return "policy: " + std::string{to_string(lock.policy)} + "\n";
+    return "semaphore: " + std::to_string(lock.limit->permits) + " permits, version " +
+           std::to_string(lock.limit->version) + " of the limit\n";
 }
 
 std::string closed_text(const LockInfo& lock) {
@@ -113,9 +134,7 @@ std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
 
 std::string text_of(const LockInfo& lock, bool bold) {
     std::string text = escaped(lock.name) + " is free\n";
-    if (!is_free(lock))
-        text = text_of(std::vector{lock}, bold) + "policy: " + std::string{to_string(lock.policy)} +
-               "\n";
+    if (!is_free(lock)) text = text_of(std::vector{lock}, bold) + kind_text(lock);
     text += closed_text(lock);
     if (lock.truncated)
         text += "in all: " + std::to_string(lock.holders_total) + " holders, " +

@@ -43,6 +43,24 @@ void put_party(const auto& party, const core::LockView& view, auto to) {
     if (!party.label.empty()) to.setLabel(data_of(party.label));
 }
 
+void put_slots(const core::Slots& slots, wire::Holder::Builder to) {
+    if (slots.empty()) return;
+    auto all = to.initSlots(size_of(slots.size()));
+    for (unsigned i = 0; i < all.size(); ++i)
+        all.set(i, slots[i]);
+}
+
+core::Slots get_slots(CheckedReading& reading, wire::Holder::Reader from) {
+    core::Slots slots;
+    reading.list(from.getSlots(), core::permits_max, "Lock.holders.slots", [&](std::uint32_t slot) {
+        const bool rises = slots.empty() || slots.back() < slot;
+        if (!rises || slot >= core::semaphore_limit_max)
+            reading.fail(Malformed::bad_order, "Lock.holders.slots");
+        slots.push_back(slot);
+    });
+    return slots;
+}
+
 void put_closings(const core::LockView& view, wire::Lock::Builder to) {
     to.setIsClosed(view.is_closed);
     to.setClosedUnder(view.closed_under.raw());
@@ -78,16 +96,22 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         put_party(view.holders[i], view, holders[i]);
         holders[i].setToken(view.holders[i].token.raw());
         holders[i].setCachedTokens(view.holders[i].cached_tokens);
+        put_slots(view.holders[i].slots, holders[i]);
     }
     auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
     for (unsigned i = 0; i < waiters.size(); ++i) {
         put_party(view.waiters[i], view, waiters[i]);
         waiters[i].setUpgrades(view.waiters[i].upgrades.raw());
         waiters[i].setPriority(view.waiters[i].priority);
+        waiters[i].setPermits(view.waiters[i].permits);
     }
     to.setHoldersTotal(view.holders_total);
     to.setWaitersTotal(view.waiters_total);
     put_closings(view, to);
+    if (view.limit) {
+        to.setLimit(view.limit->permits);
+        to.setLimitVersion(view.limit->version);
+    }
     if (!view.value) return;
     to.setValue(data_of(view.value->bytes));
     to.setValueVersion(view.value->version);
@@ -104,16 +128,20 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.holders.back().token =
             reading.set<core::FencingToken>(each.getToken(), "Lock.holders.token");
         view.holders.back().cached_tokens = each.getCachedTokens();
+        view.holders.back().slots = get_slots(reading, each);
     });
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
         view.waiters.push_back(
             get_party<core::LockView::Waiting>(reading, each, view, "Lock.waiters"));
         view.waiters.back().upgrades = core::Seq{each.getUpgrades()};
         view.waiters.back().priority = each.getPriority();
+        view.waiters.back().permits = each.getPermits();
     });
     view.holders_total = from.getHoldersTotal();
     view.waiters_total = from.getWaitersTotal();
     get_closings(reading, from, view);
+    if (from.getLimitVersion() != 0)
+        view.limit = core::LockView::Limit{from.getLimit(), from.getLimitVersion()};
     if (from.getValueVersion() == 0) return view;
     view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
                                  from.getValueVersion(), from.getValueIsDirty()};
@@ -122,9 +150,11 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
 
 // An upper bound of the bytes that describe a lock.
 std::size_t lock_bytes(const core::LockView& view) {
-    constexpr std::size_t party_bytes = 11 * word_bytes;
+    constexpr std::size_t party_bytes = 13 * word_bytes;
     constexpr std::size_t closing_bytes = 3 * word_bytes;
     std::size_t bytes = view.name.size() + 2 * party_bytes;
+    for (const auto& holder : view.holders)
+        bytes += sizeof(core::Slots::value_type) * holder.slots.size();
     bytes += closing_bytes * std::min(view.closings.size(), list_closings_max);
     if (view.value) bytes += view.value->bytes.size();
     const auto add = [&](const auto& parties) {

@@ -35,8 +35,8 @@ namespace mortise::core {
 // for each kind of command and of request, more than 50 in all, which share the sessions and the
 // table. lock_machine.cpp and sweep.cpp have the commands about sessions. requests.cpp has the rule
 // of exactly-once (S17), acquires, releases and cancels; conversions.cpp, lock_values.cpp,
-// break_lock.cpp and hold_terms.cpp have the other requests. wait_cycles.cpp has the end of each
-// command, and lock_machine_invariants.cpp the invariants.
+// semaphores.cpp, break_lock.cpp and hold_terms.cpp have the other requests. wait_cycles.cpp has
+// the end of each command, and lock_machine_invariants.cpp the invariants.
 class LockMachine {
 public:
     LockMachine() = default;
@@ -107,6 +107,8 @@ private:
     void on(Session& session, Seq seq, const BreakLock& request);
     void on(Session& session, Seq seq, const AskRelease& request);
     void on(Session& session, Seq seq, const Publish& request);
+    void on(Session& session, Seq seq, const Resize& request);
+    void on(Session& session, Seq seq, const Remove& request);
     void on(Session& session, Seq seq, const Declined& request);
     void on(Session& session, Seq seq, const CloseSession& request);
     [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, std::string_view name);

@@ -10,8 +10,9 @@ AnswerKind LockMachine::may_write(const Session& session, Seq hold, std::string_
     if (held_operation(session, hold) == nullptr) return AnswerKind::not_held;
     const auto* record = table_.find(name);
     const auto* grant = record == nullptr ? nullptr : record->find({session.id, hold});
-    const bool exclusive = grant != nullptr && grant->mode == LockMode::exclusive;
-    return exclusive ? AnswerKind::stored : AnswerKind::invalid_argument;
+    const bool alone =
+        grant != nullptr && grant->mode == LockMode::exclusive && record->semaphore() == nullptr;
+    return alone ? AnswerKind::stored : AnswerKind::invalid_argument;
 }
 
 void LockMachine::on(Session& session, Seq seq, const SetValue& request) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ struct LockView {
         Priority priority = 0;
         Seq upgrades{};  // for an upgrade, the hold of the same session; otherwise not set
         LockerTag locker{};
-        bool is_try = false;  // it waits for cached grants, and is given up soon (S43)
+        bool is_try = false;        // it waits for cached grants, and is given up soon (S43)
+        std::uint32_t permits = 0;  // of a semaphore
         friend bool operator==(const Waiting&, const Waiting&) = default;
     };
     // A reason why the name is closed; the former holders with the same token and kind are one.
@@ -39,6 +41,12 @@ struct LockView {
             return a.kind == b.kind && a.token == b.token;
         }
     };
+    // How many permits a semaphore has, and how often that was changed (S34).
+    struct Limit {
+        std::uint32_t permits = 0;
+        std::uint64_t version = 0;
+        friend bool operator==(const Limit&, const Limit&) = default;
+    };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
@@ -51,6 +59,7 @@ struct LockView {
     FencingToken closed_under{};        // if closed: the newest token among those, which reopens it
     std::vector<Closing> closings{};    // if closed: the newest token first
     std::size_t closings_total = 0;     // including those that are left out of `closings`
+    std::optional<Limit> limit{};       // of a semaphore
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 

@@ -11,6 +11,7 @@ namespace mortise::core {
 bool LockViews::would_grant(std::string_view name, LockMode mode, Priority priority) const {
     const auto* record = table_.find(name);
     if (record == nullptr) return table_.would_grant(name, mode, priority);
+    if (record->semaphore() != nullptr) return true;
     const auto* queue = table_.queue_of(name);
     // A barrier at the head of the queue may be let in by the sweep of its other names.
     const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.is_empty();
@@ -25,6 +26,25 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
     };
     if (std::ranges::any_of(record->holders(), hinders)) return false;
     return barrier || queue == nullptr || !is_hindered(*record, *queue, mode, priority);
+}
+
+// If only ended sessions are left of it, the semaphore begins anew, with the limit of the request.
+// Otherwise its waiters may get permits when the ended ones are removed, and the request as well.
+bool LockViews::would_grant_permits(const Acquire& request) const {
+    const std::string_view name = request.names.front().name;
+    const auto* record = table_.find(name);
+    const auto* its = record == nullptr ? nullptr : record->semaphore();
+    if (record != nullptr && its == nullptr) return true;  // the log refuses it
+    const auto* queue = table_.queue_of(name);
+    if (record == nullptr || ended_.is_empty() || record->swept_at == ended_.endings())
+        return would_admit_permits(record, queue, request);
+    std::size_t taken = 0;
+    for (const auto& holder : record->holders())
+        taken += is_in_the_way(name, holder) ? holder.slots().size() : 0;
+    const auto waits = [&](const Waiter* waiter) { return is_live(waiter->operation); };
+    const bool is_waited = queue != nullptr && std::ranges::any_of(queue->in_order(), waits);
+    if (taken == 0 && !is_waited && !its->was_resized()) return request.permits <= request.limit;
+    return taken + request.permits <= its->limit();
 }
 
 bool LockViews::would_recall(std::string_view name, LockMode mode) const {
@@ -108,7 +128,8 @@ Contentions LockViews::contentions(std::string_view name,
 namespace {
 
 bool is_nothing(const LockView& view) {
-    return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed;
+    return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed &&
+           !view.limit;
 }
 
 }  // namespace
@@ -126,6 +147,9 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
+    const auto* its = record->semaphore();
+    if (its != nullptr && (its->was_resized() || !is_nothing(view)))
+        view.limit = LockView::Limit{its->limit(), its->version()};
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
 }
@@ -167,7 +191,7 @@ void LockViews::add_waiters(const LockRecord& record, std::size_t max, LockView&
         add([&] {
             return LockView::Waiting{waiter->operation, waiter->mode,     waiter->ticket.index,
                                      waiter->label,     waiter->priority, {},
-                                     waiter->locker,    waiter->is_try};
+                                     waiter->locker,    waiter->is_try,   waiter->permits};
         });
     }
 }

@@ -24,11 +24,13 @@ public:
     LockViews(const LockTable& table, const SessionTable& sessions, const EndedSessions& ended)
         : table_{table}, sessions_{sessions}, ended_{ended} {}
 
-    // Whether an acquire would be granted at once. Also true if it may be granted after the removal
-    // of ended sessions from the name.
     // Whether only cached grants are in the way of an acquire (S43).
     [[nodiscard]] bool would_recall(std::string_view name, LockMode mode) const;
+    // Whether an acquire would be granted at once. Also true if it may be granted after the removal
+    // of ended sessions from the name, and if the name is a semaphore: the log refuses it.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
+    // The same for a request for permits.
+    [[nodiscard]] bool would_grant_permits(const Acquire& request) const;
     // The view of an unknown name is empty. At most `parties_max` holders and waiters are listed;
     // all are counted.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max) const;

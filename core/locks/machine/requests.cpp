@@ -67,7 +67,20 @@ bool may_be_cached(const Acquire& request) {
            request.cached_tokens <= cached_tokens_max;
 }
 
+// What a semaphore does not have: modes, policies, lockers, cached grants (S34).
+bool may_ask_for_permits(const Acquire& request) {
+    const bool is_one = request.names.size() == 1 && request.which == Acquire::Which::any &&
+                        request.names.front().mode == LockMode::exclusive;
+    const bool is_plain = request.policy == QueuePolicy{} && !request.policy_given &&
+                          !request.locker.is_set() && request.cached_tokens == 0;
+    return is_one && is_plain && request.permits <= permits_max && request.limit != 0 &&
+           request.limit <= semaphore_limit_max;
+}
+
 bool is_sound(const Acquire& request) {
+    const bool is_of_a_kind =
+        request.permits == 0 ? request.limit == 0 : may_ask_for_permits(request);
+    if (!is_of_a_kind) return false;
     ShortList<std::string_view> names;
     for (const auto& one : request.names)
         names.push_back(one.name);
@@ -86,6 +99,7 @@ Waiter waiter_of(const Acquire& request) {
     waiter.locker = request.locker;
     waiter.cached_tokens = request.cached_tokens;
     waiter.is_try = !request.wait;
+    waiter.permits = request.permits;
     if (all || request.names.size() > 1) waiter.part = all ? Part::all_of : Part::one_of;
     return waiter;
 }

@@ -108,6 +108,24 @@ HoldTerms get_terms(ByteReader& in) {
     return terms;
 }
 
+void put(ByteWriter& out, const Slots& slots) {
+    out.varint(slots.size());
+    for (const auto slot : slots)
+        out.varint(slot);
+}
+
+Slots get_slots(ByteReader& in) {
+    Slots slots;
+    const auto count = in.count(1);
+    if (count == 0 || count > permits_max) in.fail();
+    for (auto left = count; left > 0 && in.ok(); --left) {
+        const auto slot = in.varint();
+        if (slot >= semaphore_limit_max) in.fail();
+        slots.push_back(static_cast<std::uint32_t>(slot));
+    }
+    return slots;
+}
+
 void put(ByteWriter& out, const Previous& previous) {
     put_enum(out, previous.how);
     out.varint(previous.token.raw());

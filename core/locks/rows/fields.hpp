@@ -16,6 +16,10 @@ void put(ByteWriter& out, const LockerTag& locker);
 void put(ByteWriter& out, const HoldTerms& terms);
 // Fails if none of the terms is set.
 [[nodiscard]] HoldTerms get_terms(ByteReader& in);
+// Slots of a semaphore, at least one.
+void put(ByteWriter& out, const Slots& slots);
+// Fails if there are none, or too many. It does not check their order.
+[[nodiscard]] Slots get_slots(ByteReader& in);
 void put(ByteWriter& out, const Previous& previous);
 [[nodiscard]] Previous get_previous(ByteReader& in);
 

@@ -1,5 +1,6 @@
 #include "core/locks/rows/name_row.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -21,6 +22,7 @@ constexpr std::size_t closure_bytes_min = 13;
 constexpr std::uint8_t name_has_upgrade = 1;
 constexpr std::uint8_t name_has_value = 2;
 constexpr std::uint8_t name_has_closures = 4;
+constexpr std::uint8_t name_is_semaphore = 8;
 
 // Flags for what only some holders or waiters have. Only holders can have ended, and
 // only waiters are tries.
@@ -30,6 +32,7 @@ constexpr std::uint8_t party_has_terms = 4;
 constexpr std::uint8_t party_has_cached = 8;
 constexpr std::uint8_t party_has_left = 16;
 constexpr std::uint8_t party_is_try = 16;
+constexpr std::uint8_t party_has_permits = 32;  // a holder: slots; a waiter: how many it wants
 
 void put(ByteWriter& out, OperationId operation) {
     out.varint(operation.session.raw());
@@ -83,12 +86,14 @@ void put(ByteWriter& out, const Holder& holder) {
     const auto grant = holder.as_grant();
     auto flags = flags_of(grant);
     if (grant.left) flags |= party_has_left;
+    if (!grant.slots.empty()) flags |= party_has_permits;
     put(out, grant.operation);
     out.u8(flags);
     put_enum(out, grant.mode);
     out.varint(grant.token.raw());
     out.varint(grant.since.raw());
     put_extras(out, grant);
+    if (!grant.slots.empty()) put(out, grant.slots);
     if (!grant.terms.is_set()) return;
     out.varint(grant.closures.raw());
     if (grant.left) put_enum(out, *grant.left);
@@ -100,11 +105,12 @@ Grant get_grant(ByteReader& in) {
     const auto flags = in.u8();
     const bool has_terms = (flags & party_has_terms) != 0;
     const bool has_left = (flags & party_has_left) != 0;
-    if (flags >= 2 * party_has_left || (has_left && !has_terms)) in.fail();
+    if (flags >= 2 * party_has_permits || (has_left && !has_terms)) in.fail();
     grant.mode = get_enum(in, LockMode::exclusive);
     grant.token = get_id<FencingToken>(in);
     grant.since = get_id<LogIndex>(in);
     get_extras(in, flags, grant);
+    if ((flags & party_has_permits) != 0) grant.slots = get_slots(in);
     if (has_terms) grant.closures = get_id<ClosureId>(in);
     if (!has_left) return grant;
     grant.left = get_enum(in, Predecessor::expired);
@@ -139,11 +145,21 @@ Conversion get_conversion(ByteReader& in) {
 void put(ByteWriter& out, const Waiter& waiter) {
     put(out, waiter.ticket);
     put(out, waiter.operation);
-    out.u8(flags_of(waiter) | (waiter.is_try ? party_is_try : std::uint8_t{0}));
+    auto flags = flags_of(waiter);
+    if (waiter.is_try) flags |= party_is_try;
+    if (waiter.permits != 0) flags |= party_has_permits;
+    out.u8(flags);
     put_enum(out, waiter.mode);
     out.u8(waiter.priority);
     put_enum(out, waiter.part);
     put_extras(out, waiter);
+    if (waiter.permits != 0) out.varint(waiter.permits);
+}
+
+std::uint32_t get_permits(ByteReader& in) {
+    const auto permits = in.varint();
+    if (permits == 0 || permits > permits_max) in.fail();
+    return static_cast<std::uint32_t>(permits);
 }
 
 Waiter get_waiter(ByteReader& in) {
@@ -151,12 +167,13 @@ Waiter get_waiter(ByteReader& in) {
     waiter.ticket = get_ticket(in);
     waiter.operation = get_operation(in);
     const auto flags = in.u8();
-    if (flags >= 2 * party_is_try) in.fail();
+    if (flags >= 2 * party_has_permits) in.fail();
     waiter.is_try = (flags & party_is_try) != 0;
     waiter.mode = get_enum(in, LockMode::exclusive);
     waiter.priority = in.u8();
     waiter.part = get_enum(in, Part::all_of);
     get_extras(in, flags, waiter);
+    if ((flags & party_has_permits) != 0) waiter.permits = get_permits(in);
     const bool ranked = waiter.part != Part::all_of || waiter.priority == 0;
     if (waiter.priority > priority_max || !ranked) in.fail();
     return waiter;
@@ -196,16 +213,32 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
     return overtakers;
 }
 
+// Of a semaphore that was resized, more slots may be taken than the limit allows now.
+bool may_hold(const LockRecord& record, const Grant& grant) {
+    const auto* semaphore = record.semaphore();
+    if (semaphore == nullptr) return grant.slots.empty() && record.admits(grant.mode);
+    const bool is_plain = grant.mode == LockMode::exclusive && !grant.is_cached();
+    return is_plain && !grant.slots.empty() && semaphore->are_free(grant.slots);
+}
+
 // Returns false if these holders could not have been granted one after the other.
 bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     for (auto& grant : holders) {
         const auto more = grant.is_cached() ? grant.cached_tokens - 1 : 0;
         const bool is_newer = grant.token > record.newest_token() ||
                               record.newest_token().raw() - grant.token.raw() < more;
-        if (is_newer || !record.admits(grant.mode)) return false;
+        if (is_newer || !may_hold(record, grant)) return false;
         record.add(std::move(grant));
     }
     return true;
+}
+
+// Returns false if a semaphore has a waiter for a lock, or a lock one for permits.
+bool are_of_a_kind(const std::vector<Waiter>& waiters, bool is_semaphore) {
+    return std::ranges::all_of(waiters, [&](const Waiter& waiter) {
+        const bool asks_alone = waiter.mode == LockMode::exclusive && waiter.part == Part::alone;
+        return is_semaphore ? waiter.permits != 0 && asks_alone : waiter.permits == 0;
+    });
 }
 
 void put(ByteWriter& out, const LockValue& value) {
@@ -221,6 +254,18 @@ LockValue get_value(ByteReader& in) {
     value.dirty = get_flag(in);
     if (value.bytes.empty() || value.version == 0) in.fail();
     return value;
+}
+
+void put(ByteWriter& out, const Semaphore& semaphore) {
+    out.varint(semaphore.limit());
+    out.varint(semaphore.version());
+}
+
+Semaphore get_semaphore(ByteReader& in) {
+    const auto limit = in.varint();
+    const auto version = in.varint();
+    if (limit > semaphore_limit_max || version == 0) in.fail();
+    return Semaphore{static_cast<std::uint32_t>(limit), version};
 }
 
 using Closures = decltype(NameExtras::closures);
@@ -275,6 +320,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     if (waiting.conversion()) flags |= name_has_upgrade;
     if (value != nullptr) flags |= name_has_value;
     if (!closures.empty()) flags |= name_has_closures;
+    if (record.semaphore() != nullptr) flags |= name_is_semaphore;
 
     auto out = begin_row();
     out.u8(flags);
@@ -283,6 +329,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     put(out, record.previous());
     out.varint(record.newest_token().raw());
     put_enum(out, record.newest_mode());
+    if (const auto* semaphore = record.semaphore()) put(out, *semaphore);
     out.varint(record.holders().size());
     for (const auto& holder : record.holders())
         put(out, holder);
@@ -296,7 +343,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
 std::optional<SavedName> decode_name(std::string_view value) {
     auto in = open_row(value);
     const auto flags = in.u8();
-    if (flags >= 2 * name_has_closures) in.fail();
+    if (flags >= 2 * name_is_semaphore) in.fail();
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
@@ -305,6 +352,8 @@ std::optional<SavedName> decode_name(std::string_view value) {
     SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}, {}};
     saved.record.turn = turn;
     saved.record.set_previous(std::move(previous));
+    const bool is_semaphore = (flags & name_is_semaphore) != 0;
+    if (is_semaphore) saved.record.set_semaphore(get_semaphore(in));
     auto holders = get_holders(in);
     if ((flags & name_has_upgrade) != 0) saved.queue.add(get_conversion(in));
     auto waiters = get_waiters(in);
@@ -312,6 +361,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     if ((flags & name_has_value) != 0) saved.extras.value = get_value(in);
     if ((flags & name_has_closures) != 0) saved.extras.closures = get_closures(in);
     if (!in.done() || !add_holders(std::move(holders), saved.record)) return std::nullopt;
+    if (!are_of_a_kind(waiters, is_semaphore)) return std::nullopt;
     for (auto& waiter : waiters)
         saved.queue.add(std::move(waiter));
     if (!saved.queue.restore(std::move(overtakers))) return std::nullopt;

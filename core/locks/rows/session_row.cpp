@@ -11,7 +11,8 @@ namespace mortise::core {
 
 namespace {
 
-// A grant of several names has a list of them instead of a token.
+// A grant of several names has a list of them instead of a token. Before a grant of permits there
+// is an empty list.
 void put_what_was_given(ByteWriter& out, const Answer& answer) {
     if (has_token(answer.kind)) out.varint(answer.token.raw());
     if (answer.kind != AnswerKind::granted) return;
@@ -19,24 +20,37 @@ void put_what_was_given(ByteWriter& out, const Answer& answer) {
         put(out, answer.previous);
         return out.varint(answer.cached_tokens);
     }
-    out.varint(answer.names.size());
+    const bool has_slots = !answer.names.front().slots.empty();
+    out.varint(has_slots ? 0 : answer.names.size());
     for (const auto& one : answer.names) {
         out.text(one.name);
         out.varint(one.token.raw());
         put(out, one.previous);
+        if (has_slots) put(out, one.slots);
     }
+}
+
+NamedGrant get_named(ByteReader& in) {
+    std::string name{in.text(name_bytes_max)};
+    if (!is_valid_name(name)) in.fail();
+    const auto token = get_id<FencingToken>(in);
+    return {std::move(name), token, get_previous(in), {}};
 }
 
 void get_names(ByteReader& in, Answer& answer) {
     constexpr std::size_t name_bytes_min = 6;
-    for (auto left = in.count(name_bytes_min); left > 0 && in.ok(); --left) {
-        std::string name{in.text(name_bytes_max)};
-        const bool rises = answer.names.empty() || answer.names.back().name < name;
-        if (!is_valid_name(name) || !rises) return in.fail();
-        const auto token = get_id<FencingToken>(in);
-        answer.names.push_back({std::move(name), token, get_previous(in)});
+    const auto names = in.count(name_bytes_min);
+    if (names == 0) {
+        answer.names.push_back(get_named(in));
+        answer.names.back().slots = get_slots(in);
     }
-    if (answer.names.empty() || answer.names.size() > names_at_once_max) in.fail();
+    for (auto left = names; left > 0 && in.ok(); --left) {
+        auto one = get_named(in);
+        const bool rises = answer.names.empty() || answer.names.back().name < one.name;
+        if (!rises) return in.fail();
+        answer.names.push_back(std::move(one));
+    }
+    if (answer.names.size() > names_at_once_max) in.fail();
 }
 
 void get_one_grant(ByteReader& in, Answer& answer) {

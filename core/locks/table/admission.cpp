@@ -23,10 +23,19 @@ bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode
     return reader != nullptr && rank < queue->rank_of(*reader);
 }
 
+bool would_admit_permits(const LockRecord* record, const WaitQueue* queue, const Acquire& request) {
+    if (record == nullptr) return request.permits <= request.limit;
+    constexpr auto mode = LockMode::exclusive;
+    if (!record->admits(mode, request.permits)) return false;
+    return queue == nullptr ||
+           queue->is_free_of_earlier(queue->rank_of_newcomer(mode, request.priority), mode);
+}
+
 bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mode) {
     const auto gives_way = [&](const Holder& holder) {
         return !conflict(holder.mode, mode) || (holder.is_held() && holder.is_cached());
     };
+    if (record.semaphore() != nullptr) return false;  // no permit is cached
     const bool is_behind = queue != nullptr && !queue->is_empty();
     return !is_behind && !record.admits(mode) && std::ranges::all_of(record.holders(), gives_way);
 }
@@ -105,6 +114,16 @@ bool QueueAdmission::enter_unhindered(Slot& slot) {
     return true;
 }
 
+// S34: who is first waits until there are enough permits, and nobody overtakes it meanwhile: not
+// even a request for fewer permits.
+bool QueueAdmission::enter_for_permits(Slot& slot) {
+    const auto* first = slot.queue->second.first();
+    if (first == nullptr || !slot.record->admits(first->mode, first->permits)) return false;
+    enter(slot, *first);
+    count_overtakings(slot);
+    return true;
+}
+
 // Overtakings are counted after all requests that are granted together, so that the order does not
 // change in between.
 void QueueAdmission::count_overtakings(Slot& slot) {
@@ -120,6 +139,7 @@ bool QueueAdmission::let_in(Slot& slot) {
     auto& queue = slot.queue->second;
     if (queue.conversion() && serve_conversion(slot)) return true;
     if (queue.conversion() || queue.size() == 0) return false;
+    if (slot.record->semaphore() != nullptr) return enter_for_permits(slot);
     const bool phases = slot.record->policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(slot)) || enter_unhindered(slot);
     count_overtakings(slot);

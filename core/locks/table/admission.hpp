@@ -19,6 +19,10 @@ namespace mortise::core {
 [[nodiscard]] bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode,
                                Priority priority);
 
+// The same for a request for permits of a semaphore.
+[[nodiscard]] bool would_admit_permits(const LockRecord* record, const WaitQueue* queue,
+                                       const Acquire& request);
+
 // Returns whether only cached grants are in the way of such a request (S43).
 [[nodiscard]] bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mode);
 
@@ -55,6 +59,7 @@ private:
     bool turn_phase(Slot& slot);
     bool enter_batch(Slot& slot);
     bool enter_unhindered(Slot& slot);
+    bool enter_for_permits(Slot& slot);
     void enter(Slot& slot, const Waiter& waiter);
     void pass_turn_to_writers(Slot& slot);
     void count_overtakings(Slot& slot);

@@ -10,16 +10,22 @@ Holder::Holder(Grant grant)
       mode{grant.mode},
       broken{grant.broken},
       left{grant.left} {
-    set({std::move(grant.label), std::move(grant.locker), grant.terms, grant.closures});
+    set({std::move(grant.label), std::move(grant.locker), grant.terms, grant.closures,
+         grant.slots.empty() ? nullptr : std::make_unique<const Slots>(std::move(grant.slots))});
 }
 
 Grant Holder::as_grant() const {
-    return {operation, mode,    token,      since, label(),      locker(),
-            broken,    terms(), closures(), left,  cached_tokens};
+    return {operation, mode,    token,      since, label(),       locker(),
+            broken,    terms(), closures(), left,  cached_tokens, slots()};
 }
 
 void Holder::set_owner(LockerTag locker, std::string label) {
-    set({std::move(label), std::move(locker), terms(), closures()});
+    set({std::move(label), std::move(locker), terms(), closures(), nullptr});
+}
+
+const Slots& Holder::slots() const {
+    static const Slots& none = *new Slots;  // exit() must not destroy it
+    return more().slots ? *more().slots : none;
 }
 
 const Holder::More& Holder::more() const {

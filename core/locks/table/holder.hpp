@@ -30,6 +30,7 @@ struct Grant {
     // caller after the other (S39). Zero: it is not cached. Whether a caller of that node holds the
     // name now, and which, is not known, so a cached grant has no locker.
     std::uint32_t cached_tokens = 0;
+    Slots slots{};  // those of a semaphore that it has; ascending
 
     [[nodiscard]] bool is_held() const { return !broken && !left; }
     [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
@@ -41,7 +42,7 @@ struct Grant {
     friend bool operator==(const Grant&, const Grant&) = default;
 };
 
-// Most holders have no label, locker or time limit, so these are in a block of their own.
+// Most holders have no label, locker, time limit or slots, so these are in a block of their own.
 class Holder {
 public:
     Holder() = default;
@@ -52,6 +53,8 @@ public:
     [[nodiscard]] const LockerTag& locker() const { return more().locker; }
     [[nodiscard]] const HoldTerms& terms() const { return more().terms; }
     [[nodiscard]] ClosureId closures() const { return more().closures; }
+    [[nodiscard]] const Slots& slots() const;
+    // Of a hold that has no slots.
     void set_owner(LockerTag locker, std::string label);
 
     // These three mean the same as the members of Grant with these names.
@@ -75,6 +78,7 @@ private:
         LockerTag locker;
         HoldTerms terms;
         ClosureId closures;
+        std::unique_ptr<const Slots> slots;  // null: none
         friend bool operator==(const More&, const More&) = default;
     };
     [[nodiscard]] const More& more() const;

@@ -15,14 +15,16 @@ bool holds_alone(const LockRecord* record, OperationId hold) {
 // --- the begin of a hold ------------------------------------------------------------------------
 
 FencingToken Holds::grant(std::string_view name, LockRecord& record, const Waiter& waiter) {
-    MORTISE_CHECK(record.admits(waiter.mode));
+    MORTISE_CHECK(record.admits(waiter.mode, waiter.permits));
     const auto token = record.take_token(waiter.mode, newest_token_);
     Grant given{waiter.operation, waiter.mode, token, index_, waiter.label, waiter.locker};
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     if (waiter.cached_tokens != 0 && values_.find(name) == nullptr)
         begin_cached(record, waiter.cached_tokens, given);
+    if (waiter.permits != 0) given.slots = record.semaphore()->lowest_free(waiter.permits);
     record.add(std::move(given));
-    if (is_writer(waiter.mode)) record.turn = Turn::readers;  // a batch follows a writer
+    const bool takes_turns = waiter.permits == 0 && is_writer(waiter.mode);
+    if (takes_turns) record.turn = Turn::readers;  // a batch follows a writer
     return token;
 }
 
@@ -36,17 +38,18 @@ void Holds::begin_cached(LockRecord& record, std::uint32_t tokens, Grant& grant)
     if (alone) record.reserve_tokens(tokens - 1, newest_token_);
 }
 
-// The answer to a request for several names has the name that was granted.
+// The answer to a request for several names, or for permits, has the name that was granted.
 void Holds::grant(std::string_view name, LockRecord& record, const Waiter& waiter, Grants& grants) {
     auto previous = record.previous();
     const auto token = grant(name, record, waiter);
     Answer given{AnswerKind::granted, {}, {}};
-    if (waiter.part == Part::alone) {
+    if (waiter.part == Part::alone && waiter.permits == 0) {
         given.token = token;
         given.previous = std::move(previous);
         given.cached_tokens = record.holders().back().cached_tokens;
     } else {
-        given.names.push_back({std::string{name}, token, std::move(previous)});
+        given.names.push_back(
+            {std::string{name}, token, std::move(previous), record.holders().back().slots()});
     }
     grants.push_back({waiter.operation, std::move(given)});
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/locks/limits.hpp"
 
 namespace mortise::core {
 
@@ -32,7 +33,8 @@ std::uint32_t LockRecord::held_in(LockMode mode) const {
     return only_.operation.seq.is_set() && only_.mode == mode ? 1 : 0;
 }
 
-bool LockRecord::admits(LockMode mode) const {
+bool LockRecord::admits(LockMode mode, std::uint32_t permits) const {
+    if (const auto* its = semaphore()) return its->has_free(permits);
     return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
         return held_in(held) == 0 || compatible(held, mode);
     });
@@ -44,12 +46,22 @@ bool LockRecord::has_writer() const {
 }
 
 bool LockRecord::is_compatible() const {
+    if (semaphore() != nullptr) return has_disjoint_slots();
     return std::ranges::all_of(all_lock_modes, [&](LockMode a) {
         return std::ranges::all_of(all_lock_modes, [&](LockMode b) {
             const bool both = a == b ? held_in(a) > 1 : held_in(a) > 0 && held_in(b) > 0;
             return !both || compatible(a, b);
         });
     });
+}
+
+bool LockRecord::has_disjoint_slots() const {
+    Semaphore seen{semaphore_limit_max};
+    for (const auto& holder : holders()) {
+        if (holder.slots().empty() || !seen.are_free(holder.slots())) return false;
+        seen.take(holder.slots());
+    }
+    return seen.taken() == semaphore()->taken();
 }
 
 // --- what few records have ----------------------------------------------------------------------
@@ -68,6 +80,11 @@ void LockRecord::set_previous(Previous previous) {
     if (rare_ || previous != Previous{}) rare().previous = std::move(previous);
 }
 
+void LockRecord::set_semaphore(Semaphore semaphore) {
+    MORTISE_CHECK(holders().empty());
+    rare().semaphore = std::make_unique<Semaphore>(std::move(semaphore));
+}
+
 // The only holder that is left becomes a part of the record again.
 void LockRecord::tidy() {
     if (!rare_ || rare_->holders.size() != 1) return;
@@ -80,6 +97,7 @@ void LockRecord::tidy() {
 // --- changes ------------------------------------------------------------------------------------
 
 void LockRecord::add(Holder holder) {
+    if (auto* its = semaphore()) its->take(holder.slots());
     if (holders().empty()) {
         only_ = std::move(holder);
         return;
@@ -102,6 +120,7 @@ bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps) {
         return false;
     }
     if (has_several()) --rare_->held[static_cast<std::size_t>(holder.mode)];
+    if (auto* its = semaphore()) its->give_back(holder.slots());
     set_previous({how, holder.label(), holder.token});
     return true;
 }

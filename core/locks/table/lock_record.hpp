@@ -14,6 +14,7 @@
 #include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/table/holder.hpp"
+#include "core/locks/table/semaphore.hpp"
 
 namespace mortise::core {
 
@@ -36,10 +37,21 @@ public:
         return {&only_, only_.operation.seq.is_set() ? 1U : 0U};
     }
     [[nodiscard]] const Holder* find(OperationId operation) const;
-    // No holder conflicts with this mode.
-    [[nodiscard]] bool admits(LockMode mode) const;
+    // Null if the name is a lock.
+    [[nodiscard]] const Semaphore* semaphore() const {
+        return rare_ ? rare_->semaphore.get() : nullptr;
+    }
+    [[nodiscard]] Semaphore* semaphore() { return rare_ ? rare_->semaphore.get() : nullptr; }
+    // Makes it a semaphore; it must have no holder.
+    void set_semaphore(Semaphore semaphore);
+    // It stays without holders and waiters, because its limit was changed (S37).
+    [[nodiscard]] bool was_resized() const {
+        return semaphore() != nullptr && semaphore()->was_resized();
+    }
+    // No holder conflicts with this mode. Of a semaphore: so many permits are free.
+    [[nodiscard]] bool admits(LockMode mode, std::uint32_t permits = 0) const;
     [[nodiscard]] bool has_writer() const;
-    // The holders are compatible with each other (P2).
+    // The holders are compatible with each other (P2). Of a semaphore: each slot has one holder.
     [[nodiscard]] bool is_compatible() const;
     [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
     // The mode in which the newest token was taken.
@@ -79,8 +91,10 @@ private:
         std::vector<Holder> holders;                   // if there are several
         std::array<std::uint32_t, lock_modes> held{};  // the number of those in each mode
         Previous previous;
+        std::unique_ptr<Semaphore> semaphore;
     };
 
+    [[nodiscard]] bool has_disjoint_slots() const;
     [[nodiscard]] bool has_several() const { return rare_ && !rare_->holders.empty(); }
     [[nodiscard]] std::span<Holder> present();
     [[nodiscard]] std::uint32_t held_in(LockMode mode) const;

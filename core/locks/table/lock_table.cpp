@@ -22,6 +22,8 @@ LockTable::Result LockTable::refusal(const Acquire& request, const Slots& slots)
         if (is_new) ++created;
         const bool differs = !is_new && slot.record->policy() != request.policy;
         if (differs && request.policy_given) return Result::kind_mismatch;
+        const bool is_semaphore = !is_new && slot.record->semaphore() != nullptr;
+        if (!is_new && is_semaphore != (request.permits != 0)) return Result::kind_mismatch;
     }
     const bool fits = records().size() + created <= records_max &&
                       std::ranges::none_of(request.names, [&](const NamedMode& one) {
@@ -48,6 +50,8 @@ LockTable::Result LockTable::acquire(Waiter waiter, const Acquire& request, Last
     const auto refused = refusal(request, slots);
     if (refused != Result::granted) return refused;
     const Stand stand{grants, stands};
+    if (request.permits != 0)
+        return acquire_permits(waiter, request, slots.front(), std::move(last.front()), stand);
     return request.which == Acquire::Which::all ? acquire_all(waiter, request, last, stand)
                                                 : acquire_any(waiter, request, slots, last, stand);
 }

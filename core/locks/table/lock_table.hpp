@@ -11,8 +11,9 @@
 //   RequestGroups   the places of requests for several names
 //   TraceRemover    what ended sessions left on a name
 //   QueueAdmission  which waiters are granted, after each change
-// table_invariants.hpp has the invariants. The sources table_conversions, table_values,
-// table_breaks and table_timers have the functions for conversions, values, breaks and time limits.
+// table_invariants.hpp has the invariants. The sources table_conversions, table_permits,
+// table_values, table_breaks and table_timers have the functions for conversions, semaphores,
+// values, breaks and time limits.
 #pragma once
 
 #include <optional>
@@ -83,6 +84,14 @@ public:
     enum class Stored : std::uint8_t { stored, not_exclusive, full };
     Stored set_value(std::string_view name, OperationId hold, std::string bytes);
     Stored mark_consistent(std::string_view name, OperationId hold);
+
+    // Changes the limit of a semaphore, which is created if the name is unknown, and lets waiters
+    // in. Returns the answer: `stored`; or without an effect `busy` if the limit has another
+    // version, `kind_mismatch` or `resource_exhausted` (table_permits.cpp). `last` as in acquire().
+    AnswerKind resize(const Resize& request, Previous last, Grants& grants);
+    // Removes the name with its value and its limit. False, without an effect, if it has a holder,
+    // also a former one, or a waiter. An unknown name is removed already.
+    bool remove(std::string_view name);
 
     // The holders with this token, oldest first, broken or not (table_breaks.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
@@ -162,6 +171,9 @@ private:
     Result acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
                        LastHolders& last, Stand stand);
     Result acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last, Stand stand);
+    Result acquire_permits(Waiter& waiter, const Acquire& request, const Slot& slot, Previous last,
+                           Stand stand);
+    RecordRef create_semaphore(std::string_view name, std::uint32_t limit, Previous last);
     void queue_up(Waiter& waiter, const NamedMode& one, RecordRefs& names);
     Result settle_newcomer(OperationId operation, Stand stand);
     [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;

@@ -45,7 +45,8 @@ public:
                      std::uint64_t endings);
     // The name must be known.
     WaitQueue& ensure_queue(std::string_view name);
-    // Removes the queue if it is empty, and the record if it has no holder and is not needed (S37).
+    // Removes the queue if it is empty, and the record if it has no holder and is not needed (S37):
+    // a semaphore whose limit was changed stays.
     template <class IsNeeded>
     void tidy(std::string_view name, const IsNeeded& is_needed);
     // Removes the queue, which must exist, if it has no waiters.
@@ -87,7 +88,8 @@ void NameTable::tidy(std::string_view name, const IsNeeded& is_needed) {
     if (has_queue(slot) && !waited) queues_.erase(slot.queue);
     auto& record = *slot.record;
     if (!record.has_writer() && !waited) record.turn = Turn::writers;
-    const bool is_empty = record.holders().empty() && !waited && !is_needed();
+    const bool rests = record.was_resized() || is_needed();
+    const bool is_empty = record.holders().empty() && !waited && !rests;
     if (is_empty) forget(slot.record);
 }
 

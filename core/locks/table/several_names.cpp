@@ -40,7 +40,7 @@ bool QueueAdmission::serve_barrier(const Waiter& barrier) {
         const auto waiter = names_.queue(name).remove(ticket);
         auto previous = record->previous();
         const auto token = holds_.grant(name, *record, waiter);
-        given.answer.names.push_back({name, token, std::move(previous)});
+        given.answer.names.push_back({name, token, std::move(previous), {}});
         moved_.insert(record);
     }
     grants_.push_back(std::move(given));

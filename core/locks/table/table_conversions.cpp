@@ -13,6 +13,7 @@ std::optional<FencingToken> LockTable::downgrade(std::string_view name, Operatio
     auto& record = *slot.record;
     const auto* held = record.find(hold);
     MORTISE_CHECK(held != nullptr);
+    if (record.semaphore() != nullptr) return std::nullopt;  // permits are not shared
     if (!covers(held->mode, mode) || waiting_upgrade(slot, hold) != nullptr) return std::nullopt;
     const auto token = held->token;
     record.convert(hold, mode, token);

@@ -16,6 +16,11 @@ void check_conversion(const LockRecord& record, const Conversion& conversion, bo
 void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfinished) {
     MORTISE_CHECK(!queue.is_empty());
     if (queue.conversion()) return check_conversion(record, *queue.conversion(), is_unfinished);
+    const auto* first = queue.first();
+    if (record.semaphore() != nullptr) {
+        MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);     // (7)
+        return MORTISE_CHECK(is_unfinished || !record.admits(first->mode, first->permits));  // (2)
+    }
     const auto admits = [&](LockMode mode) { return record.admits(mode); };
     MORTISE_CHECK(is_unfinished || queue.first_unhindered(admits) == nullptr);  // (2)
 }
@@ -27,12 +32,15 @@ void check_name(const LockTable& table, std::string_view name, bool is_unfinishe
     const auto* queue = table.queue_of(name);
     const bool barrier_leads =
         queue != nullptr && !queue->is_empty() && queue->first() == nullptr && queue->has_barrier();
-    const bool rests = table.values().find(name) != nullptr && queue == nullptr;
-    MORTISE_CHECK(!record.holders().empty() || barrier_leads || is_unfinished ||
-                  rests);                                          // (2), (4)
-    table.closures().check_name(name, record);                     // (6)
-    MORTISE_CHECK(record.is_compatible());                         // (1)
-    MORTISE_CHECK(record.newest_token() <= table.newest_token());  // (3)
+    const bool rests =
+        (table.values().find(name) != nullptr || record.was_resized()) && queue == nullptr;
+    const bool asks_for_more = record.semaphore() != nullptr && queue != nullptr;
+    MORTISE_CHECK(!record.holders().empty() || barrier_leads || asks_for_more || is_unfinished ||
+                  rests);  // (2), (4)
+    MORTISE_CHECK(record.semaphore() == nullptr || table.values().find(name) == nullptr);  // (7)
+    table.closures().check_name(name, record);                                             // (6)
+    MORTISE_CHECK(record.is_compatible());                                                 // (1)
+    MORTISE_CHECK(record.newest_token() <= table.newest_token());                          // (3)
     MORTISE_CHECK(record.previous().token <= table.newest_token());
     for (const auto& holder : record.holders())
         MORTISE_CHECK(holder.token <= record.newest_token() && holder.token.is_set());

@@ -51,7 +51,8 @@ struct Waiter {
     LockerTag locker{};
     HoldTerms terms{};                // of the hold, by the cluster's clocks
     std::uint32_t cached_tokens = 0;  // as in Acquire
-    bool is_try = false;  // it waits for cached grants only, and its node gives it up (S43)
+    bool is_try = false;        // it waits for cached grants only, and its node gives it up (S43)
+    std::uint32_t permits = 0;  // of a semaphore; zero: it waits for a lock
 };
 
 // An upgrade that waits. It goes before every waiter (S28), and there is at most one: that of an

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -40,6 +41,7 @@
 #include <mortise/lock_request.hpp>
 #include <mortise/node.hpp>
 #include <mortise/options.hpp>
+#include <mortise/semaphore.hpp>
 
 namespace mortise {
 
@@ -121,6 +123,66 @@ template <AcquireToken Token>
 auto async_acquire_for(const Node& node, std::string name, Duration wait_max, Token&& token) {
     return async_acquire_for(node, std::move(name), wait_max, AcquireOptions{},
                              std::forward<Token>(token));
+}
+
+// See Semaphore::acquire.
+template <AcquireToken Token>
+auto async_acquire(const Semaphore& semaphore, std::uint32_t n, AcquireOptions options,
+                   Token&& token) {
+    return detail::async_order(detail::StartAcquire{detail::runtime_of(semaphore)},
+                               detail::order_of(semaphore, n, std::move(options),
+                                                detail::Attempt::wait, detail::Deadline::max()),
+                               std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire(const Semaphore& semaphore, std::uint32_t n, Token&& token) {
+    return async_acquire(semaphore, n, AcquireOptions{}, std::forward<Token>(token));
+}
+
+// See Semaphore::try_acquire.
+template <AcquireToken Token>
+auto async_try_acquire(const Semaphore& semaphore, std::uint32_t n, AcquireOptions options,
+                       Token&& token) {
+    return detail::async_order(detail::StartAcquire{detail::runtime_of(semaphore)},
+                               detail::order_of(semaphore, n, std::move(options),
+                                                detail::Attempt::once, detail::Deadline::max()),
+                               std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_try_acquire(const Semaphore& semaphore, std::uint32_t n, Token&& token) {
+    return async_try_acquire(semaphore, n, AcquireOptions{}, std::forward<Token>(token));
+}
+
+// See Semaphore::acquire_until.
+template <AcquireToken Token>
+auto async_acquire_until(const Semaphore& semaphore, std::uint32_t n,
+                         std::chrono::steady_clock::time_point deadline, AcquireOptions options,
+                         Token&& token) {
+    return detail::async_order(
+        detail::StartAcquire{detail::runtime_of(semaphore)},
+        detail::order_of(semaphore, n, std::move(options), detail::Attempt::until, deadline),
+        std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire_until(const Semaphore& semaphore, std::uint32_t n,
+                         std::chrono::steady_clock::time_point deadline, Token&& token) {
+    return async_acquire_until(semaphore, n, deadline, AcquireOptions{},
+                               std::forward<Token>(token));
+}
+
+// See Semaphore::acquire_for. The time begins when the token starts the operation.
+template <AcquireToken Token>
+auto async_acquire_for(const Semaphore& semaphore, std::uint32_t n, Duration wait_max,
+                       AcquireOptions options, Token&& token) {
+    return detail::async_order(detail::StartAcquire{detail::runtime_of(semaphore), wait_max},
+                               detail::order_of(semaphore, n, std::move(options),
+                                                detail::Attempt::until, detail::Deadline::max()),
+                               std::forward<Token>(token));
+}
+template <AcquireToken Token>
+auto async_acquire_for(const Semaphore& semaphore, std::uint32_t n, Duration wait_max,
+                       Token&& token) {
+    return async_acquire_for(semaphore, n, wait_max, AcquireOptions{}, std::forward<Token>(token));
 }
 
 // See Node::acquire_all.

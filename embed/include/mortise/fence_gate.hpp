@@ -21,7 +21,7 @@ namespace mortise {
 // which all writes to the resource go.
 //
 // A resource has any name of 1 to 4,096 bytes; the resource and each of its slots are compared
-// separately. Slots are for semaphores (S15), which do not exist yet.
+// separately. Slots are those of semaphores (S15): Hold::slots().
 //
 // Thread safety: all members may be called from several threads at once, except moving and
 // destruction. Blocking: a token that is newer than the last one is synced to disk; concurrent
@@ -61,7 +61,8 @@ public:
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };
         return run(resource, nullptr, token, &body, run_body<decltype(body)>);
     }
-    // The same for the holder of one of several permits of a semaphore, which do not exist yet.
+    // The same for a slot of a semaphore, Slot::number and Slot::token: it refuses the former
+    // holder of that slot, and no holder of another one.
     template <std::invocable Effect>
     bool admit(std::string_view resource, std::uint32_t slot, FencingToken token, Effect&& effect) {
         const auto body = [&effect] { std::invoke(std::forward<Effect>(effect)); };

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <mortise/enums.hpp>
 #include <mortise/fencing_token.hpp>
 #include <mortise/info.hpp>
+#include <mortise/slot.hpp>
 
 namespace mortise {
 
@@ -51,6 +53,11 @@ public:
     // Greater than the token of every earlier conflicting holder of this name, for ever (P1). A
     // lost hold keeps its token; a released one has 0.
     [[nodiscard]] FencingToken token() const noexcept;
+
+    // The permits that it has of a semaphore, ascending by number, each with token(); empty for the
+    // hold of a lock. A lost hold keeps them; a released one has none. The span is valid until this
+    // object is moved from, assigned to or destroyed.
+    [[nodiscard]] std::span<const Slot> slots() const noexcept;
 
     // True while no other holder can have a conflicting hold, as long as the clocks keep their
     // bounds and nobody breaks the lock with BreakMode::immediate (P3). The answer is about the
@@ -103,7 +110,7 @@ public:
     // Stores the value and waits until the cluster has it. Requires an exclusive hold. The value is
     // at most 4 KiB of any bytes; empty bytes remove it. Errors:
     // - lock_lost: the hold was lost, and nothing was written
-    // - invalid_argument: the hold has another mode, or the value is too long
+    // - invalid_argument: the hold has another mode or is of a Semaphore, or the value is too long
     // - resource_exhausted: all values of the cluster together reached their limit
     // - outcome_unknown: no answer came in time
     void set_value(std::string_view bytes) const;
@@ -114,9 +121,9 @@ public:
 
     // --- conversions (S27)
 
-    // Only a hold that its owner has once can be converted: a hold in a HoldSet, and one that a
-    // Locker has more than once, fail with invalid_argument. Further errors of all conversions:
-    // those of check(), and no_quorum.
+    // Only a hold that its owner has once can be converted: a hold in a HoldSet, one that a Locker
+    // has more than once, and one of a Semaphore fail with invalid_argument. Further errors of all
+    // conversions: those of check(), and no_quorum.
 
     // Changes to a mode that admits everything the present one admits, for example from exclusive
     // to any mode, or from update to shared. Any other change fails with invalid_argument. Keeps

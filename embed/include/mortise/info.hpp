@@ -32,6 +32,7 @@ struct HolderInfo {
     FencingToken token{};
     std::uint64_t since = 0;  // log index of the grant
     bool cached = false;  // the node keeps it for its next acquire; whether it is in use is unknown
+    std::vector<std::uint32_t> slots{};  // of a semaphore: the numbers of its permits, ascending
 
     friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
@@ -44,6 +45,7 @@ struct WaiterInfo {
     std::uint64_t since = 0;  // log index of the request
     bool upgrades = false;    // it is one of the holders, and waits to upgrade
     int priority = 0;
+    std::uint32_t permits = 0;  // how many it wants of a semaphore; zero for a lock
 
     friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
@@ -57,6 +59,14 @@ struct LockValue {
     friend bool operator==(const LockValue&, const LockValue&) = default;
 };
 
+// How many permits a semaphore has (S34).
+struct SemaphoreLimit {
+    std::uint32_t permits = 0;
+    std::uint64_t version = 1;  // grows with each Semaphore::resize()
+
+    friend bool operator==(const SemaphoreLimit&, const SemaphoreLimit&) = default;
+};
+
 // A reason why a name is closed; there is at most one for each token and reason.
 struct ClosureInfo {
     ClosedBy by = ClosedBy::broken;
@@ -66,9 +76,9 @@ struct ClosureInfo {
     friend bool operator==(const ClosureInfo&, const ClosureInfo&) = default;
 };
 
-// What is known about one name. If it has no holders, waiters or value and is not closed, all
-// members but the name have their defaults. Names are bytes; use escaped() before showing one to a
-// person.
+// What is known about one name. If it has no holders, waiters, value or limit and is not closed,
+// all members but the name have their defaults. Names are bytes; use escaped() before showing one
+// to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;
@@ -88,8 +98,15 @@ struct LockInfo {
     std::size_t waiters_total = 0;
     std::size_t closures_total = 0;
     bool truncated = false;  // some of the lists above are incomplete
+    // Of a semaphore: as long as somebody has permits or waits, and from its first resize() until
+    // it is removed.
+    std::optional<SemaphoreLimit> limit{};
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
+    // The cluster knows the name: it is not free for any use.
+    [[nodiscard]] bool is_used() const noexcept {
+        return !holders.empty() || !waiters.empty() || value || is_closed || limit;
+    }
 
     friend bool operator==(const LockInfo&, const LockInfo&) = default;
 };

@@ -26,6 +26,8 @@
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
 #include <mortise/run_once.hpp>
+#include <mortise/semaphore.hpp>
 #include <mortise/shared_mutex.hpp>
+#include <mortise/slot.hpp>
 #include <mortise/striped_lock.hpp>
 #include <mortise/subscription.hpp>

@@ -169,9 +169,9 @@ public:
 
     // --- inspection ----------------------------------------------------------------------------
 
-    // The holders and the waiters of the name. If it has no holders, waiters or value and is not
-    // closed, all members but the name have their defaults. Blocks for at most call_timeout; with
-    // ReadLevel::local it does not ask the cluster.
+    // The holders and the waiters of the name. If it has no holders, waiters, value or limit and is
+    // not closed, all members but the name have their defaults. Blocks for at most call_timeout;
+    // with ReadLevel::local it does not ask the cluster.
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name, std::error_code& ec);
@@ -214,6 +214,14 @@ public:
     // nobody holds the name; outcome_unknown as for break_lock.
     void request_release(std::string_view name, std::string_view reason);
     void request_release(std::string_view name, std::string_view reason, std::error_code& ec);
+
+    // Deletes what the cluster keeps of a name that nobody uses: the value of a lock (S36), the
+    // limit of a semaphore that was resized (S37). Then the name may be used as either. An unknown
+    // name is no error. Fails with invalid_argument if somebody holds the name, waits for it, or
+    // keeps it closed; then nothing has changed. Returns when the cluster has decided; blocks for
+    // at most call_timeout. outcome_unknown as for break_lock.
+    void remove(std::string_view name);
+    void remove(std::string_view name, std::error_code& ec);
 
     // Reports events of this node to `sink` until the Subscription ends. The sink runs on a thread
     // of the node, one call at a time.

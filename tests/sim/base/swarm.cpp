@@ -159,6 +159,16 @@ void draw_caches(core::Prng& own, Swarm& swarm) {
     swarm.workload.caches = own.one_in(2);
 }
 
+// The search of tests/check does not know semaphores. Most nodes with restricted rights may use
+// them.
+void draw_semaphores(core::Prng& own, Swarm& swarm) {
+    if (swarm.workload.burst != 0 || swarm.judged_from_outside || !own.one_in(3)) return;
+    swarm.workload.semaphore_percent = 5 + own.below(70);
+    for (auto& [node, access] : swarm.restricted) {
+        if (!own.one_in(4)) access.rules.push_back({core::Right::acquire, "pool"});
+    }
+}
+
 // Nodes that are closed, and started again.
 void draw_closings(core::Prng& own, Swarm& swarm) {
     const auto timeout = swarm.election_timeout.count();
@@ -314,6 +324,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_timing(own, swarm);
     draw_window(own, swarm);
     draw_caches(own, swarm);
+    draw_semaphores(own, swarm);
     return swarm;
 }
 
@@ -343,6 +354,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.workload.write_percent != 0 ? ", values" : "") +
                 (swarm.workload.break_percent != 0 ? ", breaks" : "") +
                 (swarm.workload.terms_percent != 0 ? ", terms" : "") +
+                (swarm.workload.semaphore_percent != 0 ? ", semaphores" : "") +
                 (swarm.workload.caches ? ", cached grants" : "") +
                 (swarm.workload.close_pace != 0 ? ", closings" : "") +
                 (swarm.apply_bytes_max <= 4'096 ? ", small pieces" : "") +

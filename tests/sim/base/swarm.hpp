@@ -50,6 +50,7 @@ struct WorkloadOptions {
     std::uint64_t write_percent = 0;       // of holds under which values are written
     std::uint64_t break_percent = 0;       // of holds that are broken
     std::uint64_t terms_percent = 0;       // of acquires with time limits
+    std::uint64_t semaphore_percent = 0;   // of acquires that want permits
     bool caches = false;                   // nodes keep grants that their owners released
     SimTime close_pace = 0;  // the average time between two closes of a node; zero: none is closed
 };

@@ -19,11 +19,18 @@ const std::string* conflict_of(const std::vector<core::NamedMode>& mine,
     return nullptr;
 }
 
+// Two holds of permits conflict if they have a slot in common.
+bool have_in_common(const core::Slots& mine, const core::Slots& theirs) {
+    if (mine.empty() || theirs.empty()) return true;
+    return std::ranges::any_of(
+        mine, [&](std::uint32_t slot) { return std::ranges::find(theirs, slot) != theirs.end(); });
+}
+
 }  // namespace
 
 void Beliefs::begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
-                     core::Instant ends) {
-    believed_[hold] = {node, std::move(names), ends};
+                     core::Instant ends, core::Slots slots) {
+    believed_[hold] = {node, std::move(names), ends, std::move(slots)};
     check(hold);
 }
 
@@ -70,7 +77,8 @@ void Beliefs::check(core::OperationId hold) {
     for (const auto& [other, theirs] : believed_) {
         if (other == hold) continue;
         const auto* name = conflict_of(mine.names, theirs.names);
-        if (name == nullptr || !is_believed(other, theirs)) continue;
+        const bool conflicts = name != nullptr && have_in_common(mine.slots, theirs.slots);
+        if (!conflicts || !is_believed(other, theirs)) continue;
         if (clocks_.out_of_bounds(mine.node) || clocks_.out_of_bounds(theirs.node)) {
             tally_.probe("two believed it, clocks out of bounds");
             continue;

@@ -28,9 +28,9 @@ public:
         : violations_{violations}, tally_{tally}, clocks_{std::move(clocks)} {}
 
     // A hold of one name or several becomes valid; it ends at that time of the boot clock, if not
-    // before.
+    // before. `slots` are those of a semaphore (S15): only holds with the same slot conflict.
     void begins(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
-                core::Instant ends);
+                core::Instant ends, core::Slots slots = {});
     // A hold of one name has another mode from now on. Does nothing if the hold is not valid any
     // more.
     void changes(core::OperationId hold, core::LockMode mode);
@@ -48,6 +48,7 @@ private:
         core::NodeId node;
         std::vector<core::NamedMode> names;
         core::Instant ends;
+        core::Slots slots;
     };
 
     [[nodiscard]] bool is_believed(core::OperationId hold, const Believed& believed) const;

@@ -30,6 +30,8 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                            for (const auto& grant : one.answer.names) {
                                sum.text(grant.name);
                                sum.number(grant.token.raw());
+                               for (const auto slot : grant.slots)
+                                   sum.number(slot);
                            }
                            for (const auto& step : one.answer.cycle) {
                                sum.number(step.session.raw());
@@ -224,7 +226,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired
     const auto hold = acquired.hold;
     const auto* given = book_.find(hold);
     const auto is_told = [](const LogBook::GivenName& one, const core::Acquired::Part& told) {
-        return one.name == told.name && one.token == told.token;
+        return one.name == told.name && one.token == told.token && one.slots == told.slots;
     };
     if (given == nullptr || !std::ranges::equal(given->names, acquired.parts, is_told)) {
         return report(node, "a grant that the log does not have: " + in_words(hold));
@@ -249,7 +251,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired
     if (asked.max_hold_ms != 0 && acquired.ends > most) {
         report(node, "a hold that outlives its max_hold: " + in_words(hold));
     }
-    beliefs_.begins(node, hold, std::move(names), acquired.ends);
+    beliefs_.begins(node, hold, std::move(names), acquired.ends, acquired.parts.front().slots);
     suspensions_.begins(node, hold, asked.suspends);
 }
 

@@ -30,6 +30,10 @@ void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
         const core::OperationId operation{request->session, request->seq};
         requests_.emplace(operation, request->body);
         has_lockers_ = has_lockers_ || locker_of(operation) != 0;
+        if (const auto* acquire = body_of<core::Acquire>(operation); acquire && acquire->permits)
+            note_limit(acquire->names.front().name, acquire->limit);
+        if (const auto* resize = body_of<core::Resize>(operation))
+            note_limit(resize->name, resize->limit);
     }
     for (const auto& outcome : outcomes) {
         if (const auto* queued = std::get_if<core::Queued>(&outcome)) on_queued(queued->operation);
@@ -196,6 +200,8 @@ void LogBook::on_published(core::OperationId operation, const core::Publish& as)
 // A write takes effect once (S17).
 void LogBook::on_written(core::OperationId operation) {
     if (const auto* as = body_of<core::Publish>(operation)) return on_published(operation, *as);
+    if (body_of<core::Resize>(operation)) return tally_.probe("semaphore resized");
+    if (body_of<core::Remove>(operation)) return tally_.probe("name removed");
     const auto what = written_by(requests_.at(operation));
     const auto* breaks = body_of<core::BreakLock>(operation);
     const bool asks = body_of<core::AskRelease>(operation) != nullptr;
@@ -239,6 +245,8 @@ void LogBook::probe_refusal(core::OperationId operation, core::AnswerKind kind) 
     using enum core::AnswerKind;
     const bool upgrades = body_of<core::Upgrade>(operation) != nullptr;
     if (kind == kind_mismatch) tally_.probe("policy is another");
+    const bool of_semaphore = body_of<core::Resize>(operation) || body_of<core::Remove>(operation);
+    if (kind == busy && of_semaphore) tally_.probe("resize or removal without an effect");
     if (kind == deadlock && upgrades) tally_.probe("deadlock answer on shared");
     if (kind == busy && upgrades) tally_.probe("try to upgrade met others");
     if (kind == cancelled && upgrades) tally_.probe("upgrade cancelled");
@@ -287,8 +295,9 @@ void LogBook::grant(Given& given, core::OperationId operation, const core::Named
         return report("witness: " + in_words(operation) + " got " + grant.name +
                       ", which it did not ask for");
     }
-    given.names.push_back({grant.name, wish->second.mode, grant.token, cached_tokens});
+    given.names.push_back({grant.name, wish->second.mode, grant.token, cached_tokens, grant.slots});
     check_token(given.names.back());
+    check_slots(given.names.back());
     fairness_.granted(grant.name, wish->second, index_);
 }
 
@@ -319,6 +328,25 @@ void LogBook::on_converted(core::OperationId operation, const core::Answer& answ
     held.token = answer.token;
     held.cached_tokens = 0;
     check_token(held);
+}
+
+void LogBook::note_limit(const std::string& name, std::uint32_t limit) {
+    auto& largest = limits_[name];
+    largest = std::max(largest, limit);
+}
+
+// S15, S34: a slot is below the largest limit, and its tokens rise.
+void LogBook::check_slots(const GivenName& given) {
+    if (!given.slots.empty()) tally_.probe("permits granted");
+    for (const auto slot : given.slots) {
+        auto& newest = newest_of_slot_[{given.name, slot}];
+        if (slot >= limits_[given.name])
+            report("permits: slot " + std::to_string(slot) + " of " + given.name +
+                   " is above every limit");
+        if (given.token <= newest)
+            report("token order: slot " + std::to_string(slot) + " of " + given.name);
+        newest = given.token;
+    }
 }
 
 // A writer's token is larger than that of readers; readers of one mode may share one.

@@ -23,6 +23,7 @@ public:
         core::LockMode mode = core::LockMode::exclusive;
         core::FencingToken token;
         std::uint32_t cached_tokens = 0;  // that it reserves, from `token` on (S39)
+        core::Slots slots{};              // of a semaphore
 
         [[nodiscard]] bool has_token(core::FencingToken other) const {
             return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
@@ -106,6 +107,8 @@ private:
     void probe_locker(core::OperationId operation, const Given& given);
     [[nodiscard]] std::uint64_t locker_of(core::OperationId operation) const;
     void check_token(const GivenName& given);
+    void check_slots(const GivenName& given);
+    void note_limit(const std::string& name, std::uint32_t limit);
     template <class Body>
     [[nodiscard]] const Body* body_of(core::OperationId operation) const;
     // The names that an acquire of any kind requests.
@@ -135,6 +138,8 @@ private:
     std::map<core::ClosureId, core::Closure::Kind> closures_;
     bool has_lockers_ = false;
     std::map<std::string, Newest> newest_;
+    std::map<std::string, std::uint32_t> limits_;  // the largest that was ever asked for
+    std::map<std::pair<std::string, std::uint32_t>, core::FencingToken> newest_of_slot_;
 };
 
 }  // namespace mortise::sim

@@ -22,6 +22,8 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: publish",
     "repeat in the log: declined",
     "repeat in the log: end of the session",
+    "repeat in the log: resize",
+    "repeat in the log: removal",
 });
 static_assert(probes_of_repeats.size() == std::variant_size_v<core::RequestBody>);
 

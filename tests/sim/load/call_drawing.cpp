@@ -97,6 +97,36 @@ core::AcquireCall CallDrawing::acquire_several(core::Instant now) {
     return call;
 }
 
+// Names of their own, so that locks and semaphores meet only now and then.
+std::string CallDrawing::pool() {
+    return "pool" + std::to_string(prng_.below(2));
+}
+
+core::AcquireCall CallDrawing::acquire_permits(core::Instant now) {
+    core::AcquireCall call;
+    auto& request = call.request;
+    dress(request);
+    request.names.push_back({prng_.one_in(30) ? name() : pool()});
+    request.permits = 1 + static_cast<std::uint32_t>(prng_.below(prng_.one_in(6) ? 6 : 3));
+    request.limit = prng_.one_in(8) ? 1 + static_cast<std::uint32_t>(prng_.below(6)) : 3;
+    if (prng_.one_in(20)) request.permits = request.limit = 0;
+    if (!prng_.one_in(30)) {  // these are not for permits
+        request.policy = {};
+        request.policy_given = false;
+        request.locker = {};
+    }
+    call.deadline = deadline(now, 8);
+    call.suspends = percent(swarm_.workload.suspend_percent);
+    return call;
+}
+
+core::WriteCall CallDrawing::resize_or_remove(core::CallTag tag) {
+    if (prng_.one_in(3)) return {tag, {}, core::Remove{prng_.one_in(8) ? name() : pool()}};
+    core::Resize resize{pool(), static_cast<std::uint32_t>(prng_.below(7)), 0};
+    if (prng_.one_in(2)) resize.expected_version = 1 + prng_.below(6);
+    return {tag, {}, std::move(resize)};
+}
+
 core::Call CallDrawing::conversion(core::OperationId hold, core::LockMode held, core::Instant now) {
     using enum core::LockMode;
     const bool may = held == update || held == shared;
@@ -113,6 +143,7 @@ core::InspectCall CallDrawing::inspect() {
     core::InspectCall inspect;
     inspect.is_prefix = prng_.one_in(3);
     inspect.name = inspect.is_prefix ? "name" : name();
+    if (percent(swarm_.workload.semaphore_percent)) inspect.name = inspect.is_prefix ? "" : pool();
     inspect.limit = 10;
     return inspect;
 }

@@ -19,6 +19,10 @@ public:
     // `now` is of the steady clock of the caller.
     [[nodiscard]] core::AcquireCall acquire(core::Instant now);
     [[nodiscard]] core::AcquireCall acquire_several(core::Instant now);
+    // Of a semaphore, mostly; a name of another kind now and then.
+    [[nodiscard]] core::AcquireCall acquire_permits(core::Instant now);
+    // A resize of a semaphore, or a removal.
+    [[nodiscard]] core::WriteCall resize_or_remove(core::CallTag tag);
     // For a hold in that mode.
     [[nodiscard]] core::Call conversion(core::OperationId hold, core::LockMode held,
                                         core::Instant now);
@@ -37,6 +41,7 @@ private:
     [[nodiscard]] core::LockMode mode();
     [[nodiscard]] core::LockMode any_mode();
     [[nodiscard]] core::Instant deadline(core::Instant now, std::int64_t timeouts_max);
+    [[nodiscard]] std::string pool();
     void dress(core::Acquire& request);
     // Draws nothing in a run without that feature.
     [[nodiscard]] bool percent(std::uint64_t chance);

@@ -155,11 +155,19 @@ bool LockWorkload::is_crowded() const {
 
 void LockWorkload::acquire(core::NodeId node) {
     if (is_crowded()) return;
-    if (prng_.below(100) < world_.swarm.workload.several_percent) {
+    const auto semaphores = world_.swarm.workload.semaphore_percent;
+    if (semaphores != 0 && prng_.below(100) < semaphores) {
+        use_semaphore(node);
+    } else if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
         acquire_one(node, drawing_.acquire(steady(node)));
     }
+}
+
+void LockWorkload::use_semaphore(core::NodeId node) {
+    if (!prng_.one_in(6)) return ask(node, drawing_.acquire_permits(steady(node)));
+    call_write(node, drawing_.resize_or_remove(core::CallTag{++newest_tag_}));
 }
 
 // A waiting caller may lose patience and cancel.

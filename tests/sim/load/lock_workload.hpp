@@ -60,6 +60,7 @@ private:
     [[nodiscard]] bool is_crowded() const;
     void acquire_many();
     void acquire(core::NodeId node);
+    void use_semaphore(core::NodeId node);
     template <class WaitingCall>
     void ask(core::NodeId node, WaitingCall call);
     template <class WaitingCall>

@@ -44,6 +44,24 @@ TEST(UnsoundPart, IsTheNameBeforeTheOptions) {
         EXPECT_EQ(part(name, {.priority = -1}), "a name has 1 to 512 bytes");
 }
 
+TEST(UnsoundPart, SaysWhatIsWrongWithPermits) {
+    const auto part_of = [](Permits permits, const AcquireOptions& options) {
+        AcquireOrder order{"pool", options, Attempt::wait, {}};
+        order.permits = permits;
+        return unsound_part(order);
+    };
+    EXPECT_EQ(part_of({1'024, 65'536}, {}), "");
+    EXPECT_EQ(part_of({0, 3}, {}), "an acquire takes 1 to 1,024 permits at a time");
+    EXPECT_EQ(part_of({1'025, 3}, {}), "an acquire takes 1 to 1,024 permits at a time");
+    EXPECT_EQ(part_of({1, 0}, {}), "a limit is 1 to 65,536");
+    EXPECT_EQ(part_of({1, 3}, {.mode = LockMode::shared}),
+              "a semaphore has neither modes nor queue policies");
+    EXPECT_EQ(part_of({1, 3}, {.queue_policy = QueuePolicy::fifo}),
+              "a semaphore has neither modes nor queue policies");
+    EXPECT_EQ(unsound_limit(0, 0), "");
+    EXPECT_EQ(unsound_limit(65'537, 0), "a limit is at most 65,536");
+}
+
 TEST(UnsoundPart, IsEmptyWhenNothingIsWrong) {
     EXPECT_EQ(part("x", {}), "");
     const AcquireOptions options{.mode = LockMode::shared,

@@ -82,6 +82,18 @@ TEST(EntryWords, OtherRequestsNameTheOneThatTheyAreAbout) {
                     .ends_with("ask for the release of \"x\", reason \"please\""));
 }
 
+TEST(EntryWords, SemaphoresHaveWordsOfTheirOwn) {
+    core::Acquire permits;
+    permits.names.push_back({"pool"});
+    permits.permits = 2;
+    permits.limit = 3;
+    EXPECT_TRUE(request(permits).ends_with("\"pool\" exclusive, waits, 2 permits of 3 at first"));
+    EXPECT_TRUE(request(core::Resize{"pool", 4, 0}).ends_with("resize \"pool\" to 4 permits"));
+    EXPECT_TRUE(
+        request(core::Resize{"pool", 4, 2}).ends_with("to 4 permits, if its limit has version 2"));
+    EXPECT_TRUE(request(core::Remove{"pool"}).ends_with("remove \"pool\""));
+}
+
 TEST(EntryWords, SomeRequestsAreOfTheSessionAsSuch) {
     EXPECT_EQ(request(core::CloseSession{}), "session 5, request 7: close the session");
     EXPECT_EQ(request(core::Declined{}),

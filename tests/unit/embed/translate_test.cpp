@@ -82,6 +82,22 @@ core::LockView view_with_a_waiter() {
     return view;
 }
 
+TEST(LockInfoOf, ASemaphoreHasSlotsPermitsAndALimit) {
+    auto view = view_with_a_waiter();
+    EXPECT_FALSE(from_core(view).limit.has_value());
+    view.limit = core::LockView::Limit{3, 2};
+    view.waiters.front().permits = 2;
+    view.holders.resize(1);
+    view.holders.front().operation.session = core::SessionId{5};
+    view.holders.front().slots = {0, 2};
+    const auto info = from_core(view);
+    EXPECT_EQ(info.limit, (SemaphoreLimit{3, 2}));
+    EXPECT_EQ(info.waiters.front().permits, 2U);
+    EXPECT_EQ(info.holders.front().slots, (std::vector<std::uint32_t>{0, 2}));
+    EXPECT_TRUE(info.is_used());
+    EXPECT_FALSE(LockInfo{}.is_used());
+}
+
 TEST(LockInfoOf, SaysThatMoreIsLeftOut) {
     auto view = view_with_a_waiter();
     view.waiters_total = 1;

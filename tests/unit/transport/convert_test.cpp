@@ -167,6 +167,14 @@ core::OperationId operation(Prng& prng) {
     return {core::SessionId{positive(prng)}, core::Seq{positive(prng)}};
 }
 
+core::Slots slots(Prng& prng) {
+    core::Slots slots;
+    auto next = static_cast<std::uint32_t>(prng.below(60'000));
+    for (auto count = 1 + prng.below(4); count > 0; --count)
+        slots.push_back(next += 1 + static_cast<std::uint32_t>(prng.below(1'000)));
+    return slots;
+}
+
 core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
     core::LockView view;
     view.name = std::string(1, static_cast<char>(number_in_list)) + text(prng, 20);
@@ -179,6 +187,14 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         view.waiters.push_back(
             {operation(prng), mode(), index(prng), text(prng, core::label_bytes_max),
              static_cast<core::Priority>(prng.below(8)), core::Seq{number(prng)}});
+    if (coin(prng)) {
+        view.limit =
+            core::LockView::Limit{static_cast<std::uint32_t>(prng.below(70'000)), positive(prng)};
+        for (auto& holder : view.holders)
+            holder.slots = slots(prng);
+        for (auto& waiter : view.waiters)
+            waiter.permits = static_cast<std::uint32_t>(prng.below(core::permits_max));
+    }
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{positive(prng)};
     for (const auto& waiter : view.waiters)

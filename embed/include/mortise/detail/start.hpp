@@ -41,6 +41,12 @@ struct SeveralNames {
     bool all = true;  // otherwise any
 };
 
+// Of a semaphore; `limit` counts if the order creates it.
+struct Permits {
+    std::uint32_t count = 1;
+    std::uint32_t limit = 1;
+};
+
 struct AcquireOrder {
     std::string name;
     AcquireOptions options;
@@ -50,8 +56,9 @@ struct AcquireOrder {
     // Whether the request shares the grant of its locker's other holds of the name, or is merely
     // one of the locker's waits.
     bool is_shared = true;
-    bool may_be_cached = false;     // the grant may stay with this node (S43)
-    ErrorDetail* detail = nullptr;  // receives the details of an error, for a thread that waits
+    bool may_be_cached = false;        // the grant may stay with this node (S43)
+    std::optional<Permits> permits{};  // absent: of a lock
+    ErrorDetail* detail = nullptr;     // receives the details of an error, for a thread that waits
 };
 
 // The completion of an asynchronous operation. It is called once, on a callback thread of the node,

@@ -37,6 +37,13 @@ Request cached(LockMode mode, std::uint32_t tokens) {
     return request(std::move(asked));
 }
 
+Request permits(std::uint32_t permits, std::uint32_t limit) {
+    Acquire asked{{{"b", exclusive}}, true, {}, false, "who", 2};
+    asked.permits = permits;
+    asked.limit = limit;
+    return request(std::move(asked));
+}
+
 // One command of each kind, with small and large numbers.
 std::vector<Command> samples() {
     constexpr auto huge = ~std::uint64_t{0};
@@ -92,6 +99,11 @@ std::vector<Command> samples() {
         request(AskRelease{"b", {}}),
         cached(shared, 1),
         cached(exclusive, cached_tokens_max),
+        permits(1, 1),
+        permits(permits_max, semaphore_limit_max),
+        request(Resize{"b", 0, 0}),
+        request(Resize{"b", semaphore_limit_max, huge}),
+        request(Remove{"b"}),
         request(Publish{Seq{1}, FencingToken{1}}),
         request(Publish{Seq{69'999},
                         FencingToken{huge},
@@ -377,6 +389,11 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_FALSE(decodes(request(several)));
     several.names.clear();
     EXPECT_FALSE(decodes(request(several)));
+    EXPECT_FALSE(decodes(permits(permits_max + 1, 1)));
+    EXPECT_FALSE(decodes(permits(1, semaphore_limit_max + 1)));
+    EXPECT_FALSE(decodes(permits(1, 0)));
+    EXPECT_FALSE(decodes(request(Resize{"b", semaphore_limit_max + 1, 0})));
+    EXPECT_FALSE(decodes(request(Remove{""})));
     const OpenSession open{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
     auto wrong = open;
     wrong.ttl_ms = 0;

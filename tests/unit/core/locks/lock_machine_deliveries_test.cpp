@@ -93,7 +93,8 @@ class LockMachineDeliveries : public LockMachineTest, public testing::WithParamI
 public:
     static std::vector<Delivery> all() {
         auto rows = of_sessions();
-        for (auto&& more : {ends_of_closures(), requests(), conversions(), several(), of_names()})
+        for (auto&& more : {ends_of_closures(), requests(), conversions(), several(), of_names(),
+                            of_semaphores()})
             rows.insert(rows.end(), more.begin(), more.end());
         return rows;
     }
@@ -354,6 +355,22 @@ protected:
              asks(Publish{Seq{1}, FencingToken{3}, {7, {}}, "mine"}),
              {release(1, 7, 1), cached(1, 8, 8)}},
             {"AskRelease", {another}, asks(AskRelease{"a", "please"}), {release(2, 2, 1), next}},
+        };
+    }
+
+    static std::vector<Delivery> of_semaphores() {
+        const auto resize = [](std::uint32_t limit) { return Resize{"a", limit, 0}; };
+        return {
+            {"AcquireOfPermits",
+             {permits(2, 1, 1)},
+             asks(some_permits(2)),
+             {release(1, 7, asked), permits(3, 1, 2)}},
+            {"AcquireOfPermitsThatWaits",
+             {permits(2, 1, 2)},
+             asks(some_permits(2)),
+             {release(2, 2, 1), release(1, 7, asked), permits(3, 1, 2)}},
+            {"Resize", {permits(2, 1, 1)}, asks(resize(5)), {request(2, 2, resize(4))}},
+            {"Remove", {request(2, 1, resize(5))}, asks(Remove{"a"}), {request(2, 2, resize(4))}},
         };
     }
 

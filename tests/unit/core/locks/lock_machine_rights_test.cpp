@@ -53,6 +53,14 @@ TEST_F(LockMachineRights, ToAcquireANameAllowToAskForIt) {
     EXPECT_EQ(put(request(4, 2, AskRelease{"orders/42", {}})), "4.2 permission_denied");
 }
 
+// Who may acquire a name may use it up as well.
+TEST_F(LockMachineRights, ToAcquireANameAllowToResizeAndToRemoveIt) {
+    EXPECT_EQ(put(request(4, 1, Resize{"jobs/1", 3, 0})), "4.1 stored");
+    EXPECT_EQ(put(request(4, 2, Resize{"orders/42", 3, 0})), "4.2 permission_denied");
+    EXPECT_EQ(put(request(4, 3, Remove{"orders/42"})), "4.3 permission_denied");
+    EXPECT_EQ(put(request(4, 4, Remove{"jobs/1"})), "4.4 stored");
+}
+
 struct LockMachineBreakLockRights : LockMachineRights {
     LockMachineBreakLockRights()
         : LockMachineRights{{{AccessRole::voter}, {{Right::break_lock, "a"}}}} {}

@@ -79,6 +79,17 @@ protected:
         asked.cached_tokens = tokens;
         return request(session, seq, std::move(asked));
     }
+    static Acquire some_permits(std::uint32_t permits, std::uint32_t limit = 3,
+                                const std::string& name = "a") {
+        Acquire asked{{{name, LockMode::exclusive}}, true, {}, false, {}};
+        asked.permits = permits;
+        asked.limit = limit;
+        return asked;
+    }
+    static Request permits(std::uint64_t session, std::uint64_t seq, std::uint32_t permits,
+                           std::uint32_t limit = 3, const std::string& name = "a") {
+        return request(session, seq, some_permits(permits, limit, name));
+    }
     static Request release(std::uint64_t session, std::uint64_t seq, std::uint64_t operation) {
         return request(session, seq, Release{Seq{operation}});
     }
@@ -100,18 +111,24 @@ protected:
         return Expire{SessionId{session}, found == nullptr ? index_ : found->renewed_at};
     }
 
-    // "1:S:7 2:S:7 | 3:X": holders as session:mode:token, then waiters.
+    // "1:S:7 2:S:7 | 3:X": holders as session:mode:token, then waiters. Of a semaphore: a hold with
+    // its slots "1:X:7[0 1]", and a waiter with its permits "3:X*2".
     [[nodiscard]] std::string shown(const std::string& name = "a") const {
         std::string text;
         const auto view = machine_.inspect(name);
         for (const auto& holder : view.holders) {
             text += std::to_string(holder.operation.session.raw()) + ":" +
-                    spec::words(holder.mode) + ":" + std::to_string(holder.token.raw()) + " ";
+                    spec::words(holder.mode) + ":" + std::to_string(holder.token.raw());
+            std::string slots;
+            for (const auto slot : holder.slots)
+                slots += (slots.empty() ? "" : " ") + std::to_string(slot);
+            text += slots.empty() ? " " : "[" + slots + "] ";
         }
         text += "|";
         for (const auto& waiter : view.waiters) {
             text += " " + std::to_string(waiter.operation.session.raw()) + ":" +
                     spec::words(waiter.mode);
+            if (waiter.permits != 0) text += "*" + std::to_string(waiter.permits);
         }
         return text;
     }

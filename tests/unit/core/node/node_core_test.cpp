@@ -216,6 +216,28 @@ TEST(NodeCore, AReadWithoutALeaderEndsWithNoQuorum) {
 
 // S48: the name looked taken, so the leader was asked; it was free by then, so the log was used.
 // Both together may take no longer than one call.
+TEST(NodeCore, ATryForPermitsIsBusyWhenThereAreTooFew) {  // S20, S34
+    Running running;
+    auto& follower = running.cluster[n3];
+    const auto ask = [&](auto& node, std::uint64_t tag, std::uint32_t permits, bool wait) {
+        AcquireCall call;
+        call.tag = CallTag{tag};
+        call.request.names.push_back({"pool"});
+        call.request.permits = permits;
+        call.request.limit = 3;
+        call.request.wait = wait;
+        node.call(std::move(call));
+        running.cluster.run_for(heartbeat);
+    };
+    ask(running.leader, 1, 2, true);
+    const auto hold = running.leader.granted(1);
+    EXPECT_TRUE(hold.seq.is_set());
+    ask(follower, 2, 2, false);
+    EXPECT_TRUE(follower.was_answered<Busy>(2));
+    ask(follower, 3, 1, false);
+    EXPECT_TRUE(follower.granted(3).seq.is_set());
+}
+
 TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
     Running running;
     auto& follower = running.cluster[n3];
