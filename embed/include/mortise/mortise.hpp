@@ -23,6 +23,7 @@
 #include <mortise/node.hpp>
 #include <mortise/node_id.hpp>
 #include <mortise/options.hpp>
+#include <mortise/rate_limiter.hpp>
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
 #include <mortise/run_once.hpp>

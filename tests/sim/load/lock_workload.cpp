@@ -155,7 +155,8 @@ bool LockWorkload::is_crowded() const {
 
 void LockWorkload::acquire(core::NodeId node) {
     if (is_crowded()) return;
-    const auto semaphores = world_.swarm.workload.semaphore_percent;
+    // A request for more permits than there are may wait for ever, so progress is not owed to it.
+    const auto semaphores = core_.empty() ? world_.swarm.workload.semaphore_percent : 0;
     if (semaphores != 0 && prng_.below(100) < semaphores) {
         use_semaphore(node);
     } else if (prng_.below(100) < world_.swarm.workload.several_percent) {
