@@ -256,6 +256,20 @@ TEST_F(ApiContractCalls, TheNode) {
     EXPECT_TRUE(moved.status().stopped);
 }
 
+TEST_F(ApiContractCalls, Observers) {
+    const EventSink sink = [](const Event&) {};
+    const ObserveOptions from{.from = Position{}};
+    Subscription all = node_.observe("a", sink);
+    Subscription one = node_.observe("a", sink, from);
+    EXPECT_TRUE(all && one);
+    EXPECT_TRUE(node_.observe("a", sink, ec_));
+    EXPECT_FALSE(ec_);
+    EXPECT_TRUE(node_.observe("a", sink, {.from = {}, .only_this_name = true}, ec_));
+    const Position position;
+    EXPECT_EQ(Position::from_string(position.to_string()), position);
+    EXPECT_FALSE(position.is_set());
+}
+
 TEST_F(ApiContractCalls, HoldsMove) {
     Hold first = node_.acquire("a");
     const auto token = first.token();

@@ -22,6 +22,7 @@
 #include <mortise/mutex.hpp>
 #include <mortise/node.hpp>
 #include <mortise/node_id.hpp>
+#include <mortise/observe.hpp>
 #include <mortise/options.hpp>
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
