@@ -7,6 +7,7 @@
 #include <mortise/directory_errc.hpp>
 #include <mortise/dump.hpp>
 #include <mortise/duration.hpp>
+#include <mortise/election.hpp>
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
