@@ -101,10 +101,9 @@ bool LeaderDuties::propose_batch(Instant now) {
     if (!index) return false;  // it has stepped down: the senders send again what was taken
     formats_.remember(format);
     if (all && sweep_at_ == some_time) sweep_at_ = *index;
-    if (const auto taken = commands - proposer_.commands(); taken != 0) {
-        open_.push_back({*index, taken});
-        open_commands_ += taken;
-    }
+    const auto taken = commands - proposer_.commands();  // none if it only has renewals
+    open_.push_back({*index, taken});
+    open_commands_ += taken;
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
     return true;
 }

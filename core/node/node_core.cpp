@@ -54,6 +54,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       raft_{raft_options(options_), std::move(state.raft), Prng{prng_.next()}, now.steady},
       machine_{std::move(state.machine)},
       applied_{raft_.commit_index()},
+      changes_{applied_, options_.changes_kept},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       peers_{options_, raft_},
       own_life_{options_, raft_, peers_},
@@ -169,10 +170,13 @@ void NodeCore::apply(Entry& entry, Now now) {
     if (applied.entry.kind == EntryKind::commands) {
         machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
                        applied.outcomes);
+        changes_.add(applied_, machine_.name_changes());
         for (const auto& outcome : applied.outcomes)
             route(outcome, applied_, now);
-    } else if (applied.entry.kind == EntryKind::state_sum) {
-        comparison_.compare(applied.entry, applied_);
+    } else {
+        changes_.add(applied_, {});
+        if (applied.entry.kind == EntryKind::state_sum)
+            comparison_.compare(applied.entry, applied_);
     }
     if (raft_.is_leader()) tell_commit(applied);
     if (comparison_.is_due(applied_)) {

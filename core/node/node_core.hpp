@@ -16,6 +16,7 @@
 #include "core/node/membership_desk.hpp"
 #include "core/node/own_life.hpp"
 #include "core/node/snapshot_installer.hpp"
+#include "core/observe/change_ring.hpp"
 
 namespace mortise::core {
 
@@ -48,6 +49,8 @@ public:
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
     // The machine has everything up to here.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
+    // The newest changes of names, for observers.
+    [[nodiscard]] const ChangeRing& changes() const { return changes_; }
     // In memory until the state on disk has it.
     [[nodiscard]] std::size_t state_lag_bytes() const { return saver_.lag_bytes(); }
     // Messages dropped because their sender is not the node that the configuration names, or not
@@ -111,6 +114,7 @@ private:
     Raft raft_;
     LockMachine machine_;
     LogIndex applied_;
+    ChangeRing changes_;
     SessionAgent agent_;
 
     // What is known about peers, and about this node among them.

@@ -215,6 +215,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     if (!raft_.on_state_installed(event.last, now.steady)) return;
     machine_ = installer_.finish();
     applied_ = event.last.index;
+    changes_.restart(applied_);
     saver_.replaced(applied_);
     comparison_.forget_own();
     timers_.restart(timers_.save(applied_, now.steady), now.steady);

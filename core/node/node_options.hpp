@@ -8,6 +8,7 @@
 #include "core/base/generation.hpp"
 #include "core/base/instant.hpp"
 #include "core/codec/command_format.hpp"
+#include "core/observe/change_ring.hpp"
 #include "core/raft/configuration.hpp"
 
 namespace mortise::core {
@@ -38,7 +39,8 @@ struct NodeOptions {
     // Memory for changes that the state on disk lacks. Beyond it acquires are rejected, beyond 5/4
     // of it everything except renewals, and beyond 6/4 of it everything.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
-    std::size_t window = 2'048;  // see AgentOptions
+    ChangeRing::Limits changes_kept{};  // for observers
+    std::size_t window = 2'048;         // see AgentOptions
     std::uint64_t seed = 0;
     // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;

@@ -193,6 +193,36 @@ int mortise_config_set_log(mortise_config* config, mortise_log_level level,
                            mortise_log_callback sink, void* context, void (*destroy)(void* context),
                            mortise_error** error);
 
+/* Log lines that wait for a thread of the program: for a program that threads of a node must not
+ * call, such as an interpreter with a lock of its own. Free it with mortise_log_queue_free(), at
+ * any time: lines are dropped from then on. In the child of a fork it has no lines. */
+typedef struct mortise_log_queue mortise_log_queue;
+
+/* The nodes that are opened with this config put lines from `level` on into a new queue. That
+ * replaces what was set before. At most lines_max lines wait, 1 to 65536; one that finds the queue
+ * full is dropped and counted. */
+int mortise_config_queue_log(mortise_config* config, mortise_log_level level, size_t lines_max,
+                             mortise_log_queue** queue, mortise_error** error);
+
+typedef struct mortise_log_line {
+    size_t size;      /* sizeof(mortise_log_line), set by the caller */
+    const char* text; /* belongs to the queue, until the next call with it; NULL at the end */
+    size_t length;    /* of text, which is a line without time, level and newline */
+    uint64_t dropped; /* lines that were dropped between the line before and this one */
+    mortise_log_level level;
+    int32_t reserved; /* 0 */
+} mortise_log_line;
+
+/* Takes the next line, and waits for it without a limit. The end has come, MORTISE_OK and
+ * line->text is NULL, when every line was taken and either the queue was closed or the config and
+ * the nodes that were opened with it are gone. One thread at a time may call it for a queue. Set
+ * line->size before each call; see mortise_node_status(). */
+int mortise_log_queue_next(mortise_log_queue* queue, mortise_log_line* line, mortise_error** error);
+/* Lines that come from now on are dropped; those that wait can still be taken. Does not block. NULL
+ * is allowed. */
+void mortise_log_queue_close(mortise_log_queue* queue);
+void mortise_log_queue_free(mortise_log_queue* queue);
+
 /* --------------------------------------------------------------------------------------- node */
 
 /* One member of a cluster, in this process. Free it with mortise_node_free(). */

@@ -125,6 +125,7 @@ void CoreLoop::after_step(core::Instant began) {
     watch_leader();
     watch_ready();
     watch_hand_over();
+    tell_observers();
     set_timer();
     const Duration took = steady_now() - began;
     metrics_.slowest_loop_turn = std::max(metrics_.slowest_loop_turn, took);
@@ -141,7 +142,15 @@ void CoreLoop::written(core::WriteId id) {
 void CoreLoop::take_calls() {
     if (suspended_) return let_calls_wait();
     begin_calls(parts_.gate->take(calls_per_step_max));
-    if (driver_ && !ended_) set_timer();  // the cache may have to be looked at earlier
+    if (!driver_ || ended_) return;
+    tell_observers();  // one may be new, or have room again
+    set_timer();       // the cache may have to be looked at earlier
+}
+
+// What is left is told after the events that arrived meanwhile.
+void CoreLoop::tell_observers() {
+    if (driver_->is_stopped()) return;
+    if (parts_.observers.tell(driver_->core())) parts_.gate->wake_up();
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {

@@ -18,6 +18,7 @@
 #include "embed/host/log_sink.hpp"
 #include "embed/runtime/client_desk.hpp"
 #include "embed/runtime/driver.hpp"
+#include "embed/runtime/observer_hub.hpp"
 #include "embed/runtime/pending_calls.hpp"
 #include "embed/runtime/waiting_calls.hpp"
 #include "embed/threads/call_gate.hpp"
@@ -37,6 +38,7 @@ struct LoopParts {
     Notifier& notifier;
     Notifier& losses;  // runs what the program registered with Hold::lost()
     EventHub& events;
+    ObserverHub& observers;
     LeaseThread& leases;
     std::shared_ptr<GrantCache> cache;
     Readiness& readiness;
@@ -132,6 +134,7 @@ private:
     void peer_down(core::NodeId peer) override;
     void received(core::NodeId from, core::PeerMessage message) override;
     void after_step(core::Instant began);
+    void tell_observers();
     [[nodiscard]] core::Instant deadline() const;
     void set_timer();
     void timer_fired();

@@ -204,6 +204,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
                     *notifier_,
                     losses_,
                     events_,
+                    observers_,
                     leases_,
                     cache_,
                     readiness_,

@@ -73,6 +73,7 @@ public:
     [[nodiscard]] const std::shared_ptr<GrantCache>& cache() const { return cache_; }
     [[nodiscard]] Readiness& readiness() { return readiness_; }
     [[nodiscard]] EventHub& events() { return events_; }
+    [[nodiscard]] ObserverHub& observers() { return observers_; }
     [[nodiscard]] ThreadOwners& owners() { return owners_; }
 
     // The status as the core thread knows it; the last known one if the node has stopped or does
@@ -151,6 +152,7 @@ private:
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
     Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
     std::shared_ptr<CallGate> gate_;
+    ObserverHub observers_{*notifier_, gate_};
     const std::shared_ptr<GrantCache> cache_;
     std::unique_ptr<TlsWatch> tls_;  // empty without TLS
     DescriptorWatch descriptors_{io_};

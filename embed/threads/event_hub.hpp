@@ -7,6 +7,7 @@
 
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
+#include "embed/threads/sink_line.hpp"
 #include <mortise/event.hpp>
 #include <mortise/subscription.hpp>
 
@@ -23,9 +24,7 @@ public:
     void publish(const NodeEvent& event) noexcept;
 
 private:
-    class Line;
-
-    void deliver(const std::shared_ptr<Line>& line);
+    using Line = SinkLine<NodeEvent>;
 
     Notifier& notifier_;
     Guarded<std::vector<std::weak_ptr<Line>>> lines_;

@@ -12,7 +12,8 @@ MORTISE_LIBRARY names, the one in the folder of this package, or that of the sys
 Times are seconds as a number, or a datetime.timedelta. Names are str, sent as UTF-8, or bytes.
 
 Threads: every call may be made on any thread. The interpreter runs other threads while a call
-waits. Callbacks run on threads of the node, which Python sees as threads that it did not start.
+waits. Lost callbacks run on threads of the node, which Python sees as threads that it did not
+start; log sinks have threads of their own.
 
 fork(): in the child, nodes and holds of the parent raise Forked. Open a node there.
 """
@@ -24,12 +25,12 @@ from ._errors import (
     KindMismatch, LockError, LockLost, NodeStopped, NoQuorum, NotHeld, NotReady, OutcomeUnknown,
     OutOfMemory, PermissionDenied, ResourceExhausted, SessionExpired, StaleRequest, SystemFailure,
     TimedOut)
+from ._canceller import Canceller
 from ._config import Config
 from ._hold import Hold, Previous
 from ._library import version
-from ._node import Canceller, Node, Status
-
-__version__ = "0.1.0"
+from ._load import VERSION as __version__
+from ._node import Node, Status
 
 __all__ = [
     "Caching", "Cancelled", "Canceller", "Code", "Config", "Deadlock", "DirectoryError", "Forked",

@@ -1,4 +1,4 @@
-"""Python functions that the library calls.
+"""Python functions that the library calls when a hold is lost.
 
 The library gets one trampoline of each kind, which lives as long as the program, and a number as
 the context. The function is found under that number until the library destroys the context.
@@ -6,34 +6,44 @@ the context. The function is found under that number until the library destroys 
 
 from __future__ import annotations
 
-import ctypes
 import itertools
-from typing import Any, Callable
+from typing import Callable
 
-from ._enums import LogLevel
-from ._library import DESTROY_CALLBACK, LOG_CALLBACK, LOST_CALLBACK
+from ._library import DESTROY_CALLBACK, LOST_CALLBACK, HoldHandle, lib
 
-_functions: dict[int, Callable[..., Any]] = {}
+_functions: dict[int, Callable[[int], None]] = {}
 _numbers = itertools.count(1)
+# The holds of callbacks that have begun, because only the library knows when one has returned from
+# Python. They are kept a little longer than that.
+_begun: dict[int, HoldHandle] = {}
 
 
-def keep(function: Callable[..., Any]) -> int:
-    """The context of a function; `destroy` forgets it."""
+def keep(function: Callable[[int], None]) -> int:
+    """The context of a function, which gets it; `destroy` forgets it."""
+    for context in list(_begun):
+        if context not in _functions:
+            _begun.pop(context, None)
     number = next(_numbers)
     _functions[number] = function
     return number
 
 
+def begun(context: int, hold: HoldHandle) -> None:
+    """Called by the function of that context: `await_all` waits for it, also if the program forgets
+    its hold and its node."""
+    _begun[context] = hold
+
+
+def await_all() -> None:
+    """Returns when every callback has returned from Python. It must not be called in one."""
+    for hold in list(_begun.values()):
+        lib.hold_unlock(hold)  # it is lost: this only waits
+
+
 # What a function raises goes to sys.unraisablehook, as ctypes does it.
 @LOST_CALLBACK
 def lost(context: int) -> None:
-    _functions[context]()
-
-
-@LOG_CALLBACK
-def log(context: int, level: int, line: int, length: int) -> None:
-    text = ctypes.string_at(line, length).decode(errors="replace")
-    _functions[context](LogLevel(level), text)
+    _functions[context](context)
 
 
 @DESTROY_CALLBACK

@@ -1,6 +1,7 @@
 """The constants of mortise.h."""
 
 import enum
+from typing import Any, Type, TypeVar
 
 
 class Code(enum.IntEnum):
@@ -73,7 +74,7 @@ class Caching(enum.IntEnum):
 
 
 class HoldState(enum.IntEnum):
-    """The state of a hold; LOST is for ever."""
+    """The state of a hold; LOST is for ever. One that only a later library knows is LOST."""
 
     HELD = 0
     AT_RISK = 1
@@ -83,7 +84,7 @@ class HoldState(enum.IntEnum):
 
 
 class LossReason(enum.IntEnum):
-    """Why a hold was lost."""
+    """Why a hold was lost. A reason that only a later library knows is EXPIRED."""
 
     NONE = 0
     EXPIRED = 1
@@ -93,7 +94,8 @@ class LossReason(enum.IntEnum):
 
 
 class Predecessor(enum.IntEnum):
-    """How the hold of the previous holder ended."""
+    """How the hold of the previous holder ended. An end that only a later library knows is
+    EXPIRED."""
 
     NONE = 0
     CLEAN = 1
@@ -102,10 +104,22 @@ class Predecessor(enum.IntEnum):
 
 
 class LogLevel(enum.IntEnum):
-    """The level of a log line, and the threshold from which lines are written."""
+    """The level of a log line, and the threshold from which lines are written. A level that only a
+    later library knows is ERROR."""
 
     DEBUG = 0
     INFO = 1
     WARN = 2
     ERROR = 3
     OFF = 4
+
+
+Member = TypeVar("Member", bound=enum.IntEnum)
+
+
+def member(kind: Type[Member], value: Any, otherwise: Member) -> Member:
+    """`otherwise` for a value that a later library returns; mortise.h says which to take."""
+    try:
+        return kind(value)
+    except ValueError:
+        return otherwise

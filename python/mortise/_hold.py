@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_size_t
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Callable, Optional, Type
+from typing import Any, Callable, Optional, Type
 
 from . import _callbacks
-from ._enums import HoldState, LossReason, Mode, Predecessor
-from ._library import INT64_MAX, CPrevious, Name, Seconds, call, encoded, lib, nanoseconds
+from ._arguments import INT64_MAX, Name, Seconds, encoded, nanoseconds
+from ._enums import HoldState, LossReason, Mode, Predecessor, member
+from ._library import BytesHandle, CPrevious, HoldHandle, call, lib
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,14 @@ class Hold:
 
     The owner is the object, not a thread. Leaving the block releases the lock and waits for the
     cluster; if the lock was lost, it raises LockLost, unless the block itself raised something. A
-    hold that is forgotten is released when the garbage collector finds it.
+    hold that is forgotten is released when the garbage collector finds it. It keeps its node open;
+    when the node is closed, the hold is lost, and says NodeStopped.
     """
 
-    def __init__(self, handle: int, name: Name) -> None:
+    def __init__(self, node: Any, handle: HoldHandle, name: Name) -> None:
+        self._node = node
         self._handle = handle
         self._name = name
-        self._free = weakref.finalize(self, lib.hold_free, handle)
-        self._free.atexit = False  # the end of its node releases it
 
     def __enter__(self) -> Hold:
         return self
@@ -58,7 +59,7 @@ class Hold:
     @property
     def mode(self) -> Mode:
         """The mode as it was asked for."""
-        return Mode(lib.hold_mode(self._handle))
+        return member(Mode, lib.hold_mode(self._handle), Mode.EXCLUSIVE)
 
     @property
     def token(self) -> int:
@@ -80,12 +81,12 @@ class Hold:
     @property
     def state(self) -> HoldState:
         """Whether it is held, at risk, suspended, lost or released."""
-        return HoldState(lib.hold_state(self._handle))
+        return member(HoldState, lib.hold_state(self._handle), HoldState.LOST)
 
     @property
     def why_lost(self) -> LossReason:
         """Why it was lost; NONE if it is not."""
-        return LossReason(lib.hold_why_lost(self._handle))
+        return member(LossReason, lib.hold_why_lost(self._handle), LossReason.EXPIRED)
 
     def check(self) -> None:
         """Raises unless `valid`: LockLost, NotHeld, NodeStopped, Forked, NoQuorum."""
@@ -109,8 +110,9 @@ class Hold:
         """
         this = weakref.ref(self)
 
-        def lost() -> None:
+        def lost(context: int) -> None:
             if (hold := this()) is not None:
+                _callbacks.begun(context, hold._handle)
                 callback(hold)
 
         call(lib.hold_on_lost, self._handle, _callbacks.lost, _callbacks.keep(lost),
@@ -118,12 +120,9 @@ class Hold:
 
     def value(self) -> bytes:
         """The value that is stored with the name; empty if there is none."""
-        output, length = c_void_p(), c_size_t()
+        output, length = BytesHandle(), c_size_t()
         call(lib.hold_value, self._handle, byref(output), byref(length))
-        try:
-            return ctypes.string_at(output, length.value)
-        finally:
-            lib.bytes_free(output)
+        return ctypes.string_at(output, length.value)
 
     def set_value(self, value: Name) -> None:
         """Stores at most 4 KiB with the name, and waits until the cluster has it."""
@@ -135,7 +134,8 @@ class Hold:
         got = CPrevious(size=ctypes.sizeof(CPrevious))
         call(lib.hold_previous, self._handle, byref(got))
         label = ctypes.string_at(got.label, got.label_length).decode(errors="replace")
-        return Previous(Predecessor(got.how), label, int(got.token))
+        how = member(Predecessor, got.how, Predecessor.EXPIRED)
+        return Previous(how, label, int(got.token))
 
     def release(self) -> None:
         """Releases the lock and waits until the cluster has confirmed it. Raises LockLost if it was

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
-import datetime
-import os
+import functools
+import types
 from ctypes import (
     CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32,
     c_uint64, c_void_p)
-from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Type, TypeVar
 
 from ._errors import class_of, known
-
-Seconds = Union[int, float, datetime.timedelta]
-Name = Union[str, bytes]
-
-INT64_MAX = 2**63 - 1  # no limit
+from ._load import load
 
 
 class AcquireOptions(Structure):
@@ -54,6 +48,14 @@ class CPrevious(Structure):
         ("how", c_int32), ("reserved", c_int32)]
 
 
+class CLogLine(Structure):
+    """mortise_log_line."""
+
+    _fields_ = [
+        ("size", c_size_t), ("text", c_void_p), ("length", c_size_t), ("dropped", c_uint64),
+        ("level", c_int32), ("reserved", c_int32)]
+
+
 LOST_CALLBACK = CFUNCTYPE(None, c_void_p)
 DESTROY_CALLBACK = CFUNCTYPE(None, c_void_p)
 LOG_CALLBACK = CFUNCTYPE(None, c_void_p, c_int32, c_void_p, c_size_t)
@@ -79,7 +81,11 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "config_single_node": (c_int, [*_TEXT, _OUT, _OUT]),
     "config_in_memory": (c_int, [_OUT, _OUT]),
     "config_set_log": (c_int, [c_void_p, c_int32, LOG_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT]),
+    "config_queue_log": (c_int, [c_void_p, c_int32, c_size_t, _OUT, _OUT]),
     "config_free": (None, [c_void_p]),
+    "log_queue_next": (c_int, [c_void_p, POINTER(CLogLine), _OUT]),
+    "log_queue_close": (None, [c_void_p]),
+    "log_queue_free": (None, [c_void_p]),
     "node_open": (c_int, [c_void_p, _OUT, _OUT]),
     "node_wait_ready": (c_int, [c_void_p, c_int64, _OUT]),
     "node_id": (c_uint64, [c_void_p]),
@@ -112,26 +118,6 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-def _candidates() -> list[str]:
-    if named := os.environ.get("MORTISE_LIBRARY"):
-        return [named]
-    here = Path(__file__).parent
-    found = [str(path) for path in (here / "libmortise.so.0", here / "libmortise.so")
-             if path.exists()]
-    return [*found, "libmortise.so.0", ctypes.util.find_library("mortise") or "libmortise.so"]
-
-
-def _load() -> ctypes.CDLL:
-    problems = []
-    for path in _candidates():
-        try:
-            return ctypes.CDLL(path)
-        except OSError as problem:
-            problems.append(str(problem))
-    raise ImportError("the shared library of Mortise was not found; set MORTISE_LIBRARY to its "
-                      "path: " + "; ".join(problems))
-
-
 class _Functions:
     """mortise_node_open as `lib.node_open`."""
 
@@ -146,7 +132,7 @@ class _Functions:
         raise AttributeError(name)
 
 
-lib = _Functions(_load())
+lib = _Functions(load(["mortise_" + name for name in _SIGNATURES]))
 
 
 def version() -> str:
@@ -154,49 +140,74 @@ def version() -> str:
     return str(lib.version().decode())
 
 
+def _freed_by(function: Any) -> Any:
+    """A `__del__` that calls this function of the library.
+
+    Python runs signal handlers between its own instructions, and an exception of theirs, as that
+    of Ctrl-C, would get lost in a `__del__` together with the object. This one has no instruction:
+    everything in it is written in C.
+    """
+    return property(functools.partial(types.MethodType, function))
+
+
+# The owners of what the library makes. The library writes into an owner that exists already, so
+# what a call made has an owner when the call returns, whatever interrupts the caller then.
+
+class ErrorHandle(c_void_p):
+    __del__ = _freed_by(lib.error_free)
+
+
+class BytesHandle(c_void_p):
+    __del__ = _freed_by(lib.bytes_free)
+
+
+class ConfigHandle(c_void_p):
+    __del__ = _freed_by(lib.config_free)
+
+
+class NodeHandle(c_void_p):
+    __del__ = _freed_by(lib.node_free)
+
+
+class CancellerHandle(c_void_p):
+    __del__ = _freed_by(lib.canceller_free)
+
+
+class HoldHandle(c_void_p):
+    __del__ = _freed_by(lib.hold_free)
+
+
+class LogQueueHandle(c_void_p):
+    __del__ = _freed_by(lib.log_queue_free)
+
+
+Handle = TypeVar("Handle", bound=c_void_p)
+
+
 def call(function: Any, *arguments: Any) -> None:
     """Calls a function whose last parameter receives the error, and raises it."""
-    error = c_void_p()
+    error = ErrorHandle()
     code = function(*arguments, byref(error))
     if code != 0:
         raise _exception(code, error)
 
 
-def made(function: Any, *arguments: Any) -> Optional[int]:
-    """The object that a function makes as its last output before the error; None for NULL."""
-    output = c_void_p()
+def made(kind: Type[Handle], function: Any, *arguments: Any) -> Handle:
+    """The owner of what a function makes as its last output before the error; false if that is
+    NULL."""
+    output = kind()
     call(function, *arguments, byref(output))
-    return output.value
+    return output
 
 
-def _exception(code: int, error: c_void_p) -> Exception:
-    try:
-        return class_of(code)(
-            _text(lib.error_message, error).decode(errors="replace"), known(code),
-            _text(lib.error_lock_name, error).decode(errors="surrogateescape"),
-            _text(lib.error_reason, error).decode(errors="replace"),
-            bool(lib.code_is_retryable(code)), lib.error_errno(error))
-    finally:
-        lib.error_free(error)
+def _exception(code: int, error: ErrorHandle) -> Exception:
+    return class_of(code)(
+        _text(lib.error_message, error).decode(errors="replace"), known(code),
+        _text(lib.error_lock_name, error).decode(errors="surrogateescape"),
+        _text(lib.error_reason, error).decode(errors="replace"),
+        bool(lib.code_is_retryable(code)), lib.error_errno(error))
 
 
-def _text(function: Any, error: c_void_p) -> bytes:
+def _text(function: Any, error: ErrorHandle) -> bytes:
     length = c_size_t()
     return ctypes.string_at(function(error, byref(length)), length.value)
-
-
-def encoded(text: Name) -> bytes:
-    if isinstance(text, str):
-        return text.encode()
-    if isinstance(text, (bytes, bytearray, memoryview)):
-        return bytes(text)
-    raise TypeError(f"str or bytes expected, not {type(text).__name__}")
-
-
-def nanoseconds(time: Optional[Seconds], otherwise: int) -> int:
-    """`otherwise` for None. Negative times are left to the library, which refuses them."""
-    if time is None:
-        return otherwise
-    if isinstance(time, datetime.timedelta):
-        time = time.total_seconds()
-    return max(min(round(time * 1e9), INT64_MAX), -1) if time != float("inf") else INT64_MAX

@@ -6,18 +6,24 @@ import atexit
 import ctypes
 import os
 import threading
+import time
 import weakref
 from ctypes import byref
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Optional, Type, Union
 
+from . import _callbacks, _log
+from ._arguments import INT64_MAX, Name, Seconds, encoded, int32, int64, nanoseconds
+from ._canceller import Canceller
 from ._config import Config
 from ._enums import Caching, Code, Mode, OnUncertain, QueuePolicy
 from ._errors import TimedOut
 from ._hold import Hold
-from ._library import (
-    INT64_MAX, AcquireOptions, CStatus, Name, Seconds, call, encoded, lib, made, nanoseconds)
+from ._library import AcquireOptions, CStatus, HoldHandle, NodeHandle, call, lib, made
+
+# Python runs signal handlers between its own instructions, so a long wait is made in pieces.
+_PIECE_NS = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -35,27 +41,21 @@ class Status:
     is_stopped: bool
 
 
-class Canceller:
-    """Ends waits before their time, from any thread; one serves any number of acquires."""
-
-    def __init__(self) -> None:
-        self._handle = made(lib.canceller_new)
-        self._free = weakref.finalize(self, lib.canceller_free, self._handle)
-        self._free.atexit = False
-
-    def cancel(self) -> None:
-        """The waits that use it, now and later, raise Cancelled. It cannot be taken back."""
-        lib.canceller_cancel(self._handle)
-
-
-_open_nodes: weakref.WeakSet[Node] = weakref.WeakSet()
+_nodes: weakref.WeakSet[Node] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
-    """No thread of a node may call Python code when there is no interpreter any more."""
-    for node in list(_open_nodes):
-        node.close()
+    """No thread of a node may call Python code when there is no interpreter any more. Nodes that
+    are closed are in the list, too: if that was done in a callback, it has perhaps not ended."""
+    try:
+        for node in list(_nodes):
+            node.close()
+        _callbacks.await_all()
+        _log.end_all()
+    except KeyboardInterrupt:  # a second one ends the waiting, and not the closing
+        _close_all()
+        raise
 
 
 class Node:
@@ -80,11 +80,9 @@ class Node:
     def __init__(self, config: Union[Config, str, os.PathLike[str]]) -> None:
         if not isinstance(config, Config):
             config = Config.from_file(config)
-        self._handle = made(lib.node_open, config._handle)
-        self._free = weakref.finalize(self, lib.node_free, self._handle)
-        # At the end of the program a thread may still be in a call; the node is only closed then.
-        self._free.atexit = False
-        _open_nodes.add(self)
+        self._handle = NodeHandle()
+        _nodes.add(self)  # also if the program is interrupted when it has just been opened
+        call(lib.node_open, config._handle, byref(self._handle))
 
     def __enter__(self) -> Node:
         return self
@@ -100,8 +98,15 @@ class Node:
 
     def wait_ready(self, wait_max: Optional[Seconds] = None) -> None:
         """Waits until the cluster has a leader and this node a session. Raises TimedOut, whose
-        `reason` says what is missing."""
-        call(lib.node_wait_ready, self._handle, nanoseconds(wait_max, INT64_MAX))
+        `reason` says what is missing. Ctrl-C ends the wait."""
+        left = nanoseconds(wait_max, INT64_MAX)
+        end = time.monotonic_ns() + left
+        while left > _PIECE_NS:
+            try:
+                return call(lib.node_wait_ready, self._handle, _PIECE_NS)
+            except TimedOut:
+                left = max(end - time.monotonic_ns(), 0)
+        return call(lib.node_wait_ready, self._handle, left)
 
     def status(self) -> Status:
         """What the node knows, without asking the cluster."""
@@ -112,9 +117,10 @@ class Node:
 
     def close(self) -> None:
         """Ends pending calls with NodeStopped, releases all holds and stops. No callback runs
-        after it has returned. A second call has no effect."""
+        after it has returned. In a callback of the node it returns at once, and the node ends
+        elsewhere; the end of the program waits for that. A second call waits for the first one, and
+        otherwise has no effect."""
         lib.node_close(self._handle)
-        _open_nodes.discard(self)
 
     def acquire(self, name: Name, *, wait_max: Optional[Seconds] = None,
                 **options: Any) -> Hold:
@@ -128,9 +134,9 @@ class Node:
     def try_acquire(self, name: Name, **options: Any) -> Optional[Hold]:
         """Makes one attempt: None if another holder has the lock."""
         content = encoded(name)
-        handle = made(lib.node_try_acquire, self._handle, content, len(content),
+        handle = made(HoldHandle, lib.node_try_acquire, self._handle, content, len(content),
                       byref(_options(**options)))
-        return Hold(handle, name) if handle else None
+        return Hold(self, handle, name) if handle else None
 
     def acquire_for(self, name: Name, wait_max: Optional[Seconds],
                     **options: Any) -> Optional[Hold]:
@@ -142,7 +148,8 @@ class Node:
     def break_lock(self, name: Name, token: int, reason: str = "") -> None:
         """Takes a lock away from the holder with that token. NotHeld if nobody has it."""
         content, words = encoded(name), encoded(reason)
-        call(lib.node_break_lock, self._handle, content, len(content), token, words, len(words))
+        call(lib.node_break_lock, self._handle, content, len(content), int64(token, "token"),
+             words, len(words))
 
     def _interruptible(self, function: Any, name: Name, options: AcquireOptions,
                        extra: tuple[int, ...]) -> Optional[Hold]:
@@ -153,13 +160,14 @@ class Node:
         # It may go on for a moment after an interruption, so it keeps what it needs: this node, and
         # the options with their canceller.
         def acquire() -> Optional[Hold]:
-            handle = made(function, self._handle, content, len(content), *extra, byref(options))
-            return Hold(handle, name) if handle else None
+            handle = made(HoldHandle, function, self._handle, content, len(content), *extra,
+                          byref(options))
+            return Hold(self, handle, name) if handle else None
 
         if threading.current_thread() is not threading.main_thread():
             return acquire()
-        if options.kept is None:
-            options.keep(Canceller())
+        # The program's canceller may serve other waits, which an interruption here must not end.
+        options.keep(Canceller() if options.kept is None else options.kept._part())
         return _in_a_thread(acquire, options.kept.cancel)
 
 
@@ -188,9 +196,10 @@ def _in_a_thread(acquire: Any, cancel: Any) -> Optional[Hold]:
         for hold in filter(None, holds):
             hold.unlock()
         raise
+    # Nothing else may refer to it: the thread has perhaps not quite ended.
     if errors:
-        raise errors[0]
-    return holds[0]
+        raise errors.pop()
+    return holds.pop()
 
 
 def _options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
@@ -205,8 +214,10 @@ def _options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
         size=ctypes.sizeof(AcquireOptions), label=words, label_length=len(words),
         max_hold_ns=nanoseconds(max_hold, 0), min_hold_ns=nanoseconds(min_hold, 0),
         progress_timeout_ns=nanoseconds(progress_timeout, 0),
-        lock_delay_ns=nanoseconds(lock_delay, 0), mode=mode, priority=priority,
-        queue_policy=queue_policy, on_uncertain=on_uncertain, caching=caching)
+        lock_delay_ns=nanoseconds(lock_delay, 0),
+        mode=int32(mode, "mode"), priority=int32(priority, "priority"),
+        queue_policy=int32(queue_policy, "queue_policy"),
+        on_uncertain=int32(on_uncertain, "on_uncertain"), caching=int32(caching, "caching"))
     if canceller is not None:
         made_options.keep(canceller)
     return made_options

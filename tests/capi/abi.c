@@ -43,6 +43,13 @@ static void structs(void) {
     MEMBER(mortise_previous, token);
     MEMBER(mortise_previous, how);
     MEMBER(mortise_previous, reserved);
+    STRUCT(mortise_log_line);
+    MEMBER(mortise_log_line, size);
+    MEMBER(mortise_log_line, text);
+    MEMBER(mortise_log_line, length);
+    MEMBER(mortise_log_line, dropped);
+    MEMBER(mortise_log_line, level);
+    MEMBER(mortise_log_line, reserved);
 }
 
 static void codes(void) {

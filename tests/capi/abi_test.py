@@ -4,9 +4,9 @@
     abi_test.py LIBRARY HEADER RECORD COMPILER...     compare
     abi_test.py --write LIBRARY HEADER RECORD COMPILER...
 
-RECORD has the soname of the library, the functions that it exports, how the header declares them,
-the layout of its structs and its constants. What is added belongs into it (--write); what is in it
-does not change.
+RECORD has the soname of the library, the version of its symbols, the functions that it exports, how
+the header declares them, the layout of its structs and its constants. What is added belongs into it
+(--write); what is in it does not change.
 """
 
 import difflib
@@ -20,10 +20,21 @@ HERE = Path(__file__).resolve().parent
 
 
 def exported(library):
-    """The names that the library gives to programs."""
+    """The names that the library gives to programs, and the version of each."""
     command = ["nm", "--dynamic", "--defined-only", "--format=posix", library]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    return sorted(line.split()[0] for line in lines)
+    # A line for the version itself has the kind A.
+    names = [line.split()[0] for line in lines if line.split()[1] != "A"]
+    return {name: version for name, _, version in (each.partition("@@") for each in names)}
+
+
+def interface(names):
+    """The version of the functions of C. The C++ classes, if they are shown, have another one."""
+    of_c = {version for name, version in names.items() if not name.startswith("_Z")}
+    of_cxx = {version for name, version in names.items() if name.startswith("_Z")}
+    assert len(of_c) == 1 and "" not in of_c, f"functions of several versions: {of_c}"
+    assert len(of_cxx) <= 1 and not of_cxx & (of_c | {""}), f"classes of the versions {of_cxx}"
+    return of_c.pop()
 
 
 def soname(library):
@@ -54,13 +65,14 @@ def layout(compiler, header):
 
 
 def record(library, header, compiler):
-    of_c = [name for name in exported(library) if not name.startswith("_Z")]
+    names = exported(library)
+    of_c = sorted(name for name in names if not name.startswith("_Z"))
     lines = [line for name, line in sorted(declared(header).items())]
     assert of_c == sorted(name for name, line in declared(header).items()
                           if not line.startswith("typedef")), "declared, or exported, but not both"
     found = layout(compiler, header)
     assert not (gap := padded(found)), f"bytes that no member owns: {gap}"
-    return "\n".join([f"soname {soname(library)}", *lines, found])
+    return "\n".join([f"soname {soname(library)}", f"version {interface(names)}", *lines, found])
 
 
 def padded(found):

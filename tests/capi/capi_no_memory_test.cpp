@@ -1,7 +1,9 @@
 // A thread that runs out of memory in a function of the C interface gets a code and an error, and
 // leaves nothing behind.
+#include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <string>
 
 #include "tests/capi/one_c_node.hpp"
 
@@ -33,17 +35,20 @@ namespace {
 
 class CNoMemory : public OneCNode {
 protected:
-    // Repeats `call` with memory for 0, 1, 2, ... allocations until it does not need more.
+    // Repeats `call` with memory for 0, 1, 2, ... allocations until it does not need more. Until
+    // then it says that there is none, or what it says at the end.
     template <class Call>
-    static int until_it_has_enough(const Call& call) {
+    static int until_it_has_enough(const Call& call, int at_the_end = MORTISE_OK) {
         for (int allowed = 0;; ++allowed) {
             mortise_error* error = nullptr;
             has_failed = false;
             left = allowed;
             const int code = call(&error);
             left = -1;
-            if (code != MORTISE_OK) {
+            if (code != at_the_end) {
                 EXPECT_EQ(code, MORTISE_OUT_OF_MEMORY);
+            }
+            if (code != MORTISE_OK) {
                 EXPECT_EQ(mortise_error_code(error), code);
                 EXPECT_STRNE(mortise_error_message(error, nullptr), "");
             }
@@ -87,6 +92,69 @@ TEST_F(CNoMemory, OfAConfigMakesNone) {
         [&](mortise_error** error) { return mortise_config_in_memory(&config, error); });
     EXPECT_EQ(code, MORTISE_OK);
     mortise_config_free(config);
+}
+
+TEST_F(CNoMemory, OfABreakSaysSoUntilItHasEnough) {
+    auto* const hold = acquire("broken");
+    const auto token = mortise_hold_token(hold);
+    int tries = 0;
+    const int code = until_it_has_enough([&](mortise_error** error) {
+        ++tries;
+        return mortise_node_break_lock(node_, "broken", 6, token, "a reason that takes memory", 26,
+                                       error);
+    });
+    EXPECT_EQ(code, MORTISE_OK);
+    EXPECT_GT(tries, 1);
+    EXPECT_TRUE(comes_true([&] { return mortise_hold_why_lost(hold) == MORTISE_LOSS_BROKEN; }));
+    mortise_hold_free(hold);
+}
+
+TEST_F(CNoMemory, OfARefusedBreakSaysSo) {
+    const auto call = [&](mortise_error** error) {
+        return mortise_node_break_lock(node_, "a name that takes memory", 24, 7, "", 0, error);
+    };
+    EXPECT_EQ(until_it_has_enough(call, MORTISE_NOT_HELD), MORTISE_NOT_HELD);
+}
+
+TEST_F(CNoMemory, OfTheOtherCallsThatBlockSaysSo) {
+    auto* const hold = acquire("asked");
+    const std::string value(100, 'v');
+    EXPECT_EQ(until_it_has_enough([&](mortise_error** error) {
+                  return mortise_hold_set_value(hold, value.data(), value.size(), error);
+              }),
+              MORTISE_OK);
+    char* bytes = nullptr;
+    std::size_t length = 0;
+    EXPECT_EQ(until_it_has_enough([&](mortise_error** error) {
+                  mortise_bytes_free(bytes);
+                  return mortise_hold_value(hold, &bytes, &length, error);
+              }),
+              MORTISE_OK);
+    EXPECT_EQ(std::string(bytes, length), value);
+    mortise_bytes_free(bytes);
+    EXPECT_EQ(until_it_has_enough([&](mortise_error** error) {
+                  return mortise_hold_confirm(hold, patience, error);
+              }),
+              MORTISE_OK);
+    EXPECT_EQ(until_it_has_enough([&](mortise_error** error) {
+                  mortise_status status = {};
+                  status.size = sizeof status;
+                  return mortise_node_status(node_, &status, error);
+              }),
+              MORTISE_OK);
+    mortise_hold_free(hold);
+}
+
+TEST_F(CNoMemory, OfALogQueueMakesNone) {
+    mortise_config* config = nullptr;
+    ASSERT_EQ(mortise_config_in_memory(&config, nullptr), MORTISE_OK);
+    mortise_log_queue* queue = nullptr;
+    const int code = until_it_has_enough([&](mortise_error** error) {
+        return mortise_config_queue_log(config, MORTISE_LOG_INFO, 10, &queue, error);
+    });
+    EXPECT_EQ(code, MORTISE_OK);
+    mortise_config_free(config);
+    mortise_log_queue_free(queue);
 }
 
 TEST_F(CNoMemory, ForALostHoldSaysThatItIsLost) {

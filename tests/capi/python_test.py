@@ -19,29 +19,7 @@ import unittest
 from datetime import timedelta
 from pathlib import Path
 
-if __name__ == "__main__":
-    FOLDER, LIBRARY = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
-    os.environ["MORTISE_LIBRARY"] = LIBRARY
-    sys.path.insert(0, FOLDER)
-
-import mortise  # noqa: E402  pylint: disable=wrong-import-position
-
-PATIENCE = 60  # seconds; a test takes this long only if it hangs
-
-
-def wait_for(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.002)
-    return condition()
-
-
-def open_node():
-    config = mortise.Config.in_memory()
-    config.set_log(mortise.LogLevel.OFF)
-    node = mortise.Node(config)
-    node.wait_ready(PATIENCE)
-    return node
+from one_python_node import FOLDER, LIBRARY, PATIENCE, mortise, open_node, wait_for
 
 
 class OneNode(unittest.TestCase):
@@ -244,7 +222,7 @@ class OneNode(unittest.TestCase):
         config.set_log(mortise.LogLevel.DEBUG, lambda level, line: lines.append((level, line)))
         with mortise.Node(config) as node:
             node.wait_ready(PATIENCE)
-        self.assertTrue(lines)
+        self.assertTrue(wait_for(lambda: lines))
         self.assertIsInstance(lines[0][0], mortise.LogLevel)
 
     def test_every_code_has_a_class(self):
@@ -274,7 +252,8 @@ class SameAsTheHeader(unittest.TestCase):
     def test_structs(self):
         kinds = {"mortise_acquire_options": mortise._library.AcquireOptions,
                  "mortise_status": mortise._library.CStatus,
-                 "mortise_previous": mortise._library.CPrevious}
+                 "mortise_previous": mortise._library.CPrevious,
+                 "mortise_log_line": mortise._library.CLogLine}
         ours = "".join(
             f"struct {name}: {ctypes.sizeof(kind)} bytes\n" +
             "".join(f"  {field}: {getattr(kind, field).size} bytes at "

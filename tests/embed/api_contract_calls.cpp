@@ -256,6 +256,45 @@ TEST_F(ApiContractCalls, TheNode) {
     EXPECT_TRUE(moved.status().stopped);
 }
 
+TEST_F(ApiContractCalls, Observers) {
+    const EventSink sink = [](const Event&) {};
+    const ObserveOptions from{.from = Position{}};
+    Subscription all = node_.observe("a", sink);
+    Subscription one = node_.observe("a", sink, from);
+    EXPECT_TRUE(all && one);
+    EXPECT_TRUE(node_.observe("a", sink, ec_));
+    EXPECT_FALSE(ec_);
+    EXPECT_TRUE(node_.observe("a", sink, {.from = {}, .only_this_name = true}, ec_));
+    const Position position;
+    EXPECT_EQ(Position::from_string(position.to_string()), position);
+    EXPECT_FALSE(position.is_set());
+}
+
+TEST_F(ApiContractCalls, Elections) {
+    Election election{node_, "e"};
+    EXPECT_EQ(election.name(), "e");
+    Hold hold = election.campaign("one");
+    election.resign(hold);
+    hold = election.campaign("two", options_);
+    election.resign(hold, ec_);
+    EXPECT_FALSE(ec_);
+    hold = election.campaign("three", ec_);
+    election.resign(hold);
+    hold = election.campaign("four", options_, ec_);
+    const std::optional<Leader> leader = election.leader();
+    EXPECT_EQ(election.leader(ec_), leader);
+    EXPECT_EQ(leader.value().token, hold.token());
+    const LeaderSink sink = [](const std::optional<Leader>&) {};
+    Subscription first = election.observe(sink);
+    Subscription second = election.observe(sink, ec_);
+    EXPECT_TRUE(first && second);
+    election.resign(hold);
+    hold = async_campaign(election, "five", asio::use_future).get();
+    election.resign(hold);
+    hold = async_campaign(election, "six", options_, asio::use_future).get();
+    EXPECT_TRUE(hold.valid());
+}
+
 TEST_F(ApiContractCalls, HoldsMove) {
     Hold first = node_.acquire("a");
     const auto token = first.token();

@@ -75,6 +75,11 @@ TEST_F(Permissions, WhatIsNoAcquireSaysSoAsWell) {
     expect_denied([&] { node_.request_release("orders/42", "please"); }, "\"orders/42\"");
     expect_denied([&] { (void)node_.inspect("jobs/1"); }, "may not observe \"jobs/1\"");
     expect_denied([&] { (void)node_.list("jobs/"); }, "may not observe \"jobs/\"");
+    expect_denied([&] { (void)node_.observe("jobs/", [](const Event&) {}); },
+                  "may not observe \"jobs/\"");
+    expect_denied([&] { (void)Election(node_, "jobs/1").leader(); }, "observe \"jobs/1\"");
+    expect_denied([&] { (void)Election(node_, "jobs/1").observe([](const auto&) {}); },
+                  "may not observe \"jobs/1\"");
     expect_denied([&] { node_.remove_member(7); }, "may not change the members");
     std::error_code ec;
     EXPECT_TRUE(node_.list("jobs/", ec).empty());

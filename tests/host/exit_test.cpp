@@ -28,6 +28,15 @@ extern "C" const char* __lsan_default_options() {
     return "print_suppressions=0";
 }
 
+#ifdef __SANITIZE_THREAD__
+// exit() in a callback cannot wait for the thread that it runs on, and what is left of the others
+// ends with the program.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" const char* __tsan_default_options() {
+    return "report_thread_leaks=0";
+}
+#endif
+
 namespace mortise::tests {
 namespace {
 

@@ -37,7 +37,8 @@ SUITES_OF = {
     "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker",
               "embed_conversions", "embed_fork", "deadlock", "embed_cached"],
 }
-SUITES = ["core_unit", "locks_unit", "transport_unit", "embed_unit", "storage_unit", "sim_unit"]
+SUITES = ["core_unit", "locks_unit", "observe_unit", "transport_unit", "embed_unit",
+          "storage_unit", "sim_unit"]
 
 PAGE = """# Mutants, and what kills them
 

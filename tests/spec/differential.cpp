@@ -16,6 +16,7 @@
 #include "tests/spec/history.hpp"
 #include "tests/spec/lock_spec.hpp"
 #include "tests/spec/minimise.hpp"
+#include "tests/spec/replay.hpp"
 #include "tests/spec/script.hpp"
 #include "tests/spec/words.hpp"
 
@@ -54,6 +55,7 @@ private:
             return differs("newest token", std::to_string(spec_.newest_token().raw()),
                            std::to_string(machine_.table().newest_token().raw()));
         }
+        if (auto wrong = replay(); !wrong.empty()) return wrong;
         const auto listing = machine_.list("", "", core::records_max);
         if (auto wrong = compare_views(listing); !wrong.empty()) return wrong;
         if (auto wrong = compare_sessions(); !wrong.empty()) return wrong;
@@ -64,6 +66,17 @@ private:
         }
         history_.step(index_, entry, seen, listing, is_swept);
         return history_.violation();
+    }
+
+    // The changes of each entry make the new state from the one before (S46).
+    std::string replay() {
+        core::Position at{index_, 0};
+        for (const auto& change : machine_.name_changes()) {
+            ++at.ordinal;
+            if (auto wrong = replay_.take(at, change); !wrong.empty()) return "S46: " + wrong;
+        }
+        const auto differing = replay_.differs_from(machine_, {});
+        return differing.empty() ? "" : "S46: the changes leave another state of" + differing;
     }
 
     // Ends all holds, so that every waiter must be granted.
@@ -207,6 +220,7 @@ private:
     LockMachine machine_;
     LockSpec spec_;
     History history_;
+    Replay replay_;
     LogIndex index_;
     std::set<std::string> names_;
     std::set<core::SessionId> sessions_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,10 @@ public:
 
     // Applies the commands of one entry. Indexes must ascend.
     void apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes);
+
+    // What the newest entry did to names, in order; valid until apply(). The caller may move from
+    // it, or swap in other changes, whose memory is then used again.
+    [[nodiscard]] std::span<NameChange> name_changes() { return table_.name_changes().all(); }
 
     [[nodiscard]] const SessionTable& sessions() const { return sessions_; }
     [[nodiscard]] const LockTable& table() const { return table_; }

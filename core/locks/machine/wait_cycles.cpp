@@ -12,6 +12,7 @@ void LockMachine::end_command() {
     if (lockers_.is_anybody_tied()) refuse_deadlocks();
     deadlocks_.forget();
     table_.forget_turned();
+    table_.name_changes().name_nodes([this](SessionId id) { return views().node_of(id); });
     const auto* operation = asked.seq.is_set() ? operation_of(asked) : nullptr;
     if (operation != nullptr && !operation->held()) outcomes_->push_back(Queued{asked});
 }

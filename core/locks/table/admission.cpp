@@ -54,9 +54,10 @@ bool QueueAdmission::serve_conversion(Slot& slot) {
     auto& record = *slot.record;
     if (record.holders().size() > 1) return false;
     const auto conversion = slot.queue->second.remove_conversion();
-    names_.note_turn(slot.record->name());
+    const auto name = slot.record->name();
+    names_.note_turn(name);
     const OperationId hold{conversion.operation.session, conversion.hold};
-    const auto token = holds_.convert(record, hold);
+    const auto token = holds_.convert(name, record, hold);
     grants_.push_back({conversion.operation, {AnswerKind::converted, token, {}}});
     return true;
 }

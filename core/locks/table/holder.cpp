@@ -10,8 +10,9 @@ Holder::Holder(Grant grant)
       mode{grant.mode},
       broken{grant.broken},
       left{grant.left} {
-    set({std::move(grant.label), std::move(grant.locker), grant.terms, grant.closures,
-         grant.slots.empty() ? nullptr : std::make_unique<const Slots>(std::move(grant.slots))});
+    More its{std::move(grant.label), std::move(grant.locker), grant.terms, grant.closures, {}};
+    if (!grant.slots.empty()) its.slots = std::make_unique<const Slots>(std::move(grant.slots));
+    set(std::move(its));
 }
 
 Grant Holder::as_grant() const {

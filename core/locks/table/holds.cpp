@@ -23,6 +23,7 @@ FencingToken Holds::grant(std::string_view name, LockRecord& record, const Waite
         begin_cached(record, waiter.cached_tokens, given);
     if (waiter.permits != 0) given.slots = record.semaphore()->lowest_free(waiter.permits);
     record.add(std::move(given));
+    changes_.add(NameChange::Kind::granted, name, record.holders().back());
     const bool takes_turns = waiter.permits == 0 && is_writer(waiter.mode);
     if (takes_turns) record.turn = Turn::readers;  // a batch follows a writer
     return token;
@@ -73,10 +74,53 @@ bool Holds::count_max_hold(std::string_view name, const Holder& hold) {
 
 // A conversion does not change whose turn it is. Otherwise readers that upgrade one after the other
 // would each let a batch in before a waiting writer, which would never be granted (P9).
-FencingToken Holds::convert(LockRecord& record, OperationId hold) {
+FencingToken Holds::convert(std::string_view name, LockRecord& record, OperationId hold) {
     const auto token = record.take_token(LockMode::exclusive, newest_token_);
     record.convert(hold, LockMode::exclusive, token);
+    changes_.add(NameChange::Kind::converted, name, *record.find(hold));
     return token;
+}
+
+void Holds::lower(std::string_view name, LockRecord& record, OperationId hold, LockMode mode) {
+    record.convert(hold, mode, record.find(hold)->token);
+    changes_.add(NameChange::Kind::converted, name, *record.find(hold));
+}
+
+void Holds::publish(std::string_view name, LockRecord& record, OperationId hold,
+                    const Publish& as) {
+    record.publish(hold, as.token, as.locker, as.label);
+    changes_.add(NameChange::Kind::published, name, *record.find(hold));
+}
+
+// --- the value ----------------------------------------------------------------------------------
+
+bool Holds::set_value(std::string_view name, const Holder& by, std::string bytes) {
+    const bool had = values_.find(name) != nullptr;
+    if (!values_.set(name, std::move(bytes))) return false;
+    const auto* value = values_.find(name);
+    if (value == nullptr) {
+        if (had) changes_.add(NameChange::Kind::value_removed, name, by);
+        return true;
+    }
+    auto& change = changes_.add(NameChange::Kind::value_set, name, by);
+    change.bytes = value->bytes;
+    change.version = value->version;
+    change.dirty = value->dirty;
+    return true;
+}
+
+bool Holds::mark_consistent(std::string_view name, const Holder& by) {
+    const auto* value = values_.find(name);
+    if (value != nullptr && value->dirty)
+        changes_.add(NameChange::Kind::value_consistent, name, by);
+    return values_.mark_consistent(name);
+}
+
+void Holds::mark_dirty(std::string_view name, const Holder& lost) {
+    const auto* value = values_.find(name);
+    if (value == nullptr || value->dirty) return;
+    values_.mark_dirty(name);
+    changes_.add(NameChange::Kind::value_dirty, name, lost);
 }
 
 // --- the end of a hold --------------------------------------------------------------------------
@@ -92,10 +136,16 @@ void Holds::release_if(std::string_view name, LockRecord& record, const LockReco
 
 LockRecord::Keeps Holds::keeps_on(const std::string_view& name) {
     return [this, &name](const Holder& holder, Predecessor how) {
+        if (!holder.broken) note_end(name, holder, how);
         if (how != Predecessor::clean && holder.mode == LockMode::exclusive)
-            values_.mark_dirty(name);
+            mark_dirty(name, holder);
         return holder.terms().is_set() && stays_on(name, holder, how);
     };
+}
+
+// Called once for each hold: when it is broken, or else when it leaves.
+void Holds::note_end(std::string_view name, const Holder& holder, Predecessor how) {
+    changes_.add(NameChange::Kind::released, name, holder).how = how;
 }
 
 // A break opens the name, so it has no lock_delay.
@@ -111,7 +161,9 @@ bool Holds::stays_on(std::string_view name, const Holder& holder, Predecessor ho
 
 void Holds::mark_broken(std::string_view name, LockRecord& record, OperationId hold, LogIndex since,
                         const OpenSession& session) {
-    if (holds_alone(&record, hold)) values_.mark_dirty(name);
+    const auto& holder = *record.find(hold);
+    if (holder.is_held()) note_end(name, holder, Predecessor::broken);
+    if (holds_alone(&record, hold)) mark_dirty(name, holder);
     record.mark_broken(hold);
     closures_.begin(name, {closures_.take_number(), Closure::Kind::broken, hold, since,
                            session.ttl_ms, session.rho_ppm});

@@ -161,7 +161,7 @@ bool LockTable::publish(std::string_view name, OperationId operation, const Publ
     const bool may = grant != nullptr && grant->is_held() && grant->is_cached() &&
                      grant->has_token(as.token) && waiting_upgrade(slot, operation) == nullptr;
     if (!may) return false;
-    slot.record->publish(operation, as.token, as.locker, as.label);
+    holds_.publish(name, *slot.record, operation, as);
     names_.changed(slot.record);
     return true;
 }

@@ -8,6 +8,7 @@
 //   Holds           tokens; what happens when a hold begins, changes and ends
 //     ClosureBook   the quorum timers of holds
 //     ValueBook     the values of names
+//     NameChanges   what observers are told
 //   RequestGroups   the places of requests for several names
 //   TraceRemover    what ended sessions left on a name
 //   QueueAdmission  which waiters are granted, after each change
@@ -154,6 +155,8 @@ public:
     // lead to others.
     using Gone = QueueAdmission::Gone;
     [[nodiscard]] Gone take_gone() { return std::exchange(gone_, {}); }
+    // What happened to names in the present entry.
+    [[nodiscard]] NameChanges& name_changes() { return holds_.changes(); }
     // See NameTable.
     void note_turn(std::string_view name) { names_.note_turn(name); }
     void forget_turned() { names_.forget_turned(); }

@@ -16,7 +16,7 @@ std::optional<FencingToken> LockTable::downgrade(std::string_view name, Operatio
     if (record.semaphore() != nullptr) return std::nullopt;  // permits are not shared
     if (!covers(held->mode, mode) || waiting_upgrade(slot, hold) != nullptr) return std::nullopt;
     const auto token = held->token;
-    record.convert(hold, mode, token);
+    holds_.lower(name, record, hold, mode);
     settle(slot.record, grants);
     return token;
 }
@@ -31,7 +31,7 @@ LockTable::Upgraded LockTable::upgrade(std::string_view name, const Conversion& 
     if (!legal || waiting_upgrade(slot, hold) != nullptr) return Upgraded::invalid;
     names_.changed(slot.record);
     if (record.holders().size() == 1) {
-        holds_.convert(record, hold);
+        holds_.convert(name, record, hold);
         return Upgraded::at_once;
     }
     // S43: other readers whose grants are cached may be gone when they are recalled.

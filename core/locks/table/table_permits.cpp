@@ -57,7 +57,7 @@ bool LockTable::remove(std::string_view name) {
     if (!names_.is_known(slot)) return true;
     const auto record = slot.record;
     if (!record->holders().empty() || names_.has_queue(slot)) return false;
-    (void)holds_.values().set(name, {});
+    (void)holds_.set_value(name, Holder{}, {});
     record->stay_no_longer();
     names_.tidy(name, [] { return false; });
     return true;

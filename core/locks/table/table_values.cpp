@@ -6,15 +6,17 @@
 namespace mortise::core {
 
 LockTable::Stored LockTable::set_value(std::string_view name, OperationId hold, std::string bytes) {
-    if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
-    if (!holds_.values().set(name, std::move(bytes))) return Stored::full;
+    const auto* record = find(name);
+    if (!holds_alone(record, hold)) return Stored::not_exclusive;
+    if (!holds_.set_value(name, *record->find(hold), std::move(bytes))) return Stored::full;
     names_.changed(names_.record(name));
     return Stored::stored;
 }
 
 LockTable::Stored LockTable::mark_consistent(std::string_view name, OperationId hold) {
-    if (!holds_alone(find(name), hold)) return Stored::not_exclusive;
-    if (holds_.values().mark_consistent(name)) names_.changed(names_.record(name));
+    const auto* record = find(name);
+    if (!holds_alone(record, hold)) return Stored::not_exclusive;
+    if (holds_.mark_consistent(name, *record->find(hold))) names_.changed(names_.record(name));
     return Stored::stored;
 }
 

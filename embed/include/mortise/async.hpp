@@ -36,6 +36,7 @@
 #include <mortise/detail/async_finish.hpp>
 #include <mortise/detail/start.hpp>
 #include <mortise/duration.hpp>
+#include <mortise/election.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/hold_set.hpp>
 #include <mortise/lock_request.hpp>
@@ -211,6 +212,20 @@ auto async_acquire_any(const Node& node, std::vector<LockRequest> names, Acquire
 template <AcquireToken Token>
 auto async_acquire_any(const Node& node, std::vector<LockRequest> names, Token&& token) {
     return async_acquire_any(node, std::move(names), AcquireOptions{}, std::forward<Token>(token));
+}
+
+// See Election::campaign. A cancellation has no effect any more when the candidate leads and its
+// value is being published.
+template <AcquireToken Token>
+auto async_campaign(const Election& election, std::string value, AcquireOptions options,
+                    Token&& token) {
+    return asio::async_initiate<Token, AcquireSignature>(
+        detail::StartCampaign{detail::runtime_of(election), std::move(value)}, token,
+        detail::AcquireOrder{election.name(), std::move(options), detail::Attempt::wait});
+}
+template <AcquireToken Token>
+auto async_campaign(const Election& election, std::string value, Token&& token) {
+    return async_campaign(election, std::move(value), AcquireOptions{}, std::forward<Token>(token));
 }
 
 // See Hold::release. It cannot be cancelled: a release that has begun is always completed.

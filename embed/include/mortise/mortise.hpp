@@ -8,6 +8,7 @@
 #include <mortise/directory_errc.hpp>
 #include <mortise/dump.hpp>
 #include <mortise/duration.hpp>
+#include <mortise/election.hpp>
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
@@ -24,7 +25,9 @@
 #include <mortise/mutex.hpp>
 #include <mortise/node.hpp>
 #include <mortise/node_id.hpp>
+#include <mortise/observe.hpp>
 #include <mortise/options.hpp>
+#include <mortise/rate_limiter.hpp>
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
 #include <mortise/run_once.hpp>

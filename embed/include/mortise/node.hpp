@@ -19,6 +19,7 @@
 #include <mortise/info.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/lock_request.hpp>
+#include <mortise/observe.hpp>
 #include <mortise/options.hpp>
 #include <mortise/subscription.hpp>
 
@@ -222,6 +223,23 @@ public:
     // has decided; blocks for at most call_timeout. outcome_unknown as for break_lock.
     void remove(std::string_view name);
     void remove(std::string_view name, std::error_code& ec);
+
+    // Reports the changes of the locks whose names begin with `prefix` to `sink`, until the
+    // Subscription ends: who gets and leaves them, and their values. First comes a gap, then the
+    // present state, and then each change, once and in order; with ObserveOptions::from the changes
+    // after that position, if they are still known, here or on the node where the position came
+    // from. The node tells what it knows itself, and asks nobody: it may be a moment behind the
+    // cluster, and is silent while it is cut off. The sink runs on a thread of the node, one call
+    // at a time. A sink that is too slow is told a gap and the present state. When the node stops,
+    // the sink is not called any more; see on_event(). At most 1,024 observers at a time, otherwise
+    // resource_exhausted. Blocks for an answer of this node, not of the cluster. permission_denied
+    // as for list().
+    [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,
+                                       const ObserveOptions& options = {});
+    [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,
+                                       std::error_code& ec);
+    [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,
+                                       const ObserveOptions& options, std::error_code& ec);
 
     // Reports events of this node to `sink` until the Subscription ends. The sink runs on a thread
     // of the node, one call at a time.

@@ -43,6 +43,9 @@ void Repeats::read(core::Term term, const core::Request& request, bool session_e
     const core::OperationId id{request.session, request.seq};
     const auto [first, is_new] = first_.emplace(id, term);
     if (session_ended) tally_.probe("request of an ended session in the log");
+    // Its first copy has ended the session.
+    const bool ends = std::holds_alternative<core::CloseSession>(request.body);
+    if (session_ended && !is_new && ends) tally_.probe(probe_of(request.body));
     if (!session_ended && !is_new && cancelled_.contains(id))
         tally_.probe("repeat behind its cancel");
     if (!session_ended && !is_new) {

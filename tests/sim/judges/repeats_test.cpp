@@ -72,5 +72,12 @@ TEST_F(RepeatsTest, WhatTheDeadAskForIsNoRepeat) {
     EXPECT_EQ(count("repeat in the log: acquire"), 0U);
 }
 
+TEST_F(RepeatsTest, TheEndOfASessionIsRepeatedAfterTheSession) {
+    read(1, core::CloseSession{});
+    EXPECT_EQ(count("repeat in the log: end of the session"), 0U);
+    repeats_.read(core::Term{1}, of(1, core::CloseSession{}), true);
+    EXPECT_EQ(count("repeat in the log: end of the session"), 1U);
+}
+
 }  // namespace
 }  // namespace mortise::sim

@@ -157,8 +157,11 @@ bool LockWorkload::is_crowded() const {
 
 void LockWorkload::acquire(core::NodeId node) {
     if (is_crowded()) return;
-    const auto semaphores = world_.swarm.workload.semaphore_percent;
-    const auto latches = world_.swarm.workload.latch_percent;
+    // Requests that may wait for ever, for more permits than there are or for counts that never
+    // come: no progress is owed to them.
+    const bool is_owed = !core_.empty();
+    const auto semaphores = is_owed ? 0 : world_.swarm.workload.semaphore_percent;
+    const auto latches = is_owed ? 0 : world_.swarm.workload.latch_percent;
     if (semaphores != 0 && prng_.below(100) < semaphores) {
         use_semaphore(node);
     } else if (latches != 0 && prng_.below(100) < latches) {

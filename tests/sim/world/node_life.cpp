@@ -62,6 +62,7 @@ core::NodeOptions SimNode::draw_options() {
     options.state_interval = core::Nanoseconds{world_.swarm.state_interval};
     options.former_life_ended = life_ > 0 && !machine_restarted_;
     options.seed = prng_.next();
+    if (options.seed % 2 == 0) options.changes_kept.changes = 16;
     options.generation.life = prng_.next();
     options.command_format = command_format_;
     if (!world_.swarm.lies) options.access = world_.swarm.access_of(id_);
@@ -150,6 +151,7 @@ void SimNode::crash() {
     resume_clock();
     world_.checker.stopped(id_);
     world_.streams.node_lost(id_);
+    world_.observations.node_lost(id_);
     driver_.reset();
     disk_.crash();
     ++life_;

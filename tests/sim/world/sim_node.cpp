@@ -58,6 +58,7 @@ void SimNode::step(core::Event event) {
     }
     if (driver_->core().refused_messages() != refused) world_.tally.probe("stranger refused");
     judge_step(kind);
+    world_.observations.stepped(id_, driver_->core());
     if (raft().has_decided()) world_.tally.probe("more to apply after a step");
     const auto lag_max = world_.swarm.state_lag_bytes_max;
     if (driver_->core().state_lag_bytes() > lag_max + lag_max / 4) {

@@ -11,6 +11,7 @@
 #include "tests/sim/base/violations.hpp"
 #include "tests/sim/base/workload.hpp"
 #include "tests/sim/judges/checker.hpp"
+#include "tests/sim/judges/observations.hpp"
 #include "tests/sim/judges/streams.hpp"
 
 namespace mortise::sim {
@@ -22,7 +23,8 @@ struct World {
           swarm{draw_swarm(prng)},
           timeline{heap, watched},
           checker{swarm.nodes, violations, tally},
-          streams{violations, tally, swarm.window} {
+          streams{violations, tally, swarm.window},
+          observations{violations, tally, seed, swarm.nodes} {
         swarm.switch_off(without);
     }
     // Uses the given parameters; only the events are drawn from the seed.
@@ -31,7 +33,8 @@ struct World {
           swarm{given},
           timeline{heap},
           checker{given.nodes, violations, tally},
-          streams{violations, tally, given.window} {}
+          streams{violations, tally, given.window},
+          observations{violations, tally, seed, given.nodes} {}
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
@@ -48,6 +51,7 @@ struct World {
     Violations violations;
     Checker checker;
     Streams streams;
+    Observations observations;
     Workload* workload = nullptr;  // set before the first node starts
     core::Checksum trace;          // over every step: two runs of a seed must have the same
     std::uint64_t steps = 0;

@@ -5,6 +5,7 @@
 
 #include <mortise/enums.hpp>
 #include <mortise/event.hpp>
+#include <mortise/observe.hpp>
 
 namespace mortise {
 namespace {
@@ -40,6 +41,9 @@ TEST(Enums, ForEventsHaveNames) {
                                    "session_expired", "hold_lost", "not_held", "loop_overrun",
                                    "slow_callback", "stopped", "members_changed", "removed",
                                    "lock_broken", "certificate_expires"});
+    expect_names<Event::Kind>({"gap", "state", "state_complete", "granted", "converted",
+                               "published", "released", "value_set", "value_removed", "value_dirty",
+                               "value_consistent"});
 }
 
 }  // namespace

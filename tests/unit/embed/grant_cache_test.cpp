@@ -43,8 +43,13 @@ protected:
             HoldRecord::hold_on(std::make_shared<HoldRecord>(std::move(acquired), lease_, gate_)),
             100, {});
     }
-    // As the table of holds does when the node stops: a grant in the cache refers to the cache.
-    ~GrantCacheTest() override { (void)cache_->lost(grant); }
+    // As a node does when it stops: a grant in the cache refers to the cache.
+    ~GrantCacheTest() override {
+        std::ignore = gate_->close();
+        cache_->close();
+        used_ = Hold{};
+        std::ignore = cache_->lost(grant);
+    }
 
     std::shared_ptr<Answered> acquire(std::error_code expected = {}) {
         AcquireOrder order;

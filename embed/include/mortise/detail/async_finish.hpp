@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <tuple>
 #include <type_traits>
@@ -192,6 +193,20 @@ struct StartAcquiring {
 
 using StartAcquire = StartAcquiring<AcquireEnd>;
 using StartAcquireAll = StartAcquiring<AcquireAllEnd>;
+
+struct StartCampaign {
+    std::shared_ptr<NodeRuntime> node;
+    std::string value;
+
+    template <class Handler>
+    void operator()(Handler&& handler, AcquireOrder order) const {
+        using Ending = HandlerFinish<std::decay_t<Handler>, AcquireEnd>;
+        const auto stopper = stopper_for(handler);
+        auto finish = std::make_unique<Ending>(std::forward<Handler>(handler), stopper);
+        auto cancel = start_campaign(node, std::move(order), value, std::move(finish));
+        if (stopper) stopper->can_stop_with(std::move(cancel));
+    }
+};
 
 struct StartRelease {
     template <class Handler>

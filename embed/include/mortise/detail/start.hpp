@@ -18,6 +18,7 @@
 
 namespace mortise {
 
+class Election;
 class Node;
 struct ErrorDetail;
 struct LockInfo;
@@ -77,6 +78,10 @@ public:
 // start_acquire throws std::bad_alloc, nothing was begun and `finish` is not called.
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish);
+// Likewise for an acquire of Election::campaign(). Before `finish` is called, the value is
+// published under the hold.
+std::function<void()> start_campaign(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
+                                     std::string value, std::unique_ptr<Finish> finish);
 void start_release(Hold hold, std::unique_ptr<Finish> finish);
 
 // The grant of acquire_all() as a set. Throws std::bad_alloc; then everything is released.
@@ -87,6 +92,7 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
              LockInfo* busy = nullptr);
 
 [[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node);
+[[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Election& election);
 // The threads of this process that locked names through the mutexes of this node.
 [[nodiscard]] ThreadOwners& thread_owners(NodeRuntime& node);
 // A new owner.

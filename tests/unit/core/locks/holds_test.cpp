@@ -41,7 +41,7 @@ TEST_F(HoldsTest, TakeTokensFromOneCounter) {  // S12, S13
     EXPECT_THROW(grant(4, exclusive), InvariantBroken);
     release(1, Predecessor::clean);
     release(2, Predecessor::clean);
-    EXPECT_EQ(holds_.convert(record_, operation(3)), FencingToken{11});
+    EXPECT_EQ(holds_.convert("a", record_, operation(3)), FencingToken{11});
     EXPECT_EQ(hold(3)->mode, exclusive);
     EXPECT_EQ(holds_.newest_token(), FencingToken{11});
 }

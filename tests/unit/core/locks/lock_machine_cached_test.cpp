@@ -156,11 +156,12 @@ TEST_F(LockMachineCached, IsBrokenUnderAnyOfItsTokens) {  // S24
 // locker 1.
 TEST_F(LockMachineCached, IsNotPartOfAWaitCycleUntilItIsPublished) {  // S33, S45
     put(by(1, cached(1, 1, 8)));
+    put(by(1, on("c", acquire(1, 2, exclusive))));  // a locker without holds is in no cycle anyway
     put(by(2, on("b", acquire(2, 1, exclusive))));
-    put(by(1, on("b", acquire(1, 2, exclusive))));
+    put(by(1, on("b", acquire(1, 3, exclusive))));
     EXPECT_EQ(put(by(2, acquire(2, 2, exclusive))), "2.2 queued");
-    EXPECT_EQ(put(publish(1, 3, 1, 2, 3)), "1.3 stored");
-    EXPECT_EQ(put(release(1, 4, 1)), "1.4 released; 2.2 granted token=10 previous=clean/2/user");
+    EXPECT_EQ(put(publish(1, 4, 1, 2, 3)), "1.4 stored");
+    EXPECT_EQ(put(release(1, 5, 1)), "1.5 released; 2.2 granted token=11 previous=clean/2/user");
 }
 
 TEST_F(LockMachineCached, APublishMayCompleteAWaitCycle) {  // S33, S45

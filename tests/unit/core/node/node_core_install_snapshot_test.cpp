@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/observe/observer.hpp"
 #include "core/raft/snapshot_sum.hpp"
 #include "tests/support/node_fixture.hpp"
 
@@ -68,6 +69,46 @@ struct LeftBehind {
     HandDrivenNode& leader{cluster[n1]};
     HandDrivenNode& node{cluster[n3]};
 };
+
+std::vector<Observed> told_to(Observer& observer, const NodeCore& core) {
+    ObserverBudget budget{100, 100};
+    std::vector<Observed> told;
+    observer.take(core.changes(), core.machine(), budget, told);
+    return told;
+}
+
+TEST(NodeCoreInstallSnapshot, IsAGapForObservers) {  // S46
+    LeftBehind it;
+    Observer observer{{"n"}, {}};
+    EXPECT_EQ(told_to(observer, it.node.core()).size(), 2U);  // the state of no names
+    it.leave_behind();
+    it.leader.acquire(1, name);
+    it.cluster.settle();
+    const auto chunk = it.state();
+    it.bring(chunk);
+    it.node.step(StateInstalled{chunk.last});
+    const auto told = told_to(observer, it.node.core());
+    ASSERT_EQ(told.size(), 3U);
+    EXPECT_TRUE(std::holds_alternative<Gap>(told[0].what));
+    EXPECT_EQ(std::get<NameState>(told[1].what).holders.size(), 1U);
+    EXPECT_EQ(told[2].position, Position::after(chunk.last.index));
+}
+
+TEST(NodeCoreChanges, HaveTheSamePositionsOnEveryNode) {  // S46
+    LeftBehind it;
+    it.leader.acquire(1, name);
+    it.cluster.settle();
+    it.leader.call(ReleaseCall{CallTag{2}, it.hold_of(it.leader, 1)});
+    it.cluster.run_for(5 * heartbeat);
+    const auto& here = it.leader.core().changes();
+    const auto& there = it.node.core().changes();
+    ASSERT_EQ(here.size(), 2U);
+    ASSERT_EQ(there.size(), 2U);
+    for (std::size_t at = 0; at < here.size(); ++at) {
+        EXPECT_EQ(here[at].position, there[at].position);
+        EXPECT_EQ(here[at].change, there[at].change);
+    }
+}
 
 // S15, A9: this node never applies the entry that granted it.
 TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {

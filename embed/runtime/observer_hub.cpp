@@ -1,0 +1,161 @@
+#include "embed/runtime/observer_hub.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "core/base/overloaded.hpp"
+#include "embed/values/lock_mode.hpp"
+#include "embed/values/position.hpp"
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr std::size_t observers_max = 1'024;
+constexpr std::size_t observer_events_max = 1'024;  // told, and not delivered yet
+constexpr std::size_t told_at_once_max = 256;
+constexpr std::size_t looks_per_step_max = 2'048;  // less than a millisecond
+
+HolderInfo holder_of(const core::Grant& grant, core::NodeId node) {
+    return {node.raw(),
+            grant.operation.session.raw(),
+            grant.label,
+            from_core(grant.mode),
+            from_core(grant.token),
+            grant.since.raw(),
+            grant.is_cached(),
+            grant.slots};
+}
+
+HolderInfo holder_of(const core::NameChange& change) {
+    return {change.node.raw(),
+            change.hold.session.raw(),
+            change.label,
+            from_core(change.mode),
+            from_core(change.token),
+            change.since.raw(),
+            change.cached_tokens != 0,
+            change.slots};
+}
+
+// The kinds of changes have the order of those of the core.
+Event::Kind kind_of(core::NameChange::Kind kind) {
+    return static_cast<Event::Kind>(static_cast<int>(Event::Kind::granted) +
+                                    static_cast<int>(kind));
+}
+static_assert(static_cast<int>(Event::Kind::value_consistent) -
+                  static_cast<int>(Event::Kind::granted) ==
+              static_cast<int>(core::NameChange::Kind::value_consistent));
+
+void put(core::NameState& state, Event& event) {
+    event.kind = Event::Kind::state;
+    event.name = std::move(state.name);
+    for (std::size_t at = 0; at < state.holders.size(); ++at)
+        event.holders.push_back(holder_of(state.holders[at], state.nodes[at]));
+    if (state.value)
+        event.value =
+            LockValue{std::move(state.value->bytes), state.value->version, state.value->dirty};
+}
+
+void put(core::NameChange& change, Event& event) {
+    event.kind = kind_of(change.kind);
+    event.name = std::move(change.name);
+    event.holder = holder_of(change);
+    event.how = static_cast<Predecessor>(change.how);
+    if (change.kind == core::NameChange::Kind::value_set)
+        event.value = LockValue{std::move(change.bytes), change.version, change.dirty};
+}
+
+Event event_of(core::Observed& told) {
+    Event event;
+    event.position = PositionParts::from_core(told.position);
+    std::visit(core::Overloaded{
+                   [](core::Gap&) {},
+                   [&](core::StateComplete&) { event.kind = Event::Kind::state_complete; },
+                   [&](auto& other) { put(other, event); },
+               },
+               told.what);
+    return event;
+}
+
+}  // namespace
+
+std::optional<Subscription> ObserverHub::subscribe(core::ObservedNames names, core::Position from,
+                                                   EventSink sink) {
+    auto has_room = [gate = gate_, asked = is_asked_] {
+        *asked = true;
+        gate->wake_up();
+    };
+    auto line = std::make_shared<Line>(std::move(sink), observer_events_max, std::move(has_room));
+    const bool has_place = arrivals_.with([&](Arrivals& arrivals) {
+        std::erase_if(arrivals.all, [](const auto& weak) { return weak.expired(); });
+        if (arrivals.all.size() >= observers_max) return false;
+        arrivals.all.push_back(line);
+        arrivals.fresh.push_back({line, {std::move(names), from}});
+        return true;
+    });
+    if (!has_place) return std::nullopt;
+    *is_asked_ = true;
+    gate_->wake_up();
+    return Line::subscription_of(std::move(line));
+}
+
+void ObserverHub::take_arrivals() {
+    arrivals_.with([&](Arrivals& arrivals) {
+        observing_.reserve(observing_.size() + arrivals.fresh.size());
+        std::ranges::move(arrivals.fresh, std::back_inserter(observing_));
+        arrivals.fresh.clear();
+    });
+}
+
+bool ObserverHub::tell(const core::NodeCore& core) {
+    const bool is_asked = is_asked_->exchange(false);
+    try {
+        if (is_asked) take_arrivals();
+    } catch (const std::bad_alloc&) {  // tried again with the next entry
+        *is_asked_ = true;
+    }
+    const auto applied = core.changes().applied();
+    const bool has_news = std::exchange(told_to_, applied) != applied;
+    if (is_asked || has_news || has_more_) tell_in_turn(core);
+    return has_more_;
+}
+
+void ObserverHub::tell_in_turn(const core::NodeCore& core) {
+    has_more_ = false;
+    auto looks = looks_per_step_max;
+    for (auto left = observing_.size(); left > 0 && !observing_.empty(); --left) {
+        next_ %= observing_.size();
+        if (looks == 0) {
+            has_more_ = true;
+            return;
+        }
+        auto& one = observing_[next_];
+        if (const auto line = one.line.lock()) {
+            tell(core, *line, one, looks);
+            ++next_;
+        } else {
+            observing_.erase(observing_.begin() + static_cast<std::ptrdiff_t>(next_));
+        }
+    }
+}
+
+void ObserverHub::tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks) {
+    const auto room = line.room();
+    if (room == 0) return;  // it will ask
+    core::ObserverBudget budget{std::min(room, told_at_once_max), looks};
+    try {
+        std::vector<core::Observed> told;
+        one.observer.take(core.changes(), core.machine(), budget, told);
+        for (auto& each : told)
+            line.add(event_of(each), notifier_);
+    } catch (const std::bad_alloc&) {  // a gap is better than a missing change
+        one.observer.begin_anew();
+    }
+    looks = budget.looks;
+    has_more_ = has_more_ || one.observer.has_more();
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,63 @@
+// The observers of a node (Node::observe): tells each of them, on the notifier's threads, what the
+// core knows. Those that are slow do not delay the node: they are told more when they have room.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/node/node_core.hpp"
+#include "core/observe/observer.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/threads/guarded.hpp"
+#include "embed/threads/notifier.hpp"
+#include "embed/threads/sink_line.hpp"
+#include <mortise/observe.hpp>
+
+namespace mortise::detail {
+
+// It stays when the node is suspended and runs again: its observers continue from their positions.
+class ObserverHub {
+public:
+    // The notifier outlives the hub. The gate wakes the core thread.
+    ObserverHub(Notifier& notifier, std::shared_ptr<CallGate> gate)
+        : notifier_{notifier}, gate_{std::move(gate)} {}
+
+    // From any thread. Empty if there are too many observers (P11).
+    [[nodiscard]] std::optional<Subscription> subscribe(core::ObservedNames names,
+                                                        core::Position from, EventSink sink);
+    // On the core thread, between two steps. Does a limited amount of work (P10); true if there is
+    // more to do at once.
+    [[nodiscard]] bool tell(const core::NodeCore& core);
+
+private:
+    using Line = SinkLine<Event>;
+    struct Observing {
+        std::weak_ptr<Line> line;
+        core::Observer observer;
+    };
+    struct Arrivals {
+        std::vector<std::weak_ptr<Line>> all;
+        std::vector<Observing> fresh;
+    };
+
+    void take_arrivals();
+    void tell_in_turn(const core::NodeCore& core);
+    void tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks);
+
+    Notifier& notifier_;
+    const std::shared_ptr<CallGate> gate_;
+    Guarded<Arrivals> arrivals_;
+    // An observer is new, or has room again. Its line may outlive the hub.
+    const std::shared_ptr<std::atomic<bool>> is_asked_ = std::make_shared<std::atomic<bool>>(false);
+
+    // Used by the core thread.
+    std::vector<Observing> observing_;
+    std::size_t next_ = 0;  // whose turn it is
+    core::LogIndex told_to_;
+    bool has_more_ = false;
+};
+
+}  // namespace mortise::detail
