@@ -90,7 +90,10 @@ std::optional<Subscription> ObserverHub::subscribe(core::ObservedNames names, co
     };
     auto line = std::make_shared<Line>(std::move(sink), observer_events_max, std::move(has_room));
     const bool has_place = arrivals_.with([&](Arrivals& arrivals) {
-        std::erase_if(arrivals.all, [](const auto& weak) { return weak.expired(); });
+        std::erase_if(arrivals.all, [](const auto& weak) {
+            const auto one = weak.lock();
+            return !one || one->has_ended();
+        });
         if (arrivals.all.size() >= observers_max) return false;
         arrivals.all.push_back(line);
         arrivals.fresh.push_back({line, {std::move(names), from}});

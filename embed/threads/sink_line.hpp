@@ -44,6 +44,12 @@ public:
         return room;
     }
 
+    // Its subscription is gone.
+    [[nodiscard]] bool has_ended() {
+        const std::scoped_lock lock{mutex_};
+        return ended_;
+    }
+
     // Drops the event if there is no room. Throws std::bad_alloc; then it is dropped as well.
     void add(AnyEvent event, Notifier& notifier) {
         {

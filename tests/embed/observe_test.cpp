@@ -1,5 +1,6 @@
 // The changes of locks, as Node::observe() reports them (S46).
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <string>
 #include <thread>
@@ -192,6 +193,8 @@ TEST(ObservingACluster, AnObserverMovesToAnotherNode) {  // S46
 TEST(ObservingACluster, TheHoldsOfADeadNodeAreTold) {  // S11, S46
     testing::LocalCluster cluster{3, testing::quick_timing()};
     const auto hold = cluster.node(0).acquire("jobs/1", not_cached());
+    while (!cluster.node(2).inspect("jobs/1", ReadLevel::local).is_held())
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
     Recorded<Event> told;
     const auto subscription = cluster.node(2).observe("jobs/", told.sink());
     (void)told.at_least(3);

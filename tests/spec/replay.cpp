@@ -31,6 +31,14 @@ core::Grant grant_of(const NameChange& change) {
             .slots = change.slots};
 }
 
+// Holders of permits exclude each other from their slots (S15).
+bool excludes(const core::Grant& holder, const NameChange& change) {
+    if (holder.slots.empty() || change.slots.empty()) return clash(holder.mode, change.mode);
+    return std::ranges::any_of(change.slots, [&](std::uint32_t slot) {
+        return std::ranges::find(holder.slots, slot) != holder.slots.end();
+    });
+}
+
 }  // namespace
 
 std::string Replay::take(const core::Observed& told) {
@@ -94,7 +102,7 @@ std::string Replay::changed(Name& name, const NameChange& change) {
 std::string Replay::granted(Name& name, const NameChange& change) {
     for (const auto& holder : name.holders) {
         if (holder.operation == change.hold) return "granted twice";
-        if (clash(holder.mode, change.mode)) return "P2: granted beside " + words(holder.mode);
+        if (excludes(holder, change)) return "P2: granted beside " + words(holder.mode);
     }
     if (change.since != position_.index) return "granted at another index";
     name.holders.push_back(grant_of(change));
