@@ -64,8 +64,9 @@ class Tree:
         return "\n".join(tidy.read(self.root / name))
 
     def runs(self, path):
-        """True if a list of tests names this example, with or without its folder and ending."""
-        return Path(path).stem in self.run
+        """True if a list of tests names this example or its target."""
+        stem = Path(path).stem
+        return bool(self.run & {stem, f"example_{stem}", f"story_{stem}"})
 
 
 def shown_by(tree, cell):
