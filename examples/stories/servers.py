@@ -1,0 +1,133 @@
+"""A Redis and a MariaDB for the stories: processes with their files in a temporary directory, on
+loopback or on a private socket. They end with the story, however it ends."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+SKIPPED = 77  # the exit code of a test that was skipped
+PATIENCE = 60  # seconds, for a start
+
+
+def program(name):
+    """The path of a program. As packages, servers would start with the machine, so `./dev stories`
+    only unpacks them."""
+    unpacked = TREE / "build/peers/usr/bin"
+    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", str(unpacked)])
+    if found := shutil.which(name, path=path):
+        return found
+    print(f"skipped: there is no {name}; ./dev stories brings it")
+    sys.exit(SKIPPED)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def run(*words):
+    """Runs a client to its end; what it prints, without the last line end."""
+    done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)
+    return done.stdout.rstrip("\n") if done.returncode == 0 else done.stderr.rstrip("\n")
+
+
+class Server:
+    """A process that does not outlive this one."""
+
+    def __init__(self, words, log):
+        self.log = Path(log)
+        with open(log, "ab") as output:
+            self.process = subprocess.Popen(
+                [program("setpriv"), "--pdeathsig", "KILL", "--", *map(str, words)],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def await_answer(self, is_ready):
+        end = time.monotonic() + PATIENCE
+        while not is_ready():
+            if self.process.poll() is not None or time.monotonic() > end:
+                sys.exit(f"a server did not start:\n{self.log.read_text(errors='replace')}")
+            time.sleep(0.05)
+
+
+class Redis(Server):
+    def __init__(self, folder, *settings):
+        self.port = free_port()
+        data = Path(folder) / f"redis-{self.port}"
+        data.mkdir()
+        super().__init__([program("redis-server"), "--bind", "127.0.0.1", "--port", self.port,
+                          "--dir", data, *settings], data / "log")
+        self.await_answer(lambda: self.cli("PING") == "PONG")
+
+    def words(self, *command):
+        return [program("redis-cli"), "-p", str(self.port), *map(str, command)]
+
+    def cli(self, *command):
+        """What redis-cli prints for a command; an empty string for nil."""
+        return run(*self.words(*command))
+
+
+class MariaDb(Server):
+    def __init__(self, folder):
+        folder = Path(folder)
+        self.socket = folder / "mariadb.sock"
+        user = ["--user=root"] if os.geteuid() == 0 else []
+        made = run(program("mariadb-install-db"), "--no-defaults", f"--datadir={folder}/mariadb",
+                   "--auth-root-authentication-method=normal", "--skip-test-db", *user)
+        if not (folder / "mariadb/mysql").is_dir():
+            sys.exit(f"mariadb-install-db: {made}")
+        super().__init__([program("mariadbd"), "--no-defaults", f"--datadir={folder}/mariadb",
+                          "--skip-networking", f"--socket={self.socket}", *user],
+                         folder / "mariadb.log")
+        self.await_answer(lambda: self.sql("SELECT 1") == "1")
+        self.sql("CREATE DATABASE story")
+
+    def words(self, statement, database=""):
+        return [program("mariadb"), "--no-defaults", f"--socket={self.socket}", "--user=root",
+                "--batch", "--skip-column-names", f"--execute={statement}", database]
+
+    def sql(self, statement, database=""):
+        """What the client prints for a statement: the rows, or the error in one line."""
+        return run(*filter(None, self.words(statement, database))).rpartition("\n\n")[2]
+
+
+class Link:
+    """A loopback port that leads to another one, until it is cut. What is sent after that stays on
+    the way, as in a slow or broken network, and nobody is told."""
+
+    def __init__(self, target):
+        self.target = target
+        self.is_cut = False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            near, _ = self.listener.accept()
+            far = socket.create_connection(("127.0.0.1", self.target))
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(source, sink), daemon=True).start()
+
+    def carry(self, source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                if not self.is_cut:
+                    sink.sendall(data)
