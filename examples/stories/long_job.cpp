@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
+constexpr std::chrono::seconds longest{10};  // of a cut-off holder that works on
+
 // Works until the end, or until the lock is lost; returns for how long.
 std::chrono::duration<double> work(const mortise::Hold& hold, Clock::duration duration) {
     const auto begin = Clock::now();
@@ -59,7 +61,7 @@ int main() {
     std::printf("node 2 has the lock; before it: \"%s\", %s\n", previous.label.c_str(),
                 std::string{to_string(previous.how)}.c_str());
 
-    const bool in_order = renewed && !hold.valid() && next.valid() && worked < 10s &&
+    const bool in_order = renewed && !hold.valid() && next.valid() && worked < longest &&
                           previous.how == mortise::Predecessor::expired;
     cluster.heal();
     return in_order && next.token() > hold.token() ? 0 : 1;

@@ -141,7 +141,7 @@ TEST(LockText, ABarrierShowsItsPhase) {
     EXPECT_NE(text_of(lock, false).find(", broken\n"), std::string::npos);
     EXPECT_EQ(text_of(lock, false).find("is free"), std::string::npos);
     EXPECT_EQ(json_of(lock).at("barrier").dump(),
-              R"({"arrived":2,"broken":true,"parties":3,"phase":7})");
+              R"({"parties":3,"arrived":2,"phase":7,"broken":true})");
 }
 
 LockInfo closed_lock(ClosedBy by, Duration left) {

@@ -36,7 +36,7 @@ void DeadlockSearch::explore() {
     for (; unexplored_ < nodes_.size() && may_go_on(); ++unexplored_) {
         const auto [id, operation, locker] = Subject{nodes_[unexplored_]};
         const bool is_locker = locker.number != 0;
-        if (!is_locker && operation == nullptr) continue;
+        if (!is_locker && (operation == nullptr || operation->is_try())) continue;
         auto waits_for =
             is_locker ? Places{requests_of(locker, steps_)} : places_of(id, *operation);
         nodes_[unexplored_].waits_for = std::move(waits_for);

@@ -184,6 +184,14 @@ TEST_F(LockMachineCached, ATryIsNoPartOfAWaitCycle) {
     EXPECT_EQ(shown("b"), "1:X:1 | 2:X");
 }
 
+// The reader of its own locker was granted before it: it is the readers' turn.
+TEST_F(LockMachineCached, ATryBehindItsOwnLockerIsNoWaitCycle) {
+    put(by(1, cached(1, 1, 2)));
+    EXPECT_EQ(put(by(1, try_acquire(2, 1, exclusive))), "2.1 queued");
+    EXPECT_EQ(put(by(1, acquire(2, 2, intent_exclusive))), "2.2 queued");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 2.2 granted token=3 previous=clean/1/");
+}
+
 TEST_F(LockMachineCached, ATryOfAllRecallsAsWell) {  // S32, S43
     put(cached(1, 1, 8));
     Acquire all{{{"a", exclusive}, {"b", shared}}, false, {}, false, {}};
