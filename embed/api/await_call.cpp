@@ -12,6 +12,12 @@ Deadline deadline_of(Duration wait_max) {
     return wait_max.is_set() ? std::chrono::steady_clock::now() + wait_max : Deadline::max();
 }
 
+bool has_passed(std::error_code& ec) {
+    const bool passed = !ec;
+    if (ec == Errc::timed_out) ec.clear();
+    return passed;
+}
+
 Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unsound,
               core::RequestBody body, Deadline deadline, const WaitOptions& options) {
     if (!runtime) return {Errc::node_stopped, {}};

@@ -26,4 +26,7 @@ struct Awaited {
 [[nodiscard]] Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unsound,
                             core::RequestBody body, Deadline deadline, const WaitOptions& options);
 
+// Returns whether the wait passed. The end of its time is no error.
+[[nodiscard]] bool has_passed(std::error_code& ec);
+
 }  // namespace mortise::detail

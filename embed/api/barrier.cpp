@@ -12,6 +12,7 @@
 namespace mortise {
 
 using detail::Deadline;
+using detail::has_passed;
 
 static_assert(Barrier::max() == core::barrier_parties_max);
 
@@ -42,26 +43,18 @@ std::string_view unsound_wait(Deadline deadline, const WaitOptions& options) {
     return detail::unsound_label(options.label);
 }
 
-detail::Awaited awaited(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
-                        std::ptrdiff_t parties, Deadline deadline, const WaitOptions& options) {
+detail::Awaited wait_for_phase(const std::shared_ptr<detail::NodeRuntime>& node,
+                               const std::string& name, std::ptrdiff_t parties, Deadline deadline,
+                               const WaitOptions& options) {
     return explained(detail::await(node, unsound_wait(deadline, options),
                                    arrival(name, parties, false, options.label), deadline,
                                    options));
 }
 
-// Returns whether it passed. The end of the time is no error.
-bool has_passed(std::error_code& ec) {
-    const bool passed = !ec;
-    if (ec == Errc::timed_out) ec.clear();
-    return passed;
-}
-
 }  // namespace
 
 Barrier::Barrier(const Node& node, std::string_view name, std::ptrdiff_t parties)
-    : node_{detail::runtime_of(node)}, name_{name}, parties_{parties} {
-    std::error_code ec;
-    if (detail::is_gone(node_, ec)) detail::fail(ec, name);
+    : node_{detail::runtime_or_throw(node, name)}, name_{name}, parties_{parties} {
     auto why = detail::unsound_name(name);
     if (why.empty() && (parties < 1 || parties > max())) why = "a barrier has 1 to 1,024 parties";
     if (!why.empty()) detail::throw_if(Errc::invalid_argument, name, why);
@@ -74,7 +67,8 @@ Barrier& Barrier::operator=(Barrier&&) noexcept = default;
 Barrier::~Barrier() = default;
 
 void Barrier::arrive_and_wait(const WaitOptions& options, std::error_code& ec) {
-    ec = awaited(node_, name_, parties_, detail::deadline_of(options.wait_max), options).error;
+    ec = wait_for_phase(node_, name_, parties_, detail::deadline_of(options.wait_max), options)
+             .error;
 }
 
 void Barrier::arrive_and_wait(std::error_code& ec) {
@@ -83,13 +77,13 @@ void Barrier::arrive_and_wait(std::error_code& ec) {
 
 void Barrier::arrive_and_wait(const WaitOptions& options) {
     const auto end =
-        awaited(node_, name_, parties_, detail::deadline_of(options.wait_max), options);
+        wait_for_phase(node_, name_, parties_, detail::deadline_of(options.wait_max), options);
     detail::throw_if(end.error, name_, end.why);
 }
 
 bool Barrier::arrive_and_wait_until(Deadline deadline, const WaitOptions& options,
                                     std::error_code& ec) {
-    ec = awaited(node_, name_, parties_, deadline, options).error;
+    ec = wait_for_phase(node_, name_, parties_, deadline, options).error;
     return has_passed(ec);
 }
 
@@ -98,7 +92,7 @@ bool Barrier::arrive_and_wait_until(Deadline deadline, std::error_code& ec) {
 }
 
 bool Barrier::arrive_and_wait_until(Deadline deadline, const WaitOptions& options) {
-    auto end = awaited(node_, name_, parties_, deadline, options);
+    auto end = wait_for_phase(node_, name_, parties_, deadline, options);
     const bool passed = has_passed(end.error);
     detail::throw_if(end.error, name_, end.why);
     return passed;

@@ -1,3 +1,4 @@
+#include <new>
 #include <utility>
 
 #include "core/locks/limits.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 // The value of a lost leader was replaced as a whole, so nothing of it is half changed.
 std::error_code publish(const Hold& hold, std::string_view value) {
+    if (value.size() > Election::value_bytes_max) return Errc::invalid_argument;
     std::error_code ec;
     hold.set_value(published(hold.token(), value), ec);
     const auto how = hold.previous().how;
@@ -42,7 +44,11 @@ public:
         : value_{std::move(value)}, finish_{std::move(finish)} {}
 
     void operator()(std::error_code ec, Hold hold) override {
-        if (!ec) ec = publish(hold, value_);
+        try {
+            if (!ec) ec = publish(hold, value_);
+        } catch (const std::bad_alloc&) {  // the program waits for an end
+            ec = Errc::resource_exhausted;
+        }
         (*finish_)(ec, ec ? Hold{} : std::move(hold));
     }
 

@@ -12,6 +12,7 @@
 namespace mortise {
 
 using detail::Deadline;
+using detail::has_passed;
 
 static_assert(Latch::max() == core::latch_max);
 
@@ -36,8 +37,9 @@ detail::Written counted(const std::shared_ptr<detail::NodeRuntime>& node, const 
     return written;
 }
 
-detail::Awaited awaited(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
-                        std::ptrdiff_t expected, Deadline deadline, const WaitOptions& options) {
+detail::Awaited wait_for_count(const std::shared_ptr<detail::NodeRuntime>& node,
+                               const std::string& name, std::ptrdiff_t expected, Deadline deadline,
+                               const WaitOptions& options) {
     return detail::await(
         node, detail::unsound_label(options.label),
         core::AwaitLatch{name, static_cast<std::uint32_t>(expected), options.label}, deadline,
@@ -48,19 +50,10 @@ bool is_past(Deadline deadline) {
     return deadline <= std::chrono::steady_clock::now();
 }
 
-// Returns whether it passed. The end of the time is no error.
-bool has_passed(std::error_code& ec) {
-    const bool passed = !ec;
-    if (ec == Errc::timed_out) ec.clear();
-    return passed;
-}
-
 }  // namespace
 
 Latch::Latch(const Node& node, std::string_view name, std::ptrdiff_t expected)
-    : node_{detail::runtime_of(node)}, name_{name}, expected_{expected} {
-    std::error_code ec;
-    if (detail::is_gone(node_, ec)) detail::fail(ec, name);
+    : node_{detail::runtime_or_throw(node, name)}, name_{name}, expected_{expected} {
     auto why = detail::unsound_name(name);
     if (why.empty()) why = unsound_count(expected);
     if (!why.empty()) detail::throw_if(Errc::invalid_argument, name, why);
@@ -116,7 +109,8 @@ bool Latch::try_wait(ReadLevel level) const {
 // --- waiting ------------------------------------------------------------------------------------
 
 void Latch::wait(const WaitOptions& options, std::error_code& ec) const {
-    ec = awaited(node_, name_, expected_, detail::deadline_of(options.wait_max), options).error;
+    ec = wait_for_count(node_, name_, expected_, detail::deadline_of(options.wait_max), options)
+             .error;
 }
 
 void Latch::wait(std::error_code& ec) const {
@@ -125,13 +119,13 @@ void Latch::wait(std::error_code& ec) const {
 
 void Latch::wait(const WaitOptions& options) const {
     const auto end =
-        awaited(node_, name_, expected_, detail::deadline_of(options.wait_max), options);
+        wait_for_count(node_, name_, expected_, detail::deadline_of(options.wait_max), options);
     detail::throw_if(end.error, name_, end.why);
 }
 
 bool Latch::wait_until(Deadline deadline, const WaitOptions& options, std::error_code& ec) const {
     if (is_past(deadline)) return try_wait(ec);
-    ec = awaited(node_, name_, expected_, deadline, options).error;
+    ec = wait_for_count(node_, name_, expected_, deadline, options).error;
     return has_passed(ec);
 }
 
@@ -141,7 +135,7 @@ bool Latch::wait_until(Deadline deadline, std::error_code& ec) const {
 
 bool Latch::wait_until(Deadline deadline, const WaitOptions& options) const {
     if (is_past(deadline)) return try_wait();
-    auto end = awaited(node_, name_, expected_, deadline, options);
+    auto end = wait_for_count(node_, name_, expected_, deadline, options);
     const bool passed = has_passed(end.error);
     detail::throw_if(end.error, name_, end.why);
     return passed;

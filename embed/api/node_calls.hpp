@@ -29,6 +29,13 @@ inline bool is_gone(const std::shared_ptr<NodeRuntime>& runtime, std::error_code
     throw LockError{ec, std::move(detail)};
 }
 
+inline std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::string_view name) {
+    const auto& runtime = runtime_of(node);
+    std::error_code ec;
+    if (is_gone(runtime, ec)) fail(ec, name);
+    return runtime;
+}
+
 inline std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, AcquireOrder order,
                                    std::error_code& ec, LockInfo* busy = nullptr) {
     if (is_gone(runtime, ec)) return std::nullopt;

@@ -35,13 +35,6 @@ namespace {
 
 constexpr std::string_view in_use = "somebody holds the name, waits for it, or keeps it closed";
 
-std::shared_ptr<detail::NodeRuntime> runtime_or_throw(const Node& node, std::string_view name) {
-    const auto& runtime = detail::runtime_of(node);
-    std::error_code ec;
-    if (detail::is_gone(runtime, ec)) detail::fail(ec, name);
-    return runtime;
-}
-
 // Throws if the call fails.
 std::optional<Hold> asked(const Semaphore& semaphore, detail::AcquireOrder order) {
     const auto& runtime = detail::runtime_of(semaphore);
@@ -76,7 +69,7 @@ detail::Written removal(const std::shared_ptr<detail::NodeRuntime>& runtime,
 }  // namespace
 
 Semaphore::Semaphore(const Node& node, std::string_view name, std::uint32_t limit)
-    : node_{runtime_or_throw(node, name)}, name_{name}, limit_{limit} {
+    : node_{detail::runtime_or_throw(node, name)}, name_{name}, limit_{limit} {
     auto why = detail::unsound_name(name);
     if (why.empty()) why = detail::unsound_limit(limit, 1);
     if (!why.empty()) detail::throw_if(Errc::invalid_argument, name, why);

@@ -17,17 +17,6 @@ using namespace std::chrono_literals;
 class Barriers : public OneNode {
 protected:
     [[nodiscard]] Barrier step(std::ptrdiff_t parties = 2) { return {node_, "step", parties}; }
-    // The error of a call that throws.
-    template <class Call>
-    static std::error_code thrown_by(const Call& call) {
-        try {
-            call();
-        } catch (const LockError& error) {
-            EXPECT_FALSE(error.detail().name.empty());
-            return error.code();
-        }
-        return {};
-    }
 };
 
 TEST_F(Barriers, S35_NobodyIsAPhaseAhead) {

@@ -16,17 +16,6 @@ using namespace std::chrono_literals;
 class Latches : public OneNode {
 protected:
     [[nodiscard]] Latch ready(std::ptrdiff_t expected = 2) { return {node_, "ready", expected}; }
-    // The error of a call that throws.
-    template <class Call>
-    static std::error_code thrown_by(const Call& call) {
-        try {
-            call();
-        } catch (const LockError& error) {
-            EXPECT_FALSE(error.detail().name.empty());
-            return error.code();
-        }
-        return {};
-    }
 };
 
 TEST_F(Latches, S35_WhoWaitsPassesWhenAllIsCounted) {

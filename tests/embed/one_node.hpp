@@ -29,6 +29,17 @@ inline bool is_lost(const Hold& hold) {
     return is_lost_within(hold, patience);
 }
 
+// The error of a call that throws; none if it does not.
+template <class Call>
+std::error_code thrown_by(const Call& call) {
+    try {
+        call();
+    } catch (const LockError& error) {
+        return error.code();
+    }
+    return {};
+}
+
 // A cluster of one node, in memory, with a session.
 class OneNode : public testing::Test {
 protected:

@@ -55,12 +55,7 @@ TEST_F(Rate, ALargeRequestIsNotOvertaken) {
 
 TEST_F(Rate, RefusesWhatMakesNoSense) {
     const auto made = [&](std::string_view name, std::uint32_t permits, Duration per) {
-        try {
-            const RateLimiter limiter{node_, name, permits, per};
-        } catch (const LockError& error) {
-            return error.code();
-        }
-        return std::error_code{};
+        return thrown_by([&] { const RateLimiter limiter{node_, name, permits, per}; });
     };
     EXPECT_EQ(made("x", 0, 1s), Errc::invalid_argument);
     EXPECT_EQ(made("x", 65'537, 1s), Errc::invalid_argument);

@@ -74,13 +74,7 @@ TEST_F(RunOnce, AHoldThatWasTakenAwayIsAnInterruptedRun) {
         node_.break_lock("job", token, "stuck", BreakMode::immediate);
         EXPECT_EQ(last_run(node_, "job")->end, RunEnd::interrupted);
     };
-    std::error_code ec;
-    try {
-        (void)run_once_per(node_, "job", 10ms, job);
-    } catch (const LockError& error) {
-        ec = error.code();
-    }
-    EXPECT_EQ(ec, Errc::lock_lost);
+    EXPECT_EQ(thrown_by([&] { (void)run_once_per(node_, "job", 10ms, job); }), Errc::lock_lost);
     EXPECT_EQ(run_when_due(), (LastRun{RunEnd::interrupted, "", token}));
     EXPECT_FALSE(node_.inspect("job").value->dirty);
 }
@@ -94,12 +88,7 @@ TEST_F(RunOnce, ALongOutcomeIsCut) {
 TEST_F(RunOnce, RefusesWhatMakesNoSense) {
     const auto never = [](const JobRun&) { ADD_FAILURE(); };
     const auto code_of = [&](std::string_view name, Duration interval) {
-        try {
-            (void)run_once_per(node_, name, interval, never);
-        } catch (const LockError& error) {
-            return error.code();
-        }
-        return std::error_code{};
+        return thrown_by([&] { (void)run_once_per(node_, name, interval, never); });
     };
     EXPECT_EQ(code_of("job", 0s), Errc::invalid_argument);
     EXPECT_EQ(code_of("job", -1s), Errc::invalid_argument);

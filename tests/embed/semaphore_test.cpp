@@ -1,7 +1,5 @@
 // Semaphores on a node and on a cluster (S15, S34, S37).
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
 #include <mortise/testing/local_cluster.hpp>
+#include <mortise/testing/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -31,17 +30,6 @@ using Numbers = std::vector<std::uint32_t>;
 class Semaphores : public OneNode {
 protected:
     [[nodiscard]] Semaphore pool(std::uint32_t limit = 3) { return {node_, "pool", limit}; }
-    // The error of a call that throws.
-    template <class Call>
-    static std::error_code thrown_by(const Call& call) {
-        try {
-            call();
-        } catch (const LockError& error) {
-            EXPECT_FALSE(error.detail().name.empty());
-            return error.code();
-        }
-        return {};
-    }
 };
 
 TEST_F(Semaphores, S15_AHoldHasNumberedSlotsWithItsToken) {
@@ -222,9 +210,8 @@ TEST_F(Semaphores, ABrokenHoldGivesItsSlotsBack) {  // S24
 }
 
 TEST_F(Semaphores, AGateRefusesTheFormerHolderOfASlot) {  // S15
-    auto directory = (std::filesystem::temp_directory_path() / "mortise-slots-XXXXXX").string();
-    ASSERT_NE(mkdtemp(directory.data()), nullptr);
-    std::optional gate{FenceGate::open(directory + "/gate")};
+    const testing::TempDirectory directory{"mortise-slots"};
+    auto gate = FenceGate::open(directory.path() / "gate");
     auto semaphore = pool(2);
     const auto first = semaphore.acquire();
     auto stale = semaphore.acquire();
@@ -233,14 +220,12 @@ TEST_F(Semaphores, AGateRefusesTheFormerHolderOfASlot) {  // S15
     const auto second = semaphore.acquire();
     int effects = 0;
     const auto admits = [&](const Slot& slot) {
-        return gate->admit("file", slot.number, slot.token, [&] { ++effects; });
+        return gate.admit("file", slot.number, slot.token, [&] { ++effects; });
     };
     EXPECT_TRUE(admits(second.slots().front()));
     EXPECT_TRUE(admits(first.slots().front()));  // older, and of another slot
     EXPECT_FALSE(admits(former));
     EXPECT_EQ(effects, 2);
-    gate.reset();
-    std::filesystem::remove_all(directory);
 }
 
 TEST_F(Semaphores, AreAcquiredWithCompletionTokens) {

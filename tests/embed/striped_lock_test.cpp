@@ -10,15 +10,6 @@ namespace {
 
 class Striped : public OneNode {
 protected:
-    static std::error_code code_of(const auto& call) {
-        try {
-            call();
-        } catch (const LockError& error) {
-            return error.code();
-        }
-        return {};
-    }
-
     StripedLock orders_{node_, "orders", 8};
 };
 
@@ -82,14 +73,14 @@ TEST_F(Striped, AnotherNumberOfStripesIsRefused) {
     EXPECT_EQ(ec, Errc::kind_mismatch);
     EXPECT_FALSE(others.acquire_all({"4711"}, ec));
     EXPECT_EQ(ec, Errc::kind_mismatch);
-    EXPECT_EQ(code_of([&] { (void)others.try_acquire("4711"); }), Errc::kind_mismatch);
+    EXPECT_EQ(thrown_by([&] { (void)others.try_acquire("4711"); }), Errc::kind_mismatch);
     EXPECT_TRUE(orders_.acquire("4711", ec));
     EXPECT_FALSE(ec);
 }
 
 TEST_F(Striped, RefusesWhatMakesNoSense) {
     const auto made = [&](std::string_view name, std::uint32_t stripes) {
-        return code_of([&] { const StripedLock lock{node_, name, stripes}; });
+        return thrown_by([&] { const StripedLock lock{node_, name, stripes}; });
     };
     EXPECT_EQ(made("", 8), Errc::invalid_argument);
     EXPECT_EQ(made("x", 0), Errc::invalid_argument);

@@ -216,7 +216,7 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
     return overtakers;
 }
 
-// Of a semaphore that was resized, more slots may be taken than the limit allows now.
+// A semaphore that was resized may have more slots taken than its limit allows now.
 bool may_hold(const LockRecord& record, const Grant& grant) {
     const auto* semaphore = record.semaphore();
     if (record.latch() != nullptr || record.barrier() != nullptr) return false;

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] const HoldTerms& terms() const { return more().terms; }
     [[nodiscard]] ClosureId closures() const { return more().closures; }
     [[nodiscard]] const Slots& slots() const;
-    // Of a hold that has no slots.
+    // The hold must have no slots.
     void set_owner(LockerTag locker, std::string label);
 
     // These three mean the same as the members of Grant with these names.

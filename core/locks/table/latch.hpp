@@ -10,7 +10,7 @@ public:
     explicit Latch(std::uint32_t remaining) : remaining_{remaining} {}
 
     [[nodiscard]] std::uint32_t remaining() const { return remaining_; }
-    // Nothing remains: whoever waits passes.
+    // Nothing remains to be counted, so all that wait pass.
     [[nodiscard]] bool is_open() const { return remaining_ == 0; }
     // False, without an effect, if less than that remains.
     [[nodiscard]] bool count_down(std::uint32_t count) {

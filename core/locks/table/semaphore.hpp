@@ -20,7 +20,7 @@ public:
     [[nodiscard]] bool was_resized() const { return version_ > 1; }
     // Takes no slot away, even if more are taken now than the limit allows.
     void resize(std::uint32_t limit);
-    // As if the limit had never been changed.
+    // The semaphore counts as one whose limit was never changed.
     void forget_resizes() { version_ = 1; }
 
     [[nodiscard]] std::uint32_t taken() const { return taken_; }

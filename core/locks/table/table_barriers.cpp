@@ -43,7 +43,7 @@ void LockTable::break_barrier(std::string_view name, Grants& grants) {
     slot.record->barrier()->break_it();
 }
 
-// Whoever waits is answered, the oldest first, and waits no longer.
+// Answers all waiters, the oldest first, and removes them from the queue.
 void LockTable::answer_all(const RecordRef& record, AnswerKind kind, Grants& grants) {
     const auto slot = names_.slot_of(record->name());
     if (!names_.has_queue(slot)) return;

@@ -16,7 +16,7 @@ void check_conversion(const LockRecord& record, const Conversion& conversion, bo
     MORTISE_CHECK(is_unfinished || record.holders().size() > 1);                      // (5)
 }
 
-// Who waits has arrived, and has not dropped.
+// The waiters of each session are those of its parties that have arrived and have not dropped.
 void check_arrivals(const Barrier& barrier, const WaitQueue& queue) {
     std::map<SessionId, std::uint32_t> waiting;
     for (const auto* waiter : queue.in_order())

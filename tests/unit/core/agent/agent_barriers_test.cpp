@@ -18,46 +18,38 @@ protected:
         of.agent.on_write(WriteCall{arriving, {}, Arrive{"step", 2, true}}, of.now);
         return of.sent().at(0).seq;
     }
-    void queued(Seq seq) {
-        of.agent.on_outcome(Queued{{session, seq}}, LogIndex{++of.index}, of.now);
-    }
-    CallAnswer answer() {
-        auto answers = of.agent.collect(of.now).answers;
-        EXPECT_EQ(answers.size(), 1U);
-        return std::move(answers.at(0));
-    }
 
     Agent of;
 };
 
 TEST_F(AgentBarriers, AnArrivalPasses) {
     const auto seq = arrive();
-    queued(seq);
+    of.queued(seq);
     of.answered(seq, AnswerKind::passed);
-    EXPECT_TRUE(std::holds_alternative<Passed>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Passed>(of.answer().result));
     of.answered(arrive(), AnswerKind::passed);
-    EXPECT_TRUE(std::holds_alternative<Passed>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Passed>(of.answer().result));
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
 TEST_F(AgentBarriers, ABrokenBarrierIsAnExpiredSession) {
     const auto seq = arrive();
-    queued(seq);
+    of.queued(seq);
     of.answered(seq, AnswerKind::barrier_broken);
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::session_expired);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::session_expired);
     of.answered(drop(), AnswerKind::barrier_broken);
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::session_expired);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::session_expired);
 }
 
 TEST_F(AgentBarriers, WhoDropsDoesNotWait) {
     of.answered(drop(), AnswerKind::stored);
-    EXPECT_TRUE(std::holds_alternative<Written>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Written>(of.answer().result));
 }
 
 // Whether it waits or not: the others must not go on with a party that does not know it.
 TEST_F(AgentBarriers, AnArrivalThatIsGivenUpQuits) {
     const auto seq = arrive();
-    queued(seq);
+    of.queued(seq);
     of.agent.on_cancel({arriving}, of.now);
     const auto told = of.agent.collect(of.now);
     EXPECT_EQ(std::get<CallError>(told.answers.at(0).result), CallError::cancelled);

@@ -101,6 +101,12 @@ struct Agent {
         const Answer answer{kind, FencingToken{5}, {}};
         agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++index}, now);
     }
+    // The only answer that it gives its program now.
+    CallAnswer answer() {
+        auto answers = agent.collect(now).answers;
+        EXPECT_EQ(answers.size(), 1U);
+        return std::move(answers.at(0));
+    }
     // The agent has the lock when this returns: operation 1 of its session.
     OperationId hold() {
         acquire(1, Instant::never());

@@ -18,37 +18,29 @@ protected:
         of.agent.on_write(WriteCall{waiting_call, {}, CountDown{"ready", 2, 1}}, of.now);
         return of.sent().at(0).seq;
     }
-    void queued(Seq seq) {
-        of.agent.on_outcome(Queued{{session, seq}}, LogIndex{++of.index}, of.now);
-    }
-    CallAnswer answer() {
-        auto answers = of.agent.collect(of.now).answers;
-        EXPECT_EQ(answers.size(), 1U);
-        return std::move(answers.at(0));
-    }
 
     Agent of;
 };
 
 TEST_F(AgentLatches, AWaitIsAnsweredAtOnce) {
     of.answered(wait(), AnswerKind::passed);
-    EXPECT_TRUE(std::holds_alternative<Passed>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Passed>(of.answer().result));
     EXPECT_EQ(of.agent.outstanding(), 0U);
     EXPECT_TRUE(of.agent.accounted_for().empty()) << "it holds nothing";
 }
 
 TEST_F(AgentLatches, AWaitIsAnsweredLater) {
     const auto seq = wait();
-    queued(seq);
+    of.queued(seq);
     EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
     of.answered(seq, AnswerKind::passed);
-    EXPECT_TRUE(std::holds_alternative<Passed>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Passed>(of.answer().result));
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
 TEST_F(AgentLatches, AWaitThatIsCancelledIsTakenBack) {  // S18
     const auto seq = wait();
-    queued(seq);
+    of.queued(seq);
     of.agent.on_cancel({waiting_call}, of.now);
     const auto told = of.agent.collect(of.now);
     EXPECT_EQ(std::get<CallError>(told.answers.at(0).result), CallError::cancelled);
@@ -58,7 +50,7 @@ TEST_F(AgentLatches, AWaitThatIsCancelledIsTakenBack) {  // S18
 // It passed in the meantime: that changes nothing, since it holds nothing.
 TEST_F(AgentLatches, ACancelThatComesTooLateReleasesNothing) {
     const auto seq = wait();
-    queued(seq);
+    of.queued(seq);
     of.agent.on_cancel({waiting_call}, of.now);
     const auto cancel = of.sent().at(0).seq;
     of.answered(seq, AnswerKind::passed);
@@ -77,11 +69,11 @@ TEST_F(AgentLatches, AGrantIsNotTheAnswerToAWait) {
 
 TEST_F(AgentLatches, ACountIsWrittenOrRefused) {
     of.answered(count(), AnswerKind::stored);
-    EXPECT_TRUE(std::holds_alternative<Written>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Written>(of.answer().result));
     of.answered(count(), AnswerKind::invalid_argument);
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::invalid_argument);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::invalid_argument);
     of.answered(count(), AnswerKind::kind_mismatch);
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::kind_mismatch);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::kind_mismatch);
 }
 
 }  // namespace

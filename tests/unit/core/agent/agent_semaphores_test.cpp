@@ -28,18 +28,13 @@ protected:
             AnswerKind::granted, {}, {}, {{"pool", FencingToken{5}, {}, std::move(slots)}}};
         of.agent.on_outcome(Answered{{session, seq}, answer}, LogIndex{++of.index}, of.now);
     }
-    CallAnswer answer() {
-        auto answers = of.agent.collect(of.now).answers;
-        EXPECT_EQ(answers.size(), 1U);
-        return std::move(answers.at(0));
-    }
 
     Agent of;
 };
 
 TEST_F(AgentSemaphores, AHoldHasItsSlots) {  // S15
     granted(ask_for(2), {0, 2});
-    const auto told = answer();
+    const auto told = of.answer();
     const auto& acquired = std::get<Acquired>(told.result);
     ASSERT_EQ(acquired.parts.size(), 1U);
     EXPECT_EQ(acquired.parts.front().name, "pool");
@@ -53,29 +48,29 @@ TEST_F(AgentSemaphores, AHoldHasItsSlots) {  // S15
 TEST_F(AgentSemaphores, AGrantOfOtherPermitsIsNotItsAnswer) {
     const auto seq = ask_for(2);
     granted(seq, {0});
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::outcome_unknown);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::outcome_unknown);
 }
 
 TEST_F(AgentSemaphores, AGrantOfALockIsNotItsAnswer) {
     const auto seq = ask_for(2);
     of.answered(seq, AnswerKind::granted);
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::outcome_unknown);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::outcome_unknown);
 }
 
 TEST_F(AgentSemaphores, AResizeIsWrittenOrFindsAnotherVersion) {  // S34
     of.answered(write(Resize{"pool", 3, 0}), AnswerKind::stored);
-    EXPECT_TRUE(std::holds_alternative<Written>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Written>(of.answer().result));
     of.answered(write(Resize{"pool", 3, 7}), AnswerKind::busy);
-    EXPECT_TRUE(std::holds_alternative<Busy>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Busy>(of.answer().result));
     of.answered(write(Resize{"pool", 3, 7}), AnswerKind::kind_mismatch);
-    EXPECT_EQ(std::get<CallError>(answer().result), CallError::kind_mismatch);
+    EXPECT_EQ(std::get<CallError>(of.answer().result), CallError::kind_mismatch);
 }
 
 TEST_F(AgentSemaphores, ARemovalIsWrittenOrFindsItInUse) {  // S37
     of.answered(write(Remove{"pool"}), AnswerKind::stored);
-    EXPECT_TRUE(std::holds_alternative<Written>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Written>(of.answer().result));
     of.answered(write(Remove{"pool"}), AnswerKind::busy);
-    EXPECT_TRUE(std::holds_alternative<Busy>(answer().result));
+    EXPECT_TRUE(std::holds_alternative<Busy>(of.answer().result));
 }
 
 }  // namespace

@@ -1,0 +1,84 @@
+// What a node tells of itself (NodeRuntime): its status, its counters.
+#include <chrono>
+#include <string>
+
+#include "embed/runtime/node_runtime.hpp"
+
+namespace mortise::detail {
+
+void NodeRuntime::snapshot() {
+    last_status_.with([&](Status& last) { last = loop_->status(); });
+    last_metrics_.with([&](Metrics& last) { last = loop_->metrics(); });
+}
+
+Status NodeRuntime::status_of_child() const {
+    Status status;
+    status.id = config_.own_id();
+    status.stopped = true;
+    status.why_stopped = "it belongs to the process that forked this one";
+    status.why_not_ready = "it stopped";
+    return status;
+}
+
+Status NodeRuntime::status() {
+    if (is_forked()) return status_of_child();
+    if (!readiness_.why_stopped()) {
+        auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
+        if (status) {
+            last_status_.with([&](Status& last) { last = *status; });
+            if (!readiness_.why_stopped()) return *status;  // still not stopped
+        }
+    }
+    const auto why_stopped = readiness_.why_stopped();  // it may have stopped during the wait
+    auto status = last_status_.with([](const Status& last) { return last; });
+    status.id = config_.own_id();
+    status.ready = false;
+    status.why_not_ready = why_stopped ? "it stopped" : "its core thread does not answer";
+    status.stopped = why_stopped.has_value();
+    status.why_stopped = why_stopped.value_or("");
+    return status;
+}
+
+Metrics NodeRuntime::metrics() {
+    if (is_forked()) return {};
+    if (!readiness_.why_stopped()) {
+        auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
+        if (metrics && tls_) metrics->certificate_left = tls_->time_left();
+        if (metrics) return with_log(*metrics);
+    }
+    return with_log(last_metrics_.with([](const Metrics& last) { return last; }));
+}
+
+Metrics NodeRuntime::with_log(Metrics metrics) const {
+    metrics.log_writes = log_counters_.writes;
+    metrics.log_bytes = log_counters_.bytes;
+    metrics.slowest_log_write = log_counters_.slowest.load();
+    return metrics;
+}
+
+// One thread writes these counters, others read them.
+void LogCounters::count(const LogWrite& write) {
+    ++writes;
+    bytes += write.bytes;
+    if (write.took > slowest.load()) slowest = write.took;
+}
+
+namespace {
+
+// the caller's deadline has passed
+constexpr auto answer_patience = std::chrono::milliseconds{100};
+
+}  // namespace
+
+std::string NodeRuntime::why_not_ready() {
+    if (is_forked()) return {};
+    return questions_.ask([this] { return loop_->status().why_not_ready; }, answer_patience)
+        .value_or("");
+}
+
+bool NodeRuntime::is_removed() {
+    if (is_forked()) return false;
+    return questions_.ask([this] { return loop_->is_removed(); }, answer_patience).value_or(false);
+}
+
+}  // namespace mortise::detail
