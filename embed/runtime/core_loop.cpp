@@ -2,6 +2,9 @@
 // with the same checks.
 #include "embed/runtime/core_loop.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "core/leases/lease_times.hpp"
@@ -73,6 +76,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
     : parts_{std::move(parts)},
       options_{std::move(options)},
       timer_{parts_.io},
+      asleep_{boot_now() - steady_now()},
       desk_{*this},
       holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
              risk_margin(options_)},
@@ -228,12 +232,15 @@ void CoreLoop::peer_up(core::Hello peer) {
     const bool is_new = connected_.insert_or_assign(id, peer).second;
     if (is_new) parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = id.raw()});
     refused_by_.erase(id);
+    unreached_.erase(id);
+    lost_at_.erase(id);
     warn_of_timing(peer);
     step(core::PeerUp{std::move(peer)});
 }
 
 void CoreLoop::peer_down(core::NodeId peer) {
     if (connected_.erase(peer) != 0) {
+        lost_at_.insert_or_assign(peer, std::time(nullptr));
         parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = peer.raw()});
     }
     step(core::PeerDown{peer});
@@ -265,8 +272,26 @@ void CoreLoop::set_timer() {
     });
 }
 
+// Not every pause costs locks, but a lock that was lost in one is hard to explain without this.
+void CoreLoop::warn_of_pause(core::Instant due) {
+    const auto now = read_clocks();
+    const auto asleep = now.boot - now.steady;
+    // What became due in a pause is due again and again until all of it is done.
+    const auto late = now.steady - std::max(due, fired_at_) + (asleep - asleep_);
+    asleep_ = asleep;
+    fired_at_ = now.steady;
+    if (late < std::max<core::Nanoseconds>(std::chrono::seconds{1}, options_.election_timeout))
+        return;
+    parts_.log.warn("paused",
+                    "did not run for " +
+                        to_string(Duration{std::chrono::floor<std::chrono::milliseconds>(late)}) +
+                        ": its process was stopped, or its machine slept or is overloaded; locks "
+                        "that it held may be lost. Check the load, the limits of its container, "
+                        "and whether the machine sleeps");
+}
+
 void CoreLoop::timer_fired() {
-    timer_at_ = core::Instant::never();
+    warn_of_pause(std::exchange(timer_at_, core::Instant::never()));
     if (ended_) return;
     take_calls();  // the wake for them may have failed without memory
     parts_.cache->look(steady_now());

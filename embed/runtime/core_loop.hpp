@@ -124,6 +124,7 @@ private:
     void copied() override;
     void introduced(core::Hello caller) override;
     void refused(core::NodeId by, transport::Refusal why) override;
+    void unreached(core::NodeId peer, const std::string& why) override;
     void let_calls_wait();
 
     // core_loop.cpp: events
@@ -138,6 +139,7 @@ private:
     [[nodiscard]] core::Instant deadline() const;
     void set_timer();
     void timer_fired();
+    void warn_of_pause(core::Instant due);
 
     // report.cpp
     [[nodiscard]] std::string why_not_formed() const;
@@ -147,6 +149,7 @@ private:
     void warn_of_timing(const core::Hello& peer);
     [[nodiscard]] std::string missing_peers() const;
     [[nodiscard]] std::string why_missing(core::NodeId peer) const;
+    [[nodiscard]] std::string peers_that_disagree() const;
     void watch_ready();
     void members_changed();
     void connect_to_peers();
@@ -185,6 +188,8 @@ private:
     core::NodeOptions options_;
     asio::steady_timer timer_;
     core::Instant timer_at_ = core::Instant::never();
+    core::Instant fired_at_;    // when the timer fired last
+    core::Nanoseconds asleep_;  // how long the machine was suspended since its start
     std::unique_ptr<Driver> driver_;
     ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
@@ -199,6 +204,10 @@ private:
     };
     // the peers that refuse this node, until they are up again
     std::map<core::NodeId, Refused> refused_by_;
+    // why the newest attempt to connect to a peer failed, until it is up
+    std::map<core::NodeId, std::string> unreached_;
+    // the time of day, for people, when a connection with a peer was lost
+    std::map<core::NodeId, std::time_t> lost_at_;
     // the differing times that were reported
     std::map<core::NodeId, std::string> warned_of_timing_;
     std::vector<core::Member> peers_;  // the peers as the core named them

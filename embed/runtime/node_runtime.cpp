@@ -61,6 +61,18 @@ std::string in_mebibytes(std::uint64_t bytes) {
     return std::to_string(bytes >> 20U) + " MiB";
 }
 
+// What the operator can do about it, as far as the code tells.
+core::Error with_advice(core::Error error) {
+    const auto add = [&](const char* advice) { error.what += std::string{"; "} + advice; };
+    if (error.code == storage::Errc::no_space)
+        add("make room on the volume of data_dir");
+    else if (error.code == storage::Errc::locked)
+        add("end what uses it, or give this node a directory of its own");
+    else if (error.code == storage::Errc::newer_format)
+        add("start it with that version");
+    return error;
+}
+
 void warn_holds_of(const Lease& lease, Notifier& notifier) {
     for (const auto& hold : lease.risk_watchers())
         notifier.post([hold] { hold->notify_trouble(); });
@@ -182,7 +194,7 @@ void NodeRuntime::report_limits() {
 
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {}, Missing::is_made);
-    if (!opened) throw in_one_line(opened.error());
+    if (!opened) throw in_one_line(with_advice(opened.error()));
     report_limits();
     begin_life(std::move(*opened), {});
     if (loop_->is_alone_by_mistake()) throw_alone_by_mistake(config_);

@@ -37,6 +37,12 @@ void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
     if (why == transport::Refusal::unknown_node) step(core::UnknownTo{by});
 }
 
+// Only for the operator. A peer that cannot be reached does not refuse any more.
+void CoreLoop::unreached(core::NodeId peer, const std::string& why) {
+    refused_by_.erase(peer);
+    unreached_.insert_or_assign(peer, why);
+}
+
 void CoreLoop::suspend(const std::string& why) {
     driver_->halt();
     suspended_ = why;

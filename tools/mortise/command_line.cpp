@@ -44,6 +44,7 @@ public:
         app_.get_formatter()->column_width(28);
         app_.footer("Exit codes: docs/cli.md. `mortise COMMAND --help` tells more.");
         add_node();
+        add_doctor();
         add_status();
         add_members();
         add_locks();
@@ -51,6 +52,7 @@ public:
         add_break();
         add_cert();
         add_dump();
+        add_recover();
         add_demo();
         add_bench();
         add_member();
@@ -118,6 +120,13 @@ private:
         sub->add_option("--config", node_.config,
                         "The configuration, TOML; without it the environment (MORTISE_...)");
         sub->footer("docs/configuration.md lists the keys, their defaults and ranges.");
+    }
+    void add_doctor() {
+        auto* sub = add("doctor", "Say what prevents a node from working, and what to do", doctor_);
+        sub->add_option("--config", doctor_.config,
+                        "The configuration, TOML; without it the environment (MORTISE_...)");
+        sub->add_flag("--json", doctor_.json, "Print JSON");
+        sub->footer("Run it as the user of the node, and on its machine. It changes nothing.");
     }
     void add_status() {
         auto* sub = add("status", "Show the members of a cluster", status_);
@@ -245,6 +254,19 @@ private:
         sub->add_flag("--json", dump_.json, "Print JSON");
         sub->footer("It changes nothing there. See docs/backup.md.");
     }
+    void add_recover() {
+        auto* sub =
+            add("recover", "Continue from one directory after the majority was lost", recover_);
+        sub->add_option("DIRECTORY", recover_.directory, "The data_dir of a member that is left")
+            ->required();
+        sub->add_option(
+            "--yes-i-lose-what-others-had", recover_.confirmed,
+            "The id of its cluster, as mortise dump shows it; without it you are asked");
+        sub->add_flag("--no-wait", recover_.no_wait,
+                      "No program can believe in a lock any more: all have ended, or the others "
+                      "have been down for longer than the TTL");
+        sub->footer("Read docs/backup.md first. It keeps a copy of the directory within it.");
+    }
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
@@ -276,6 +298,7 @@ private:
 
     CLI::App app_{"Mortise: locks for a cluster of processes", "mortise"};
     NodeCommand node_;
+    DoctorCommand doctor_;
     StatusCommand status_;
     MembersCommand members_;
     ChangeCommand add_;
@@ -290,6 +313,7 @@ private:
     CertIssueCommand cert_issue_;
     CertShowCommand cert_show_;
     DumpCommand dump_;
+    RecoverCommand recover_;
     DemoCommand demo_;
     BenchCommand bench_;
     MemberCommand member_;

@@ -19,6 +19,13 @@ struct NodeCommand {
 };
 ExitCode run(const NodeCommand& command);
 
+// Examines a configuration and everything that it depends on, and changes nothing.
+struct DoctorCommand {
+    std::optional<std::filesystem::path> config;  // not set: the environment
+    bool json = false;
+};
+ExitCode run(const DoctorCommand& command);
+
 // How to reach a cluster, and the form of the output.
 struct Access {
     std::vector<std::string> peers{};
@@ -106,6 +113,15 @@ struct DumpCommand {
     bool json = false;
 };
 ExitCode run(const DumpCommand& command);
+
+// Makes the only member that is left of a cluster the beginning of a new one.
+struct RecoverCommand {
+    std::filesystem::path directory;
+    // The cluster id, as the confirmation of a script; not set: it is read from standard input.
+    std::optional<std::string> confirmed;
+    bool no_wait = false;  // no program can believe in a lock of the lost members any more
+};
+ExitCode run(const RecoverCommand& command);
 
 struct DemoCommand {
     std::uint64_t seed = 0;          // 0: random

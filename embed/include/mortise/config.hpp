@@ -120,7 +120,8 @@ struct Config {
     // Reads and checks the environment alone. The variable of a key is MORTISE_ and the key in
     // capitals, with _ for each dot: MORTISE_NODE_ID, MORTISE_TIMING_SESSION_TTL. The peers are
     // MORTISE_PEER_LIST="1=host:port,2=host:port". Empty variables and variables that belong to no
-    // key are ignored. Throws ConfigError. Do not call it while another thread changes the
+    // key are ignored; but a variable that is spelt almost like one of a key (MORTISE_PEERLIST) is
+    // an error. Throws ConfigError. Do not call it while another thread changes the
     // environment.
     [[nodiscard]] static Config from_environment();
     // A cluster of one node without a listening port.
