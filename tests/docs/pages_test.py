@@ -81,7 +81,6 @@ class Planted(unittest.TestCase):
         self.finds("docs/x.md", "```sh\ntrue\n```\n", "x.md:1: its commands are not executed")
         self.finds("docs/x.md", "<!-- sh skip: why -->\n```sh\ntrue\n```\n")
         self.finds("docs/x.md", "<!-- sh hidden: why\ntrue\n-->\n", "not executed")
-        self.finds("docs/x.md", "```\nwords\n```\n", "x.md:1: a block of code has a language")
         self.finds("docs/x.md", "```sh\nwords\n", "1: the block does not end")
 
     def test_toml(self):
