@@ -97,8 +97,9 @@ Effects NodeCore::step(Event event, Now now) {
     ask_leader(now);
     // 9. After 6, which commits. Everything below goes by the new state.
     take_decided(now);
-    // 10. After 9, which may have applied a later start of this node. A doubted leader steps down,
-    // which 11 notices.
+    // 10. After 6 and 9, which may have brought a later start of a peer or of this node. A doubted
+    // leader steps down, which 11 notices.
+    judge_peers(now);
     judge_own_life(now);
     // 11. After all that may change the leader. Before 13 and 15: nothing of a former term is sent
     // or proposed.
@@ -201,6 +202,7 @@ void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
     };
     std::visit(Overloaded{
                    [&](const SessionOpened& opened) {
+                       has_new_starts_ = true;
                        const auto* session = machine_.sessions().find(opened.session);
                        if (session != nullptr && session->renewed_at == index)
                            timers_.renewed(opened.session, now.steady);
@@ -240,6 +242,17 @@ void NodeCore::note_waiter(OperationId waiter) {
 
 void NodeCore::hand_over_rows() {
     effects_.save_state.push_back(saver_.hand_over(machine_, applied_));
+}
+
+// A peer that said hello before this node knew of a later start of its directory. Mostly its run
+// has ended, and the later one is about to say hello. If not, it is told as soon as it speaks: what
+// the state shows, every member can say that has applied it (docs/decisions/0061).
+void NodeCore::judge_peers(Now now) {
+    if (!std::exchange(has_new_starts_, false)) return;
+    for (const auto peer : peers_.drop_outlived(machine_.sessions())) {
+        connection_lost(peer, now);
+        raft_.on_peer_restarted(peer);
+    }
 }
 
 void NodeCore::judge_own_life(Now now) {

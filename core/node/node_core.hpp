@@ -65,6 +65,7 @@ private:
     void form_if_unanimous(Now now);
     void ask_leader(Now now);
     void take_decided(Now now);
+    void judge_peers(Now now);
     void judge_own_life(Now now);
     void watch_leadership(Now now);
     void answer_reads(Now now);
@@ -138,8 +139,9 @@ private:
 
     std::optional<NodeId> leader_;  // as reported to the agent, and in which term
     Term leader_term_;
-    Instant stepped_at_;        // of the steady clock, which may show less than zero
-    bool was_removed_ = false;  // the agent does not know that yet
+    Instant stepped_at_;           // of the steady clock, which may show less than zero
+    bool was_removed_ = false;     // the agent does not know that yet
+    bool has_new_starts_ = false;  // sessions were opened that the peers were not compared with yet
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // the number of checks; expensive ones do not run each time
     Effects effects_;

@@ -123,6 +123,7 @@ constexpr std::string_view expected_probes[] = {
     "many names at once",
     "rolled back member found out",
     "rolled back member told by one",
+    "rolled back member met who learned of it later",
     "rolled back where nobody knew better",
     "upgrade kept to the older format",
     "upgrade let the newer format in",

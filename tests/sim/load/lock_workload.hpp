@@ -41,6 +41,7 @@ public:
         contentions_.after_step(node, cluster_.at(node).driver().core().machine());
     }
     void struck(core::NodeId node, Fault fault) override;
+    void wakes(core::NodeId node) override;
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void contest(core::NodeId holder, SimTime length) override;
     void begin_liveness(const std::vector<core::NodeId>& core) override;

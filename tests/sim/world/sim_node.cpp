@@ -65,6 +65,7 @@ void SimNode::step(core::Event event) {
         world_.tally.probe("state on disk too far behind");
     }
     set_timer();
+    owner_.stepped(id_);
 }
 
 void SimNode::judge_step(std::size_t kind) {

@@ -21,6 +21,8 @@ public:
     virtual void died(core::NodeId node) = 0;
     // The node is down, and has moved its directory aside; its process continues with an empty one.
     virtual void begins_anew(core::NodeId node) = 0;
+    // A step of the node has ended, and it lives.
+    virtual void stepped(core::NodeId node) = 0;
 };
 
 class SimNode final : public LogWriter,
