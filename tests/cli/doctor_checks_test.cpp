@@ -68,7 +68,7 @@ auto is(Severity severity, const std::string& text) {
 TEST(Finding, IsOneLineForPeopleAndAnObjectForPrograms) {
     const Findings findings{problem("node 2", "a\nb refuses", "start node 2"),
                             fine("clock", "runs")};
-    EXPECT_EQ(line_of(findings[0]), "error    node 2: a\\nb refuses; start node 2");
+    EXPECT_EQ(line_of(findings[0]), "error    node 2: a\\x0ab refuses; start node 2");
     EXPECT_EQ(line_of(findings[1]), "ok       clock: runs");
     const auto json = json_of(findings);
     EXPECT_EQ(json.at("errors"), 1);
