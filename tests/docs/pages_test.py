@@ -14,6 +14,9 @@ from pathlib import Path
 import pages
 import shell_blocks
 
+sys.path.insert(0, str(pages.ROOT / "tools/site"))
+import dead_links  # noqa: E402
+
 CTEST = sys.argv[1:3]
 del sys.argv[1:]
 
@@ -104,6 +107,36 @@ class Planted(unittest.TestCase):
     def test_suites(self):
         self.finds("docs/x.md", "| `ctest -R process_test` | `ctest -R core` |\n")
         self.finds("docs/x.md", "words `ctest -R gone_test`\n", "x.md:1: there is no test gone")
+
+
+class DeadLinks(unittest.TestCase):
+    """Of the site that `./dev docs` makes."""
+
+    def finds(self, html, *expected):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "x").mkdir()
+            (Path(folder) / "x/y.html").write_text('<h1 id="a-b">A</h1><a name="old"></a>')
+            (Path(folder) / "z.html").write_text(html)
+            found = list(dead_links.complaints(Path(folder)))
+        self.assertEqual(len(found), len(expected), found)
+        for complaint, part in zip(found, expected):
+            self.assertIn(part, complaint)
+
+    def test_live_ones(self):
+        self.finds('<a href="x/y.html#a-b">a</a> <a href="./x/y.html#old">b</a> <i id="c">c</i>'
+                   '<a href="#c">d</a> <a href="https://example.org/gone">e</a>'
+                   '<img src="x/y.html">')
+
+    def test_dead_ones(self):
+        self.finds('<a href="x/gone.html">a</a>', "z.html: link leads nowhere: x/gone.html")
+        self.finds('<a href="x/y.html#b">a</a>', "z.html: no such anchor: x/y.html#b")
+        self.finds('<a href="#b">a</a>', "no such anchor: #b")
+        self.finds('<img src="gone.svg">', "leads nowhere: gone.svg")
+        self.finds('<link href="gone.css">', "leads nowhere: gone.css")
+
+    def test_what_is_fetched_from_elsewhere(self):
+        self.finds('<script src="https://example.org/x.js"></script>', "from elsewhere: https")
+        self.finds('<img src="//example.org/x.png">', "from elsewhere: //example.org")
 
 
 class Pages(unittest.TestCase):
