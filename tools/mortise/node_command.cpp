@@ -14,6 +14,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/port_owner.hpp"
+#include "tools/mortise/service_manager.hpp"
 #include "tools/mortise/signals.hpp"
 #include <mortise/config.hpp>
 #include <mortise/escaped.hpp>
@@ -162,21 +163,29 @@ ExitCode run(const NodeCommand& command) {
     const Files files{command.config};
     NodeSignals signals;
     Node node = open(config);
+    ServiceManager manager;
+    manager.started();
     warn_about_two_addresses(config);
     Waiting waiting;
     bool announced = false;
     for (auto asked = signals.wait_for(glance); asked != NodeSignals::Asked::end;
          asked = signals.wait_for(glance)) {
-        if (asked == NodeSignals::Asked::reload) files.read_again(node, config);
+        if (asked == NodeSignals::Asked::reload) {
+            manager.reloading();
+            files.read_again(node, config);
+            manager.reloaded();
+        }
         const auto status = node.status();
         if (status.stopped)
             throw Failure{ExitCode::io_error, "the node stopped: " + status.why_stopped};
         waiting.look(status);
+        manager.describe(status.ready ? "ready" : "not ready: " + status.why_not_ready);
         if (!announced && status.ready && is_settled(node)) {
             announce(status);
             announced = true;
         }
     }
+    manager.stopping();
     node.close();
     return ExitCode::ok;
 }
