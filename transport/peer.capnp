@@ -8,7 +8,7 @@
 #   replication   a peer's Raft messages and bootstrap offers       -> Peer
 #   forwarding    requests of a peer's program to the leader, and
 #                 a snapshot on its way to a peer that fell behind  -> Peer
-#   client        a program that is not a member                    -> Member
+#   client        a program that is not a member, or a client node  -> Member
 #
 # Messages between peers travel one way, on the connection that their sender opened; so two nodes
 # have up to two connections for each purpose, one dialled by each (transport/README.md).
@@ -374,6 +374,14 @@ interface Member {
   breakLock @4 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
   # Executed like a call of this member's own program, and answered when the cluster has decided.
   # The same permissions and the same limit apply as for a change.
+
+  say @5 (piece :Data) -> ();
+  # For client nodes, which have a session but no copy of the log (docs/decisions/0051). The pieces
+  # of all calls of a connection are one stream of messages of the client (docs/formats.md).
+
+  hear @6 () -> (piece :Data);
+  # The same in the other direction: answered when the member has something to report. A connection
+  # has at most four such calls that wait.
 }
 
 struct ChangeAnswer {
