@@ -14,11 +14,15 @@ namespace mortise::detail {
 
 namespace {
 
-constexpr std::size_t calls_per_step_max = 64;  // as in a member
+constexpr std::size_t client_calls_per_step_max = 64;  // as in a member
 constexpr core::Nanoseconds connect_patience_min = std::chrono::seconds{1};
 
-LogLevel level_of(transport::LogLevel level) {
-    return level == transport::LogLevel::error ? LogLevel::error : LogLevel::debug;
+// Whether a member can be reached is in the status, so only errors are for everybody.
+transport::Log log_to(NodeLog& log) {
+    return [&log](transport::LogLevel level, const std::string& text) {
+        const bool is_error = level == transport::LogLevel::error;
+        log.write(is_error ? LogLevel::error : LogLevel::debug, "network", text);
+    };
 }
 
 }  // namespace
@@ -53,7 +57,7 @@ void ClientLoop::begin(SubmittedCalls calls) {
 
 void ClientLoop::take_calls() {
     if (ended_ || is_stopped_) return;
-    auto taken = parts_.gate->take(calls_per_step_max);
+    auto taken = parts_.gate->take(client_calls_per_step_max);
     parts_.cache->pass(taken);
     auto calls = program_.begin(std::move(taken));
     if (!calls.calls.empty()) step(core::ClientCalls{std::move(calls.calls)});
@@ -130,14 +134,10 @@ void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
                              [this, entry](core::ClientNotice notice) {
                                  step(core::EntrySaid{entry, std::move(notice)});
                              }};
-    line_ = std::make_shared<EntryLine>(
-        parts_.io,
-        EntryLine::Target{parts_.config.peers[member_].address, patience, cluster_,
-                          parts_.credentials},
-        [&log = parts_.log](transport::LogLevel level, const std::string& text) {
-            log.write(level_of(level), "network", text);
-        },
-        std::move(events));
+    line_ = std::make_shared<EntryLine>(parts_.io,
+                                        EntryLine::Target{parts_.config.peers[member_].address,
+                                                          patience, cluster_, parts_.credentials},
+                                        log_to(parts_.log), std::move(events));
     line_->connect();
 }
 

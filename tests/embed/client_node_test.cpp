@@ -98,9 +98,7 @@ TEST_F(ClientNode, HoldsALockLikeAnyNode) {
     EXPECT_FALSE(cluster.node(0).try_acquire("a"));
     EXPECT_FALSE(client.node.try_acquire("a"));
     EXPECT_FALSE(hold.release());
-    auto next = cluster.node(0).try_acquire("a");
-    ASSERT_TRUE(next);
-    EXPECT_EQ(next->previous().how, Predecessor::clean);
+    EXPECT_TRUE(cluster.node(0).try_acquire("a"));
 }
 
 TEST_F(ClientNode, SaysWhatItIs) {

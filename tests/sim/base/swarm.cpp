@@ -247,9 +247,10 @@ void draw_timing(core::Prng& own, Swarm& swarm) {
 }
 
 // The search of tests/check knows nothing of clients. Their certificates have no rules, so members
-// with rules do not serve them.
+// with rules do not serve them; those that lie would, and be refused by the leader.
 void draw_clients(core::Prng& own, Swarm& swarm) {
-    if (swarm.workload.burst != 0 || swarm.judged_from_outside || !own.one_in(3)) return;
+    const bool is_fit = swarm.workload.burst == 0 && !swarm.judged_from_outside && !swarm.lies;
+    if (!is_fit || !own.one_in(3)) return;
     swarm.clients = 1 + own.below(4);
 }
 

@@ -116,9 +116,7 @@ void ClientLoad::call_somewhere() {
     acquire(client, several ? drawing_.acquire_several(now) : drawing_.acquire(now));
 }
 
-// Without lockers: the judges would look for the clients' ids in wait cycles.
 void ClientLoad::acquire(SimClient& client, core::AcquireCall call) {
-    call.request.locker = {};
     const auto id = client.id();
     const core::CallTag tag{next_tag_ + 1};
     ask(client, std::move(call));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/base/client_ids.hpp"
 #include "tests/sim/judges/call_deadlines.hpp"
 #include "tests/sim/judges/lock_history.hpp"
 #include "tests/sim/judges/tellings.hpp"
@@ -16,9 +17,6 @@
 #include "tests/sim/world/sim_client.hpp"
 
 namespace mortise::sim {
-
-// The ids of clients, for the judges: no member has one of them.
-constexpr std::uint64_t first_client = 1'001;
 
 class ClientLoad final : public ClientProgram {
 public:
@@ -30,7 +28,6 @@ public:
     // References outlive it. `next_tag` numbers the calls of all programs.
     ClientLoad(World& world, Cluster& cluster, Judges judges, std::uint64_t& next_tag);
 
-    [[nodiscard]] static bool is_client(core::NodeId node) { return node.raw() >= first_client; }
     [[nodiscard]] core::Now now(core::NodeId client) const { return of(client).now(); }
 
     void start();

@@ -125,12 +125,12 @@ void LockWorkload::call_somewhere() {
 }
 
 core::Now LockWorkload::now(core::NodeId node) const {
-    return ClientLoad::is_client(node) ? clients_->now(node) : cluster_.at(node).now();
+    return is_client(node) ? clients_->now(node) : cluster_.at(node).now();
 }
 
 // Clients have clocks within the bounds.
 bool LockWorkload::clocks_out_of_bounds(core::NodeId holder) const {
-    return ClientLoad::is_client(holder) ? cluster_.clocks_too_fast()
+    return is_client(holder) ? cluster_.clocks_too_fast()
                                          : cluster_.clocks_out_of_bounds(holder);
 }
 
