@@ -531,7 +531,7 @@ struct Holder {
   token @2 :UInt64;
   since @3 :UInt64;            # log index
   label @4 :Data;
-  node @5 :UInt64;             # the node of the session
+  node @5 :UInt64;             # the node of the session; zero: a client node
   # How many tokens its node may give to its callers in turn, from `token` on; zero: not cached.
   cachedTokens @6 :UInt32;
   slots @7 :List(UInt32);      # of a semaphore, ascending
@@ -542,7 +542,7 @@ struct Waiter {
   mode @1 :LockMode;
   since @2 :UInt64;
   label @3 :Data;
-  node @4 :UInt64;
+  node @4 :UInt64;             # the node of the session; zero: a client node
   upgrades @5 :UInt64;         # the sequence number of the hold to be upgraded; else zero
   priority @6 :UInt8;
   permits @7 :UInt32;          # of a semaphore; zero: of a lock
