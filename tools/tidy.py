@@ -32,7 +32,7 @@ USES = {
 SUBFOLDERS = {
     "core": (
         "base", "access", "locks", "locks/table", "locks/deadlock", "locks/rows", "locks/machine",
-        "cache", "codec", "raft", "leases", "agent", "observe", "node"),
+        "cache", "codec", "raft", "leases", "agent", "observe", "client", "node"),
     "transport": (
         "wire", "tls", "sockets", "rpc", "peers", "clients", "network"),
     "embed": (

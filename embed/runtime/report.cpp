@@ -59,7 +59,7 @@ void CoreLoop::watch_leader() {
     leader_ = leader;
     connect_to_peers();
     const auto peer = leader ? leader->raw() : NodeId{0};
-    if (leader) ++metrics_.leader_changes;
+    if (leader) ++program_.counters().leader_changes;
     using Kind = NodeEvent::Kind;
     if (led) parts_.events.publish({.kind = Kind::lost_leadership});
     parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
@@ -94,7 +94,7 @@ void CoreLoop::warn_of_timing(const core::Hello& peer) {
 void CoreLoop::watch_ready() {
     const auto& core = driver_->core();
     const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() &&
-                       holds_.has_valid_lease();
+                       program_.holds().has_valid_lease();
     if (ready == ready_) return;
     ready_ = ready;
     parts_.readiness.set_ready(ready);
@@ -208,18 +208,8 @@ bool CoreLoop::is_alone_by_mistake() const {
 }
 
 Metrics CoreLoop::metrics() const {
-    auto metrics = counters();
+    auto metrics = program_.metrics(counters());
     const auto& core = driver_->core();
-    metrics.holds = holds_.size();
-    metrics.served_from_cache = parts_.cache->served();
-    const auto timed_out = parts_.cache->timed_out();
-    const auto cancelled = parts_.cache->cancelled();
-    metrics.acquires += metrics.served_from_cache + timed_out + cancelled;
-    metrics.timed_out += timed_out;
-    metrics.cancelled += cancelled;
-    metrics.granted += metrics.served_from_cache;
-    metrics.calls_refused += parts_.gate->refused();
-    metrics.waits = pending_.size() + parts_.cache->waiting();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();
@@ -229,9 +219,9 @@ Metrics CoreLoop::metrics() const {
 
 // For this run and the earlier ones in this process.
 Metrics CoreLoop::counters() const {
-    auto metrics = metrics_;
-    metrics.holds_lost += holds_.holds_lost();
-    metrics.sessions_expired += holds_.sessions_expired();
+    auto metrics = program_.counters();
+    metrics.holds_lost += program_.holds().holds_lost();
+    metrics.sessions_expired += program_.holds().sessions_expired();
     metrics.messages_refused += driver_->core().refused_messages();
     metrics.lost_untold += driver_->core().agent().released_unnotified();
     if (!network_) return metrics;

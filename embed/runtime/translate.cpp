@@ -304,4 +304,15 @@ core::NodeOptions node_options(const Config& config) {
     return options;
 }
 
+core::ClientOptions client_options(const Config& config) {
+    const auto as_member = node_options(config);
+    core::ClientOptions options;
+    options.members = config.peers.size();
+    options.election_timeout = as_member.election_timeout;
+    options.session_ttl_ms = as_member.session_ttl_ms;
+    options.clock_rate_bound_ppm = as_member.clock_rate_bound_ppm;
+    options.call_timeout = as_member.call_timeout;
+    return options;
+}
+
 }  // namespace mortise::detail

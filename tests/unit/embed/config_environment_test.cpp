@@ -102,7 +102,7 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
                  "MORTISE_NODE_ID: must be a whole number, not \"99999999999999999999\""},
              Row{{{"MORTISE_NODE_ID", "0"}}, "MORTISE_NODE_ID: must be 1 or more"},
              Row{{{"MORTISE_ROLE", "boss"}},
-                 "MORTISE_ROLE: must be one of voter, learner, not \"boss\""},
+                 "MORTISE_ROLE: must be one of voter, learner, client, not \"boss\""},
              Row{{{"MORTISE_TIMING_SESSION_TTL", "10"}},
                  "MORTISE_TIMING_SESSION_TTL: \"10\" is not a duration: write \"10s\" or \"250ms\" "
                  "(ns, us, ms, s, m, h)"},

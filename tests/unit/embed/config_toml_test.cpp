@@ -134,7 +134,7 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "mortise.toml:1: cluster: must be a string, not a date or a time"},
              Row{"[cluster]\n", "mortise.toml:1: cluster: must be a string, not a table"},
              Row{"role = 'boss'\n",
-                 "mortise.toml:1: role: must be one of voter, learner, not \"boss\""},
+                 "mortise.toml:1: role: must be one of voter, learner, client, not \"boss\""},
              Row{"[log]\nlevel = 'loud'\n",
                  "mortise.toml:2: log.level: must be one of debug, info, warn, error, off, not "
                  "\"loud\""},
