@@ -1,10 +1,13 @@
-# What `cmake --install` puts down: the library, the one for tests, the public headers of both, a
-# package for find_package, one for pkg-config, the program.
+# What `cmake --install` puts down: the library, those for tests and for the console, the public
+# headers of all, a package for find_package, one for pkg-config, the program.
 include(CMakePackageConfigHelpers)
 
 set(mortise_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mortise)
 
 install(TARGETS mortise mortise_testing EXPORT mortiseTargets FILE_SET HEADERS)
+if(MORTISE_CONSOLE)
+  install(TARGETS mortise_console EXPORT mortiseTargets FILE_SET HEADERS)
+endif()
 install(EXPORT mortiseTargets NAMESPACE mortise:: DESTINATION ${mortise_package_dir})
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/mortiseConfig.cmake.in ${PROJECT_BINARY_DIR}/mortiseConfig.cmake
