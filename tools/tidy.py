@@ -21,6 +21,8 @@ USES = {
     "embed/include": {"mortise", "asio"},
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "embed/capi": {"mortise"},  # as a user's C++ would use it
+    "embed/console": {"mortise", "httplib", "nlohmann"},  # likewise
+    "embed/console/include": {"mortise"},
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
     "bench/node": {"bench", "mortise", "asio", "nlohmann", "embed"},  # for the trace of stages
@@ -132,7 +134,7 @@ def is_in_no_subfolder(name):
     """A new subfolder must be added to the table; files of the folder itself need no entry."""
     folder, inner = subfolder_of(name)
     # These have their own rows in USES.
-    own = (f"{folder}/include/", f"{folder}/testing/", f"{folder}/capi/")
+    own = (f"{folder}/include/", f"{folder}/testing/", f"{folder}/capi/", f"{folder}/console/")
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 

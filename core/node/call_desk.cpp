@@ -173,6 +173,12 @@ void CallDesk::tell_times(LockView& lock, Now now) const {
                 closing.left = std::max(closing.left.value_or(*left), *left);
         }
     }
+    for (const auto& holder : lock.holders) {
+        const auto session = holder.operation.session;
+        if (lock.leases_left.contains(session)) continue;
+        if (const auto left = timers_.left(session, now.steady))
+            lock.leases_left.emplace(session, *left);
+    }
 }
 
 void CallDesk::answer_try(AcquireCall& call, Now now) {

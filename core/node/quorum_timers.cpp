@@ -104,6 +104,12 @@ std::optional<Nanoseconds> QuorumTimers::left(ClosureId closure, Instant now) co
     return closures_.left(closure, now);
 }
 
+std::optional<Nanoseconds> QuorumTimers::left(SessionId session, Instant now) const {
+    const auto* const found = machine_.sessions().find(session);
+    if (found == nullptr) return std::nullopt;
+    return leases_.left({session, found->renewed_at}, now);
+}
+
 SavedCountdowns QuorumTimers::save(LogIndex applied, Instant now) const {
     SavedCountdowns all{leases_.save(now), closures_.save(now)};
     // After a start: leases that were saved for a renewal that is yet to be applied again stay.

@@ -35,6 +35,7 @@ public:
     // The time left by this node's own countdown, which decides nothing alone. Empty if the timer
     // does not run.
     [[nodiscard]] std::optional<Nanoseconds> left(ClosureId closure, Instant now) const;
+    [[nodiscard]] std::optional<Nanoseconds> left(SessionId session, Instant now) const;
     [[nodiscard]] SavedCountdowns save(LogIndex applied, Instant now) const;
     // The countdowns to be saved on disk, if that is due now.
     [[nodiscard]] std::optional<SavedCountdowns> take_due_save(LogIndex applied, Instant now);

@@ -158,9 +158,11 @@ LockInfo from_core(const core::LockView& view) {
     info.policy = from_core(view.policy);
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
-        info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
-                                from_core(grant.mode), from_core(grant.token), grant.since.raw(),
-                                grant.is_cached(), grant.slots});
+        const auto left = view.leases_left.find(session);
+        info.holders.push_back(
+            {view.nodes.at(session).raw(), session.raw(), grant.label, from_core(grant.mode),
+             from_core(grant.token), grant.since.raw(), grant.is_cached(), grant.slots,
+             left == view.leases_left.end() ? Duration::max() : Duration{left->second}});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;

@@ -21,6 +21,12 @@ namespace {
 
 using Chosen = std::function<ExitCode()>;
 
+#ifdef MORTISE_CONSOLE
+constexpr bool has_console = true;
+#else
+constexpr bool has_console = false;
+#endif
+
 // The parser would read 010 as 8, and a number that is too large as the largest possible one.
 CLI::Validator whole_number(std::uint64_t max) {
     const auto problem = [max](const std::string& text) -> std::string {
@@ -120,6 +126,22 @@ private:
         sub->add_option("--config", node_.config,
                         "The configuration, TOML; without it the environment (MORTISE_...)");
         sub->footer("docs/configuration.md lists the keys, their defaults and ranges.");
+        if (has_console) add_console(*sub);
+    }
+    void add_console(CLI::App& sub) {
+        auto* console = sub.add_option("--console", node_.console,
+                                       "Serve a web page about the node, ADDRESS:PORT; without an "
+                                       "address on 127.0.0.1:7480")
+                            ->expected(0, 1)
+                            ->default_str("127.0.0.1:7480");
+        sub.add_flag("--console-remote", node_.console_remote,
+                     "Allow an address that other machines reach: there is no password")
+            ->needs(console);
+        sub.add_flag("--console-break", node_.console_break,
+                     "Let the console break locks also there, and if the node has TLS")
+            ->needs(console);
+        add_list(sub, "--console-host", node_.console_hosts,
+                 "A further name by which browsers reach it; may be repeated");
     }
     void add_doctor() {
         auto* sub = add("doctor", "Say what prevents a node from working, and what to do", doctor_);

@@ -16,6 +16,10 @@ namespace mortise::cli {
 
 struct NodeCommand {
     std::optional<std::filesystem::path> config;  // not set: the environment
+    std::optional<std::string> console;      // where the console listens; not set: there is none
+    bool console_remote = false;             // that may be an address of other machines
+    bool console_break = false;              // locks may be broken there in any case
+    std::vector<std::string> console_hosts;  // further names by which it is reached
 };
 ExitCode run(const NodeCommand& command);
 

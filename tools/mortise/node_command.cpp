@@ -17,6 +17,9 @@
 #include "tools/mortise/service_manager.hpp"
 #include "tools/mortise/signals.hpp"
 #include <mortise/config.hpp>
+#ifdef MORTISE_CONSOLE
+#include <mortise/console.hpp>
+#endif
 #include <mortise/escaped.hpp>
 #include <mortise/node.hpp>
 
@@ -156,6 +159,27 @@ void announce(const Status& status) {
     std::cout.clear();  // the node stops if its line cannot be printed
 }
 
+#ifdef MORTISE_CONSOLE
+// Its address is reported on stderr: stdout has one line, when the node is ready.
+std::optional<Console> open_console(const NodeCommand& command, const Config& config, Node& node) {
+    if (!command.console) return std::nullopt;
+    ConsoleOptions options;
+    options.listen = command.console->empty() ? options.listen : *command.console;
+    options.allow_remote = command.console_remote;
+    if (command.console_break) options.allow_break = true;
+    options.hosts = command.console_hosts;
+    options.tls = config.tls;
+    options.log = config.log;
+    Console console{node, std::move(options)};
+    std::cerr << "mortise: console at " << console.url() << std::endl;
+    return console;
+}
+#else
+std::optional<int> open_console(const NodeCommand&, const Config&, const Node&) {
+    return std::nullopt;
+}
+#endif
+
 }  // namespace
 
 ExitCode run(const NodeCommand& command) {
@@ -163,6 +187,7 @@ ExitCode run(const NodeCommand& command) {
     const Files files{command.config};
     NodeSignals signals;
     Node node = open(config);
+    auto console = open_console(command, config, node);
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);
@@ -186,7 +211,8 @@ ExitCode run(const NodeCommand& command) {
         }
     }
     manager.stopping();
-    node.close();
+    node.close();  // ends what the console asks of it
+    console.reset();
     return ExitCode::ok;
 }
 
