@@ -1,6 +1,6 @@
 # What `cmake --install` puts down: the library, those for tests and for the console, the public
-# headers of all, a package for find_package, one for pkg-config, the program. Components: `library`,
-# what a program needs that was built with the shared library; `development`; `program`.
+# headers of all, a package for find_package, one for pkg-config, the program. Components:
+# `library`, what a program needs that was built with the shared library; `development`; `program`.
 include(CMakePackageConfigHelpers)
 
 set(mortise_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mortise)
