@@ -25,9 +25,11 @@ PIECE_MIN = 8
 
 
 def fences(name, lines):
-    """Every marker is understood."""
+    """Every block of code has a language, and every marker is understood."""
     try:
-        list(shell_blocks.blocks(lines))
+        for block in shell_blocks.blocks(lines):
+            if not block.language:
+                yield block.line, "a block of code has a language: sh, text, cpp, toml ..."
     except shell_blocks.Mistake as mistake:
         yield name, str(mistake)
 
