@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include "embed/runtime/client_observers.hpp"
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::detail {
@@ -10,8 +11,8 @@ class CoreLoop;
 
 class ClientDesk final : public transport::ClientService {
 public:
-    // The loop outlives the desk.
-    explicit ClientDesk(CoreLoop& loop) : loop_{loop} {}
+    // The loop outlives the desk. It is not used by the constructor, except for its io_context.
+    ClientDesk(CoreLoop& loop, asio::io_context& io);
 
     [[nodiscard]] transport::MemberStatus status() const override;
     void list(transport::ListRequest request,
@@ -20,9 +21,20 @@ public:
                 std::function<void(transport::ChangeAnswer)> answer) override;
     void break_lock(core::BreakLock request,
                     std::function<void(transport::ChangeAnswer)> answer) override;
+    [[nodiscard]] std::unique_ptr<transport::ClientObserver> observe(core::ObservedNames names,
+                                                                     core::Position from) override;
+    void sessions(transport::SessionsRequest request,
+                  std::function<void(transport::SessionsAnswer)> answer) override;
+
+    // See ClientObservers::tell().
+    [[nodiscard]] bool tell_observers() { return observers_.tell(); }
 
 private:
+    [[nodiscard]] transport::SessionsReply sessions_now(
+        const transport::SessionsRequest& request) const;
+
     CoreLoop& loop_;
+    ClientObservers observers_;
 };
 
 }  // namespace mortise::detail

@@ -73,7 +73,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
     : parts_{std::move(parts)},
       options_{std::move(options)},
       timer_{parts_.io},
-      desk_{*this},
+      desk_{*this, parts_.io},
       holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
              risk_margin(options_)},
       began_{steady_now()},
@@ -150,7 +150,8 @@ void CoreLoop::take_calls() {
 // What is left is told after the events that arrived meanwhile.
 void CoreLoop::tell_observers() {
     if (driver_->is_stopped()) return;
-    if (parts_.observers.tell(driver_->core())) parts_.gate->wake_up();
+    const bool has_more = parts_.observers.tell(driver_->core());
+    if (desk_.tell_observers() || has_more) parts_.gate->wake_up();
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {

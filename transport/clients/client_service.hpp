@@ -3,11 +3,22 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "core/agent/call.hpp"
 #include "transport/wire/client_messages.hpp"
 
 namespace mortise::transport {
+
+// The observer of one client. It may be destroyed at any time; then it answers no more.
+class ClientObserver {
+public:
+    virtual ~ClientObserver() = default;
+
+    // Answered on the same thread, at once or later, at most once, and not after the observer is
+    // destroyed. Call it again only after that.
+    virtual void next(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) = 0;
+};
 
 class ClientService {
 public:
@@ -20,6 +31,9 @@ public:
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
+    [[nodiscard]] virtual std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
+                                                                  core::Position from) = 0;
+    virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;
 };
 
 }  // namespace mortise::transport

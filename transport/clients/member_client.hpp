@@ -42,6 +42,8 @@ public:
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
+    void observe(const ObserveRequest& request, Done<ObserveAnswer> done);
+    void sessions(const SessionsRequest& request, Done<SessionsAnswer> done);
     // No callback comes any more. Final.
     void close();
 
