@@ -63,17 +63,27 @@ std::vector<std::string> addresses_of(const Access& access) {
     return addresses;
 }
 
-Duration timeout_of(const std::string& text) {
-    const auto timeout = Duration::parse(text);
-    if (timeout && *timeout > Duration::zero()) return *timeout;
+[[noreturn]] void fail_duration(const char* option, const std::string& text, const char* problem) {
     const auto seconds = Duration::parse(text + "s");
     const bool lacks_unit = seconds && *seconds > Duration::zero();
-    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) + "\" is " +
-                                       (timeout ? "no time at all" : "not a duration") +
-                                       ": write " + (lacks_unit ? text + "s" : "5s or 250ms")};
+    throw Failure{ExitCode::usage, std::string{option} + ": \"" + escaped(text) + "\" is " +
+                                       problem + ": write " +
+                                       (lacks_unit ? text + "s" : "5s or 250ms")};
+}
+
+Duration timeout_of(const std::string& text) {
+    const auto timeout = duration_of("--timeout", text);
+    if (timeout > Duration::zero()) return timeout;
+    fail_duration("--timeout", text, "no time at all");
 }
 
 }  // namespace
+
+Duration duration_of(const char* option, const std::string& text) {
+    const auto duration = Duration::parse(text);
+    if (!duration) fail_duration(option, text, "not a duration");
+    return *duration;
+}
 
 Remote remote_of(const Access& access) {
     const auto tls = tls_of(access);

@@ -12,6 +12,8 @@
 namespace mortise::cli {
 
 [[nodiscard]] Remote remote_of(const Access& access);
+// Throws Failure, which names the option, if that is not a duration.
+[[nodiscard]] Duration duration_of(const char* option, const std::string& text);
 [[noreturn]] void nobody_answered(std::string_view reason);
 [[nodiscard]] std::string reason_of(const MemberReport& report);
 
