@@ -8,7 +8,7 @@
 #   replication   a peer's Raft messages and bootstrap offers       -> Peer
 #   forwarding    requests of a peer's program to the leader, and
 #                 a snapshot on its way to a peer that fell behind  -> Peer
-#   client        a program that is not a member                    -> Member
+#   client        a program that is not a member, or a client node  -> Member
 #
 # Messages between peers travel one way, on the connection that their sender opened; so two nodes
 # have up to two connections for each purpose, one dialled by each (transport/README.md).
@@ -375,12 +375,20 @@ interface Member {
   # Executed like a call of this member's own program, and answered when the cluster has decided.
   # The same permissions and the same limit apply as for a change.
 
-  observe @5 (request :ObserveRequest) -> (answer :ObserveAnswer);
+  say @5 (piece :Data) -> ();
+  # For client nodes, which have a session but no copy of the log (docs/decisions/0051). The pieces
+  # of all calls of a connection are one stream of messages of the client (docs/formats.md).
+
+  hear @6 () -> (piece :Data);
+  # The same in the other direction: answered when the member has something to report. A connection
+  # has at most four such calls that wait.
+
+  observe @7 (request :ObserveRequest) -> (answer :ObserveAnswer);
   # The next changes of the names with a prefix. Answered as soon as there are some, and after the
   # given patience without any. A connection has one observer, which a request begins or continues,
   # and one such request at a time.
 
-  sessions @6 (request :SessionsRequest) -> (answer :SessionsAnswer);
+  sessions @8 (request :SessionsRequest) -> (answer :SessionsAnswer);
   # The sessions of the cluster, ascending by id, one page at a time.
 }
 
@@ -629,7 +637,7 @@ struct Holder {
   token @2 :UInt64;
   since @3 :UInt64;            # log index
   label @4 :Data;
-  node @5 :UInt64;             # the node of the session
+  node @5 :UInt64;             # the node of the session; zero: a client node
   # How many tokens its node may give to its callers in turn, from `token` on; zero: not cached.
   cachedTokens @6 :UInt32;
   slots @7 :List(UInt32);      # of a semaphore, ascending
@@ -640,7 +648,7 @@ struct Waiter {
   mode @1 :LockMode;
   since @2 :UInt64;
   label @3 :Data;
-  node @4 :UInt64;
+  node @4 :UInt64;             # the node of the session; zero: a client node
   upgrades @5 :UInt64;         # the sequence number of the hold to be upgraded; else zero
   priority @6 :UInt8;
   permits @7 :UInt32;          # of a semaphore; zero: of a lock

@@ -30,6 +30,13 @@ void check_prefix(std::string_view prefix) {
                         {std::string{prefix}, {}, {}, "no name has more than 512 bytes"}};
 }
 
+void take_configuration(const core::Hello& hello, MemberReport& report) {
+    report.timing = {hello.timing.election_timeout, hello.timing.heartbeat,
+                     hello.timing.session_ttl};
+    for (const auto id : hello.voters)
+        report.voters.push_back(id.raw());
+}
+
 }  // namespace
 
 class Remote::Impl {
@@ -125,10 +132,12 @@ private:
         report.address = address;
         transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
         auto status = core::Result<transport::MemberStatus>{core::Error{}};
-        if (auto hello = client.connect(address); !hello)
+        if (auto hello = client.connect(address); !hello) {
             status = std::move(hello).error();
-        else
+        } else {
+            take_configuration(*hello, report);
             status = client.status();
+        }
         if (status) {
             report.status = detail::status_of(*status);
         } else {

@@ -129,6 +129,49 @@ void ClientDesk::break_lock(core::BreakLock request,
         [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
 }
 
+// --- client nodes
+
+// An eighth of the places is kept for other clients, such as the command line: they would push
+// client nodes out, which would come back and push out others.
+core::Result<core::ClientId> ClientDesk::admit(std::shared_ptr<transport::ClientLine> line) {
+    const auto places = loop_.clients_max() - loop_.clients_max() / 8;
+    if (is_closed_ || lines_.size() >= places)
+        return core::Error{std::make_error_code(std::errc::resource_unavailable_try_again),
+                           "it serves " + std::to_string(lines_.size()) +
+                               " client nodes, and has no place for more (limits.clients)"};
+    newest_ = newest_.next();
+    lines_.emplace(newest_, std::move(line));
+    return newest_;
+}
+
+void ClientDesk::said(core::ClientId client, core::ClientMessage message,
+                      const core::Access& access) {
+    if (!is_closed_) loop_.step(core::ClientSaid{client, std::move(message), access});
+}
+
+void ClientDesk::gone(core::ClientId client) {
+    if (lines_.erase(client) != 0 && !is_closed_) loop_.step(core::ClientGone{client});
+}
+
+void ClientDesk::notify(core::ClientId client, const core::ClientNotice& notice) {
+    const auto found = lines_.find(client);
+    if (found == lines_.end()) return;
+    const auto line = found->second;  // sending may close it
+    line->send(notice);
+}
+
+void ClientDesk::disconnect(core::ClientId client) {
+    const auto found = lines_.find(client);
+    if (found == lines_.end()) return;
+    const auto line = found->second;
+    line->close();
+}
+
+void ClientDesk::close() {
+    is_closed_ = true;
+    lines_.clear();
+}
+
 std::unique_ptr<transport::ClientObserver> ClientDesk::observe(core::ObservedNames names,
                                                                core::Position from) {
     return observers_.add(std::move(names), from);

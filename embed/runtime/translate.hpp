@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/agent/call.hpp"
+#include "core/client/client_core.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/node/node_core.hpp"
 #include "embed/values/lock_mode.hpp"
@@ -47,5 +48,7 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 
 // Voters, timing and limits; the rest comes from the data directory.
 [[nodiscard]] core::NodeOptions node_options(const Config& config);
+// Of a client node.
+[[nodiscard]] core::ClientOptions client_options(const Config& config);
 
 }  // namespace mortise::detail

@@ -1,9 +1,12 @@
 #include "tools/mortise/access.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/escaped.hpp>
 

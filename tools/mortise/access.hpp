@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "tools/mortise/commands.hpp"
+#include <mortise/config.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
 

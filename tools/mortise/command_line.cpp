@@ -22,6 +22,12 @@ namespace {
 
 using Chosen = std::function<ExitCode()>;
 
+#ifdef MORTISE_CONSOLE
+constexpr bool has_console = true;
+#else
+constexpr bool has_console = false;
+#endif
+
 // The parser would read 010 as 8, and a number that is too large as the largest possible one.
 CLI::Validator whole_number(std::uint64_t max) {
     const auto problem = [max](const std::string& text) -> std::string {
@@ -45,6 +51,7 @@ public:
         app_.formatter(help_formatter());
         app_.footer("`mortise COMMAND --help` describes a command and its exit codes.");
         add_node();
+        add_doctor();
         add_status();
         add_members();
         add_locks();
@@ -54,6 +61,7 @@ public:
         add_break();
         add_cert();
         add_dump();
+        add_recover();
         add_demo();
         add_bench();
         add_completion();
@@ -135,6 +143,29 @@ private:
         sub->add_option("--config", node_.config,
                         "The configuration, TOML; without it the environment (MORTISE_...)");
         sub->footer("docs/configuration.md lists the keys, their defaults and ranges.");
+        if (has_console) add_console(*sub);
+    }
+    void add_console(CLI::App& sub) {
+        auto* console = sub.add_option("--console", node_.console,
+                                       "Serve a web page about the node, ADDRESS:PORT; without an "
+                                       "address on 127.0.0.1:7480")
+                            ->expected(0, 1)
+                            ->default_str("127.0.0.1:7480");
+        sub.add_flag("--console-remote", node_.console_remote,
+                     "Allow an address that other machines reach: there is no password")
+            ->needs(console);
+        sub.add_flag("--console-break", node_.console_break,
+                     "Let the console break locks also there, and if the node has TLS")
+            ->needs(console);
+        add_list(sub, "--console-host", node_.console_hosts,
+                 "A further name by which browsers reach it; may be repeated");
+    }
+    void add_doctor() {
+        auto* sub = add("doctor", "Say what prevents a node from working, and what to do", doctor_);
+        sub->add_option("--config", doctor_.config,
+                        "The configuration, TOML; without it the environment (MORTISE_...)");
+        sub->add_flag("--json", doctor_.json, "Print JSON");
+        sub->footer("Run it as the user of the node, and on its machine. It changes nothing.");
     }
     void add_status() {
         auto* sub = add("status", "Show the members of a cluster", status_);
@@ -297,6 +328,19 @@ private:
         sub->add_flag("--json", dump_.json, "Print JSON");
         sub->footer("It changes nothing there. See docs/backup.md.");
     }
+    void add_recover() {
+        auto* sub =
+            add("recover", "Continue from one directory after the majority was lost", recover_);
+        sub->add_option("DIRECTORY", recover_.directory, "The data_dir of a member that is left")
+            ->required();
+        sub->add_option(
+            "--yes-i-lose-what-others-had", recover_.confirmed,
+            "The id of its cluster, as mortise dump shows it; without it you are asked");
+        sub->add_flag("--no-wait", recover_.no_wait,
+                      "No program can believe in a lock any more: all have ended, or the others "
+                      "have been down for longer than the TTL");
+        sub->footer("Read docs/backup.md first. It keeps a copy of the directory within it.");
+    }
     void add_demo() {
         auto* sub =
             add("demo", "Three nodes on this machine, a kill and a partition, a verdict", demo_);
@@ -328,6 +372,7 @@ private:
 
     CLI::App app_{"Mortise: locks for a cluster of processes", "mortise"};
     NodeCommand node_;
+    DoctorCommand doctor_;
     StatusCommand status_;
     MembersCommand members_;
     ChangeCommand add_;
@@ -344,6 +389,7 @@ private:
     CertIssueCommand cert_issue_;
     CertShowCommand cert_show_;
     DumpCommand dump_;
+    RecoverCommand recover_;
     DemoCommand demo_;
     BenchCommand bench_;
     CompletionCommand completion_;

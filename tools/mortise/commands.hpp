@@ -16,8 +16,19 @@ namespace mortise::cli {
 
 struct NodeCommand {
     std::optional<std::filesystem::path> config;  // not set: the environment
+    std::optional<std::string> console;      // where the console listens; not set: there is none
+    bool console_remote = false;             // that may be an address of other machines
+    bool console_break = false;              // locks may be broken there in any case
+    std::vector<std::string> console_hosts;  // further names by which it is reached
 };
 ExitCode run(const NodeCommand& command);
+
+// Examines a configuration and everything that it depends on, and changes nothing.
+struct DoctorCommand {
+    std::optional<std::filesystem::path> config;  // not set: the environment
+    bool json = false;
+};
+ExitCode run(const DoctorCommand& command);
 
 // How to reach a cluster, and the form of the output.
 struct Access {
@@ -121,6 +132,15 @@ struct DumpCommand {
     bool json = false;
 };
 ExitCode run(const DumpCommand& command);
+
+// Makes the only member that is left of a cluster the beginning of a new one.
+struct RecoverCommand {
+    std::filesystem::path directory;
+    // The cluster id, as the confirmation of a script; not set: it is read from standard input.
+    std::optional<std::string> confirmed;
+    bool no_wait = false;  // no program can believe in a lock of the lost members any more
+};
+ExitCode run(const RecoverCommand& command);
 
 struct DemoCommand {
     std::uint64_t seed = 0;          // 0: random

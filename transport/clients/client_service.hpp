@@ -4,11 +4,26 @@
 
 #include <functional>
 #include <memory>
+#include <system_error>
 
+#include "core/access/identity.hpp"
 #include "core/agent/call.hpp"
+#include "core/base/result.hpp"
+#include "core/client/client_message.hpp"
 #include "transport/wire/client_messages.hpp"
 
 namespace mortise::transport {
+
+// A connection to a client node (S49).
+class ClientLine {
+public:
+    virtual ~ClientLine() = default;
+    // The notice travels after those before it. If the client does not hear them, the connection
+    // is closed.
+    virtual void send(const core::ClientNotice& notice) = 0;
+    // Closes the connection: the client sent what no client sends.
+    virtual void close() = 0;
+};
 
 // The observer of one client. It may be destroyed at any time; then it answers no more.
 class ClientObserver {
@@ -34,6 +49,19 @@ public:
     [[nodiscard]] virtual std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
                                                                   core::Position from) = 0;
     virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;
+
+    // --- client nodes
+
+    // A client node begins to speak on this connection. The error says why it may not.
+    virtual core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> /*line*/) {
+        return core::Error{std::make_error_code(std::errc::not_supported),
+                           "this member serves no client nodes"};
+    }
+    // `access` is what the certificate of the connection allows.
+    virtual void said(core::ClientId /*client*/, core::ClientMessage /*message*/,
+                      const core::Access& /*access*/) {}
+    // Its connection has ended. Called once for each that was admitted.
+    virtual void gone(core::ClientId /*client*/) {}
 };
 
 }  // namespace mortise::transport

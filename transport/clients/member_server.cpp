@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/client/client_codec.hpp"
 #include "transport/clients/client_rights.hpp"
+#include "transport/clients/node_line.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
 
@@ -28,12 +30,18 @@ class Member final : public wire::Member::Server {
 public:
     Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
         : visit_{std::move(visit)}, loop_{loop}, service_{service}, all_lists_{std::move(lists)} {}
+    ~Member() noexcept {
+        if (client_.is_set()) service_.gone(client_);
+    }
+    KJ_DISALLOW_COPY(Member);
 
     kj::Promise<void> status(StatusContext context) override;
     kj::Promise<void> list(ListContext context) override;
     kj::Promise<void> inspect(InspectContext context) override;
     kj::Promise<void> change(ChangeContext context) override;
     kj::Promise<void> breakLock(BreakLockContext context) override;
+    kj::Promise<void> say(SayContext context) override;
+    kj::Promise<void> hear(HearContext context) override;
     kj::Promise<void> observe(ObserveContext context) override;
     kj::Promise<void> sessions(SessionsContext context) override;
 
@@ -66,7 +74,14 @@ private:
     ClientService& service_;
     Places all_lists_;
     Places own_lists_{lists_per_client_max};
+    // A client node says its first words.
+    void admit();
+    [[nodiscard]] core::Access access() const;
+
     Places changes_{1};
+    std::shared_ptr<NodeLine> line_;  // empty: it is no client node
+    core::ClientId client_;           // not set: it is none, or was not admitted
+    PieceReader said_{core::client_message_bytes_max};
     Places observations_{1};
     std::unique_ptr<ClientObserver> observer_;
     core::ObservedNames observed_;  // by that observer
@@ -185,6 +200,51 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
         .then([context](ChangeAnswer&& answer) mutable {
             write(answer, context.getResults().initAnswer());
         });
+}
+
+// --- client nodes
+
+void Member::admit() {
+    line_ = std::make_shared<NodeLine>(visit_, loop_.handle());
+    auto admitted = service_.admit(line_);
+    if (admitted) {
+        client_ = *admitted;
+    } else {
+        core::ClientNotice notice;
+        notice.refused = admitted.error().what;
+        line_->send(notice);
+    }
+}
+
+// Without TLS every caller may do everything.
+core::Access Member::access() const {
+    const auto visit = visit_.lock();
+    const auto* identity = visit ? visit->identity() : nullptr;
+    return identity != nullptr ? identity->access : core::Access::all();
+}
+
+kj::Promise<void> Member::say(SayContext context) {
+    if (!is_open()) return useless();
+    const auto piece = bytes_of(context.getParams().getPiece());
+    if (piece.size() > said_bytes_max) return malformed();
+    if (!line_) admit();
+    const auto messages = said_.take(piece);
+    if (!messages) return malformed();
+    for (const auto& bytes : *messages) {
+        auto message = core::decode_client_message(bytes);
+        if (!message) return malformed();
+        if (client_.is_set()) service_.said(client_, std::move(*message), access());
+    }
+    return kj::READY_NOW;
+}
+
+kj::Promise<void> Member::hear(HearContext context) {
+    if (!is_open()) return useless();
+    if (!line_) admit();
+    if (!line_->may_wait()) return malformed();
+    context.allowCancellation();
+    return line_->hear().then(
+        [context](std::string&& piece) mutable { context.getResults().setPiece(data_of(piece)); });
 }
 
 kj::Promise<void> Member::observe(ObserveContext context) {

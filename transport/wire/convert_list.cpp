@@ -28,7 +28,7 @@ template <class Party>
 Party get_party(CheckedReading& reading, auto from, core::LockView& view, const char* what) {
     Party party;
     party.operation = get_operation(reading, from.getOperation());
-    view.nodes[party.operation.session] = reading.set<core::NodeId>(from.getNode(), what);
+    view.nodes[party.operation.session] = core::NodeId{from.getNode()};
     party.mode = reading.known(from.getMode(), core::LockMode::exclusive, what);
     party.since = reading.index(from.getSince(), what);
     party.label = reading.text(from.getLabel(), core::label_bytes_max, what);

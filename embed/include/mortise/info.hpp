@@ -33,6 +33,9 @@ struct HolderInfo {
     std::uint64_t since = 0;  // log index of the grant
     bool cached = false;  // the node keeps it for its next acquire; whether it is in use is unknown
     std::vector<std::uint32_t> slots{};  // of a semaphore: the numbers of its permits, ascending
+    // How long the lease of its session runs if it is not renewed again, by the answering node's
+    // clock; unset: unknown, as in events and in the answers of a Remote.
+    Duration lease_left = Duration::max();
 
     friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };

@@ -177,6 +177,10 @@ public:
                                    ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name, std::error_code& ec);
     [[nodiscard]] LockInfo inspect(std::string_view name, ReadLevel level, std::error_code& ec);
+    // For programs that show it to a person: at most `parties_max` holders and as many waiters,
+    // with their full numbers (LockInfo::truncated).
+    [[nodiscard]] LockInfo inspect(std::string_view name, ReadLevel level, std::size_t parties_max,
+                                   std::error_code& ec);
 
     // The locks whose names begin with `prefix` and are greater than `after`, in byte order, at
     // most `limit`. For the next page pass the last name as `after`. Blocks like inspect().
@@ -187,6 +191,12 @@ public:
     [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after,
                                              std::size_t limit, ReadLevel level,
                                              std::error_code& ec);
+    // For programs that show it to a person. As inspect() for each name; and the listing ends
+    // after the name that brings the number of its holders and waiters to `parties_max`, and after
+    // 1,000 names.
+    [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after,
+                                             std::size_t limit, ReadLevel level,
+                                             std::size_t parties_max, std::error_code& ec);
 
     // Takes a lock away from its holder (S24).
     // - It applies only to the holder with the token `expected`, which inspect() shows; if there is

@@ -15,9 +15,19 @@
 #include <mortise/enums.hpp>
 #include <mortise/fencing_token.hpp>
 #include <mortise/info.hpp>
+#include <mortise/node_id.hpp>
 #include <mortise/observe.hpp>
 
 namespace mortise {
+
+// The times that all members of a cluster should be configured with alike; see TimingConfig.
+struct TimingOfMember {
+    Duration election_timeout{};
+    Duration heartbeat{};
+    Duration session_ttl{};
+
+    friend bool operator==(const TimingOfMember&, const TimingOfMember&) = default;
+};
 
 // The answer of one member, or why there is none.
 struct MemberReport {
@@ -25,6 +35,9 @@ struct MemberReport {
     std::error_code error;
     std::string problem;  // one line; empty if there is no error
     Status status;
+    // As the member is configured; a time of zero means that it does not tell it.
+    TimingOfMember timing{};
+    std::vector<NodeId> voters{};  // of its configuration file, ascending
 };
 
 // One thread at a time may use it. Every call opens a new connection and blocks for at most

@@ -65,6 +65,26 @@ bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use
     return true;
 }
 
+// A program that goes on before its node has noticed that leases have ended: it wants a name that
+// is in the cache, and has to ask the cluster.
+void LockWorkload::wakes(core::NodeId node) {
+    if (!world_.swarm.workload.caches || !core_.empty() || is_crowded()) return;
+    for (const auto& [grant, token] : tokens_) {
+        if (!cache_of(node).contains(grant)) continue;
+        const auto* given = history_.book().find(grant);
+        const bool is_over = cluster_.at(node).now().boot >= leases_[grant.session];
+        if (!is_over || given == nullptr) continue;
+        const auto use = cache_of(node).take_again(grant);
+        if (!use || use_cached(node, *use)) continue;
+        auto call = drawing_.acquire(steady(node));
+        call.tag = core::CallTag{++newest_tag_};
+        call.request.names = {{given->names.front().name, given->names.front().mode}};
+        const auto tag = call.tag;
+        in_line_.emplace(Who{node, tag}, std::move(call));
+        ask_later(node, {{{tag, {}}}, 0});
+    }
+}
+
 // The grant goes to the next caller in the line, or stays here unused, or is returned: then it goes
 // back to the cluster.
 std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::NodeId node,

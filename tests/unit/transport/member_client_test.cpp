@@ -7,10 +7,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/client/client_codec.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "transport/clients/blocking_member_client.hpp"
 #include "transport/clients/client_service.hpp"
 #include "transport/wire/message_limits.hpp"
+#include "transport/wire/pieces.hpp"
 
 namespace mortise::transport {
 namespace {
@@ -48,6 +50,24 @@ struct Service : ClientService {
         breaks.push_back(std::move(request));
         held_changes.push_back(std::move(answer));
     }
+    core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> line) override {
+        if (!why_not_admitted.empty())
+            return core::Error{std::make_error_code(std::errc::connection_refused),
+                               why_not_admitted};
+        lines.push_back(std::move(line));
+        return core::ClientId{lines.size()};
+    }
+    void said(core::ClientId client, core::ClientMessage message,
+              const core::Access& access) override {
+        EXPECT_EQ(access, core::Access::all());
+        words.emplace_back(client, std::move(message));
+    }
+    void gone(core::ClientId client) override { left.push_back(client); }
+
+    std::string why_not_admitted;
+    std::vector<std::shared_ptr<ClientLine>> lines;
+    std::vector<std::pair<core::ClientId, core::ClientMessage>> words;
+    std::vector<core::ClientId> left;
     // The answers are held; an observer that is destroyed is counted.
     struct Observer : ClientObserver {
         explicit Observer(Service& service) : owner{service} {}
@@ -482,6 +502,123 @@ TEST_F(MemberClientTest, ABlockingClientWaitsForItsAnswersButNotForEver) {
     }
     stop = true;
     member.join();
+}
+
+// --- client nodes
+
+class ClientLines : public MemberClientTest {
+protected:
+    core::Result<void> say(const std::string& piece) {
+        return wait<void>([&](auto done) { client_->say(piece, std::move(done)); });
+    }
+    core::Result<void> say(const core::ClientMessage& message) {
+        PieceWriter pieces;
+        pieces.add(core::encode(message));
+        return say(pieces.take(said_bytes_max));
+    }
+    // The next notice, however many pieces it has.
+    std::optional<core::ClientNotice> hear() {
+        while (true) {
+            const auto piece =
+                wait<std::string>([&](auto done) { client_->hear(std::move(done)); });
+            if (!piece) return std::nullopt;
+            const auto whole = heard_.take(*piece);
+            if (!whole) return std::nullopt;
+            if (!whole->empty()) return core::decode_client_notice(whole->front());
+        }
+    }
+    static core::ClientNotice notice(std::uint64_t applied) {
+        core::ClientNotice notice;
+        notice.applied = core::LogIndex{applied};
+        return notice;
+    }
+
+    PieceReader heard_{core::client_notice_bytes_max};
+};
+
+TEST_F(ClientLines, CarryMessagesInBothDirections) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Attach{7, core::LogIndex{5}}));
+    ASSERT_TRUE(say(core::Ping{}));
+    ASSERT_EQ(service_.words.size(), 2U);
+    EXPECT_EQ(service_.words[0].first, core::ClientId{1});
+    EXPECT_EQ(std::get<core::Attach>(service_.words[0].second),
+              (core::Attach{7, core::LogIndex{5}}));
+    service_.lines.at(0)->send(notice(3));
+    EXPECT_EQ(hear()->applied, core::LogIndex{3});
+}
+
+TEST_F(ClientLines, AreHeardWhenThereIsSomething) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    std::optional<core::Result<std::string>> heard;
+    client_->hear([&](core::Result<std::string> piece) { heard.emplace(std::move(piece)); });
+    EXPECT_FALSE(run_until(
+        io_, [&] { return heard.has_value(); }, 50ms));
+    service_.lines.at(0)->send(notice(3));
+    EXPECT_TRUE(run_until(io_, [&] { return heard.has_value(); }));
+}
+
+TEST_F(ClientLines, CarryALongNoticeInPieces) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    auto long_notice = notice(3);
+    long_notice.state = core::SessionState{7, core::SessionId{4}, std::string(300'000, 'x'), {}};
+    service_.lines.at(0)->send(long_notice);
+    const auto heard = hear();
+    ASSERT_TRUE(heard);
+    EXPECT_EQ(heard->state, long_notice.state);
+}
+
+TEST_F(ClientLines, AreClosedWhenTheClientDoesNotHear) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    auto long_notice = notice(3);
+    long_notice.state = core::SessionState{7, core::SessionId{4}, std::string(300'000, 'x'), {}};
+    for (int i = 0; i < 4; ++i)
+        service_.lines.at(0)->send(long_notice);
+    EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+}
+
+TEST_F(ClientLines, EndWithTheirConnection) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    client_->close();
+    EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+    EXPECT_EQ(service_.left.front(), core::ClientId{1});
+    service_.lines.at(0)->send(notice(3));  // has no effect
+}
+
+TEST_F(ClientLines, TellWhoFindsNoPlaceWhy) {
+    service_.why_not_admitted = "there is no place";
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    EXPECT_EQ(hear()->refused, "there is no place");
+    EXPECT_TRUE(service_.words.empty());
+}
+
+TEST_F(ClientLines, AreClosedForWhatNoClientSays) {
+    ASSERT_TRUE(connect());
+    PieceWriter pieces;
+    pieces.add("nonsense");
+    EXPECT_FALSE(say(pieces.take(said_bytes_max)));
+    EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+}
+
+TEST_F(ClientLines, AreClosedForPiecesAndMessagesThatAreTooLong) {
+    ASSERT_TRUE(connect());
+    EXPECT_FALSE(say(std::string(said_bytes_max + 1, 'x')));
+    client_ = std::make_unique<MemberClient>(io_);
+    ASSERT_TRUE(connect());
+    EXPECT_FALSE(say(std::string(4, '\xff')));  // the length of a message of 4 GiB
+}
+
+TEST_F(ClientLines, AreClosedForTooManyCallsThatWait) {
+    ASSERT_TRUE(connect());
+    std::size_t failed = 0;
+    for (std::size_t i = 0; i < hears_max + 1; ++i)
+        client_->hear([&](const core::Result<std::string>& piece) { failed += piece ? 0 : 1; });
+    EXPECT_TRUE(run_until(io_, [&] { return failed == hears_max + 1; }));
 }
 
 }  // namespace

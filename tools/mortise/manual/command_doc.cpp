@@ -33,7 +33,8 @@ std::string description_of(const OptionDoc& option) {
     for (const auto& one : option.choices)
         choices += (choices.empty() ? "" : ", ") + one;
     if (!choices.empty()) text += ": " + choices;
-    if (option.is_repeated && !option.names.empty()) text += "; may be repeated";
+    const bool is_told = text.find("may be repeated") != std::string::npos;
+    if (option.is_repeated && !option.names.empty() && !is_told) text += "; may be repeated";
     if (option.is_required && !option.names.empty()) text += "; required";
     if (!option.default_value.empty()) text += " (default: " + option.default_value + ")";
     return text;

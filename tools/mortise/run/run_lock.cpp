@@ -1,5 +1,7 @@
 #include "tools/mortise/run/run_lock.hpp"
 
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "tools/mortise/exit_code.hpp"
@@ -24,13 +26,18 @@ AcquireOptions options_of(const RunLock& lock, std::stop_token cancel) {
 }
 
 std::string holder_of(const LockInfo& lock) {
-    if (lock.holders.empty()) return lock.is_closed ? "it is closed" : "others wait for it";
+    if (lock.is_closed) return "it is closed for a while";
+    if (lock.holders.empty()) return "others wait for it";
     const auto& holder = lock.holders.front();
     const auto label = holder.label.empty() ? "" : " (" + escaped(holder.label) + ")";
-    return "node " + std::to_string(holder.node) + label + " has it";
+    const auto node = holder.node == 0 ? "a client" : "node " + std::to_string(holder.node);
+    return node + label + " has it";
 }
 
-[[noreturn]] void fail_busy(const RunLock& lock, const LockInfo& seen) {
+// A client node is not told who has it, and asks.
+[[noreturn]] void fail_busy(Node& node, const RunLock& lock) {
+    std::error_code ignored;
+    const auto seen = node.inspect(lock.name, ignored);
     throw Failure{ExitCode::taken, escaped(lock.name) + " is taken: " + holder_of(seen)};
 }
 
@@ -42,12 +49,10 @@ Hold acquire_for_run(Node& node, const RunLock& lock, std::stop_token cancel) {
     std::optional<Hold> hold;
     if (lock.wait > Duration::zero()) {
         hold = node.acquire_for(lock.name, lock.wait, options);
-        if (!hold) fail_busy(lock, node.inspect(lock.name));
     } else {
-        LockInfo seen;
-        hold = node.try_acquire(lock.name, options, seen);
-        if (!hold) fail_busy(lock, seen);
+        hold = node.try_acquire(lock.name, options);
     }
+    if (!hold) fail_busy(node, lock);
     return std::move(*hold);
 }
 
