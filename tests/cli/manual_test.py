@@ -43,7 +43,7 @@ COMMANDS = commands()
 
 class Help(unittest.TestCase):
     def test_every_command_is_known(self):
-        for words in (("locks",), ("watch",), ("sessions",), ("members", "move"), ("cert", "issue"),
+        for words in (("run",), ("watch",), ("sessions",), ("members", "move"), ("cert", "issue"),
                       ("completion",), ("man",), ("transfer-leader",)):
             self.assertIn(words, COMMANDS)
         self.assertNotIn(("member",), COMMANDS)
@@ -141,7 +141,7 @@ class Manual(unittest.TestCase):
             self.assertIn("EXIT STATUS", result.stdout)
 
     def test_one_page_is_printed(self):
-        for words in ((), ("locks",)):
+        for words in ((), ("run",)):
             result = run("man", *words)
             self.assertEqual((result.returncode, result.stderr), (OK, ""))
             self.assertEqual(result.stdout, self.page_of(words).read_text(encoding="utf-8"))
@@ -190,12 +190,15 @@ class CompletionInBash(unittest.TestCase):
         self.assertEqual(self.completed("mortise dump one"), ["one.d"])
         self.assertEqual(self.completed("mortise node --config=one.t"), ["one.toml"])
 
+    def test_the_command_that_runs(self):
+        self.assertIn("sleep", self.completed("mortise run --lock x -- slee"))
+
     def test_what_only_a_cluster_knows(self):
         with Cluster(last=HOLDER, does=["one"]) as cluster:
             cluster.wait_ready()
             peer = f"127.0.0.1:{cluster.ports[0]}"
             self.assertEqual(self.completed(f"mortise inspect --peer {peer} or"), ["orders/42"])
-            self.assertEqual(self.completed(f"mortise locks --peer={peer} ord"), ["orders/42"])
+            self.assertEqual(self.completed(f"mortise run --peer={peer} --lock=or"), ["orders/42"])
             self.assertEqual(self.completed("mortise inspect ", MORTISE_PEER_LIST=f"1={peer}"),
                              ["orders/42"])
             self.assertEqual(self.completed(f"mortise transfer-leader --peer {peer} "),

@@ -57,6 +57,11 @@ ExitCode run(const InspectCommand& command) {
 ExitCode run(const BreakCommand& command) {
     return look_at(command);
 }
+ExitCode run(const RunCommand& command) {
+    FUZZ_CHECK(command.command.empty() || !command.command.front().empty() ||
+               !command.command.empty());
+    return look_at(command);
+}
 ExitCode run(const WatchCommand& command) {
     static_cast<void>(Position::from_string(command.from));
     return look_at(command);

@@ -59,6 +59,7 @@ public:
         add_watch();
         add_sessions();
         add_break();
+        add_run();
         add_cert();
         add_dump();
         add_recover();
@@ -99,7 +100,9 @@ private:
     // parser would change some of them.
     int take_words_after_dashes(int argc, char** argv) {
         const std::string command = argc > 1 ? argv[1] : "";
-        auto* const words = command == "complete" ? &complete_.words : nullptr;
+        auto* const words = command == "run"        ? &run_.command
+                            : command == "complete" ? &complete_.words
+                                                    : nullptr;
         const auto* const end = argv + argc;
         const auto dashes = std::find(argv, argv + argc, std::string_view{"--"});
         if (words == nullptr || dashes == end) return argc;
@@ -227,6 +230,34 @@ private:
         auto* sub = add("sessions", "List the sessions: which processes may hold locks", sessions_);
         sub->add_flag("--local", sessions_.local, "The member's own state, which may be old");
         add_access(*sub, sessions_.access);
+    }
+    void add_run() {
+        auto* sub = add("run", "Run a command while a lock is held", run_);
+        sub->add_option("--lock", run_.lock, "The name of the lock")->required();
+        sub->add_flag("--shared", run_.shared, "Others may hold it in shared mode as well");
+        sub->add_option("--wait", run_.wait,
+                        "How long to wait for the lock, 0s for one attempt (default: no limit)");
+        sub->add_option("--max-hold", run_.max_hold,
+                        "End the command after this time (default: no limit)");
+        sub->add_option("--min-hold", run_.min_hold,
+                        "Keep the name closed for this time from the grant, even if the command "
+                        "ends earlier");
+        sub->add_option("--grace", run_.grace,
+                        "How long before the end of the lease the command receives SIGTERM, less "
+                        "than half of --ttl (default: a quarter of --ttl)");
+        sub->add_option("--ttl", run_.ttl,
+                        "After how long the lock is free if this machine dies (default: that of "
+                        "--config, or 10s)");
+        sub->add_option("--label", run_.label,
+                        "Shown to others (default: the host, the process and the command)");
+        sub->add_option("CMD", run_.misplaced, "The command and its arguments");
+        add_access(*sub, run_.access);
+        sub->footer(
+            "The command finds its lock in MORTISE_LOCK and the fencing token in "
+            "MORTISE_FENCING_TOKEN. If the lease cannot be renewed, its process group receives "
+            "SIGTERM, and SIGKILL when the lease ends. It is killed with this program, and when "
+            "the lock is broken. Signals are passed on. Without --peer and --config, "
+            "MORTISE_PEER_LIST names the members.");
     }
     void add_completion() {
         auto* sub = add("completion", "Print a script that completes command lines in a shell",
@@ -385,6 +416,7 @@ private:
     BreakCommand break_;
     WatchCommand watch_;
     SessionsCommand sessions_;
+    RunCommand run_;
     CertInitCommand cert_init_;
     CertIssueCommand cert_issue_;
     CertShowCommand cert_show_;

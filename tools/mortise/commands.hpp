@@ -83,6 +83,23 @@ struct BreakCommand {
 };
 ExitCode run(const BreakCommand& command);
 
+// Runs a command while a lock is held.
+struct RunCommand {
+    Access access{.timeout = "10s"};
+    std::string lock;
+    bool shared = false;
+    // As typed; empty: not set.
+    std::string wait;
+    std::string max_hold;
+    std::string min_hold;
+    std::string grace;
+    std::string ttl;
+    std::optional<std::string> label;
+    std::vector<std::string> command;    // what stands after "--"
+    std::vector<std::string> misplaced;  // what stands before it
+};
+ExitCode run(const RunCommand& command);
+
 // Follows the changes of locks.
 struct WatchCommand {
     Access access;

@@ -53,7 +53,8 @@ std::map<std::string, Page> pages_of_the_cluster() {
     return {
         {"mortise",
          {{{"mortise demo", "Shows on this machine what it is about, in half a minute."},
-           {"mortise locks --peer 10.0.0.1:7401", "Lists the locks of a cluster."}},
+           {"mortise run --lock jobs/nightly --wait 0s --peer 10.0.0.1:7401 -- ./nightly.sh",
+            "Runs a job on one machine of the cluster at a time."}},
           {0, 64, 70}}},
         {"mortise node",
          {{{"mortise node --config /etc/mortise/mortise.toml", "Runs the node of that file."},
@@ -157,6 +158,20 @@ std::map<std::string, Page> pages_of_locks() {
            {69,
             "no member answers, or there is no majority, or it is unknown whether the lock was "
             "broken"}}}},
+        {"mortise run",
+         {{{"mortise run --lock jobs/nightly --wait 0s --peer 10.0.0.1:7401 -- ./nightly.sh",
+            "Runs the job unless another machine runs it now."},
+           {"mortise run --lock reports --shared --max-hold 1h --grace 30s --config mortise.toml "
+            "-- make report",
+            "Runs beside other readers, for an hour at most, and asks make to end 30 s before."}},
+          {0, 64, 65, 66, 69, 75, 76, 77, 78, 126, 127, 128},
+          {{0, "the command ended with 0; other codes of the command are passed on as well"},
+           {69, "no member answers, or there is no majority; the command did not run"},
+           {75, "others keep the lock for longer than --wait; the command did not run"},
+           {76, "the lock was lost, or about to be, and the command was ended"},
+           {126, "the command cannot be executed"},
+           {127, "the command was not found"},
+           {128, "and more: the signal that ended the command, plus 128"}}}},
     };
 }
 
@@ -227,9 +242,9 @@ std::map<std::string, Page> other_pages() {
             "Does so in every new fish."}},
           {0, 64, 74, 141}}},
         {"mortise man",
-         {{{"mortise man locks | man -l -", "Shows the manual page of `mortise locks`."},
+         {{{"mortise man run | man -l -", "Shows the manual page of `mortise run`."},
            {"mortise man --directory /usr/local/share/man/man1",
-            "Writes all pages there: mortise.1, mortise-locks.1 and so on."}},
+            "Writes all pages there: mortise.1, mortise-run.1 and so on."}},
           {0, 64, 74, 141},
           {{74, "a page cannot be written"}}}},
     };
