@@ -71,7 +71,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       options_{std::move(options)},
       timer_{parts_.io},
       asleep_{boot_now() - steady_now()},
-      desk_{*this},
+      desk_{*this, parts_.io},
       program_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
                risk_margin(options_.session_ttl_ms, options_.clock_rate_bound_ppm),
                {[this](const std::string& name) { return driver_->core().machine().inspect(name); },
@@ -151,7 +151,8 @@ void CoreLoop::take_calls() {
 // What is left is told after the events that arrived meanwhile.
 void CoreLoop::tell_observers() {
     if (driver_->is_stopped()) return;
-    if (parts_.observers.tell(driver_->core())) parts_.gate->wake_up();
+    const bool has_more = parts_.observers.tell(driver_->core());
+    if (desk_.tell_observers() || has_more) parts_.gate->wake_up();
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {

@@ -204,6 +204,19 @@ std::string to_text(const core::ClusterId& cluster) {
     return text;
 }
 
+SessionInfo session_of(const core::SessionView& view) {
+    SessionInfo info;
+    info.id = view.id.raw();
+    info.node = view.node.raw();
+    info.label = view.label;
+    info.age = view.known;
+    info.ttl = std::chrono::milliseconds{view.ttl_ms};
+    info.lease_left = view.left ? Duration{*view.left} : Duration::max();
+    info.holds = view.holds;
+    info.waits = view.waits;
+    return info;
+}
+
 Status status_of(const transport::MemberStatus& member) {
     Status status;
     status.id = member.self.raw();

@@ -134,6 +134,22 @@ struct LockInfo {
     friend bool operator==(const LockInfo&, const LockInfo&) = default;
 };
 
+// A session: what a process, by its node, holds and waits with (S1). It ends when its lease is not
+// renewed.
+struct SessionInfo {
+    SessionId id = 0;
+    NodeId node = 0;      // 0: a client
+    std::string label{};  // of one of its holds; empty if its first holds have none
+    // For how long the answering member has known it; that is no longer than the member runs.
+    Duration age{};
+    Duration ttl{};
+    Duration lease_left{};  // by the answering member's clock; unset: unknown
+    std::size_t holds = 0;  // names that it holds
+    std::size_t waits = 0;  // names that it waits for
+
+    friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
+};
+
 struct MemberInfo {
     NodeId id = 0;
     Role role = Role::voter;  // learner until its promotion is done
