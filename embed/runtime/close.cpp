@@ -52,6 +52,7 @@ void CoreLoop::end() {
     ended_ = true;
     timer_.cancel();
     insecurity_.cancel();
+    ages_.stop();
     stop_network();
     lose_everything();
 }
@@ -75,7 +76,7 @@ void CoreLoop::abandon(const std::string& reason) {
     }
     lose_everything();
     closed();
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
 }
@@ -85,7 +86,7 @@ void CoreLoop::stopped(const std::string& reason) {
     ready_ = false;
     lose_everything();
     // The rest allocates memory, which may fail.
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
     // It must not be called from within one of the network's own calls.

@@ -77,6 +77,8 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
              risk_margin(options_)},
       began_{steady_now()},
+      ages_{{parts_.io, holds_, pending_, parts_.events, parts_.log, options_.access},
+            parts_.config.observability},
       insecurity_{parts_.io},
       metrics_{estate.counters} {
     if (parts_.config.listen.empty()) return;
@@ -103,11 +105,13 @@ void CoreLoop::listen() {
 void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) {
     driver_ = std::make_unique<Driver>(options_, std::move(state),
                                        DriverPorts{log, writer, *this, *this}, read_clocks());
+    members_ = present_members();
 }
 
 void CoreLoop::begin(SubmittedCalls calls) {
     if (network_) network_->start();
     warn_of_insecurity();
+    ages_.start(driver_->core());
     step(core::TimerFired{});
     begin_calls(std::move(calls));
     take_calls();
@@ -117,6 +121,7 @@ void CoreLoop::step(core::Event event) {
     if (ended_ || driver_->is_stopped()) return;
     const bool is_nested = driver_->is_stepping();
     const auto began = read_clocks();
+    if (!is_nested) step_began_ = began.steady;
     driver_->handle(std::move(event), began);
     if (!is_nested) after_step(began.steady);
 }
@@ -130,8 +135,7 @@ void CoreLoop::after_step(core::Instant began) {
     const Duration took = steady_now() - began;
     metrics_.slowest_loop_turn = std::max(metrics_.slowest_loop_turn, took);
     if (took <= turn_max) return;
-    ++metrics_.loop_overruns;
-    parts_.log.debug("overrun", "a step took " + to_string(took));
+    report_overrun(took);
 }
 
 void CoreLoop::written(core::WriteId id) {
@@ -170,6 +174,8 @@ void CoreLoop::begin_calls(SubmittedCalls taken) {
 core::Call CoreLoop::begin_call(Submitted& submitted) {
     const auto* release = submitted.call.get_if<core::ReleaseCall>();
     if (release != nullptr) holds_.given_back(release->hold);
+    const auto* publish = submitted.call.get_if<core::PublishCall>();
+    if (publish != nullptr) holds_.published(publish->hold);
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
@@ -179,6 +185,7 @@ core::Call CoreLoop::begin_call(Submitted& submitted) {
             pending.upgrades = upgrade->hold;
         if (const auto* acquire = submitted.call.get_if<core::AcquireCall>()) {
             ++metrics_.acquires;
+            pending.began = submitted.call.began();
             const auto& request = acquire->request;
             if (submitted.call.may_be_cached())
                 pending.user = core::LockCache::User{request.locker, request.label};

@@ -16,7 +16,9 @@
 #include "embed/holds/lease_thread.hpp"
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
+#include "embed/runtime/age_watch.hpp"
 #include "embed/runtime/client_desk.hpp"
+#include "embed/runtime/commit_times.hpp"
 #include "embed/runtime/driver.hpp"
 #include "embed/runtime/observer_hub.hpp"
 #include "embed/runtime/pending_calls.hpp"
@@ -52,6 +54,12 @@ struct LoopParts {
     DescriptorWatch& descriptors;
 };
 
+// Why a node takes no part for now.
+struct Suspension {
+    std::string why;
+    std::error_code code{};  // what is missing, if anything is
+};
+
 // What one run of the node passes on to the next one in the same process.
 struct Estate {
     std::string listening_at;
@@ -82,7 +90,7 @@ public:
     void fail(const std::string& reason);
     // The node stops communicating and holds nothing from here on. Calls wait until it runs again,
     // or until they can no longer be answered in time.
-    void suspend(const std::string& why);
+    void suspend(const Suspension& cause);
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
@@ -142,6 +150,7 @@ private:
     // report.cpp
     [[nodiscard]] std::string why_not_formed() const;
     [[nodiscard]] Metrics counters() const;
+    void add_cache(Metrics& to) const;
     void watch_leader();
     void warn_of_insecurity();
     void warn_of_timing(const core::Hello& peer);
@@ -149,6 +158,9 @@ private:
     [[nodiscard]] std::string why_missing(core::NodeId peer) const;
     void watch_ready();
     void members_changed();
+    [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
+    [[nodiscard]] std::string why_not_ready_now() const;
+    void report_overrun(Duration took);
     void connect_to_peers();
     [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
     // Whether only loopback addresses are dialled of those that an unknown caller names.
@@ -169,6 +181,7 @@ private:
     void set_peers(const std::vector<core::Member>& peers) override;
     void disconnect(core::NodeId peer) override;
     void applied(const core::Applied& applied) override;
+    void appended(core::LogIndex last) override;
     void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;
     void suspended(core::OperationId hold) override { holds_.suspended(hold); }
@@ -179,7 +192,8 @@ private:
     void noted(const core::Note& note) override;
     void complete(PendingCall& call, core::CallAnswer& answer);
     CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
-    void count(const CallOutcome& outcome);
+    void count(const PendingCall& call, const CallOutcome& outcome);
+    void count_acquire(core::Instant began, const CallOutcome& outcome);
 
     LoopParts parts_;
     core::NodeOptions options_;
@@ -204,6 +218,7 @@ private:
     std::vector<core::Member> peers_;  // the peers as the core named them
     // callers that claimed to be members since then
     std::map<core::NodeId, std::string> introduced_;
+    std::map<core::NodeId, std::string> members_;  // and their addresses, as last reported
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;
@@ -214,6 +229,10 @@ private:
     std::string listening_at_;              // while suspended
     WaitingCalls waiting_;  // calls while suspended, or when there was no memory to begin them
     core::Instant began_;
+    core::Instant step_began_;
+    core::Instant overrun_told_at_;  // by an event
+    CommitTimes commits_;
+    AgeWatch ages_;
     asio::steady_timer insecurity_;
     Metrics metrics_;
 };
