@@ -94,6 +94,7 @@ void CoreLoop::watch_ready() {
 
 std::string CoreLoop::why_not_ready_now() const {
     if (suspended_) return *suspended_;
+    if (close_tag_.is_set()) return "it is being closed";
     if (!leader_) {
         const auto why = why_not_ready();
         return why.empty() ? "no leader is known" : why;
