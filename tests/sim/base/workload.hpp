@@ -34,6 +34,8 @@ public:
 
     // This fault is being injected into that node: the workload may react.
     virtual void struck(core::NodeId node, Fault fault) = 0;
+    // The node was paused, and its programs go on before it does.
+    virtual void wakes(core::NodeId node) = 0;
     // A node that is interesting for faults: it holds something, and is not `other_than`. Not set
     // if there is none.
     [[nodiscard]] virtual core::NodeId holder(core::NodeId other_than) const = 0;

@@ -24,6 +24,7 @@ public:
     void applied(core::NodeId, const core::Applied&) override {}
     void stepped(core::NodeId, core::Instant, core::Instant) override {}
     void struck(core::NodeId, Fault) override {}
+    void wakes(core::NodeId) override {}
     [[nodiscard]] core::NodeId holder(core::NodeId) const override { return {}; }
     void contest(core::NodeId, SimTime) override {}
     void begin_liveness(const std::vector<core::NodeId>&) override {}

@@ -72,6 +72,7 @@ void Cluster::restart(core::NodeId node) {
 }
 
 void Cluster::resume(core::NodeId node) {
+    if (is_running(node) && at(node).is_paused()) world_.workload->wakes(node);
     at(node).resume();
     network_.connect_what_can_be();
 }
