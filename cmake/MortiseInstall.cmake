@@ -1,11 +1,21 @@
-# What `cmake --install` puts down: the library, the one for tests, the public headers of both, a
-# package for find_package, one for pkg-config, the program.
+# What `cmake --install` puts down: the library, those for tests and for the console, the public
+# headers of all, a package for find_package, one for pkg-config, the program. Components:
+# `library`, what a program needs that was built with the shared library; `development`; `program`.
 include(CMakePackageConfigHelpers)
 
 set(mortise_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mortise)
 
-install(TARGETS mortise mortise_testing EXPORT mortiseTargets FILE_SET HEADERS)
-install(EXPORT mortiseTargets NAMESPACE mortise:: DESTINATION ${mortise_package_dir})
+install(TARGETS mortise mortise_testing EXPORT mortiseTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  FILE_SET HEADERS COMPONENT development)
+if(MORTISE_CONSOLE)
+  install(TARGETS mortise_console EXPORT mortiseTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+    FILE_SET HEADERS COMPONENT development)
+endif()
+install(EXPORT mortiseTargets NAMESPACE mortise:: DESTINATION ${mortise_package_dir}
+  COMPONENT development)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/mortiseConfig.cmake.in ${PROJECT_BINARY_DIR}/mortiseConfig.cmake
   INSTALL_DESTINATION ${mortise_package_dir})
@@ -14,7 +24,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/mortiseConfigVersion.cmak
 install(FILES
   ${PROJECT_BINARY_DIR}/mortiseConfig.cmake ${PROJECT_BINARY_DIR}/mortiseConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindAsio.cmake
-  DESTINATION ${mortise_package_dir})
+  DESTINATION ${mortise_package_dir} COMPONENT development)
 
 # For pkg-config. A static library needs what it is made of; which pkg-config gives only to who asks
 # for it, if it stands in Libs.private.
@@ -29,4 +39,4 @@ if(NOT BUILD_SHARED_LIBS)
     " -lstdc++ -lpthread -ldl -lm")
 endif()
 configure_file(cmake/mortise.pc.in ${PROJECT_BINARY_DIR}/mortise.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/mortise.pc DESTINATION ${mortise_pc_dir})
+install(FILES ${PROJECT_BINARY_DIR}/mortise.pc DESTINATION ${mortise_pc_dir} COMPONENT development)

@@ -7,7 +7,9 @@ target_compile_options(mortise_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
   # g++ 12 cries wolf over every variant that is moved.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-  $<$<BOOL:${MORTISE_WERROR}>:-Werror>)
+  $<$<BOOL:${MORTISE_WERROR}>:-Werror>
+  # A program that links the static library with --gc-sections leaves out what it does not call.
+  $<$<NOT:$<CONFIG:Debug>>:-ffunction-sections> $<$<NOT:$<CONFIG:Debug>>:-fdata-sections>)
 if(MORTISE_SANITIZE)
   list(JOIN MORTISE_SANITIZE "," mortise_sanitizers)
   target_compile_options(mortise_build_flags INTERFACE

@@ -11,6 +11,7 @@
 #include "core/base/prng.hpp"
 #include "core/leases/own_lease.hpp"
 #include "core/locks/command.hpp"
+#include "core/locks/limits.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::core {
@@ -36,6 +37,7 @@ struct AgentOptions {
     std::size_t window = 2'048;
     // A call with less time than this may be over before an answer can come.
     Nanoseconds answer_time{std::chrono::milliseconds{100}};
+    std::size_t batch_bytes = batch_bytes_max / 4;  // a batch ends with the request that exceeds it
 };
 
 class OwnSession {
@@ -78,6 +80,8 @@ public:
 
     // --- queries
 
+    // Of the present session, or of the one that is being opened.
+    [[nodiscard]] std::uint64_t nonce() const { return opening_.nonce; }
     // Not set while the session is being opened.
     [[nodiscard]] std::optional<SessionId> id() const { return id_; }
     [[nodiscard]] bool is_valid(Now now) const { return !lapsed_ && lease_.is_valid(now.boot); }

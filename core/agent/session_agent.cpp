@@ -20,7 +20,7 @@ constexpr int calls_per_step_max = 1'024;
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
     : options_{options},
       session_{options, prng, now},
-      window_{options.resend_after, options.window},
+      window_{options.resend_after, options.window, options.batch_bytes},
       now_{now} {}
 
 void SessionAgent::begin(Now now) {

@@ -97,6 +97,8 @@ public:
     [[nodiscard]] std::optional<SessionId> open_session() const {
         return stage_ == Stage::open ? session_.id() : std::nullopt;
     }
+    // Identifies the present session, or the one that is being opened, before it has an id.
+    [[nodiscard]] std::uint64_t session_nonce() const { return session_.nonce(); }
     // Empty if this node does not have the hold.
     [[nodiscard]] std::optional<Names> names_of(OperationId hold) const;
     [[nodiscard]] bool has(OperationId hold) const;

@@ -7,6 +7,7 @@
 // in that order; node_events.cpp has what each event and each message does.
 #pragma once
 
+#include "core/node/attached_clients.hpp"
 #include "core/node/bootstrap.hpp"
 #include "core/node/call_desk.hpp"
 #include "core/node/effects.hpp"
@@ -47,8 +48,11 @@ public:
     [[nodiscard]] const Raft& raft() const { return raft_; }
     [[nodiscard]] const LockMachine& machine() const { return machine_; }
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
+    [[nodiscard]] const AttachedClients& clients() const { return clients_; }
     // The machine has everything up to here.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
+    // The countdowns of this node, which decide nothing alone.
+    [[nodiscard]] const QuorumTimers& timers() const { return timers_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
     // In memory until the state on disk has it.
@@ -69,11 +73,12 @@ private:
     void judge_own_life(Now now);
     void watch_leadership(Now now);
     void answer_reads(Now now);
-    void forward_requests(std::vector<Forward>& forwards);
+    void forward_requests(std::vector<Forward> forwards);
     void lead(Now now);
     void take_raft_output(Now now);
     void notify_holders(const AgentOutput& agent);
     void tell_program(AgentOutput& agent);
+    void tell_clients();
     // Parts of them.
     void apply(Entry& entry, Now now);
     void tell_commit(const Applied& applied);
@@ -134,6 +139,7 @@ private:
 
     // What is asked for, and what a leader does with it.
     CallDesk call_desk_;
+    AttachedClients clients_;
     ForwardIntake intake_;
     LeaderDuties duties_;
 

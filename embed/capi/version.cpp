@@ -3,7 +3,7 @@
 #include <mortise.h>
 
 static_assert(std::string_view{MORTISE_VERSION_STRING} == MORTISE_VERSION,
-              "mortise.h and the top CMakeLists.txt have the same version");
+              "CMake reads the version from mortise.h");
 
 const char* mortise_version(void) {
     return MORTISE_VERSION_STRING;

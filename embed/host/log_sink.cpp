@@ -97,7 +97,8 @@ NodeLog::NodeLog(const LogConfig& config, NodeId node) : state_{std::make_unique
     } else {
         sink = state_->standard_error = make_stderr_sink();
     }
-    logger_ = std::make_unique<spdlog::logger>("mortise node " + std::to_string(node), sink);
+    logger_ = std::make_unique<spdlog::logger>(
+        node == 0 ? "mortise client" : "mortise node " + std::to_string(node), sink);
     logger_->set_level(to_spdlog(config.level));
     logger_->flush_on(spdlog::level::warn);
     // spdlog's own error handler writes to stderr, whatever sink is configured.

@@ -20,7 +20,8 @@ public:
     // Lines go to config.sink, or to stderr if there is none; a line that stderr does not accept at
     // once is dropped. On stderr a line is
     //   2026-11-21T16:30:00.123Z warn mortise node 1: text
-    // and a sink receives the part after the level, "mortise node 1: text".
+    // and a sink receives the part after the level, "mortise node 1: text". Without an id the node
+    // is a client, "mortise client: text".
     NodeLog(const LogConfig& config, NodeId node);
     ~NodeLog();
     NodeLog(const NodeLog&) = delete;

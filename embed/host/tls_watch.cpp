@@ -21,7 +21,8 @@ std::string in_words(Expiry expiry) {
         case Expiry::day_1: return "expires within a day";
         case Expiry::expired: break;
     }
-    return "has expired: new connections that rely on it are refused";
+    return "has expired: new connections that rely on it are refused; issue another one "
+           "(mortise cert issue)";
 }
 
 }  // namespace
@@ -43,7 +44,12 @@ transport::TlsFiles tls_files(const TlsConfig& tls) {
 core::Result<TlsWatch::Credentials> load_credentials(const transport::TlsFiles& files,
                                                      const std::string& cluster, NodeId node) {
     auto loaded = transport::TlsCredentials::load(files);
-    if (!loaded) return core::Error{loaded.error().code, "tls: " + loaded.error().what};
+    if (!loaded) {
+        const bool is_missing = loaded.error().code == std::errc::no_such_file_or_directory;
+        return core::Error{loaded.error().code,
+                           "tls: " + loaded.error().what +
+                               (is_missing ? "; mortise cert issue makes the files" : "")};
+    }
     const auto& identity = (*loaded)->identity();
     const bool fits =
         identity.cluster == cluster && (node == 0 || identity.node == core::NodeId{node});
@@ -53,7 +59,9 @@ core::Result<TlsWatch::Credentials> load_credentials(const transport::TlsFiles& 
     return core::Error{std::make_error_code(std::errc::invalid_argument),
                        "tls.certificate: " + files.certificate.string() + " is that of " +
                            identity.name() + " of cluster " + identity.cluster + ", not of " +
-                           wanted};
+                           wanted +
+                           ": name the files of this node, or issue them (mortise cert "
+                           "issue)"};
 }
 
 TlsWatch::TlsWatch(const Config& config, Parts parts)

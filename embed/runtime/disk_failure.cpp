@@ -6,11 +6,15 @@
 namespace mortise::detail {
 
 DiskFailure failure_of(const storage::Error& error) {
-    const auto* const what =
-        error.code == storage::Errc::no_space   ? "there is no space on the disk: "
-        : error.code == storage::Errc::shortage ? "there are no descriptors or threads left: "
-                                                : "";
-    return {what + error.what, storage::may_pass(error), error.code == storage::Errc::closed};
+    auto what = error.what;
+    if (error.code == storage::Errc::no_space) {
+        what = "there is no space on the disk: " + what +
+               "; make room on the volume of data_dir, and the node continues";
+    } else if (error.code == storage::Errc::shortage) {
+        what = "there are no descriptors or threads left: " + what +
+               "; raise the limits of the process (ulimit -n), or end what uses them";
+    }
+    return {what, storage::may_pass(error), error.code == storage::Errc::closed};
 }
 
 // A full disk or a shortage of descriptors may pass, so the node is suspended. It stops after any

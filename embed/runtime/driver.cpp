@@ -74,6 +74,10 @@ void Driver::carry_out(core::Effects effects) {
     for (const auto peer : effects.disconnect)
         ports_.peers.disconnect(peer);
     publish(effects);
+    for (auto& [client, notice] : effects.notices)
+        ports_.peers.notify(client, std::move(notice));
+    for (const auto client : effects.unfit_clients)
+        ports_.peers.disconnect(client);
     if (sends && !early) ports_.peers.flush();
     save(effects);
     for (const auto& note : effects.notes)

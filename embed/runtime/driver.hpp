@@ -62,6 +62,9 @@ public:
     virtual void set_peers(const std::vector<core::Member>& /*peers*/) {}
     // Closes the connections with that peer, which may open new ones.
     virtual void disconnect(core::NodeId /*peer*/) {}
+    // The same for client nodes that are connected to this one.
+    virtual void notify(core::ClientId /*client*/, core::ClientNotice /*notice*/) {}
+    virtual void disconnect(core::ClientId /*client*/) {}
 };
 
 // Receives what became final, in this order within a step.

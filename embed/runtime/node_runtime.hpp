@@ -19,6 +19,7 @@
 
 #include "embed/holds/thread_owners.hpp"
 #include "embed/host/tls_watch.hpp"
+#include "embed/runtime/client_loop.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/log_thread.hpp"
 #include "embed/runtime/state_thread.hpp"
@@ -71,6 +72,8 @@ public:
     [[nodiscard]] const Config& config() const { return config_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
     [[nodiscard]] const std::shared_ptr<GrantCache>& cache() const { return cache_; }
+    // A client might not hear in time that others wait for a grant in its cache (S40).
+    [[nodiscard]] bool may_cache() const { return config_.role != Role::client; }
     [[nodiscard]] Readiness& readiness() { return readiness_; }
     [[nodiscard]] EventHub& events() { return events_; }
     [[nodiscard]] ObserverHub& observers() { return observers_; }
@@ -95,6 +98,11 @@ private:
     NodeRuntime(Config config, core::Access access);
     [[nodiscard]] std::unique_ptr<TlsWatch> open_tls();
     void open_store();
+    void begin_client();
+    // The parameters of a loop, with what this node's certificate allows.
+    [[nodiscard]] LoopParts loop_parts();
+    [[nodiscard]] const core::Access& access_now();
+    [[nodiscard]] NodeLoop& loop() { return client_ ? static_cast<NodeLoop&>(*client_) : *loop_; }
     // Returns the loop of the previous run, if there was one.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const Estate& estate);
     void report(const storage::Opened& opened);
@@ -160,8 +168,9 @@ private:
     std::atomic<bool> is_abandoned_ = false;  // the program closed descriptors: see abandon.cpp
     LeaseThread leases_;
     std::shared_ptr<const void> directory_lock_;
-    core::Incarnation incarnation_;  // of the directory
-    std::unique_ptr<CoreLoop> loop_;
+    core::Incarnation incarnation_;       // of the directory
+    std::unique_ptr<CoreLoop> loop_;      // empty for a client node
+    std::unique_ptr<ClientLoop> client_;  // empty for any other
     std::unique_ptr<LogThread> log_thread_;
     std::unique_ptr<StateThread> state_thread_;
     std::thread core_thread_;

@@ -104,14 +104,14 @@ bool CoreLoop::dials_loopback_only() const {
 }
 
 void CoreLoop::state_replaced(core::LogId last) {
-    ++metrics_.states_taken_over;
+    ++program_.counters().states_taken_over;
     parts_.log.info("state", "was too far behind: installed the state of another member, up to " +
                                  std::to_string(last.index.raw()));
 }
 
 void CoreLoop::applied(const core::Applied& applied) {
-    ++metrics_.entries_applied;
-    metrics_.commands_applied += applied.outcomes.size();
+    ++program_.counters().entries_applied;
+    program_.counters().commands_applied += applied.outcomes.size();
     for (const auto& outcome : applied.outcomes) {
         if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
     }
@@ -200,11 +200,11 @@ void CoreLoop::noted(const core::Note& note) {
 // --- leases and holds --------------------------------------------------------------------------
 
 void CoreLoop::lost(const core::HoldLost& lost) {
-    holds_.lost(lost);
+    program_.holds().lost(lost);
 }
 
 void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
-    auto releases = holds_.lease_changed(lease);
+    auto releases = program_.holds().lease_changed(lease);
     if (!releases.calls.empty()) step(std::move(releases));
 }
 
@@ -217,95 +217,7 @@ void CoreLoop::answered(core::CallAnswer answer) {
         });
         return;
     }
-    auto call = pending_.take(answer.tag);
-    if (!call) return;
-    stage(Stage::answered);
-    complete(*call, answer);
-}
-
-void CoreLoop::complete(PendingCall& call, core::CallAnswer& answer) {
-    if (!call.completion) {
-        call.answered(answer);
-        return;
-    }
-    CallOutcome outcome;
-    try {
-        outcome = outcome_of(call, answer);
-    } catch (...) {  // no memory: the node stops, and its callers are informed
-        call.completion->complete({Errc::node_stopped, {}, {}});
-        throw;
-    }
-    count(outcome);
-    call.place.reset();  // the caller may begin its next call at once
-    call.completion->complete(std::move(outcome));
-}
-
-CallOutcome CoreLoop::outcome_of(PendingCall& call, core::CallAnswer& answer) {
-    CallOutcome outcome;
-    std::visit(core::Overloaded{
-                   [&](core::Acquired& acquired) {
-                       outcome.hold = holds_.add(std::move(acquired), call.progress_timeout,
-                                                 std::move(call.user));
-                   },
-                   [&](core::Converted& converted) {
-                       holds_.upgraded(call.upgrades, from_core(converted.token));
-                   },
-                   [&](core::Busy& busy) {
-                       ++metrics_.busy;
-                       outcome.is_busy = true;
-                       if (busy.seen.holders_total + busy.seen.waiters_total == 0)
-                           busy.seen = driver_->core().machine().inspect(busy.seen.name);
-                       outcome.locks.push_back(from_core(busy.seen));
-                   },
-                   [&](core::Released&) { ++metrics_.released; },
-                   [&](core::Viewed& viewed) {
-                       for (const auto& view : viewed.locks)
-                           outcome.locks.push_back(from_core(view));
-                   },
-                   [](core::Closed&) {},
-                   [](core::Confirmed&) {},
-                   [](core::Changed&) {},
-                   [](core::Written&) {},
-                   [](core::Passed&) {},
-                   [&](core::MembershipRefusal why) {
-                       outcome.error = errc_of(why);
-                       outcome.reason = reason_of(why);
-                   },
-                   [&](core::CallError error) {
-                       outcome.error = errc_of(error);
-                       if (error != core::CallError::no_quorum || !is_removed()) return;
-                       // No majority will ever answer it, unless the node is added again.
-                       outcome.error = Errc::not_ready;
-                       outcome.reason = removed_in_words;
-                   },
-                   [&](core::Denied& denied) {
-                       outcome.error = Errc::permission_denied;
-                       outcome.reason = std::move(denied.why);
-                   },
-                   [&](const core::Deadlocked& deadlocked) {
-                       outcome.error = Errc::deadlock;
-                       outcome.cycle = from_core(deadlocked.cycle);
-                       // The present holder, as far as this node knows.
-                       const auto& name = deadlocked.cycle.front().waits_for;
-                       outcome.locks.push_back(from_core(driver_->core().machine().inspect(name)));
-                   },
-               },
-               answer.result);
-    return outcome;
-}
-
-void CoreLoop::count(const CallOutcome& outcome) {
-    if (outcome.hold) {
-        ++metrics_.granted;
-    } else if (outcome.error == Errc::timed_out) {
-        ++metrics_.timed_out;
-    } else if (outcome.error == Errc::cancelled) {
-        ++metrics_.cancelled;
-    } else if (outcome.error == Errc::resource_exhausted) {
-        ++metrics_.calls_refused;
-    } else if (outcome.error) {
-        ++metrics_.failed;
-    }
+    program_.answered(answer);
 }
 
 }  // namespace mortise::detail

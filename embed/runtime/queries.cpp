@@ -7,8 +7,8 @@
 namespace mortise::detail {
 
 void NodeRuntime::snapshot() {
-    last_status_.with([&](Status& last) { last = loop_->status(); });
-    last_metrics_.with([&](Metrics& last) { last = loop_->metrics(); });
+    last_status_.with([&](Status& last) { last = loop().status(); });
+    last_metrics_.with([&](Metrics& last) { last = loop().metrics(); });
 }
 
 Status NodeRuntime::status_of_child() const {
@@ -23,7 +23,7 @@ Status NodeRuntime::status_of_child() const {
 Status NodeRuntime::status() {
     if (is_forked()) return status_of_child();
     if (!readiness_.why_stopped()) {
-        auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
+        auto status = questions_.ask([this] { return loop().status(); }, gate_->call_timeout());
         if (status) {
             last_status_.with([&](Status& last) { last = *status; });
             if (!readiness_.why_stopped()) return *status;  // still not stopped
@@ -42,7 +42,7 @@ Status NodeRuntime::status() {
 Metrics NodeRuntime::metrics() {
     if (is_forked()) return {};
     if (!readiness_.why_stopped()) {
-        auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
+        auto metrics = questions_.ask([this] { return loop().metrics(); }, gate_->call_timeout());
         if (metrics && tls_) metrics->certificate_left = tls_->time_left();
         if (metrics) return with_log(*metrics);
     }
@@ -72,13 +72,13 @@ constexpr auto answer_patience = std::chrono::milliseconds{100};
 
 std::string NodeRuntime::why_not_ready() {
     if (is_forked()) return {};
-    return questions_.ask([this] { return loop_->status().why_not_ready; }, answer_patience)
+    return questions_.ask([this] { return loop().status().why_not_ready; }, answer_patience)
         .value_or("");
 }
 
 bool NodeRuntime::is_removed() {
     if (is_forked()) return false;
-    return questions_.ask([this] { return loop_->is_removed(); }, answer_patience).value_or(false);
+    return questions_.ask([this] { return loop().is_removed(); }, answer_patience).value_or(false);
 }
 
 }  // namespace mortise::detail

@@ -1,6 +1,9 @@
 // Reports of the node about itself: on request, and when something has changed.
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <string>
+#include <vector>
 
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/timing_words.hpp"
@@ -9,6 +12,46 @@
 
 namespace mortise::detail {
 
+namespace {
+
+std::string ids_in_words(const std::vector<core::NodeId>& ids) {
+    std::string text;
+    for (const auto id : ids)
+        text += (text.empty() ? "" : ", ") + std::to_string(id.raw());
+    return text;
+}
+
+// "2026-01-31 13:00:00 UTC"
+std::string utc_in_words(std::time_t time) {
+    std::tm parts{};
+    std::array<char, 32> text{};
+    ::gmtime_r(&time, &parts);
+    std::strftime(text.data(), text.size(), "%F %T UTC", &parts);
+    return text.data();
+}
+
+// The refusal, and what the operator can do about it.
+std::string refusal_in_words(transport::Refusal refusal) {
+    using transport::Refusal;
+    const auto with = [&](const char* advice) {
+        return std::string{transport::to_string(refusal)} + ": " + advice;
+    };
+    switch (refusal) {
+        case Refusal::protocol: return with("give both nodes the same version");
+        case Refusal::wrong_cluster:
+            return with("give this node the directory it had in that cluster, or an empty one");
+        case Refusal::unknown_node:
+            return with("list this node among its peers, or add it with mortise members add");
+        case Refusal::wrong_node: return with("correct the address");
+        case Refusal::identity: return with("issue a certificate for this node");
+        case Refusal::cluster_name: return with("correct cluster in one of their files");
+        case Refusal::copied: return with("stop that node, or remove this directory");
+        default: return std::string{transport::to_string(refusal)};  // it says enough
+    }
+}
+
+}  // namespace
+
 void CoreLoop::watch_leader() {
     const auto leader = driver_->core().raft().leader();
     if (leader == leader_) return;
@@ -16,7 +59,7 @@ void CoreLoop::watch_leader() {
     leader_ = leader;
     connect_to_peers();
     const auto peer = leader ? leader->raw() : NodeId{0};
-    if (leader) ++metrics_.leader_changes;
+    if (leader) ++program_.counters().leader_changes;
     using Kind = NodeEvent::Kind;
     if (led) parts_.events.publish({.kind = Kind::lost_leadership});
     parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
@@ -51,7 +94,7 @@ void CoreLoop::warn_of_timing(const core::Hello& peer) {
 void CoreLoop::watch_ready() {
     const auto& core = driver_->core();
     const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() &&
-                       holds_.has_valid_lease();
+                       program_.holds().has_valid_lease();
     if (ready == ready_) return;
     ready_ = ready;
     parts_.readiness.set_ready(ready);
@@ -82,7 +125,20 @@ std::string CoreLoop::why_not_formed() const {
     const auto missing = missing_peers();
     if (!missing.empty())
         return "all its voters have to form it, and there is no connection with " + missing;
+    const auto disagreement = peers_that_disagree();
+    if (!disagreement.empty()) return disagreement + ": list the same peers in the files of all";
     return "all voters are connected; it is formed if they name the same peers";
+}
+
+// "node 2 names the peers 1, 2, 3, and this node 1, 2"; empty if all name the same.
+std::string CoreLoop::peers_that_disagree() const {
+    const auto ours = driver_->hello().voters;
+    for (const auto& [id, hello] : connected_) {
+        if (hello.voters == ours || hello.voters.empty()) continue;
+        return "node " + std::to_string(id.raw()) + " names the peers " +
+               ids_in_words(hello.voters) + ", and this node " + ids_in_words(ours);
+    }
+    return {};
 }
 
 std::string CoreLoop::why_not_ready() const {
@@ -110,9 +166,18 @@ std::string CoreLoop::missing_peers() const {
 // A peer that refuses is asked repeatedly, so an old refusal does not count.
 std::string CoreLoop::why_missing(core::NodeId peer) const {
     constexpr auto lasts = std::chrono::seconds{30};
+    const auto lost = lost_at_.find(peer);
+    const auto since =
+        lost == lost_at_.end() ? std::string{} : ", lost at " + utc_in_words(lost->second);
     const auto refused = refused_by_.find(peer);
-    if (refused == refused_by_.end() || steady_now() > refused->second.at + lasts) return {};
-    return ", which refuses: " + std::string{transport::to_string(refused->second.why)};
+    if (refused != refused_by_.end() && steady_now() <= refused->second.at + lasts)
+        return since + ", which refuses: " + refusal_in_words(refused->second.why);
+    if (const auto reason = unreached_.find(peer); reason != unreached_.end())
+        return since + ": " + reason->second;
+    // The first attempt is still under way.
+    constexpr auto soon = std::chrono::seconds{1};
+    if (steady_now() < began_ + soon) return since;
+    return since + ": " + std::string{transport::no_answer_in_words};
 }
 
 Status CoreLoop::status() const {
@@ -143,18 +208,8 @@ bool CoreLoop::is_alone_by_mistake() const {
 }
 
 Metrics CoreLoop::metrics() const {
-    auto metrics = counters();
+    auto metrics = program_.metrics(counters());
     const auto& core = driver_->core();
-    metrics.holds = holds_.size();
-    metrics.served_from_cache = parts_.cache->served();
-    const auto timed_out = parts_.cache->timed_out();
-    const auto cancelled = parts_.cache->cancelled();
-    metrics.acquires += metrics.served_from_cache + timed_out + cancelled;
-    metrics.timed_out += timed_out;
-    metrics.cancelled += cancelled;
-    metrics.granted += metrics.served_from_cache;
-    metrics.calls_refused += parts_.gate->refused();
-    metrics.waits = pending_.size() + parts_.cache->waiting();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();
@@ -164,9 +219,9 @@ Metrics CoreLoop::metrics() const {
 
 // For this run and the earlier ones in this process.
 Metrics CoreLoop::counters() const {
-    auto metrics = metrics_;
-    metrics.holds_lost += holds_.holds_lost();
-    metrics.sessions_expired += holds_.sessions_expired();
+    auto metrics = program_.counters();
+    metrics.holds_lost += program_.holds().holds_lost();
+    metrics.sessions_expired += program_.holds().sessions_expired();
     metrics.messages_refused += driver_->core().refused_messages();
     metrics.lost_untold += driver_->core().agent().released_unnotified();
     if (!network_) return metrics;

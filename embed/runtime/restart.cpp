@@ -47,7 +47,7 @@ void NodeRuntime::begin_reopening(core::Incarnation superseded, std::chrono::mil
     reopener_ = start_thread_named("mortise-reopen", [this, superseded, pause] {
         run_or_fail([&] { reopen(superseded, pause); },
                     [&](const std::string& broken) {
-                        asio::post(io_, [this, broken] { loop_->fail(broken); });
+                        asio::post(io_, [this, broken] { loop().fail(broken); });
                     });
     });
 }

@@ -37,10 +37,17 @@ void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
     if (why == transport::Refusal::unknown_node) step(core::UnknownTo{by});
 }
 
+// Only for the operator. A peer that cannot be reached does not refuse any more.
+void CoreLoop::unreached(core::NodeId peer, const std::string& why) {
+    refused_by_.erase(peer);
+    unreached_.insert_or_assign(peer, why);
+}
+
 void CoreLoop::suspend(const std::string& why) {
     driver_->halt();
     suspended_ = why;
     ended_ = true;
+    desk_.close();
     timer_.cancel();
     if (network_) {
         listening_at_ = network_->listening_at();
@@ -51,8 +58,8 @@ void CoreLoop::suspend(const std::string& why) {
     leader_.reset();
     parts_.log.error("suspended", "takes no part for now: " + why);
     // The session is not renewed any more, and the next run has another one.
-    holds_.lose_everything(LossReason::expired);
-    fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
+    program_.holds().lose_everything(LossReason::expired);
+    program_.fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
     watch_ready();
     if (closed_) return closed();
     let_calls_wait();
@@ -68,9 +75,9 @@ void CoreLoop::let_calls_wait() {
     parts_.cache->send_all();
     auto taken = parts_.gate->take();
     parts_.cache->pass(taken);
-    waiting_.add(std::move(taken), now, parts_.gate->call_timeout());
-    waiting_.give_up(now);
-    const auto next = waiting_.deadline();
+    program_.waiting().add(std::move(taken), now, parts_.gate->call_timeout());
+    program_.waiting().give_up(now);
+    const auto next = program_.waiting().deadline();
     if (next == core::Instant::never()) return;
     timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{next.ns}});
     timer_.async_wait([this](std::error_code ec) {
@@ -81,7 +88,7 @@ void CoreLoop::let_calls_wait() {
 SubmittedCalls CoreLoop::leave_calls() {
     suspended_.reset();
     timer_.cancel();
-    return waiting_.take_all();
+    return program_.waiting().take_all();
 }
 
 }  // namespace mortise::detail

@@ -103,6 +103,7 @@ std::string_view to_string(Role role) noexcept {
     switch (role) {
         case Role::voter: return "voter";
         case Role::learner: return "learner";
+        case Role::client: return "client";
     }
     return "unknown";
 }

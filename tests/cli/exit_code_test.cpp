@@ -55,6 +55,13 @@ TEST(ExitCode, ForCertificates) {
     EXPECT_EQ(of(std::errc::permission_denied), ExitCode::io_error);
 }
 
+TEST(ExitCode, ForTheCertificatesOfANode) {
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::bad_message)), ExitCode::data_error);
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::operation_not_permitted)), ExitCode::denied);
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::no_such_file_or_directory)),
+              ExitCode::no_input);
+}
+
 TEST(ExitCode, ForErrorsOfTheSystem) {
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_in_use)), ExitCode::taken);
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_not_available)), ExitCode::config);

@@ -227,6 +227,7 @@ TEST_F(ApiContractCalls, Look) {
     lock = node_.inspect("x/1", ReadLevel::local);
     lock = node_.inspect("x/1", ec_);
     lock = node_.inspect("x/1", ReadLevel::linearizable, ec_);
+    lock = node_.inspect("x/1", ReadLevel::local, 10, ec_);
     EXPECT_FALSE(ec_);
     std::vector<LockInfo> locks = node_.list("x/");
     EXPECT_EQ(locks.size(), 1U);

@@ -90,7 +90,8 @@ struct Config {
     std::string cluster = "mortise";  // the name of the cluster: letters, digits, '.', '_' and '-'
     // The role of a node whose directory is empty: a voter bootstraps a cluster together with its
     // peers, a learner waits until it is added to theirs. Later the role is read from the
-    // directory.
+    // directory. A client is no member and has no directory: it needs `peers`, `timing`, and `tls`
+    // if the cluster has it, and must have none of node_id, data_dir, listen and advertise.
     Role role = Role::voter;
     NodeId node_id = 0;                // this node's id among the peers; optional if there are none
     std::filesystem::path data_dir{};  // for this node alone; created with its parents if missing
@@ -103,7 +104,7 @@ struct Config {
     // differ.
     std::string advertise{};
     // The voters, this one included; empty: a cluster of one node. For a learner: the present
-    // members.
+    // members. For a client: the members that it may use.
     std::vector<PeerConfig> peers{};
     TimingConfig timing{};
     TlsConfig tls{};
@@ -120,7 +121,8 @@ struct Config {
     // Reads and checks the environment alone. The variable of a key is MORTISE_ and the key in
     // capitals, with _ for each dot: MORTISE_NODE_ID, MORTISE_TIMING_SESSION_TTL. The peers are
     // MORTISE_PEER_LIST="1=host:port,2=host:port". Empty variables and variables that belong to no
-    // key are ignored. Throws ConfigError. Do not call it while another thread changes the
+    // key are ignored; but a variable that is spelt almost like one of a key (MORTISE_PEERLIST) is
+    // an error. Throws ConfigError. Do not call it while another thread changes the
     // environment.
     [[nodiscard]] static Config from_environment();
     // A cluster of one node without a listening port.
@@ -130,8 +132,10 @@ struct Config {
 
     // Throws ConfigError for the first error. Opening a node does the same.
     void validate() const;
-    // node_id, or 1 if it was left out.
-    [[nodiscard]] NodeId own_id() const noexcept { return node_id != 0 ? node_id : NodeId{1}; }
+    // node_id, or 1 if it was left out; 0 for a client.
+    [[nodiscard]] NodeId own_id() const noexcept {
+        return node_id != 0 || role == Role::client ? node_id : NodeId{1};
+    }
 };
 
 // Parses "1=host:port,2=host:port", the form of MORTISE_PEER_LIST; blanks around an item are

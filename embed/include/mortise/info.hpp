@@ -33,6 +33,9 @@ struct HolderInfo {
     std::uint64_t since = 0;  // log index of the grant
     bool cached = false;  // the node keeps it for its next acquire; whether it is in use is unknown
     std::vector<std::uint32_t> slots{};  // of a semaphore: the numbers of its permits, ascending
+    // How long the lease of its session runs if it is not renewed again, by the answering node's
+    // clock; unset: unknown, as in events and in the answers of a Remote.
+    Duration lease_left = Duration::max();
 
     friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
@@ -141,6 +144,22 @@ struct LockInfo {
     }
 
     friend bool operator==(const LockInfo&, const LockInfo&) = default;
+};
+
+// A session: what a process, by its node, holds and waits with (S1). It ends when its lease is not
+// renewed.
+struct SessionInfo {
+    SessionId id = 0;
+    NodeId node = 0;      // 0: a client
+    std::string label{};  // of one of its holds; empty if its first holds have none
+    // For how long the answering member has known it; that is no longer than the member runs.
+    Duration age{};
+    Duration ttl{};
+    Duration lease_left{};  // by the answering member's clock; unset: unknown
+    std::size_t holds = 0;  // names that it holds
+    std::size_t waits = 0;  // names that it waits for
+
+    friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
 struct MemberInfo {

@@ -28,6 +28,7 @@
 #include <mortise/observe.hpp>
 #include <mortise/options.hpp>
 #include <mortise/rate_limiter.hpp>
+#include <mortise/recover.hpp>
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/remote.hpp>
 #include <mortise/run_once.hpp>

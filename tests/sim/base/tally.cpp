@@ -234,6 +234,15 @@ constexpr std::string_view expected_probes[] = {
     "stream sent again to a third leader",
     "stream sent again after a state was installed",
     "session ended with a full window",
+    "client acquired",
+    "client lost a hold",
+    "client left its member",
+    "client cut off",
+    "client cut off silently",
+    "client paused",
+    "client crashed",
+    "client closed",
+    "client owed a name",
 };
 
 }  // namespace

@@ -28,6 +28,9 @@ public:
     virtual void lease_changed(core::NodeId node, const core::LeaseChanged& lease) = 0;
     virtual void answered(core::NodeId node, const core::CallAnswer& answer) = 0;
     virtual void applied(core::NodeId node, const core::Applied& applied) = 0;
+    // A message of that node to a client.
+    virtual void notified(core::NodeId node, core::ClientId client,
+                          core::ClientNotice&& notice) = 0;
     // A step has ended, and the node wants to be called again at `next`; both times are of its
     // steady clock.
     virtual void stepped(core::NodeId node, core::Instant now, core::Instant next) = 0;

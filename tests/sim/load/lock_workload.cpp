@@ -70,8 +70,8 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       drawing_{prng_, world.swarm},
       history_{world.violations,
                world.tally,
-               {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
-                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }},
+               {[this](core::NodeId node) { return now(node).boot; },
+                [this](core::NodeId node) { return clocks_out_of_bounds(node); }},
                core::holder_trust(world.swarm.session_ttl_ms, core::AgentOptions{}.rho_ppm)},
       deadlines_{world.swarm.call_timeout, world.violations},
       contentions_{world.violations, world.tally},
@@ -80,6 +80,9 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       closure_times_{world.violations,
                      [this](core::OperationId hold) { return history_.book().terms_of(hold); },
                      [this] { return cluster_.clocks_too_fast(); }} {
+    if (world.swarm.clients != 0)
+        clients_.emplace(world, cluster, ClientLoad::Judges{history_, deadlines_, tellings_},
+                         newest_tag_);
     // Most holds last for longer than the bounds of the product.
     if (prng_.one_in(2)) return;
     cache_options_.hand_over_for = world.swarm.election_timeout;
@@ -91,8 +94,14 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
 
 void LockWorkload::start() {
     if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
+    if (clients_) clients_->start();
     call_later();
     close_later();
+}
+
+void LockWorkload::stop() {
+    stopped_ = true;
+    if (clients_) clients_->stop();
 }
 
 void LockWorkload::call_later() {
@@ -118,8 +127,14 @@ void LockWorkload::call_somewhere() {
     }
 }
 
-core::Instant LockWorkload::steady(core::NodeId node) const {
-    return cluster_.at(node).now().steady;
+core::Now LockWorkload::now(core::NodeId node) const {
+    return is_client(node) ? clients_->now(node) : cluster_.at(node).now();
+}
+
+// Clients have clocks within the bounds.
+bool LockWorkload::clocks_out_of_bounds(core::NodeId holder) const {
+    return is_client(holder) ? cluster_.clocks_too_fast()
+                                         : cluster_.clocks_out_of_bounds(holder);
 }
 
 void LockWorkload::call(core::NodeId node, core::Call call) {
@@ -344,7 +359,13 @@ void LockWorkload::node_started(core::NodeId node) {
     ask_again();
 }
 
+void LockWorkload::notified(core::NodeId /*node*/, core::ClientId client,
+                            core::ClientNotice&& notice) {
+    if (clients_) clients_->notified(client, notice);
+}
+
 void LockWorkload::node_lost(core::NodeId node) {
+    if (clients_) clients_->node_lost(node);
     history_.node_lost(node);
     contentions_.node_lost(node);
     closings_.node_lost(node);
@@ -499,6 +520,7 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
         }
     }
     ask_again();
+    if (clients_) clients_->begin_liveness(core);
 }
 
 void LockWorkload::ask_again() {
@@ -533,7 +555,7 @@ std::string LockWorkload::still_owed() const {
                    " is not answered";
         }
     }
-    return {};
+    return clients_ ? clients_->still_owed() : std::string{};
 }
 
 void LockWorkload::end() {

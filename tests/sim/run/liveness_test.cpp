@@ -22,6 +22,7 @@ public:
     void lease_changed(core::NodeId, const core::LeaseChanged&) override {}
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
+    void notified(core::NodeId, core::ClientId, core::ClientNotice&&) override {}
     void stepped(core::NodeId, core::Instant, core::Instant) override {}
     void struck(core::NodeId, Fault) override {}
     void wakes(core::NodeId) override {}

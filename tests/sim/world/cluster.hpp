@@ -63,6 +63,9 @@ public:
     void deliver(core::NodeId node, core::Event event) override;
     // --- NodeOwner ------------------------------------------------------------------------------
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;
+    void notify(core::NodeId from, core::ClientId client, core::ClientNotice&& notice) override {
+        world_.workload->notified(from, client, std::move(notice));
+    }
     void died(core::NodeId node) override;
     void begins_anew(core::NodeId node) override;
     void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }

@@ -238,6 +238,16 @@ void SimNode::disconnect(core::NodeId peer) {
     if (!is_dead()) owner_.disconnect(id_, peer);
 }
 
+void SimNode::notify(core::ClientId client, core::ClientNotice notice) {
+    if (is_dead()) return;
+    effects_.number(client.raw() << 16U | notice.outcomes.size());
+    owner_.notify(id_, client, std::move(notice));
+}
+
+void SimNode::disconnect(core::ClientId /*client*/) {
+    if (!is_dead()) world_.violations.report(id_, "unfit client: none of them lies");
+}
+
 // Answered in the order of the requests.
 void SimNode::read_snapshot(core::SnapshotRead read) {
     if (is_dead()) return;

@@ -30,7 +30,7 @@ TEST(Enums, HaveNames) {
     expect_names<BreakMode>({"confirmed", "immediate"});
     expect_names<OnUncertain>({"lose", "suspend"});
     expect_names<ReadLevel>({"linearizable", "local"});
-    expect_names<Role>({"voter", "learner"});
+    expect_names<Role>({"voter", "learner", "client"});
     expect_names<Standing>({"follower", "pre_candidate", "candidate", "leader"});
     expect_names<LogLevel>({"debug", "info", "warn", "error", "off"});
 }

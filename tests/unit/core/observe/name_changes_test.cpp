@@ -33,6 +33,28 @@ TEST_F(NameChangesTest, TheOwnerOfAHoldIsTold) {
     EXPECT_EQ(ring_[2].change.locker, LockerTag{});
 }
 
+class NameChangesInASmallRing : public ObservingTest {
+protected:
+    NameChangesInASmallRing() : ObservingTest{{.changes = 2}} {}
+};
+
+// A full ring gives the memory of a forgotten change to a newer one. Forty changes fill it more
+// than once.
+TEST_F(NameChangesInASmallRing, NothingIsLeftOfAFormerChange) {
+    Acquire asked{{{"a", exclusive}}, true, {}, false, "nightly"};
+    asked.locker = {4, "job"};
+    log(request(1, 1, asked));
+    log(release(1, 2, 1));
+    for (std::uint64_t seq = 3; seq < 40; seq += 2) {
+        log(acquire(1, seq, exclusive));
+        log(release(1, seq + 1, seq));
+        for (std::size_t at = 0; at < 2; ++at) {
+            EXPECT_EQ(ring_[at].change.label, "");
+            EXPECT_EQ(ring_[at].change.locker, LockerTag{});
+        }
+    }
+}
+
 TEST_F(NameChangesTest, AHoldIsConverted) {
     log({acquire(1, 1, update), acquire(2, 1, shared)});
     EXPECT_EQ(log(request(1, 2, Upgrade{Seq{1}, true})), "");

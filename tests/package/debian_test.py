@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""The Debian packages: their content, and in a Debian of their own their whole life.
+
+    debian_test.py PACKAGES TREE CACHE
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from bare_root import Root, why_not
+
+PACKAGES, TREE, CACHE = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
+NAMES = ("libmortise0", "libmortise-dev", "mortise")
+# lintian's tags that are meant; each has its reason.
+MEANT = {
+    "initial-upload-closes-no-bugs": "not uploaded to Debian",
+    "no-manual-page": "the program does not print one yet",
+}
+
+
+def output(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=True, **options).stdout
+
+
+def package(name):
+    found, = PACKAGES.glob(f"{name}_*.deb")
+    return found
+
+
+def field(name, key):
+    return output("dpkg-deb", "-f", package(name), key).strip()
+
+
+def files(name):
+    """Path -> mode and owner."""
+    lines = output("dpkg-deb", "-c", package(name)).splitlines()
+    return {line.split(None, 5)[5].split(" -> ")[0].removeprefix("."): line.split()[:2]
+            for line in lines}
+
+
+class Content(unittest.TestCase):
+    def test_each_file_is_in_the_package_where_it_is_looked_for(self):
+        wanted = {
+            "libmortise0": [r"/usr/lib/[\w-]+/libmortise\.so\.0"],
+            "libmortise-dev": [r"/usr/lib/[\w-]+/libmortise\.so", r"/usr/include/mortise\.h",
+                               r"/usr/include/mortise/node\.hpp",
+                               r"/usr/lib/[\w-]+/libmortise_testing\.a",
+                               r"/usr/lib/[\w-]+/pkgconfig/mortise\.pc",
+                               r"/usr/lib/[\w-]+/cmake/mortise/mortiseConfig\.cmake"],
+            "mortise": [r"/usr/bin/mortise", r"/usr/lib/systemd/system/mortise\.service"]}
+        for name, patterns in wanted.items():
+            for pattern in patterns:
+                found = [path for path in files(name) if re.fullmatch(pattern, path)]
+                self.assertEqual(len(found), 1, f"{name}: {pattern}")
+
+    def test_every_file_belongs_to_root(self):
+        for name in NAMES:
+            self.assertEqual({owner for _, owner in files(name).values()}, {"root/root"})
+
+    def test_they_depend_on_each_other_and_on_what_they_load(self):
+        version = field("libmortise0", "Version")
+        self.assertIn(f"libmortise0 (= {version})", field("mortise", "Depends"))
+        self.assertIn(f"libmortise0 (= {version})", field("libmortise-dev", "Depends"))
+        for library in ("librocksdb7.8", "libcapnp-0.9.2", "libssl3", "libc6", "libstdc++6"):
+            self.assertIn(library, field("libmortise0", "Depends"))
+        # They are compiled in.
+        for library in ("libspdlog", "libfmt", "libtomlplusplus"):
+            self.assertNotIn(library, field("libmortise0", "Depends"))
+
+    def test_the_symbols_for_debuggers_are_apart(self):
+        for name in ("libmortise0", "mortise"):
+            self.assertEqual(field(f"{name}-dbgsym", "Section"), "debug")
+            self.assertTrue(any("/usr/lib/debug/.build-id/" in path
+                                for path in files(f"{name}-dbgsym")))
+        with tempfile.TemporaryDirectory() as folder:
+            output("dpkg-deb", "-x", package("libmortise0"), folder)
+            library, = Path(folder).rglob("libmortise.so.0.*")
+            self.assertNotIn(".debug_info", output("readelf", "-SW", library))
+            self.assertLess(library.stat().st_size, 8_000_000)
+
+    def test_the_user_of_the_service_is_the_one_that_is_made(self):
+        unit = (TREE / "deploy/systemd/mortise.service").read_text(encoding="utf-8")
+        script = (TREE / "packaging/debian/postinst").read_text(encoding="utf-8")
+        user = re.search(r"^User=(\S+)", unit, re.MULTILINE)[1]
+        self.assertRegex(script, rf"adduser (?:.|\n)* {user}\n")
+
+    @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
+    def test_lintian_has_no_complaints_but_those_that_are_meant(self):
+        done = subprocess.run(["lintian", "--allow-root", "--no-cfg", "--tag-display-limit", "0",
+                               *(package(name) for name in NAMES)],
+                              capture_output=True, text=True, check=False)
+        self.assertNotIn("internal error", done.stderr)
+        left = [line for line in done.stdout.splitlines()
+                if re.match(r"[EW]: ", line) and line.split(": ", 2)[2].split()[0] not in MEANT]
+        self.assertEqual(left, [], done.stdout)
+
+
+@unittest.skipIf(why_not(), why_not())
+class Life(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("mmdebstrap") is None and not CACHE.exists():
+            raise unittest.SkipTest("mmdebstrap is not installed")
+        cls.directory = tempfile.TemporaryDirectory(prefix="mortise-debian-")
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.root = Root.debian(Path(cls.directory.name) / "root", CACHE)
+
+    def apt(self, *words):
+        return self.root.run("apt-get", "-q", "-y", "--no-install-recommends", *words,
+                             network="shared", timeout=600)
+
+    def test_installed_used_removed_and_purged(self):
+        self.apt("update")
+        # What the packages need stays when they go.
+        needs = [name for name in ("adduser", "libasio-dev")]
+        needs += re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:,|$)", field("libmortise0", "Depends"))
+        self.apt("install", *needs)
+        before = self.root.files()
+
+        for name in NAMES:
+            shutil.copy(package(name), self.root.path / "tmp")
+        self.apt("install", *(f"/tmp/{package(name).name}" for name in NAMES))
+        self.use()
+        # An installation over the same version, as an upgrade does it.
+        self.apt("install", "--reinstall", f"/tmp/{package('mortise').name}")
+        self.assertIn("mortise:", (self.root.path / "etc/passwd").read_text(encoding="utf-8"))
+
+        state = self.root.path / "var/lib/mortise"
+        state.mkdir(exist_ok=True)
+        (state / "kept").write_text("", encoding="utf-8")
+        self.apt("remove", *NAMES)
+        self.assertTrue((state / "kept").exists())
+        self.assertFalse((self.root.path / "usr/bin/mortise").exists())
+        self.apt("purge", *NAMES)
+        left = {path for path in self.root.files() - before
+                if not re.match(r"etc/(passwd|group|g?shadow|subuid|subgid)-?$", path)}
+        self.assertEqual(left, set())
+
+    def use(self):
+        version = field("mortise", "Version").rpartition("-")[0]
+        self.assertEqual(self.root.run("mortise", "--version").stdout, f"mortise {version}\n")
+        # The library of C, by a program of this machine's compiler.
+        root = self.root.path
+        paths = [path.parent for path in root.rglob("mortise.pc")]
+        flags = output("pkg-config", "--cflags", "--libs", "mortise",
+                       env={**os.environ, "PKG_CONFIG_LIBDIR": str(paths[0])}).split()
+        output("gcc", TREE / "tests/consume/main.c", "-o", root / "tmp/hello",
+               *flags, f"-Wl,-rpath-link,{root}/usr/lib/x86_64-linux-gnu", "-Wl,-z,now")
+        self.assertIn("held consume", self.root.run("/tmp/hello").stdout)
+        self.root.run("mortise", "demo", timeout=200)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
