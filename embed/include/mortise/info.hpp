@@ -88,6 +88,17 @@ struct BarrierPhase {
     friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
 };
 
+// A node that takes part in a barrier (S35): it has parties that have arrived, now or in an earlier
+// phase, and have not left. The other parties are not known before their first arrival.
+struct BarrierMember {
+    NodeId node = 0;  // zero: its session has ended, and all its parties have dropped
+    SessionId session = 0;
+    std::uint32_t parties = 0;  // of this node
+    std::uint32_t arrived = 0;  // of these, in the present phase
+
+    friend bool operator==(const BarrierMember&, const BarrierMember&) = default;
+};
+
 // A reason why a name is closed; there is at most one for each token and reason.
 struct ClosureInfo {
     ClosedBy by = ClosedBy::broken;
@@ -124,6 +135,7 @@ struct LockInfo {
     std::optional<SemaphoreLimit> limit{};
     std::optional<LatchCount> latch{};      // of a latch, until it is removed
     std::optional<BarrierPhase> barrier{};  // of a barrier, until it is removed
+    std::vector<BarrierMember> members{};   // of a barrier: who has arrived, and who is missed
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
     // The cluster knows the name: it is not free for any use.

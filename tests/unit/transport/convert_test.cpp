@@ -195,10 +195,13 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         for (auto& waiter : view.waiters)
             waiter.permits = static_cast<std::uint32_t>(prng.below(core::permits_max));
     }
-    if (coin(prng))
-        view.barrier = core::LockView::Barrier{static_cast<std::uint32_t>(prng.below(9)),
-                                               static_cast<std::uint32_t>(prng.below(9)),
-                                               number(prng), coin(prng)};
+    const auto few = [&] { return static_cast<std::uint32_t>(prng.below(9)); };
+    if (coin(prng)) {
+        view.barrier = core::LockView::Barrier{few(), few(), number(prng), coin(prng)};
+        for (auto count = prng.below(4); count > 0; --count)
+            view.members.push_back(
+                {core::SessionId{positive(prng)}, core::NodeId{number(prng)}, few(), few()});
+    }
     if (coin(prng)) view.latch = core::LockView::Latch{static_cast<std::uint32_t>(prng.below(9))};
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{prng.below(3)};  // 0: a client node
