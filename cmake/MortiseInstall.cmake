@@ -1,6 +1,6 @@
-# What `cmake --install` puts down: the library, the one for tests, the public headers of both, a
-# package for find_package, one for pkg-config, the program. Components: `library`, what a program
-# needs that was built with the shared library; `development`; `program`.
+# What `cmake --install` puts down: the library, those for tests and for the console, the public
+# headers of all, a package for find_package, one for pkg-config, the program. Components:
+# `library`, what a program needs that was built with the shared library; `development`; `program`.
 include(CMakePackageConfigHelpers)
 
 set(mortise_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mortise)
@@ -9,6 +9,11 @@ install(TARGETS mortise mortise_testing EXPORT mortiseTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   FILE_SET HEADERS COMPONENT development)
+if(MORTISE_CONSOLE)
+  install(TARGETS mortise_console EXPORT mortiseTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+    FILE_SET HEADERS COMPONENT development)
+endif()
 install(EXPORT mortiseTargets NAMESPACE mortise:: DESTINATION ${mortise_package_dir}
   COMPONENT development)
 configure_package_config_file(

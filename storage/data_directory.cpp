@@ -82,7 +82,8 @@ private:
         if (owner != options_.self) {
             return make_error(Errc::wrong_node,
                               path_.string() + " belongs to node " + std::to_string(owner.raw()) +
-                                  ", this is node " + std::to_string(options_.self.raw()));
+                                  ", this is node " + std::to_string(options_.self.raw()) +
+                                  ": every node needs a directory and an id of its own");
         }
         meta_.emplace(*std::move(meta));
         if (meta_->meta().set_aside == 0) return {};
@@ -159,12 +160,15 @@ private:
         if (!countdowns) return std::move(countdowns).error();
         auto meta = meta_->meta();
         compare_lives(meta);
-        meta.boot_epoch = meta.boot_epoch.next();
-        meta.life = lock_->life();
+        if (!options_.is_offline) {
+            meta.boot_epoch = meta.boot_epoch.next();
+            meta.life = lock_->life();
+        }
         meta.hard_state = log_.hard_state;
         meta.last = log_.last();
         const auto cluster = this->cluster();
-        if (!meta.cluster.is_set()) meta.cluster = cluster;
+        // A recovery gave the log another cluster; an empty log has none, but its node has.
+        if (cluster.is_set()) meta.cluster = cluster;
         if (auto begun = meta_->write(meta, Durable::yes); !begun) return begun;
         // RocksDB does not wait for descriptors during a start, so that its caller learns why it
         // fails.

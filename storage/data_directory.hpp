@@ -26,6 +26,8 @@ struct OpenOptions {
     // or is a copy: it is moved aside like a damaged one. This happens once, since its replacement
     // has another incarnation.
     core::Incarnation superseded{};
+    // For tools: no run of the node begins, so the boot epoch and the last run stay those on disk.
+    bool is_offline = false;
     // Reserved space on the disk for an orderly end, less on a small volume; a start needs twice as
     // much.
     std::uint64_t reserve_bytes = 0;

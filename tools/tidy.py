@@ -21,6 +21,8 @@ USES = {
     "embed/include": {"mortise", "asio"},
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "embed/capi": {"mortise"},  # as a user's C++ would use it
+    "embed/console": {"mortise", "httplib", "nlohmann"},  # likewise
+    "embed/console/include": {"mortise"},
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
     "bench/node": {"bench", "mortise", "asio", "nlohmann", "embed"},  # for the trace of stages
@@ -32,7 +34,7 @@ USES = {
 SUBFOLDERS = {
     "core": (
         "base", "access", "locks", "locks/table", "locks/deadlock", "locks/rows", "locks/machine",
-        "cache", "codec", "raft", "leases", "agent", "observe", "node"),
+        "cache", "codec", "raft", "leases", "agent", "observe", "client", "node"),
     "transport": (
         "wire", "tls", "sockets", "rpc", "peers", "clients", "network"),
     "embed": (
@@ -57,7 +59,9 @@ RULES = "docs/rules.md"
 CITATION = re.compile(r"(?<![\w\"])[SP][1-9]\d?\b")
 
 # On these pages a name like `Suite.Test` must be the name of an existing test (P13).
-EVIDENCE = {"docs/evidence.md", "docs/bugs_of_others.md"}
+EVIDENCE = {"docs/evidence.md", "docs/bugs_of_others.md", "docs/comparison.md"}
+# What `./dev docs` makes beside the reference of the headers, whose first page has this link.
+MADE = {("docs/reference.md", "../index.html")}
 # In this folder a mutant names the test that kills it, in GTest's form: a test with parameters or
 # for a type has more than `Suite.Test`.
 MUTANTS = "tests/mutants/table/"
@@ -130,7 +134,7 @@ def is_in_no_subfolder(name):
     """A new subfolder must be added to the table; files of the folder itself need no entry."""
     folder, inner = subfolder_of(name)
     # These have their own rows in USES.
-    own = (f"{folder}/include/", f"{folder}/testing/", f"{folder}/capi/")
+    own = (f"{folder}/include/", f"{folder}/testing/", f"{folder}/capi/", f"{folder}/console/")
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 
@@ -184,16 +188,39 @@ def unfenced(lines):
             yield number, line
 
 
+def slug(title):
+    """The anchor of a heading, as GitHub and `./dev docs` make it."""
+    title = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title)
+    return re.sub(r"[^\w -]", "", title.strip().lower()).replace(" ", "-")
+
+
+def anchors(lines):
+    """The anchors of a page; a title that comes again gets a number."""
+    found = {}
+    for _, line in unfenced(lines):
+        if heading := re.match(r"#{1,6} +(\S.*?)(?: +#+)? *$", line):
+            name = slug(heading[1])
+            found[name] = found.get(name, -1) + 1
+            if found[name]:
+                found[f"{name}-{found[name]}"] = 0
+    return found.keys()
+
+
 def links(root, name, number, line):
     line = re.sub(r"`+[^`]*`+", "", line)
     targets = re.findall(r"\]\(\s*<?([^)>\s]+)", line)
     targets += re.findall(r"^ {0,3}\[[^\]]+\]:\s*<?([^>\s]+)", line)
     for target in targets:
-        if re.match(r"[a-z][a-z0-9+.-]*:|#", target, re.IGNORECASE):
+        if re.match(r"[a-z][a-z0-9+.-]*:", target, re.IGNORECASE):
             continue
-        path = os.path.normpath(os.path.join(os.path.dirname(name), target.split("#")[0]))
+        file, _, anchor = target.partition("#")
+        path = os.path.normpath(os.path.join(os.path.dirname(name), file)) if file else name
+        if (name, target) in MADE:
+            continue
         if target.startswith("/") or path.startswith("..") or not (root / path).exists():
             yield number, f"link leads nowhere: {target}"
+        elif anchor and path.endswith(".md") and anchor not in anchors(read(root / path)):
+            yield number, f"the page has no such heading: {target}"
 
 
 def example(root, lines, number, path):

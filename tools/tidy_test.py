@@ -207,6 +207,14 @@ class Pages(Tidy):
                    "[d](https://example.org/x) [e](mailto:a@example.org)\n"
                    "`[f](gone.md)`\n```\n[g](gone.md)\n```\n")
 
+    def test_headings_that_links_name(self):
+        self.plant("docs/y.md", "# What `a` is, [really](z)\n## Why?\n## Why?\n```\n# Code\n```\n")
+        self.plant("docs/z", "")
+        self.finds("docs/x.md", "# T\n[a](y.md#what-a-is-really) [b](y.md#why) [c](y.md#why-1)\n")
+        self.finds("docs/x.md", "# T\n[a](y.md#why-2)\n", "2: no such heading: y.md#why-2")
+        self.finds("docs/x.md", "# T\n[a](y.md#code)\n", "2: no such heading")
+        self.finds("docs/x.md", "# T\n[a](#tee)\n", "2: no such heading: #tee")
+
     def test_an_example_is_the_file_it_names(self):
         page = "# R\n\n<!-- from: examples/1.cpp -->\n\n```cpp\nint x;\n\nint y;\n```\n"
         self.plant("examples/1.cpp", "int x;\n\nint y;\n")

@@ -226,6 +226,17 @@ bool Access::may_all(Right right, std::string_view prefix) const {
     return may(right, prefix);
 }
 
+bool Access::covers(const Access& other) const {
+    return std::ranges::all_of(rights, [&](const auto& named) {
+        const auto right = named.first;
+        if (other.rules.empty()) return !other.may(right, {}) || may_all(right, {});
+        return std::ranges::all_of(other.rules, [&](const AccessRule& rule) {
+            const bool is_given = rule.right == right && other.may(right, rule.prefix);
+            return !is_given || may_all(right, rule.prefix);
+        });
+    });
+}
+
 std::string Identity::name() const {
     return node.is_set() ? "node " + std::to_string(node.raw()) : "user " + user;
 }

@@ -63,6 +63,8 @@ struct Access {
     [[nodiscard]] bool may(Right right, std::string_view name) const;
     // Whether the right is allowed on every name with this prefix.
     [[nodiscard]] bool may_all(Right right, std::string_view prefix) const;
+    // Whether everything that `other` allows is allowed by this access too.
+    [[nodiscard]] bool covers(const Access& other) const;
 
     friend bool operator==(const Access&, const Access&) = default;
 };

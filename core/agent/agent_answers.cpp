@@ -177,7 +177,8 @@ void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given
 // session was opened under another certificate than the node has now.
 void SessionAgent::on_denied(const Outgoing& sent) {
     const auto missing = missing_right(options_.access, sent.body);
-    const auto who = "node " + std::to_string(options_.node.raw());
+    const auto who = options_.node.is_set() ? "node " + std::to_string(options_.node.raw())
+                                            : std::string{"this client"};
     Denied denied{who +
                   " may not do that: its session was opened with a certificate that does "
                   "not allow it"};

@@ -11,6 +11,7 @@
 #include "core/base/prng.hpp"
 #include "core/leases/own_lease.hpp"
 #include "core/locks/command.hpp"
+#include "core/locks/limits.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::core {
@@ -34,6 +35,7 @@ struct AgentOptions {
     // The number of acquiring requests that may be sent and not known to be applied.
     // Including releases and cancels it is twice as many.
     std::size_t window = 2'048;
+    std::size_t batch_bytes = batch_bytes_max / 4;  // a batch ends with the request that exceeds it
 };
 
 class OwnSession {
@@ -76,6 +78,8 @@ public:
 
     // --- queries
 
+    // Of the present session, or of the one that is being opened.
+    [[nodiscard]] std::uint64_t nonce() const { return opening_.nonce; }
     // Not set while the session is being opened.
     [[nodiscard]] std::optional<SessionId> id() const { return id_; }
     [[nodiscard]] bool is_valid(Now now) const { return !lapsed_ && lease_.is_valid(now.boot); }

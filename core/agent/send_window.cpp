@@ -20,8 +20,8 @@ constexpr std::size_t names_per_batch_max = entry_commands_max - 4;
 
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
 
-bool has_capacity(const BatchBuilder& batch) {
-    return batch.names() < names_per_batch_max && batch.bytes() < batch_bytes_max / 4;
+bool has_capacity(const BatchBuilder& batch, std::size_t bytes_max) {
+    return batch.names() < names_per_batch_max && batch.bytes() < bytes_max;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ bool SendWindow::on_timer(Now now) {
 
 bool SendWindow::send(SessionId session, BatchBuilder& batch) {
     const auto before = next_to_send_;
-    while (has_unsent() && has_capacity(batch)) {
+    while (has_unsent() && has_capacity(batch, batch_bytes_)) {
         const auto& request = *find(next_to_send_);
         batch.add(Request{session, next_to_send_, request.body}, request.names);
         next_to_send_ = next_to_send_.next();

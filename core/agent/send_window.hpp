@@ -26,8 +26,9 @@ struct Outgoing {
 
 class SendWindow {
 public:
-    SendWindow(Nanoseconds resend_after, std::size_t calls_max)
-        : resend_after_{resend_after}, calls_max_{calls_max} {}
+    SendWindow(Nanoseconds resend_after, std::size_t calls_max,
+               std::size_t batch_bytes = batch_bytes_max / 4)
+        : resend_after_{resend_after}, calls_max_{calls_max}, batch_bytes_{batch_bytes} {}
 
     // Capacity for one more acquiring request, and for a releasing one. The latter have a part of
     // the window to themselves, so that no number of acquires delays a release (S21).
@@ -76,6 +77,7 @@ private:
 
     Nanoseconds resend_after_;
     std::size_t calls_max_;
+    std::size_t batch_bytes_;
     Ring<Outgoing> sent_;
     Seq first_{1};  // the number of the oldest request
     Seq next_to_send_{1};

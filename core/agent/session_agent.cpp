@@ -20,7 +20,7 @@ constexpr int calls_per_step_max = 1'024;
 SessionAgent::SessionAgent(const AgentOptions& options, Prng prng, Now now)
     : options_{options},
       session_{options, prng, now},
-      window_{options.resend_after, options.window},
+      window_{options.resend_after, options.window, options.batch_bytes},
       now_{now} {}
 
 void SessionAgent::begin(Now now) {
@@ -309,6 +309,13 @@ std::optional<Names> SessionAgent::names_of(OperationId hold) const {
 
 bool SessionAgent::has(OperationId hold) const {
     return session_.id() == hold.session && holds_.contains(hold.seq);
+}
+
+OperationId SessionAgent::operation_of(CallTag call) const {
+    const auto* open = calls_.find(call);
+    const auto session = session_.id();
+    if (open == nullptr || !session || !open->seq.is_set()) return {};
+    return {*session, open->seq};
 }
 
 OperationId SessionAgent::converted_by(OperationId request) const {

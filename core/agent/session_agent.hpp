@@ -97,9 +97,13 @@ public:
     [[nodiscard]] std::optional<SessionId> open_session() const {
         return stage_ == Stage::open ? session_.id() : std::nullopt;
     }
+    // Identifies the present session, or the one that is being opened, before it has an id.
+    [[nodiscard]] std::uint64_t session_nonce() const { return session_.nonce(); }
     // Empty if this node does not have the hold.
     [[nodiscard]] std::optional<Names> names_of(OperationId hold) const;
     [[nodiscard]] bool has(OperationId hold) const;
+    // The request of an unanswered call; not set if it is not sent, or not known.
+    [[nodiscard]] OperationId operation_of(CallTag call) const;
     // The hold that this unanswered request of ours converts; otherwise not set.
     [[nodiscard]] OperationId converted_by(OperationId request) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }

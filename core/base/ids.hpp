@@ -40,6 +40,10 @@ using ClosureId = Id<struct ClosureKind>;  // never reused in a cluster
 // Identifies one call of the program until its answer. The caller chooses it and uses it once; zero
 // means that nobody waits.
 using CallTag = Id<struct CallKind>;
+// A connection of a client to this member; never reused in one run of the node.
+using ClientId = Id<struct ClientKind>;
+// A connection of this client to a member; never reused in one run of the client.
+using EntryId = Id<struct EntryConnectionKind>;
 
 static_assert(LogIndex{7} < LogIndex{7}.next());
 

@@ -74,7 +74,9 @@ bool goes_on(const RequestRun& run, const Request& request) {
 
 OpenSession get_opening(ByteReader& in) {
     auto c = get_open_session(in);
-    const bool is_somebody = c.node.is_set() && c.generation.is_set();
+    // A client has no directory, so it names none of these (S49).
+    const bool is_client = !c.node.is_set() && c.generation == Generation{} && !c.former_life_ended;
+    const bool is_somebody = is_client || (c.node.is_set() && c.generation.is_set());
     if (!is_somebody || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
     return c;
 }

@@ -59,8 +59,8 @@ struct HoldTerms {
 // If it is repeated with the same nonce, it opens one session only. It counts as renewal 0 (S3).
 struct OpenSession {
     std::uint64_t nonce = 0;  // random, drawn by the opener
-    NodeId node;
-    Generation generation;  // of the opener, without its life
+    NodeId node;              // not set: a client (S49), which has no generation either
+    Generation generation;    // of the opener, without its life
     std::uint32_t ttl_ms = 0;
     std::uint32_t rho_ppm = 0;  // clock rate bound in parts per million
     // The opener knows that the former process of its directory is dead (S10): its sessions end at

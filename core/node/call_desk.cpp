@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/agent/call_denial.hpp"
 #include "core/base/overloaded.hpp"
-#include "core/locks/needed_rights.hpp"
 
 namespace mortise::core {
 
@@ -21,7 +21,8 @@ constexpr std::size_t inspects_per_step_max = 8;
 }  // namespace
 
 void CallDesk::take(Call& call, Now now) {
-    if (auto refused = denied(call)) {
+    const auto who = "node " + std::to_string(options_.self.raw());
+    if (auto refused = denial_of(call, options_.access, who)) {
         answers_.push_back({tag_of(call), std::move(*refused)});
         return;
     }
@@ -34,29 +35,6 @@ void CallDesk::take(Call& call, Now now) {
                           [&](ToldCall& one) { agent_.on_notified(one.hold); },
                           [&](auto& one) { on(one, now); }},
                call);
-}
-
-std::optional<Denied> CallDesk::denied(const Call& call) const {
-    const auto& access = options_.access;
-    using Missing = std::optional<MissingRight>;
-    const auto missing = std::visit(
-        Overloaded{[&](const AcquireCall& one) { return missing_right(access, one.request); },
-                   [&](const WriteCall& one) { return missing_right(access, one.body); },
-                   [&](const AwaitCall& one) { return missing_right(access, one.body); },
-                   [&](const InspectCall& one) {
-                       const bool may = one.is_prefix ? access.may_all(Right::observe, one.name)
-                                                      : access.may(Right::observe, one.name);
-                       return may ? Missing{} : MissingRight{Right::observe, one.name};
-                   },
-                   [&](const ChangeCall&) {
-                       const bool may = access.may(Right::members, {});
-                       return may ? Missing{} : MissingRight{Right::members, {}};
-                   },
-                   [](const auto&) { return Missing{}; }},
-        call);
-    if (!missing) return std::nullopt;
-    return denial("node " + std::to_string(options_.self.raw()), access, missing->right,
-                  missing->name);
 }
 
 // A try of any one name, when all of the names look taken, first asks the leader whether they are,
@@ -194,6 +172,12 @@ void CallDesk::tell_times(LockView& lock, Now now) const {
             if (const auto left = timers_.left(closure, now.steady))
                 closing.left = std::max(closing.left.value_or(*left), *left);
         }
+    }
+    for (const auto& holder : lock.holders) {
+        const auto session = holder.operation.session;
+        if (lock.leases_left.contains(session)) continue;
+        if (const auto left = timers_.left(session, now.steady))
+            lock.leases_left.emplace(session, *left);
     }
 }
 

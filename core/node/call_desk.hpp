@@ -1,6 +1,7 @@
 // The calls of this node's program. A call goes to the agent, into the log, or waits here until a
 // read answers it, which needs no log entry (S20, S46), or until the membership has changed. The
-// first of the three places where the rights of certificates are checked (S50): the others are
+// first of the three places where the rights of certificates are checked (S50,
+// core/agent/call_denial.hpp): the others are
 // ForwardIntake, when a peer forwards commands to a leader, and apply
 // (core/locks/machine/requests.cpp), which decides. docs/decisions/0031 gives the reasons.
 #pragma once
@@ -42,7 +43,6 @@ public:
     [[nodiscard]] Instant deadline(bool has_leader) const;
 
 private:
-    [[nodiscard]] std::optional<Denied> denied(const Call& call) const;
     void on(AcquireCall& call, Now now);
     void on(const CancelCall& call, Now now);
     void on(const WatchCall& call, Now now);

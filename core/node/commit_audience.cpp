@@ -11,8 +11,8 @@ constexpr std::size_t holders_told_max = 8;
 
 class Collector {
 public:
-    Collector(const LockMachine& machine, CommitAudience& audience)
-        : machine_{machine}, audience_{audience} {}
+    Collector(const LockMachine& machine, const SessionEntries& entries, CommitAudience& audience)
+        : machine_{machine}, entries_{entries}, audience_{audience} {}
 
     void operator()(const Answered& answered) { add(answered.operation); }
     // The holders may have asked to be told of contention.
@@ -40,7 +40,15 @@ public:
 private:
     void add(OperationId operation) {
         const auto* session = machine_.sessions().find(operation.session);
-        if (session != nullptr) audience_.nodes.insert(session->opened.node);
+        if (session == nullptr) return;
+        const auto node = session->opened.node;
+        // A client has no copy of the log: the member that it uses waits for the commit.
+        const auto waits = node.is_set() ? node : entries_.of(session->id);
+        if (waits.is_set()) {
+            audience_.nodes.insert(waits);
+        } else {
+            audience_.everybody = true;
+        }
     }
     void add_holders(const LockRecord& record) {
         if (record.holders().size() > holders_told_max) audience_.everybody = true;
@@ -50,19 +58,20 @@ private:
     }
 
     const LockMachine& machine_;
+    const SessionEntries& entries_;
     CommitAudience& audience_;
 };
 
 }  // namespace
 
 CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
-                           std::size_t members) {
+                           const SessionEntries& entries, std::size_t members) {
     CommitAudience audience;
     audience.everybody = applied.entry.kind != EntryKind::commands;
     for (const auto& outcome : applied.outcomes) {
         if (audience.nodes.size() >= members) audience.everybody = true;
         if (audience.everybody) break;
-        std::visit(Collector{machine, audience}, outcome);
+        std::visit(Collector{machine, entries, audience}, outcome);
     }
     return audience;
 }

@@ -8,6 +8,7 @@
 
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/node/effects.hpp"
+#include "core/node/session_entries.hpp"
 
 namespace mortise::core {
 
@@ -18,6 +19,6 @@ struct CommitAudience {
 
 // The entry was applied to the machine just now; the cluster has that many members.
 [[nodiscard]] CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
-                                         std::size_t members);
+                                         const SessionEntries& entries, std::size_t members);
 
 }  // namespace mortise::core

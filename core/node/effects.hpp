@@ -7,10 +7,12 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
+#include "core/client/client_message.hpp"
 #include "core/leases/countdowns.hpp"
 #include "core/node/message.hpp"
 #include "core/node/state_delta.hpp"
@@ -40,6 +42,10 @@ struct Effects {
     std::vector<Contended> contended;
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
+    // For client nodes that are connected to this one, after the answers.
+    std::vector<std::pair<ClientId, ClientNotice>> notices;
+    // Client nodes whose connections are to be closed: they sent what no client sends.
+    std::vector<ClientId> unfit_clients;
     // The machine was replaced: entries up to here were applied elsewhere, and their outcomes are
     // not reported. Precedes `applied`.
     std::optional<LogId> state_replaced;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
+#include "core/client/client_message.hpp"
 #include "core/node/hello.hpp"
 #include "core/node/message.hpp"
 #include "core/raft/snapshot.hpp"
@@ -62,8 +63,20 @@ struct TransferLeadership {
     NodeId target;
 };
 
+// A message of a client node that is connected to this one (S49).
+struct ClientSaid {
+    ClientId client;
+    ClientMessage message;
+    Access access = Access::all();  // by the certificate of its connection
+};
+
+// Its connection has ended.
+struct ClientGone {
+    ClientId client;
+};
+
 using Event = std::variant<TimerFired, PeerUp, PeerDown, Received, WriteDone, StateDurable, Calls,
                            TransferLeadership, SnapshotRows, InstallTaken, StateInstalled,
-                           LifeRefused, UnknownTo>;
+                           LifeRefused, UnknownTo, ClientSaid, ClientGone>;
 
 }  // namespace mortise::core

@@ -17,11 +17,13 @@ constexpr std::size_t early_bytes_max = std::size_t{1} << 20U;
 void ForwardIntake::ended(SessionId session) {
     proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
     streams_.forget(session);
+    entries_.forget(session);
 }
 
 void ForwardIntake::clear() {
     proposer_.clear();
     streams_.clear();
+    entries_.clear();
     early_forwards_.clear();
 }
 
@@ -36,6 +38,7 @@ void ForwardIntake::take(NodeId from, const Forward& forward) {
     }
     const auto* access = access_of(from);
     if (access != nullptr) set_access(decoded, from, *access);
+    note_entry(from, decoded);
     // The renewal is taken even if the batch is not, so that no session is lost because of that.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
     if (decoded.batch.empty()) return;
@@ -117,19 +120,31 @@ void ForwardIntake::take_renewal(const Renewal& renewal) {
 
 // --- whose session it is ------------------------------------------------------------------------
 
+// The member by which the requests of a client came checked that they are its own.
+void ForwardIntake::note_entry(NodeId from, const DecodedForward& decoded) {
+    for (const auto id : {decoded.session, decoded.renewal.value_or(Renewal{}).session}) {
+        const auto* session = id.is_set() ? machine_.sessions().find(id) : nullptr;
+        if (session != nullptr && !session->opened.node.is_set()) entries_.came_by(id, from);
+    }
+}
+
 // A session that does not exist although a later one was opened has ended: requests for it have no
 // effect.
 ForwardIntake::Owner ForwardIntake::owner_of(SessionId session, NodeId sender) const {
     const auto* found = machine_.sessions().find(session);
-    if (found != nullptr)
-        return found->opened.node == sender ? Owner::sender : Owner::somebody_else;
+    if (found != nullptr) {
+        const auto node = found->opened.node;
+        return node == sender || !node.is_set() ? Owner::sender : Owner::somebody_else;
+    }
     return session > machine_.sessions().newest() ? Owner::unknown : Owner::sender;
 }
 
 // An opening ends the sessions of earlier starts of its directory (S10), so it may name no other
-// directory.
+// directory. The opening of a client names none; its member wrote the client's access into it, and
+// a member does for others at most what it may do itself.
 bool ForwardIntake::opens_for_itself(const OpenSession& opening, NodeId sender) const {
     const auto* found = peers_.find(sender);
+    if (!opening.node.is_set()) return found != nullptr && found->access.covers(opening.access);
     return found != nullptr && opening.node == sender &&
            opening.generation.is_same_start(found->generation);
 }

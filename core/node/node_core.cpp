@@ -66,6 +66,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       comparison_{options_},
       timers_{options_, raft_, machine_},
       call_desk_{options_, machine_, timers_, agent_, contentions_},
+      clients_{options_, machine_, contentions_},
       intake_{options_, raft_, machine_, peers_, saver_},
       duties_{options_, saver_, raft_, intake_.proposer(), formats_} {
     MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
@@ -97,8 +98,9 @@ Effects NodeCore::step(Event event, Now now) {
     ask_leader(now);
     // 9. After 6, which commits. Everything below goes by the new state.
     take_decided(now);
-    // 10. After 9, which may have applied a later start of this node. A doubted leader steps down,
-    // which 11 notices.
+    // 10. After 6 and 9, which may have brought a later start of a peer or of this node. A doubted
+    // leader steps down, which 11 notices.
+    judge_peers(now);
     judge_own_life(now);
     // 11. After all that may change the leader. Before 13 and 15: nothing of a former term is sent
     // or proposed.
@@ -108,7 +110,8 @@ Effects NodeCore::step(Event event, Now now) {
     answer_reads(now);
     // 13. After 6, 9 and 12, which make requests. Before 15: a leader proposes its own at once.
     auto agent = agent_.collect(now);
-    forward_requests(agent.forwards);
+    forward_requests(std::move(agent.forwards));
+    forward_requests(clients_.take_forwards());
     // 14. After 9, which renews leases. Before 15, which ends them, and 17, which reports them.
     timers_.advance(now.steady);
     // 15. After 13 and 14, whose results it proposes.
@@ -122,8 +125,10 @@ Effects NodeCore::step(Event event, Now now) {
     effects_.peers = membership_.take_changed_peers(now.steady);
     // 19. After 9 and 13, which know the waiters and the lost holds.
     notify_holders(agent);
-    // 20. Behind the answers of 6, 12 and 16.
+    // 20. Behind the answers of 6, 12 and 16. Clients get what was applied in 9, what 13 and 15
+    // miss of their requests, and what 19 found on their holds.
     tell_program(agent);
+    tell_clients();
     // 21. After 9 and 14.
     effects_.save_countdowns = timers_.take_due_save(applied_, now.steady);
     // 22. After 9; and after 17, which may refuse a snapshot that this state was waiting for.
@@ -187,7 +192,8 @@ void NodeCore::apply(Entry& entry, Now now) {
 }
 
 void NodeCore::tell_commit(const Applied& applied) {
-    const auto audience = audience_of(applied, machine_, raft_.configuration().all().size());
+    const auto audience =
+        audience_of(applied, machine_, intake_.entries(), raft_.configuration().all().size());
     if (audience.everybody) return raft_.tell_commit_to_all(applied_);
     for (const auto node : audience.nodes)
         raft_.tell_commit(node, applied_);
@@ -201,6 +207,7 @@ void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
     };
     std::visit(Overloaded{
                    [&](const SessionOpened& opened) {
+                       has_new_starts_ = true;
                        const auto* session = machine_.sessions().find(opened.session);
                        if (session != nullptr && session->renewed_at == index)
                            timers_.renewed(opened.session, now.steady);
@@ -224,6 +231,7 @@ void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
                    [](const auto&) {},
                },
                outcome);
+    clients_.on_outcome(outcome, index);
     agent_.on_outcome(outcome, index, now);
 }
 
@@ -240,6 +248,17 @@ void NodeCore::note_waiter(OperationId waiter) {
 
 void NodeCore::hand_over_rows() {
     effects_.save_state.push_back(saver_.hand_over(machine_, applied_));
+}
+
+// A peer that said hello before this node knew of a later start of its directory. Mostly its run
+// has ended, and the later one is about to say hello. If not, it is told as soon as it speaks: what
+// the state shows, every member can say that has applied it (docs/decisions/0061).
+void NodeCore::judge_peers(Now now) {
+    if (!std::exchange(has_new_starts_, false)) return;
+    for (const auto peer : peers_.drop_outlived(machine_.sessions())) {
+        connection_lost(peer, now);
+        raft_.on_peer_restarted(peer);
+    }
 }
 
 void NodeCore::judge_own_life(Now now) {
@@ -266,6 +285,7 @@ void NodeCore::watch_leadership(Now now) {
         comparison_.begin_term();
     }
     agent_.on_leader(leader.has_value(), now);
+    clients_.on_leader(leader.has_value());
     call_desk_.on_leader(now.steady);
     ask_leader(now);
 }
@@ -275,7 +295,7 @@ void NodeCore::answer_reads(Now now) {
     effects_.answers = call_desk_.take_answers();
 }
 
-void NodeCore::forward_requests(std::vector<Forward>& forwards) {
+void NodeCore::forward_requests(std::vector<Forward> forwards) {
     for (auto& forward : forwards) {
         if (raft_.is_leader()) {
             intake_.take(options_.self, forward);
@@ -291,6 +311,7 @@ void NodeCore::take_intake_output() {
     for (const auto& [to, gap] : gaps) {
         if (to == options_.self) {
             agent_.on_gap(gap.session, gap.next);
+            clients_.on_gap(gap);
         } else {
             effects_.send.push_back({to, gap});
         }
@@ -350,6 +371,7 @@ void NodeCore::notify_holders(const AgentOutput& agent) {
             contentions_.watch(acquired->hold, {acquired->parts.front().name});
     }
     if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
+    clients_.take_theirs(effects_.contended);
 }
 
 void NodeCore::tell_program(AgentOutput& agent) {
@@ -357,6 +379,12 @@ void NodeCore::tell_program(AgentOutput& agent) {
     effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
+}
+
+void NodeCore::tell_clients() {
+    auto [notices, unfit] = clients_.collect(applied_);
+    effects_.notices = std::move(notices);
+    effects_.unfit_clients = std::move(unfit);
 }
 
 void NodeCore::check_invariants() const {

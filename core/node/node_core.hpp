@@ -7,6 +7,7 @@
 // in that order; node_events.cpp has what each event and each message does.
 #pragma once
 
+#include "core/node/attached_clients.hpp"
 #include "core/node/bootstrap.hpp"
 #include "core/node/call_desk.hpp"
 #include "core/node/effects.hpp"
@@ -47,8 +48,11 @@ public:
     [[nodiscard]] const Raft& raft() const { return raft_; }
     [[nodiscard]] const LockMachine& machine() const { return machine_; }
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
+    [[nodiscard]] const AttachedClients& clients() const { return clients_; }
     // The machine has everything up to here.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
+    // The countdowns of this node, which decide nothing alone.
+    [[nodiscard]] const QuorumTimers& timers() const { return timers_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
     // In memory until the state on disk has it.
@@ -65,14 +69,16 @@ private:
     void form_if_unanimous(Now now);
     void ask_leader(Now now);
     void take_decided(Now now);
+    void judge_peers(Now now);
     void judge_own_life(Now now);
     void watch_leadership(Now now);
     void answer_reads(Now now);
-    void forward_requests(std::vector<Forward>& forwards);
+    void forward_requests(std::vector<Forward> forwards);
     void lead(Now now);
     void take_raft_output(Now now);
     void notify_holders(const AgentOutput& agent);
     void tell_program(AgentOutput& agent);
+    void tell_clients();
     // Parts of them.
     void apply(Entry& entry, Now now);
     void tell_commit(const Applied& applied);
@@ -133,13 +139,15 @@ private:
 
     // What is asked for, and what a leader does with it.
     CallDesk call_desk_;
+    AttachedClients clients_;
     ForwardIntake intake_;
     LeaderDuties duties_;
 
     std::optional<NodeId> leader_;  // as reported to the agent, and in which term
     Term leader_term_;
-    Instant stepped_at_;        // of the steady clock, which may show less than zero
-    bool was_removed_ = false;  // the agent does not know that yet
+    Instant stepped_at_;           // of the steady clock, which may show less than zero
+    bool was_removed_ = false;     // the agent does not know that yet
+    bool has_new_starts_ = false;  // sessions were opened that the peers were not compared with yet
     std::uint64_t refused_messages_ = 0;
     mutable std::uint64_t checks_ = 0;  // the number of checks; expensive ones do not run each time
     Effects effects_;

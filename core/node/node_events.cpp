@@ -9,20 +9,23 @@
 namespace mortise::core {
 
 void NodeCore::take(Event& event, Now now) {
-    std::visit(Overloaded{
-                   [&](PeerDown& one) {
-                       peers_.gone(one.peer);
-                       connection_lost(one.peer, now);
-                   },
-                   [&](LifeRefused& one) {
-                       if (own_life_.refused(one, now.steady)) raft_.note_doubt(one.by);
-                   },
-                   [&](UnknownTo& one) { raft_.on_unknown_to(one.peer); },
-                   [&](TransferLeadership& one) { raft_.transfer_to(one.target, now.steady); },
-                   [&](SnapshotRows& one) { raft_.on_snapshot_rows(std::move(one), now.steady); },
-                   [&](auto& one) { on(one, now); },
-               },
-               event);
+    std::visit(
+        Overloaded{
+            [&](PeerDown& one) {
+                peers_.gone(one.peer);
+                connection_lost(one.peer, now);
+            },
+            [&](ClientSaid& one) { clients_.said(one.client, std::move(one.message), one.access); },
+            [&](ClientGone& one) { clients_.gone(one.client); },
+            [&](LifeRefused& one) {
+                if (own_life_.refused(one, now.steady)) raft_.note_doubt(one.by);
+            },
+            [&](UnknownTo& one) { raft_.on_unknown_to(one.peer); },
+            [&](TransferLeadership& one) { raft_.transfer_to(one.target, now.steady); },
+            [&](SnapshotRows& one) { raft_.on_snapshot_rows(std::move(one), now.steady); },
+            [&](auto& one) { on(one, now); },
+        },
+        event);
 }
 
 // --- connections --------------------------------------------------------------------------------
@@ -39,7 +42,10 @@ void NodeCore::on(const PeerUp& event, Now now) {
     own_life_.heard_hello(hello.node);
     // Messages on the former connection may not have arrived, whether or not its end was noticed,
     // and whether or not this connection is worth anything.
-    if (hello.node == leader_) agent_.on_leader(true, now);
+    if (hello.node == leader_) {
+        agent_.on_leader(true, now);
+        clients_.on_leader(true);
+    }
     switch (peers_.hear(hello, machine_.sessions().newest_start(generation.incarnation))) {
         case PeerMemory::Verdict::outlived:
             // This connection replaced the earlier one, which is down.
@@ -92,7 +98,9 @@ void NodeCore::on(Received& event, Now now) {
                        call_desk_.changes().replied(from, message, now.steady);
                    },
                    [&](StreamGap& message) {
-                       if (from == raft_.leader()) agent_.on_gap(message.session, message.next);
+                       if (from != raft_.leader()) return;
+                       agent_.on_gap(message.session, message.next);
+                       clients_.on_gap(message);
                    },
                    [&](auto& message) { receive(from, message, now); },
                },
@@ -214,6 +222,7 @@ void NodeCore::on(const InstallTaken& /*event*/, Now /*now*/) {
 void NodeCore::on(const StateInstalled& event, Now now) {
     if (!raft_.on_state_installed(event.last, now.steady)) return;
     machine_ = installer_.finish();
+    has_new_starts_ = true;
     applied_ = event.last.index;
     changes_.restart(applied_);
     saver_.replaced(applied_);
@@ -222,6 +231,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     contentions_.on_state_replaced();
     // The program of this node has not learned what was decided in between.
     agent_.on_state_replaced(machine_.sessions(), now);
+    clients_.on_state_replaced();
     effects_.state_replaced = event.last;
 }
 

@@ -50,10 +50,11 @@ bool has(const RaftMessage& message, LogId entry) {
 PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newest_session) {
     const auto& present = hello.generation;
     auto& known = known_[present.incarnation];
-    if (present == known.generation) return Verdict::same_life;
+    // Also one that was heard before: the session may be newer.
     const bool outlived =
         present.is_outlived_by(known.generation) || present.is_earlier_than(newest_session);
     if (outlived) return Verdict::outlived;
+    if (present == known.generation) return Verdict::same_life;
     known.generation = present;
     known.command_format = hello.command_format;
     known.said_before = std::max(known.said_before, known.said);

@@ -26,6 +26,17 @@ PeerMemory::Verdict Peers::hear(const Hello& hello, const Generation& newest_ses
     return verdict;
 }
 
+std::vector<NodeId> Peers::drop_outlived(const SessionTable& sessions) {
+    std::vector<NodeId> dropped;
+    for (const auto& [peer, hello] : connected_) {
+        const auto newest = sessions.newest_start(hello.generation.incarnation);
+        if (hello.generation.is_earlier_than(newest)) dropped.push_back(peer);
+    }
+    for (const auto peer : dropped)
+        outlived_.insert(connected_.extract(peer));
+    return dropped;
+}
+
 void Peers::gone(NodeId peer) {
     connected_.erase(peer);
     outlived_.erase(peer);

@@ -3,6 +3,7 @@
 // ones acknowledged (storage/README.md, "What only others can find").
 #pragma once
 
+#include "core/locks/table/session_table.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/peer_memory.hpp"
 #include "core/raft/raft.hpp"
@@ -18,6 +19,9 @@ public:
     // A peer said hello on a new connection, which replaces an earlier one. For `newest_session`
     // see PeerMemory::hear. An outlived peer is not connected: nothing that it says counts.
     PeerMemory::Verdict hear(const Hello& hello, const Generation& newest_session);
+    // The state shows more sessions than when these peers said hello. Peers that an opener of one
+    // outlived are not connected any more, and are returned.
+    [[nodiscard]] std::vector<NodeId> drop_outlived(const SessionTable& sessions);
     void gone(NodeId peer);
     [[nodiscard]] const std::map<NodeId, Hello>& connected() const { return connected_; }
     // Null if it is not connected.

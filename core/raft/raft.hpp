@@ -121,6 +121,7 @@ public:
     // A peer says that this node has lost what it acknowledged. Until that is resolved, this node
     // follows and acknowledges, but takes no part in elections.
     void set_doubted(bool is_doubted, Instant now);
+    [[nodiscard]] bool is_doubted() const { return is_doubted_; }
     // Sends the question of a pre-vote to every other member, and ignores the answers. A member
     // that knows what this node has lost then says so.
     void ask_to_be_judged();

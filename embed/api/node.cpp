@@ -65,7 +65,7 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
 }
 
 LockInfo look_at(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
-                 ReadLevel level, Failure& failure) {
+                 ReadLevel level, Failure& failure, std::size_t parties_max = SIZE_MAX) {
     LockInfo unknown;
     unknown.name = name;
     if (!core::is_valid_name(name)) {
@@ -75,6 +75,7 @@ LockInfo look_at(const std::shared_ptr<NodeRuntime>& runtime, std::string_view n
     core::InspectCall call;
     call.name = name;
     call.local = level == ReadLevel::local;
+    call.parties_max = parties_max;
     auto locks = look(runtime, std::move(call), failure);
     return locks.empty() ? unknown : std::move(locks.front());
 }
@@ -83,6 +84,7 @@ struct Range {
     std::string_view prefix;
     std::string_view after;
     std::size_t limit = 0;
+    std::size_t parties_max = SIZE_MAX;
 };
 
 std::vector<LockInfo> look_at(const std::shared_ptr<NodeRuntime>& runtime, const Range& range,
@@ -97,6 +99,7 @@ std::vector<LockInfo> look_at(const std::shared_ptr<NodeRuntime>& runtime, const
         call.local = level == ReadLevel::local;
         call.after = locks.empty() ? range.after : locks.back().name;
         call.limit = std::min(range.limit - locks.size(), detail::list_page_max);
+        call.parties_max = range.parties_max;
         const auto wanted = call.limit;
         auto page = look(runtime, std::move(call), failure);
         if (failure.error) return {};
@@ -136,9 +139,14 @@ bool Node::wait_ready(Deadline deadline, std::error_code& ec) {
 
 bool Node::wait_ready(Deadline deadline) {
     std::error_code ec;
+    const auto runtime = runtime_;
     const bool ready = wait_ready(deadline, ec);
-    if (ec) fail(ec, {});
-    return ready;
+    if (!ec) return ready;
+    ErrorDetail detail;
+    // In the child of a fork nothing of the node is touched.
+    if (runtime && ec == Errc::node_stopped)
+        detail.reason = runtime->readiness().why_stopped().value_or("");
+    fail(ec, {}, std::move(detail));
 }
 
 NodeId Node::id() const noexcept {
@@ -168,6 +176,11 @@ void Node::close() {
 Subscription Node::on_event(NodeEventSink sink) {
     if (!runtime_ || runtime_->is_forked()) return {};
     return runtime_->events().subscribe(std::move(sink));
+}
+
+Subscription Node::on_metrics(Duration interval, MetricsSink sink) {
+    if (!runtime_ || runtime_->is_forked()) return {};
+    return runtime_->metrics_hub().subscribe(interval, std::move(sink));
 }
 
 // --- acquire -----------------------------------------------------------------------------------
@@ -258,6 +271,14 @@ LockInfo Node::inspect(std::string_view name, ReadLevel level, std::error_code& 
     return info;
 }
 
+LockInfo Node::inspect(std::string_view name, ReadLevel level, std::size_t parties_max,
+                       std::error_code& ec) {
+    Failure failure;
+    auto info = look_at(runtime_, name, level, failure, parties_max);
+    ec = failure.error;
+    return info;
+}
+
 LockInfo Node::inspect(std::string_view name, std::error_code& ec) {
     return inspect(name, ReadLevel::linearizable, ec);
 }
@@ -276,6 +297,16 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
                                  ReadLevel level, std::error_code& ec) {
     Failure failure;
     auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
+    ec = failure.error;
+    return locks;
+}
+
+std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
+                                 ReadLevel level, std::size_t parties_max, std::error_code& ec) {
+    Failure failure;
+    auto locks =
+        look_at(runtime_, Range{prefix, after, std::min(limit, detail::list_page_max), parties_max},
+                level, failure);
     ec = failure.error;
     return locks;
 }

@@ -28,6 +28,11 @@ bool is_sound(std::string_view prefix, const EventSink& sink, const ObserveOptio
 Subscription observe(const std::shared_ptr<NodeRuntime>& node, std::string_view prefix,
                      EventSink sink, const ObserveOptions& options, ObserveFailure& failure) {
     if (is_gone(node, failure.error)) return {};
+    if (node->config().role == Role::client) {
+        failure = {Errc::invalid_argument,
+                   "a client node keeps no copy of the log: observe on a member"};
+        return {};
+    }
     if (!is_sound(prefix, sink, options)) failure.error = Errc::invalid_argument;
     if (failure.error) return {};
     core::InspectCall listing;

@@ -45,6 +45,7 @@ public:
         check_advertise();
         check_timing();
         check_limits();
+        check_observability();
     }
 
 private:
@@ -112,6 +113,7 @@ private:
         const auto& peers = config_.peers;
         if (origin_.has("node_id") && config_.node_id == 0) refuse("node_id", "must be 1 or more");
         if (config_.role == Role::learner) return check_learner();
+        if (config_.role == Role::client) return check_client();
         if (peers.empty()) return check_alone();
         if (config_.node_id == 0) refuse("node_id", "missing: say which of the peers this node is");
         const bool found = std::any_of(peers.begin(), peers.end(), [this](const auto& peer) {
@@ -150,7 +152,20 @@ private:
         if (config_.memory_only) refuse("role", "a node in memory is a cluster of its own");
     }
 
+    // A configuration with more is that of a member, and a voter would be missing in its cluster.
+    void check_client() const {
+        const std::string no_member = "must be left out: a client is no member of the cluster";
+        if (config_.node_id != 0) refuse("node_id", no_member);
+        if (!config_.data_dir.empty()) refuse("data_dir", no_member);
+        if (!config_.listen.empty()) refuse("listen", no_member);
+        if (!config_.advertise.empty()) refuse("advertise", no_member);
+        if (config_.memory_only) refuse("role", "a node in memory is a cluster of its own");
+        if (config_.peers.empty())
+            refuse_pair("role", "peer", "a client uses a cluster: list its members as peers");
+    }
+
     void check_disk() const {
+        if (config_.role == Role::client) return;
         if (!config_.memory_only) {
             if (config_.data_dir.empty()) {
                 refuse("data_dir", "missing: a voter needs a directory of its own");
@@ -234,6 +249,12 @@ private:
         check_range("limits.outbox_bytes", limits.outbox_bytes, mebibyte, bytes_max);
         check_range("limits.connections", limits.connections, 1, connections_max);
         check_range("limits.clients", limits.clients, 1, connections_max);
+    }
+
+    void check_observability() const {
+        const auto& watched = config_.observability;
+        check_duration("observability.slow_hold", watched.slow_hold, Duration::zero());
+        check_duration("observability.long_wait", watched.long_wait, Duration::zero());
     }
 
     const Config& config_;

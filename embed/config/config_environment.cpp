@@ -1,14 +1,24 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
 
 #include "embed/config/config_check.hpp"
 #include "embed/config/config_keys.hpp"
+#include "embed/config/nearest_word.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
 
 namespace mortise {
 
 namespace {
+
+constexpr std::string_view variables_begin = "MORTISE_";
 
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blanks = " \t\n\r";
@@ -47,6 +57,43 @@ std::string in_vain_quoted(std::string_view text) {
     return is_quoted ? "the value has quotes around it: leave them out" : "";
 }
 
+std::vector<std::string> known_variables() {
+    std::vector<std::string> known{detail::variable_of("peer")};
+    Config config;
+    detail::for_each_key(config, [&](std::string_view key, const auto& /*value*/) {
+        known.push_back(detail::variable_of(key));
+    });
+    return known;
+}
+
+// The variable that was meant by one of ours that no key has: one that is spelt like it, or of
+// which the name of the table is missing. Others have variables that begin like ours as well.
+std::optional<std::string> meant_by(std::string_view name, const std::vector<std::string>& known) {
+    if (name == "MORTISE_PEERS" || name == "MORTISE_PEER") return detail::variable_of("peer");
+    const auto key = name.substr(variables_begin.size() - 1);  // with its first underscore
+    for (const auto& each : known) {
+        if (each.ends_with(key)) return each;
+    }
+    return detail::nearest_word(name, known);
+}
+
+// A misspelt list of peers would otherwise bootstrap a cluster of one.
+void refuse_misspelt_variables() {
+    const auto known = known_variables();
+    for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+        const std::string_view setting{*each};
+        const auto name = setting.substr(0, setting.find('='));
+        const bool is_ours = name.starts_with(variables_begin) && name.size() < setting.size();
+        if (!is_ours || trimmed(setting.substr(name.size() + 1)).empty()) continue;
+        if (std::ranges::find(known, name) != known.end()) continue;
+        const auto meant = meant_by(name, known);
+        if (!meant) continue;
+        throw ConfigError{Errc::invalid_argument,
+                          {.key = escaped(name)},
+                          "unknown variable; did you mean " + *meant + "?"};
+    }
+}
+
 }  // namespace
 
 std::vector<PeerConfig> parse_peer_list(std::string_view list) {
@@ -60,6 +107,7 @@ std::vector<PeerConfig> parse_peer_list(std::string_view list) {
 }
 
 Config Config::from_environment() {
+    refuse_misspelt_variables();
     Config config;
     detail::ConfigOrigin origin{.is_environment = true};
     detail::for_each_key(config, [&](std::string_view key, auto& value) {

@@ -73,7 +73,7 @@ std::string take_text(std::string_view text, Duration& value) {
 }
 
 std::string take_text(std::string_view text, Role& value) {
-    return take_name(text, value, std::array{Role::voter, Role::learner});
+    return take_name(text, value, std::array{Role::voter, Role::learner, Role::client});
 }
 
 std::string take_text(std::string_view text, LogLevel& value) {

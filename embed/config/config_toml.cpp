@@ -8,6 +8,7 @@
 
 #include "embed/config/config_check.hpp"
 #include "embed/config/config_keys.hpp"
+#include "embed/config/nearest_word.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
@@ -167,12 +168,24 @@ private:
         }
     }
 
-    // The table in which a key of this name exists; otherwise the keys known here.
+    // The table in which a key of this name exists, or the key that is spelt like it; otherwise the
+    // keys known here.
     std::string hint(const std::string& name, const std::string& prefix) const {
         for (const auto& key : known_) {
             if (key == name || key.ends_with("." + name)) return "did you mean " + key + "?";
         }
+        if (const auto near = detail::nearest_word(prefix + name, keys_and_tables()))
+            return "did you mean " + *near + "?";
         return "known here: " + names_in(prefix);
+    }
+
+    std::vector<std::string> keys_and_tables() const {
+        std::vector<std::string> all{known_.begin(), known_.end()};
+        for (const auto& key : known_) {
+            if (const auto dot = key.find('.'); dot != std::string::npos)
+                all.push_back(key.substr(0, dot));
+        }
+        return all;
     }
 
     // The known keys and tables directly below the prefix.

@@ -33,7 +33,7 @@ DescriptorBudget descriptor_budget(std::uint64_t limit, const Config& config) {
     budget.limit = limit;
     const auto fixed =
         of_event_loop + (config.listen.empty() ? 0 : 1) + connections_with_peers(config);
-    const bool on_disk = !config.memory_only;
+    const bool on_disk = !config.memory_only && config.role != Role::client;
     budget.least = standard + fixed + (on_disk ? storage::directory_descriptors_least : 0);
     budget.needed = fixed + (on_disk ? storage::directory_descriptors_max(limit) : 0);
     const auto room = limit > budget.needed ? limit - budget.needed : 0;

@@ -46,7 +46,7 @@ void NodeRuntime::run_loop() {
     while (!io_.stopped()) {
         if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
             snapshot();
-            return loop_->abandon(*readiness_.why_stopped());
+            return loop().abandon(*readiness_.why_stopped());
         }
         io_.run_one_for(look_again);
     }

@@ -40,6 +40,11 @@ transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
 
 }  // namespace
 
+ClientDesk::ClientDesk(CoreLoop& loop, asio::io_context& io)
+    : loop_{loop},
+      observers_{{io, [this]() -> const core::NodeCore& { return loop_.driver().core(); },
+                  [this] { return loop_.is_ready(); }}} {}
+
 transport::MemberStatus ClientDesk::status() const {
     const auto& core = loop_.driver().core();
     const auto& raft = core.raft();
@@ -122,6 +127,86 @@ void ClientDesk::break_lock(core::BreakLock request,
     loop_.submit(
         core::WriteCall{{}, {}, std::move(request)},
         [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
+}
+
+// --- client nodes
+
+// An eighth of the places is kept for other clients, such as the command line: they would push
+// client nodes out, which would come back and push out others.
+core::Result<core::ClientId> ClientDesk::admit(std::shared_ptr<transport::ClientLine> line) {
+    const auto places = loop_.clients_max() - loop_.clients_max() / 8;
+    if (is_closed_ || lines_.size() >= places)
+        return core::Error{std::make_error_code(std::errc::resource_unavailable_try_again),
+                           "it serves " + std::to_string(lines_.size()) +
+                               " client nodes, and has no place for more (limits.clients)"};
+    newest_ = newest_.next();
+    lines_.emplace(newest_, std::move(line));
+    return newest_;
+}
+
+void ClientDesk::said(core::ClientId client, core::ClientMessage message,
+                      const core::Access& access) {
+    if (!is_closed_) loop_.step(core::ClientSaid{client, std::move(message), access});
+}
+
+void ClientDesk::gone(core::ClientId client) {
+    if (lines_.erase(client) != 0 && !is_closed_) loop_.step(core::ClientGone{client});
+}
+
+void ClientDesk::notify(core::ClientId client, const core::ClientNotice& notice) {
+    const auto found = lines_.find(client);
+    if (found == lines_.end()) return;
+    const auto line = found->second;  // sending may close it
+    line->send(notice);
+}
+
+void ClientDesk::disconnect(core::ClientId client) {
+    const auto found = lines_.find(client);
+    if (found == lines_.end()) return;
+    const auto line = found->second;
+    line->close();
+}
+
+void ClientDesk::close() {
+    is_closed_ = true;
+    lines_.clear();
+}
+
+std::unique_ptr<transport::ClientObserver> ClientDesk::observe(core::ObservedNames names,
+                                                               core::Position from) {
+    return observers_.add(std::move(names), from);
+}
+
+// A linearizable read of anything makes this member's state new enough.
+void ClientDesk::sessions(transport::SessionsRequest request,
+                          std::function<void(transport::SessionsAnswer)> answer) {
+    if (request.local) return answer(sessions_now(request));
+    core::InspectCall read;
+    read.is_prefix = true;
+    read.parties_max = 1;
+    loop_.submit(std::move(read),
+                 [this, request, answer = std::move(answer)](core::CallAnswer& given) {
+                     if (std::holds_alternative<core::Viewed>(given.result))
+                         return answer(sessions_now(request));
+                     if (auto* denied = std::get_if<core::Denied>(&given.result))
+                         return answer(std::move(*denied));
+                     const auto* error = std::get_if<core::CallError>(&given.result);
+                     answer(error != nullptr ? *error : core::CallError::outcome_unknown);
+                 });
+}
+
+transport::SessionsReply ClientDesk::sessions_now(const transport::SessionsRequest& request) const {
+    constexpr std::size_t looks_max = 50'000;  // about a millisecond
+    const auto& core = loop_.driver().core();
+    transport::SessionsReply reply;
+    reply.sessions = core.machine().views().sessions(request.after, request.limit, looks_max);
+    reply.more = !reply.sessions.empty() &&
+                 reply.sessions.back().id < core.machine().sessions().all().rbegin()->first;
+    for (auto& session : reply.sessions) {
+        session.left = core.timers().left(session.id, steady_now());
+        session.known = core.timers().known(session.id, steady_now());
+    }
+    return reply;
 }
 
 }  // namespace mortise::detail

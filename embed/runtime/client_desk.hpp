@@ -2,6 +2,10 @@
 // thread.
 #pragma once
 
+#include <map>
+#include <memory>
+
+#include "embed/runtime/client_observers.hpp"
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::detail {
@@ -10,8 +14,8 @@ class CoreLoop;
 
 class ClientDesk final : public transport::ClientService {
 public:
-    // The loop outlives the desk.
-    explicit ClientDesk(CoreLoop& loop) : loop_{loop} {}
+    // The loop outlives the desk. It is not used by the constructor, except for its io_context.
+    ClientDesk(CoreLoop& loop, asio::io_context& io);
 
     [[nodiscard]] transport::MemberStatus status() const override;
     void list(transport::ListRequest request,
@@ -20,9 +24,34 @@ public:
                 std::function<void(transport::ChangeAnswer)> answer) override;
     void break_lock(core::BreakLock request,
                     std::function<void(transport::ChangeAnswer)> answer) override;
+    core::Result<core::ClientId> admit(std::shared_ptr<transport::ClientLine> line) override;
+    void said(core::ClientId client, core::ClientMessage message,
+              const core::Access& access) override;
+    void gone(core::ClientId client) override;
+
+    // For client nodes, from the core.
+    void notify(core::ClientId client, const core::ClientNotice& notice);
+    void disconnect(core::ClientId client);
+    // The node stops: nothing reaches it any more.
+    void close();
+    [[nodiscard]] std::size_t clients() const { return lines_.size(); }
+    [[nodiscard]] std::unique_ptr<transport::ClientObserver> observe(core::ObservedNames names,
+                                                                     core::Position from) override;
+    void sessions(transport::SessionsRequest request,
+                  std::function<void(transport::SessionsAnswer)> answer) override;
+
+    // See ClientObservers::tell().
+    [[nodiscard]] bool tell_observers() { return observers_.tell(); }
 
 private:
+    [[nodiscard]] transport::SessionsReply sessions_now(
+        const transport::SessionsRequest& request) const;
+
     CoreLoop& loop_;
+    std::map<core::ClientId, std::shared_ptr<transport::ClientLine>> lines_;
+    core::ClientId newest_;
+    bool is_closed_ = false;
+    ClientObservers observers_;
 };
 
 }  // namespace mortise::detail

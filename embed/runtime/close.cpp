@@ -50,10 +50,12 @@ void CoreLoop::closed() {
 
 void CoreLoop::end() {
     ended_ = true;
+    desk_.close();
     timer_.cancel();
     insecurity_.cancel();
+    ages_.stop();
     stop_network();
-    lose_everything();
+    program_.lose_everything();
 }
 
 void CoreLoop::stop_network() {
@@ -68,14 +70,10 @@ void CoreLoop::abandon(const std::string& reason) {
     ended_ = true;
     ready_ = false;
     driver_->halt();
-    for (auto& [tag, call] : pending_.take_all()) {
-        if (!call.completion) continue;
-        const auto error = call.is_unknown_unanswered ? Errc::outcome_unknown : Errc::node_stopped;
-        call.completion->complete({error, {}, {}});
-    }
-    lose_everything();
+    desk_.close();
+    program_.abandon();
     closed();
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
 }
@@ -83,9 +81,9 @@ void CoreLoop::abandon(const std::string& reason) {
 void CoreLoop::stopped(const std::string& reason) {
     parts_.readiness.stop(reason);
     ready_ = false;
-    lose_everything();
+    program_.lose_everything();
     // The rest allocates memory, which may fail.
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
     // It must not be called from within one of the network's own calls.
@@ -94,31 +92,6 @@ void CoreLoop::stopped(const std::string& reason) {
         end();
         closed();
     });
-}
-
-// Allocates nothing, because the node may be stopping for lack of memory.
-void CoreLoop::lose_everything() {
-    holds_.lose_everything(LossReason::node_stopped);
-    auto refused = parts_.gate->close();
-    for (auto& submitted : refused) {
-        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
-    }
-    parts_.cache->close();
-    for (auto& submitted : waiting_.take_all()) {
-        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
-    }
-    fail_pending(core::CallError::node_stopped, core::CallError::outcome_unknown);
-}
-
-void CoreLoop::fail_pending(core::CallError error, core::CallError of_those_unknown) {
-    for (auto& [tag, call] : pending_.take_all()) {
-        core::CallAnswer answer{core::CallTag{tag},
-                                call.is_unknown_unanswered ? of_those_unknown : error};
-        try {
-            complete(call, answer);
-        } catch (const std::exception&) {  // the client cannot be answered
-        }
-    }
 }
 
 }  // namespace mortise::detail

@@ -2,6 +2,9 @@
 // with the same checks.
 #include "embed/runtime/core_loop.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "core/leases/lease_times.hpp"
@@ -60,12 +63,6 @@ std::string with_port_of(const std::string& listen, const std::string& listening
     return listen.substr(0, port_of(listen)) + listening_at.substr(port_of(listening_at));
 }
 
-// A hold is at risk when half of this time has passed, if it has not ended before.
-core::Nanoseconds risk_margin(const core::NodeOptions& options) {
-    const core::Nanoseconds ttl = std::chrono::milliseconds{options.session_ttl_ms};
-    return core::holder_trust(options.session_ttl_ms, options.clock_rate_bound_ppm) - ttl / 2;
-}
-
 }  // namespace
 
 CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed,
@@ -73,14 +70,21 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
     : parts_{std::move(parts)},
       options_{std::move(options)},
       timer_{parts_.io},
-      desk_{*this},
-      holds_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
-             risk_margin(options_)},
+      asleep_{boot_now() - steady_now()},
+      desk_{*this, parts_.io},
+      program_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
+               risk_margin(options_.session_ttl_ms, options_.clock_rate_bound_ppm),
+               {[this](const std::string& name) { return driver_->core().machine().inspect(name); },
+                [this] { return is_removed(); }},
+               estate.counters},
       began_{steady_now()},
-      insecurity_{parts_.io},
-      metrics_{estate.counters} {
+      ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
+             options_.access},
+            parts_.config.observability},
+      insecurity_{parts_.io} {
     if (parts_.config.listen.empty()) return;
     auto network = network_options(parts_, seed);
+    clients_max_ = network.limits.clients_max;
     if (!estate.listening_at.empty())
         network.listen = with_port_of(network.listen, estate.listening_at);
     network_ =
@@ -103,11 +107,13 @@ void CoreLoop::listen() {
 void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) {
     driver_ = std::make_unique<Driver>(options_, std::move(state),
                                        DriverPorts{log, writer, *this, *this}, read_clocks());
+    members_ = present_members();
 }
 
 void CoreLoop::begin(SubmittedCalls calls) {
     if (network_) network_->start();
     warn_of_insecurity();
+    ages_.start(driver_->core());
     step(core::TimerFired{});
     begin_calls(std::move(calls));
     take_calls();
@@ -117,6 +123,7 @@ void CoreLoop::step(core::Event event) {
     if (ended_ || driver_->is_stopped()) return;
     const bool is_nested = driver_->is_stepping();
     const auto began = read_clocks();
+    if (!is_nested) step_began_ = began.steady;
     driver_->handle(std::move(event), began);
     if (!is_nested) after_step(began.steady);
 }
@@ -128,10 +135,9 @@ void CoreLoop::after_step(core::Instant began) {
     tell_observers();
     set_timer();
     const Duration took = steady_now() - began;
-    metrics_.slowest_loop_turn = std::max(metrics_.slowest_loop_turn, took);
+    program_.counters().slowest_loop_turn = std::max(program_.counters().slowest_loop_turn, took);
     if (took <= turn_max) return;
-    ++metrics_.loop_overruns;
-    parts_.log.debug("overrun", "a step took " + to_string(took));
+    report_overrun(took);
 }
 
 void CoreLoop::written(core::WriteId id) {
@@ -150,52 +156,21 @@ void CoreLoop::take_calls() {
 // What is left is told after the events that arrived meanwhile.
 void CoreLoop::tell_observers() {
     if (driver_->is_stopped()) return;
-    if (parts_.observers.tell(driver_->core())) parts_.gate->wake_up();
+    const bool has_more = parts_.observers.tell(driver_->core());
+    if (desk_.tell_observers() || has_more) parts_.gate->wake_up();
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {
     if (!taken.empty()) stage(Stage::taken);
     parts_.cache->pass(taken);
-    core::Calls calls;
-    try {
-        for (; !taken.empty(); taken.pop_front())
-            calls.calls.push_back(begin_call(taken.front()));
-    } catch (...) {  // no memory: the node stops, and the calls that were not begun have to fail
-        waiting_.keep(taken);
-        throw;
-    }
+    auto calls = program_.begin(std::move(taken));
     if (!calls.calls.empty()) step(std::move(calls));
-}
-
-core::Call CoreLoop::begin_call(Submitted& submitted) {
-    const auto* release = submitted.call.get_if<core::ReleaseCall>();
-    if (release != nullptr) holds_.given_back(release->hold);
-    if (submitted.completion) {
-        PendingCall pending;
-        pending.completion = submitted.completion;
-        pending.progress_timeout = submitted.call.progress_timeout();
-        pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
-        if (const auto* upgrade = submitted.call.get_if<core::UpgradeCall>())
-            pending.upgrades = upgrade->hold;
-        if (const auto* acquire = submitted.call.get_if<core::AcquireCall>()) {
-            ++metrics_.acquires;
-            const auto& request = acquire->request;
-            if (submitted.call.may_be_cached())
-                pending.user = core::LockCache::User{request.locker, request.label};
-        }
-        pending.place = std::move(submitted.place);
-        pending_.add(submitted.call.tag(), std::move(pending));
-        submitted.completion.reset();
-    }
-    return submitted.call.take();
 }
 
 void CoreLoop::submit(core::Call call, std::function<void(core::CallAnswer&)> answered) {
     const auto tag = parts_.gate->next_tag();
     std::visit([&](auto& one) { one.tag = tag; }, call);
-    PendingCall pending;
-    pending.answered = std::move(answered);
-    pending_.add(tag, std::move(pending));
+    program_.expect(tag, std::move(answered));
     core::Calls calls;
     calls.calls.push_back(std::move(call));
     step(std::move(calls));
@@ -228,12 +203,15 @@ void CoreLoop::peer_up(core::Hello peer) {
     const bool is_new = connected_.insert_or_assign(id, peer).second;
     if (is_new) parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = id.raw()});
     refused_by_.erase(id);
+    unreached_.erase(id);
+    lost_at_.erase(id);
     warn_of_timing(peer);
     step(core::PeerUp{std::move(peer)});
 }
 
 void CoreLoop::peer_down(core::NodeId peer) {
     if (connected_.erase(peer) != 0) {
+        lost_at_.insert_or_assign(peer, std::time(nullptr));
         parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = peer.raw()});
     }
     step(core::PeerDown{peer});
@@ -247,7 +225,7 @@ void CoreLoop::received(core::NodeId from, core::PeerMessage message) {
 // --- the timer ---------------------------------------------------------------------------------
 
 core::Instant CoreLoop::deadline() const {
-    const auto idle_at = holds_.idle_at();
+    const auto idle_at = program_.holds().idle_at();
     const auto next = std::min(driver_->deadline(), parts_.cache->deadline());
     if (idle_at == core::Instant::never()) return next;
     const auto clocks = read_clocks();
@@ -265,12 +243,30 @@ void CoreLoop::set_timer() {
     });
 }
 
+// Not every pause costs locks, but a lock that was lost in one is hard to explain without this.
+void CoreLoop::warn_of_pause(core::Instant due) {
+    const auto now = read_clocks();
+    const auto asleep = now.boot - now.steady;
+    // What became due in a pause is due again and again until all of it is done.
+    const auto late = now.steady - std::max(due, fired_at_) + (asleep - asleep_);
+    asleep_ = asleep;
+    fired_at_ = now.steady;
+    if (late < std::max<core::Nanoseconds>(std::chrono::seconds{1}, options_.election_timeout))
+        return;
+    parts_.log.warn("paused",
+                    "did not run for " +
+                        to_string(Duration{std::chrono::floor<std::chrono::milliseconds>(late)}) +
+                        ": its process was stopped, or its machine slept or is overloaded; locks "
+                        "that it held may be lost. Check the load, the limits of its container, "
+                        "and whether the machine sleeps");
+}
+
 void CoreLoop::timer_fired() {
-    timer_at_ = core::Instant::never();
+    warn_of_pause(std::exchange(timer_at_, core::Instant::never()));
     if (ended_) return;
     take_calls();  // the wake for them may have failed without memory
     parts_.cache->look(steady_now());
-    auto releases = holds_.end_idle(boot_now());
+    auto releases = program_.holds().end_idle(boot_now());
     if (!releases.calls.empty()) step(std::move(releases));
     if (deadline() > steady_now()) {
         set_timer();

@@ -12,15 +12,16 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "embed/holds/hold_table.hpp"
 #include "embed/holds/lease_thread.hpp"
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
+#include "embed/runtime/age_watch.hpp"
 #include "embed/runtime/client_desk.hpp"
+#include "embed/runtime/commit_times.hpp"
 #include "embed/runtime/driver.hpp"
+#include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/observer_hub.hpp"
-#include "embed/runtime/pending_calls.hpp"
-#include "embed/runtime/waiting_calls.hpp"
+#include "embed/runtime/program_side.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
 #include "embed/threads/readiness.hpp"
@@ -52,13 +53,22 @@ struct LoopParts {
     DescriptorWatch& descriptors;
 };
 
+// Why a node takes no part for now.
+struct Suspension {
+    std::string why;
+    std::error_code code{};  // what is missing, if anything is
+};
+
 // What one run of the node passes on to the next one in the same process.
 struct Estate {
     std::string listening_at;
     Metrics counters;
 };
 
-class CoreLoop final : public Publisher, public PeerSender, public transport::NetworkEvents {
+class CoreLoop final : public NodeLoop,
+                       public Publisher,
+                       public PeerSender,
+                       public transport::NetworkEvents {
 public:
     CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, const Estate& estate);
     ~CoreLoop() override;
@@ -70,46 +80,47 @@ public:
 
     // --- on the core thread
     // Starts with calls that were taken from the gate before.
-    void begin(SubmittedCalls calls = {});
-    void take_calls();
+    void begin(SubmittedCalls calls) override;
+    void take_calls() override;
     void written(core::WriteId id);
-    void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials);
+    void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) override;
     void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
     void snapshot_rows(core::SnapshotRows rows) { step(std::move(rows)); }
     void install_taken() { step(core::InstallTaken{}); }
     void state_installed(core::StateInstalled installed) { step(installed); }
     // The node stops for good (P5).
-    void fail(const std::string& reason);
+    void fail(const std::string& reason) override;
     // The node stops communicating and holds nothing from here on. Calls wait until it runs again,
     // or until they can no longer be answered in time.
-    void suspend(const std::string& why);
+    void suspend(const Suspension& cause);
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
     // Hands the calls over to the next run of the node. This loop does nothing any more.
     [[nodiscard]] SubmittedCalls leave_calls();
     // Releases everything, transfers leadership, and calls `done`, perhaps at once.
-    void begin_close(std::function<void()> done);
+    void begin_close(std::function<void()> done) override;
     // Closes sockets and timers. This loop does nothing any more.
-    void end();
+    void end() override;
     // Stops the node for good without closing, cancelling or sending anything: the program has
     // closed its descriptors.
-    void abandon(const std::string& reason);
-    [[nodiscard]] Status status() const;
+    void abandon(const std::string& reason) override;
+    [[nodiscard]] Status status() const override;
     // True if it was removed from its cluster, as far as this node knows.
-    [[nodiscard]] bool is_removed() const;
+    [[nodiscard]] bool is_removed() const override;
     // True if it is a cluster of one although it is configured with peers.
     [[nodiscard]] bool is_alone_by_mistake() const;
     // What only this node knows about why it is not ready; empty if it is ready, or if the rest of
     // the status says everything.
     [[nodiscard]] std::string why_not_ready() const;
-    [[nodiscard]] Metrics metrics() const;
+    [[nodiscard]] Metrics metrics() const override;
 
     // --- for the client desk
     [[nodiscard]] const Config& config() const { return parts_.config; }
     [[nodiscard]] core::NodeId self() const { return options_.self; }
     [[nodiscard]] bool is_ready() const { return ready_; }
     [[nodiscard]] core::Instant began() const { return began_; }
+    [[nodiscard]] std::size_t clients_max() const { return clients_max_; }
     [[nodiscard]] bool is_insecure() const {
         return network_ && !parts_.credentials && network_->is_reachable_from_outside();
     }
@@ -124,11 +135,11 @@ private:
     void copied() override;
     void introduced(core::Hello caller) override;
     void refused(core::NodeId by, transport::Refusal why) override;
+    void unreached(core::NodeId peer, const std::string& why) override;
     void let_calls_wait();
 
     // core_loop.cpp: events
     void begin_calls(SubmittedCalls taken);
-    core::Call begin_call(Submitted& submitted);
     core::Hello hello() override;
     void peer_up(core::Hello peer) override;
     void peer_down(core::NodeId peer) override;
@@ -138,6 +149,7 @@ private:
     [[nodiscard]] core::Instant deadline() const;
     void set_timer();
     void timer_fired();
+    void warn_of_pause(core::Instant due);
 
     // report.cpp
     [[nodiscard]] std::string why_not_formed() const;
@@ -147,8 +159,12 @@ private:
     void warn_of_timing(const core::Hello& peer);
     [[nodiscard]] std::string missing_peers() const;
     [[nodiscard]] std::string why_missing(core::NodeId peer) const;
+    [[nodiscard]] std::string peers_that_disagree() const;
     void watch_ready();
     void members_changed();
+    [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
+    [[nodiscard]] std::string why_not_ready_now() const;
+    void report_overrun(Duration took);
     void connect_to_peers();
     [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
     // Whether only loopback addresses are dialled of those that an unknown caller names.
@@ -157,8 +173,6 @@ private:
     // close.cpp
     void stop_network();
     void stopped(const std::string& reason) override;
-    void lose_everything();
-    void fail_pending(core::CallError error, core::CallError of_those_unknown);
     void hand_over_leadership();
     void watch_hand_over();
     void closed();
@@ -168,30 +182,36 @@ private:
     void flush() override;
     void set_peers(const std::vector<core::Member>& peers) override;
     void disconnect(core::NodeId peer) override;
+    void notify(core::ClientId client, core::ClientNotice notice) override {
+        desk_.notify(client, notice);
+    }
+    void disconnect(core::ClientId client) override { desk_.disconnect(client); }
     void applied(const core::Applied& applied) override;
+    void appended(core::LogIndex last) override;
     void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;
-    void suspended(core::OperationId hold) override { holds_.suspended(hold); }
-    void contended(const core::Contended& contended) override { holds_.contended(contended); }
+    void suspended(core::OperationId hold) override { program_.holds().suspended(hold); }
+    void contended(const core::Contended& contended) override {
+        program_.holds().contended(contended);
+    }
     void lease_changed(const core::LeaseChanged& lease) override;
     void answered(core::CallAnswer answer) override;
     void state_replaced(core::LogId last) override;
     void noted(const core::Note& note) override;
-    void complete(PendingCall& call, core::CallAnswer& answer);
-    CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
-    void count(const CallOutcome& outcome);
 
     LoopParts parts_;
     core::NodeOptions options_;
     asio::steady_timer timer_;
     core::Instant timer_at_ = core::Instant::never();
+    core::Instant fired_at_;    // when the timer fired last
+    core::Nanoseconds asleep_;  // how long the machine was suspended since its start
     std::unique_ptr<Driver> driver_;
     ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
+    std::size_t clients_max_ = 0;
     std::vector<int> doors_;  // listening sockets that are watched
 
-    PendingCalls pending_;
-    HoldTable holds_;
+    ProgramSide program_;
     std::map<core::NodeId, core::Hello> connected_;
     struct Refused {
         transport::Refusal why;
@@ -199,11 +219,16 @@ private:
     };
     // the peers that refuse this node, until they are up again
     std::map<core::NodeId, Refused> refused_by_;
+    // why the newest attempt to connect to a peer failed, until it is up
+    std::map<core::NodeId, std::string> unreached_;
+    // the time of day, for people, when a connection with a peer was lost
+    std::map<core::NodeId, std::time_t> lost_at_;
     // the differing times that were reported
     std::map<core::NodeId, std::string> warned_of_timing_;
     std::vector<core::Member> peers_;  // the peers as the core named them
     // callers that claimed to be members since then
     std::map<core::NodeId, std::string> introduced_;
+    std::map<core::NodeId, std::string> members_;  // and their addresses, as last reported
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;
@@ -212,10 +237,12 @@ private:
     bool ended_ = false;
     std::optional<std::string> suspended_;  // the reason
     std::string listening_at_;              // while suspended
-    WaitingCalls waiting_;  // calls while suspended, or when there was no memory to begin them
     core::Instant began_;
+    core::Instant step_began_;
+    core::Instant overrun_told_at_;  // by an event
+    CommitTimes commits_;
+    AgeWatch ages_;
     asio::steady_timer insecurity_;
-    Metrics metrics_;
 };
 
 }  // namespace mortise::detail

@@ -62,6 +62,9 @@ public:
     virtual void set_peers(const std::vector<core::Member>& /*peers*/) {}
     // Closes the connections with that peer, which may open new ones.
     virtual void disconnect(core::NodeId /*peer*/) {}
+    // The same for client nodes that are connected to this one.
+    virtual void notify(core::ClientId /*client*/, core::ClientNotice /*notice*/) {}
+    virtual void disconnect(core::ClientId /*client*/) {}
 };
 
 // Receives what became final, in this order within a step.
@@ -69,6 +72,8 @@ class Publisher {
 public:
     virtual ~Publisher() = default;
     virtual void applied(const core::Applied& applied) = 0;
+    // The log of this node has the entries up to `last` now, and they are on their way to its disk.
+    virtual void appended(core::LogIndex /*last*/) {}
     virtual void lost(const core::HoldLost& lost) = 0;
     virtual void suspended(core::OperationId hold) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
@@ -120,6 +125,7 @@ public:
 private:
     void step(core::Event event, core::Now now);
     void carry_out(core::Effects effects);
+    void submit(core::Write write);
     void publish(core::Effects& effects);
     void save(core::Effects& effects);
 

@@ -61,6 +61,18 @@ std::string in_mebibytes(std::uint64_t bytes) {
     return std::to_string(bytes >> 20U) + " MiB";
 }
 
+// What the operator can do about it, as far as the code tells.
+core::Error with_advice(core::Error error) {
+    const auto add = [&](const char* advice) { error.what += std::string{"; "} + advice; };
+    if (error.code == storage::Errc::no_space)
+        add("make room on the volume of data_dir");
+    else if (error.code == storage::Errc::locked)
+        add("end what uses it, or give this node a directory of its own");
+    else if (error.code == storage::Errc::newer_format)
+        add("start it with that version");
+    return error;
+}
+
 void warn_holds_of(const Lease& lease, Notifier& notifier) {
     for (const auto& hold : lease.risk_watchers())
         notifier.post([hold] { hold->notify_trouble(); });
@@ -116,7 +128,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
     : config_{checked(std::move(config))},
       access_{std::move(access)},
       log_{config_.log, config_.own_id()},
-      gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop_->take_calls(); }); },
+      gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop().take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(), notifier_,
                                        config_.limits.calls)},
       cache_{std::make_shared<GrantCache>(gate_)},
@@ -125,7 +137,11 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
                   if (is_watching_) std::ignore = has_descriptors();
               }} {
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
-    open_store();
+    if (config_.role == Role::client) {
+        begin_client();
+    } else {
+        open_store();
+    }
     start_threads();
     is_watching_ = true;
 }
@@ -136,14 +152,15 @@ NodeRuntime::~NodeRuntime() {
 
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
-        log_.error("storage",
+        log_.error("directory_set_aside",
                    "the data directory cannot be used any more and is moved aside within it; this "
                    "node starts empty, without a vote, when its cluster adds it: " +
                        opened.set_aside + ". Look at that copy, and remove it when nobody " +
-                       "needs it: nothing else does");
+                       "needs it: nothing else does",
+                   {{"path", opened.set_aside}});
     }
     if (opened.is_copy) {
-        log_.warn("storage",
+        log_.warn("directory_copied",
                   "the data directory was restored or copied: if what it was copied "
                   "from is still in use, or if it is older than what this node said "
                   "last, remove it instead");
@@ -154,7 +171,7 @@ std::unique_ptr<TlsWatch> NodeRuntime::open_tls() {
     if (!config_.tls.is_set()) return nullptr;
     TlsWatch::Parts parts{
         log_, events_, [this](const TlsWatch::Credentials& credentials) {
-            asio::post(io_, [this, credentials] { loop_->set_credentials(credentials); });
+            asio::post(io_, [this, credentials] { loop().set_credentials(credentials); });
         }};
     return std::make_unique<TlsWatch>(config_, std::move(parts));
 }
@@ -169,23 +186,52 @@ void NodeRuntime::reload_tls() {
 // Reported once at the start, because these limits do not change.
 void NodeRuntime::report_limits() {
     const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
-    if (!budget.is_ample()) log_.warn("limits", why_not_ample(budget));
+    if (!budget.is_ample()) log_.warn("descriptors_scarce", why_not_ample(budget));
     if (config_.memory_only) return;
     const auto volume = storage::volume_bytes(config_.data_dir);
     const auto wanted = storage::directory_bytes_max(config_.limits.log_bytes, reserve_bytes);
     if (volume == 0 || volume >= wanted) return;
-    log_.warn("limits", "the volume of the data directory has " + in_mebibytes(volume) +
-                            "; with limits.log_bytes = " +
-                            std::to_string(config_.limits.log_bytes) + " the directory may take " +
-                            in_mebibytes(wanted) + " in addition to the lock table");
+    log_.warn("volume_small",
+              "the volume of the data directory has " + in_mebibytes(volume) +
+                  "; with limits.log_bytes = " + std::to_string(config_.limits.log_bytes) +
+                  " the directory may take " + in_mebibytes(wanted) +
+                  " in addition to the lock table");
 }
 
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {}, Missing::is_made);
-    if (!opened) throw in_one_line(opened.error());
+    if (!opened) throw in_one_line(with_advice(opened.error()));
     report_limits();
     begin_life(std::move(*opened), {});
     if (loop_->is_alone_by_mistake()) throw_alone_by_mistake(config_);
+}
+
+const core::Access& NodeRuntime::access_now() {
+    return tls_ ? tls_->credentials()->identity().access : access_;
+}
+
+LoopParts NodeRuntime::loop_parts() {
+    return {io_,
+            config_,
+            gate_,
+            *notifier_,
+            losses_,
+            events_,
+            observers_,
+            leases_,
+            cache_,
+            readiness_,
+            log_,
+            tls_ ? tls_->credentials() : nullptr,
+            [this] { begin_anew(); },
+            descriptors_};
+}
+
+void NodeRuntime::begin_client() {
+    auto options = client_options(config_);
+    options.access = access_now();
+    options.seed = random_number();
+    client_ = std::make_unique<ClientLoop>(loop_parts(), options);
 }
 
 std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const Estate& estate) {
@@ -193,27 +239,13 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.generation.incarnation;
     auto options = node_options(config_);
-    options.access = tls_ ? tls_->credentials()->identity().access : access_;
+    options.access = access_now();
     options.generation = opened.generation;
     options.former_life_ended = opened.former_life_ended;
     options.seed = random_number();
     options.generation.life = random_number();
-    LoopParts parts{io_,
-                    config_,
-                    gate_,
-                    *notifier_,
-                    losses_,
-                    events_,
-                    observers_,
-                    leases_,
-                    cache_,
-                    readiness_,
-                    log_,
-                    tls_ ? tls_->credentials() : nullptr,
-                    [this] { begin_anew(); },
-                    descriptors_};
     auto loop =
-        std::make_unique<CoreLoop>(std::move(parts), std::move(options), random_number(), estate);
+        std::make_unique<CoreLoop>(loop_parts(), std::move(options), random_number(), estate);
     loop->listen();
     ++life_;
     log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());
@@ -257,7 +289,7 @@ void NodeRuntime::start_threads() {
 }
 
 void NodeRuntime::run_core_thread() {
-    asio::post(io_, [this] { loop_->begin(); });
+    asio::post(io_, [this] { loop().begin({}); });
     while (true) {
         try {
             run_loop();
@@ -274,12 +306,12 @@ void NodeRuntime::run_core_thread() {
 // (P5).
 void NodeRuntime::core_broke(const char* what) noexcept {
     try {
-        loop_->fail(std::string{"the core thread failed: "} + what);
+        loop().fail(std::string{"the core thread failed: "} + what);
         return;
     } catch (const std::exception&) {  // there is no memory for the report either
     }
     try {
-        loop_->fail("no memory");
+        loop().fail("no memory");
     } catch (const std::exception&) {  // everything that could be reported was reported
     }
 }
@@ -308,7 +340,7 @@ void NodeRuntime::close() {
     is_quiet_.wait();
     const auto patience = config_.timing.close_timeout.to_nanoseconds() + moment;
     if (closed->wait_for(patience) == std::future_status::timeout) {
-        log_.error("close",
+        log_.error("disk_unresponsive",
                    "its disk does not answer: the data directory stays taken until it does");
     }
 }
@@ -374,7 +406,8 @@ void NodeRuntime::end_loop() {
     }
     readiness_.stop("it was closed");
     questions_.close();
-    loop_->end();
+    metrics_hub_.stop();
+    loop().end();
     work_.reset();
     io_.stop();
 }
@@ -387,7 +420,7 @@ void NodeRuntime::wait_released() noexcept {
         auto released = std::make_shared<std::promise<void>>();
         auto future = released->get_future();
         asio::post(io_,
-                   [this, released] { loop_->begin_close([released] { released->set_value(); }); });
+                   [this, released] { loop().begin_close([released] { released->set_value(); }); });
         const auto give_up =
             std::chrono::steady_clock::now() + config_.timing.close_timeout.to_nanoseconds();
         while (!is_abandoned_ && std::chrono::steady_clock::now() < give_up) {

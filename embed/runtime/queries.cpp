@@ -3,12 +3,13 @@
 #include <string>
 
 #include "embed/runtime/node_runtime.hpp"
+#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 
 void NodeRuntime::snapshot() {
-    last_status_.with([&](Status& last) { last = loop_->status(); });
-    last_metrics_.with([&](Metrics& last) { last = loop_->metrics(); });
+    last_status_.with([&](Status& last) { last = loop().status(); });
+    last_metrics_.with([&](Metrics& last) { last = loop().metrics(); });
 }
 
 Status NodeRuntime::status_of_child() const {
@@ -23,7 +24,7 @@ Status NodeRuntime::status_of_child() const {
 Status NodeRuntime::status() {
     if (is_forked()) return status_of_child();
     if (!readiness_.why_stopped()) {
-        auto status = questions_.ask([this] { return loop_->status(); }, gate_->call_timeout());
+        auto status = questions_.ask([this] { return loop().status(); }, gate_->call_timeout());
         if (status) {
             last_status_.with([&](Status& last) { last = *status; });
             if (!readiness_.why_stopped()) return *status;  // still not stopped
@@ -42,24 +43,43 @@ Status NodeRuntime::status() {
 Metrics NodeRuntime::metrics() {
     if (is_forked()) return {};
     if (!readiness_.why_stopped()) {
-        auto metrics = questions_.ask([this] { return loop_->metrics(); }, gate_->call_timeout());
-        if (metrics && tls_) metrics->certificate_left = tls_->time_left();
-        if (metrics) return with_log(*metrics);
+        const auto metrics =
+            questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
+        if (metrics) return *metrics;
     }
     return with_log(last_metrics_.with([](const Metrics& last) { return last; }));
+}
+
+// On the core thread.
+Metrics NodeRuntime::present_metrics() {
+    auto metrics = with_log(loop().metrics());
+    if (tls_) metrics.certificate_left = tls_->time_left();
+    return metrics;
 }
 
 Metrics NodeRuntime::with_log(Metrics metrics) const {
     metrics.log_writes = log_counters_.writes;
     metrics.log_bytes = log_counters_.bytes;
     metrics.slowest_log_write = log_counters_.slowest.load();
+    metrics.log_write_time = log_counters_.times.read();
     return metrics;
+}
+
+// The sink of the events may be the slow one: it must not keep itself busy.
+void NodeRuntime::callback_slow(std::chrono::nanoseconds took) noexcept {
+    constexpr core::Nanoseconds pause = std::chrono::seconds{10};
+    const auto now = steady_now();
+    auto told_at = slow_told_at_.load();
+    if (now < core::Instant{told_at} + pause) return;
+    if (!slow_told_at_.compare_exchange_strong(told_at, now.ns)) return;
+    events_.publish({.kind = NodeEvent::Kind::slow_callback, .took = took});
 }
 
 // One thread writes these counters, others read them.
 void LogCounters::count(const LogWrite& write) {
     ++writes;
     bytes += write.bytes;
+    times.count(write.took);
     if (write.took > slowest.load()) slowest = write.took;
 }
 
@@ -72,13 +92,13 @@ constexpr auto answer_patience = std::chrono::milliseconds{100};
 
 std::string NodeRuntime::why_not_ready() {
     if (is_forked()) return {};
-    return questions_.ask([this] { return loop_->status().why_not_ready; }, answer_patience)
+    return questions_.ask([this] { return loop().status().why_not_ready; }, answer_patience)
         .value_or("");
 }
 
 bool NodeRuntime::is_removed() {
     if (is_forked()) return false;
-    return questions_.ask([this] { return loop_->is_removed(); }, answer_patience).value_or(false);
+    return questions_.ask([this] { return loop().is_removed(); }, answer_patience).value_or(false);
 }
 
 }  // namespace mortise::detail

@@ -1,13 +1,58 @@
 // Reports of the node about itself: on request, and when something has changed.
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/timing_words.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
+#include "embed/values/duration_buckets.hpp"
 
 namespace mortise::detail {
+
+namespace {
+
+std::string ids_in_words(const std::vector<core::NodeId>& ids) {
+    std::string text;
+    for (const auto id : ids)
+        text += (text.empty() ? "" : ", ") + std::to_string(id.raw());
+    return text;
+}
+
+// "2026-01-31 13:00:00 UTC"
+std::string utc_in_words(std::time_t time) {
+    std::tm parts{};
+    std::array<char, 32> text{};
+    ::gmtime_r(&time, &parts);
+    std::strftime(text.data(), text.size(), "%F %T UTC", &parts);
+    return text.data();
+}
+
+// The refusal, and what the operator can do about it.
+std::string refusal_in_words(transport::Refusal refusal) {
+    using transport::Refusal;
+    const auto with = [&](const char* advice) {
+        return std::string{transport::to_string(refusal)} + ": " + advice;
+    };
+    switch (refusal) {
+        case Refusal::protocol: return with("give both nodes the same version");
+        case Refusal::wrong_cluster:
+            return with("give this node the directory it had in that cluster, or an empty one");
+        case Refusal::unknown_node:
+            return with("list this node among its peers, or add it with mortise members add");
+        case Refusal::wrong_node: return with("correct the address");
+        case Refusal::identity: return with("issue a certificate for this node");
+        case Refusal::cluster_name: return with("correct cluster in one of their files");
+        case Refusal::copied: return with("stop that node, or remove this directory");
+        default: return std::string{transport::to_string(refusal)};  // it says enough
+    }
+}
+
+}  // namespace
 
 void CoreLoop::watch_leader() {
     const auto leader = driver_->core().raft().leader();
@@ -16,12 +61,14 @@ void CoreLoop::watch_leader() {
     leader_ = leader;
     connect_to_peers();
     const auto peer = leader ? leader->raw() : NodeId{0};
-    if (leader) ++metrics_.leader_changes;
+    if (leader) ++program_.counters().leader_changes;
     using Kind = NodeEvent::Kind;
     if (led) parts_.events.publish({.kind = Kind::lost_leadership});
     parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
     if (leader == options_.self) parts_.events.publish({.kind = Kind::became_leader});
-    parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
+    parts_.log.info("leader_changed",
+                    leader ? "node " + std::to_string(peer) + " leads" : "no leader",
+                    {{"leader", std::to_string(peer)}});
 }
 
 // Repeated, so that the operator does not forget it.
@@ -29,7 +76,8 @@ void CoreLoop::warn_of_insecurity() {
     if (ended_ || !network_ || parts_.credentials || !network_->is_reachable_from_outside()) return;
     parts_.log.warn("insecure",
                     "listens on " + network_->listening_at() +
-                        " without TLS (tls.insecure): everybody who reaches it may do everything");
+                        " without TLS (tls.insecure): everybody who reaches it may do everything",
+                    {{"address", network_->listening_at()}});
     insecurity_.expires_after(std::chrono::hours{1});
     insecurity_.async_wait([this](std::error_code error) {
         if (!error) warn_of_insecurity();
@@ -43,20 +91,42 @@ void CoreLoop::warn_of_timing(const core::Hello& peer) {
     auto& warned = warned_of_timing_[peer.node];
     if (warned == differences) return;
     warned = std::move(differences);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::timing_differs, .text = warned, .peer = peer.node.raw()});
     if (warned.empty()) return;
-    parts_.log.warn("timing", "node " + std::to_string(peer.node.raw()) + " is configured with " +
-                                  warned + ": all members of a cluster should have the same");
+    const auto id = std::to_string(peer.node.raw());
+    parts_.log.warn("timing_differs",
+                    "node " + id + " is configured with " + warned +
+                        ": all members of a cluster should have the same",
+                    {{"peer", id}, {"timing", warned}});
 }
 
 void CoreLoop::watch_ready() {
     const auto& core = driver_->core();
     const bool ready = !driver_->is_stopped() && leader_ && core.agent().open_session() &&
-                       holds_.has_valid_lease();
+                       program_.holds().has_valid_lease();
     if (ready == ready_) return;
     ready_ = ready;
     parts_.readiness.set_ready(ready);
-    parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
-    parts_.log.info("ready", ready ? "ready" : "not ready");
+    if (ready) {
+        parts_.log.info("ready", "ready");
+        parts_.events.publish({.kind = NodeEvent::Kind::ready});
+        return;
+    }
+    const auto why = why_not_ready_now();
+    parts_.log.info("not_ready", "not ready: " + why, {{"reason", why}});
+    parts_.events.publish({.kind = NodeEvent::Kind::not_ready, .text = why});
+}
+
+std::string CoreLoop::why_not_ready_now() const {
+    if (suspended_) return *suspended_;
+    if (close_tag_.is_set()) return "it is being closed";
+    if (!leader_) {
+        const auto why = why_not_ready();
+        return why.empty() ? "no leader is known" : why;
+    }
+    return driver_->core().agent().open_session() ? "the lease of its session has ended"
+                                                  : "it has no session yet";
 }
 
 // "1, 2, 3; learners 4"
@@ -70,8 +140,36 @@ void CoreLoop::members_changed() {
     }
     const auto text = "voters " + voters + (learners.empty() ? "" : "; learners " + learners) +
                       (present.is_joint() ? "; a change is in progress" : "");
-    parts_.log.info("members", "the members are now " + text);
+    parts_.log.info("members_changed", "the members are now " + text, {{"members", text}});
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
+    auto former = std::exchange(members_, present_members());
+    if (former.empty()) return;  // the cluster was formed
+    for (const auto& [id, address] : members_) {
+        if (former.erase(id) != 0) continue;
+        parts_.events.publish(
+            {.kind = NodeEvent::Kind::member_added, .text = address, .peer = id.raw()});
+    }
+    for (const auto& [id, address] : former)
+        parts_.events.publish({.kind = NodeEvent::Kind::member_removed, .peer = id.raw()});
+}
+
+std::map<core::NodeId, std::string> CoreLoop::present_members() const {
+    const auto& present = driver_->core().raft().configuration();
+    std::map<core::NodeId, std::string> members;
+    for (const auto id : present.all())
+        members.emplace(id, present.find(id)->address);
+    return members;
+}
+
+// An event for each of them would come on top of what makes the node slow.
+void CoreLoop::report_overrun(Duration took) {
+    constexpr auto pause = std::chrono::seconds{1};
+    ++program_.counters().loop_overruns;
+    parts_.log.debug("step_slow", "a step took " + to_string(took), {{"took", to_string(took)}});
+    const auto now = steady_now();
+    if (overrun_told_at_ != core::Instant{} && now < overrun_told_at_ + pause) return;
+    overrun_told_at_ = now;
+    parts_.events.publish({.kind = NodeEvent::Kind::loop_overrun, .took = took});
 }
 
 // What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
@@ -82,7 +180,20 @@ std::string CoreLoop::why_not_formed() const {
     const auto missing = missing_peers();
     if (!missing.empty())
         return "all its voters have to form it, and there is no connection with " + missing;
+    const auto disagreement = peers_that_disagree();
+    if (!disagreement.empty()) return disagreement + ": list the same peers in the files of all";
     return "all voters are connected; it is formed if they name the same peers";
+}
+
+// "node 2 names the peers 1, 2, 3, and this node 1, 2"; empty if all name the same.
+std::string CoreLoop::peers_that_disagree() const {
+    const auto ours = driver_->hello().voters;
+    for (const auto& [id, hello] : connected_) {
+        if (hello.voters == ours || hello.voters.empty()) continue;
+        return "node " + std::to_string(id.raw()) + " names the peers " +
+               ids_in_words(hello.voters) + ", and this node " + ids_in_words(ours);
+    }
+    return {};
 }
 
 std::string CoreLoop::why_not_ready() const {
@@ -110,9 +221,18 @@ std::string CoreLoop::missing_peers() const {
 // A peer that refuses is asked repeatedly, so an old refusal does not count.
 std::string CoreLoop::why_missing(core::NodeId peer) const {
     constexpr auto lasts = std::chrono::seconds{30};
+    const auto lost = lost_at_.find(peer);
+    const auto since =
+        lost == lost_at_.end() ? std::string{} : ", lost at " + utc_in_words(lost->second);
     const auto refused = refused_by_.find(peer);
-    if (refused == refused_by_.end() || steady_now() > refused->second.at + lasts) return {};
-    return ", which refuses: " + std::string{transport::to_string(refused->second.why)};
+    if (refused != refused_by_.end() && steady_now() <= refused->second.at + lasts)
+        return since + ", which refuses: " + refusal_in_words(refused->second.why);
+    if (const auto reason = unreached_.find(peer); reason != unreached_.end())
+        return since + ": " + reason->second;
+    // The first attempt is still under way.
+    constexpr auto soon = std::chrono::seconds{1};
+    if (steady_now() < began_ + soon) return since;
+    return since + ": " + std::string{transport::no_answer_in_words};
 }
 
 Status CoreLoop::status() const {
@@ -143,30 +263,20 @@ bool CoreLoop::is_alone_by_mistake() const {
 }
 
 Metrics CoreLoop::metrics() const {
-    auto metrics = counters();
+    auto metrics = program_.metrics(counters());
     const auto& core = driver_->core();
-    metrics.holds = holds_.size();
-    metrics.served_from_cache = parts_.cache->served();
-    const auto timed_out = parts_.cache->timed_out();
-    const auto cancelled = parts_.cache->cancelled();
-    metrics.acquires += metrics.served_from_cache + timed_out + cancelled;
-    metrics.timed_out += timed_out;
-    metrics.cancelled += cancelled;
-    metrics.granted += metrics.served_from_cache;
-    metrics.calls_refused += parts_.gate->refused();
-    metrics.waits = pending_.size() + parts_.cache->waiting();
+    metrics.log_memory_bytes = core.raft().log().bytes();
+    metrics.unsaved_bytes = core.state_lag_bytes();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();
-    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
+    metrics.late_callbacks = parts_.notifier.slow_tasks() + parts_.losses.slow_tasks();
     return metrics;
 }
 
 // For this run and the earlier ones in this process.
 Metrics CoreLoop::counters() const {
-    auto metrics = metrics_;
-    metrics.holds_lost += holds_.holds_lost();
-    metrics.sessions_expired += holds_.sessions_expired();
+    auto metrics = program_.counted();
     metrics.messages_refused += driver_->core().refused_messages();
     metrics.lost_untold += driver_->core().agent().released_unnotified();
     if (!network_) return metrics;

@@ -37,11 +37,19 @@ void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
     if (why == transport::Refusal::unknown_node) step(core::UnknownTo{by});
 }
 
-void CoreLoop::suspend(const std::string& why) {
+// Only for the operator. A peer that cannot be reached does not refuse any more.
+void CoreLoop::unreached(core::NodeId peer, const std::string& why) {
+    refused_by_.erase(peer);
+    unreached_.insert_or_assign(peer, why);
+}
+
+void CoreLoop::suspend(const Suspension& cause) {
     driver_->halt();
-    suspended_ = why;
+    suspended_ = cause.why;
     ended_ = true;
+    desk_.close();
     timer_.cancel();
+    ages_.stop();
     if (network_) {
         listening_at_ = network_->listening_at();
         stop_network();
@@ -49,10 +57,12 @@ void CoreLoop::suspend(const std::string& why) {
     connected_.clear();
     if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});
     leader_.reset();
-    parts_.log.error("suspended", "takes no part for now: " + why);
+    parts_.log.error("suspended", "takes no part for now: " + cause.why, {{"reason", cause.why}});
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::suspended, .text = cause.why, .error = cause.code});
     // The session is not renewed any more, and the next run has another one.
-    holds_.lose_everything(LossReason::expired);
-    fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
+    program_.holds().lose_everything(LossReason::expired);
+    program_.fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
     watch_ready();
     if (closed_) return closed();
     let_calls_wait();
@@ -60,7 +70,7 @@ void CoreLoop::suspend(const std::string& why) {
 
 void CoreLoop::stay_suspended(const std::string& why) {
     suspended_ = why;
-    parts_.log.warn("suspended", "takes no part yet: " + why);
+    parts_.log.warn("still_suspended", "takes no part yet: " + why, {{"reason", why}});
 }
 
 void CoreLoop::let_calls_wait() {
@@ -68,9 +78,9 @@ void CoreLoop::let_calls_wait() {
     parts_.cache->send_all();
     auto taken = parts_.gate->take();
     parts_.cache->pass(taken);
-    waiting_.add(std::move(taken), now, parts_.gate->call_timeout());
-    waiting_.give_up(now);
-    const auto next = waiting_.deadline();
+    program_.waiting().add(std::move(taken), now, parts_.gate->call_timeout());
+    program_.waiting().give_up(now);
+    const auto next = program_.waiting().deadline();
     if (next == core::Instant::never()) return;
     timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{next.ns}});
     timer_.async_wait([this](std::error_code ec) {
@@ -81,7 +91,7 @@ void CoreLoop::let_calls_wait() {
 SubmittedCalls CoreLoop::leave_calls() {
     suspended_.reset();
     timer_.cancel();
-    return waiting_.take_all();
+    return program_.waiting().take_all();
 }
 
 }  // namespace mortise::detail

@@ -158,9 +158,11 @@ LockInfo from_core(const core::LockView& view) {
     info.policy = from_core(view.policy);
     for (const auto& grant : view.holders) {
         const auto session = grant.operation.session;
-        info.holders.push_back({view.nodes.at(session).raw(), session.raw(), grant.label,
-                                from_core(grant.mode), from_core(grant.token), grant.since.raw(),
-                                grant.is_cached(), grant.slots});
+        const auto left = view.leases_left.find(session);
+        info.holders.push_back(
+            {view.nodes.at(session).raw(), session.raw(), grant.label, from_core(grant.mode),
+             from_core(grant.token), grant.since.raw(), grant.is_cached(), grant.slots,
+             left == view.leases_left.end() ? Duration::max() : Duration{left->second}});
     }
     for (const auto& waiter : view.waiters) {
         const auto session = waiter.operation.session;
@@ -200,6 +202,19 @@ std::string to_text(const core::ClusterId& cluster) {
                   static_cast<unsigned long long>(cluster.low));
     text.pop_back();
     return text;
+}
+
+SessionInfo session_of(const core::SessionView& view) {
+    SessionInfo info;
+    info.id = view.id.raw();
+    info.node = view.node.raw();
+    info.label = view.label;
+    info.age = view.known;
+    info.ttl = std::chrono::milliseconds{view.ttl_ms};
+    info.lease_left = view.left ? Duration{*view.left} : Duration::max();
+    info.holds = view.holds;
+    info.waits = view.waits;
+    return info;
 }
 
 Status status_of(const transport::MemberStatus& member) {
@@ -301,6 +316,17 @@ core::NodeOptions node_options(const Config& config) {
     options.cluster_name = config.cluster;
     options.call_timeout = timing.call_timeout.to_nanoseconds();
     options.log_bytes_max = config.limits.log_bytes;
+    return options;
+}
+
+core::ClientOptions client_options(const Config& config) {
+    const auto as_member = node_options(config);
+    core::ClientOptions options;
+    options.members = config.peers.size();
+    options.election_timeout = as_member.election_timeout;
+    options.session_ttl_ms = as_member.session_ttl_ms;
+    options.clock_rate_bound_ppm = as_member.clock_rate_bound_ppm;
+    options.call_timeout = as_member.call_timeout;
     return options;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/agent/call.hpp"
+#include "core/client/client_core.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/node/node_core.hpp"
 #include "embed/values/lock_mode.hpp"
@@ -36,6 +37,8 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 // The address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);
 
+[[nodiscard]] SessionInfo session_of(const core::SessionView& view);
+
 // Checks what no cluster would accept; no error if they are valid. The mode of the options is that
 // of a request for one name.
 [[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);
@@ -45,5 +48,7 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 
 // Voters, timing and limits; the rest comes from the data directory.
 [[nodiscard]] core::NodeOptions node_options(const Config& config);
+// Of a client node.
+[[nodiscard]] core::ClientOptions client_options(const Config& config);
 
 }  // namespace mortise::detail

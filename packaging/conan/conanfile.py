@@ -63,6 +63,8 @@ class MortiseConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["MORTISE_BUILD_TESTS"] = False
         toolchain.cache_variables["MORTISE_BUILD_EXAMPLES"] = False
+        toolchain.cache_variables["MORTISE_CONSOLE"] = False
+        toolchain.cache_variables["MORTISE_CONSOLE"] = False
         toolchain.cache_variables["MORTISE_BUILD_TOOLS"] = bool(self.options.tools)
         toolchain.generate()
 

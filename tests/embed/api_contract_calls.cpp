@@ -227,6 +227,7 @@ TEST_F(ApiContractCalls, Look) {
     lock = node_.inspect("x/1", ReadLevel::local);
     lock = node_.inspect("x/1", ec_);
     lock = node_.inspect("x/1", ReadLevel::linearizable, ec_);
+    lock = node_.inspect("x/1", ReadLevel::local, 10, ec_);
     EXPECT_FALSE(ec_);
     std::vector<LockInfo> locks = node_.list("x/");
     EXPECT_EQ(locks.size(), 1U);
@@ -248,6 +249,8 @@ TEST_F(ApiContractCalls, TheNode) {
     const Metrics metrics = node_.metrics();
     EXPECT_EQ(metrics.acquires, 0U);
     Subscription subscription = node_.on_event([](const NodeEvent&) {});
+    Subscription readings = node_.on_metrics(1s, [](const Metrics&) {});
+    EXPECT_TRUE(readings);
     EXPECT_TRUE(subscription);
     subscription.end();
     Node moved = std::move(node_);

@@ -98,5 +98,28 @@ TEST_F(Names, ThatAreEmptyOrTooLongAreRefusedByEveryCall) {
         EXPECT_EQ(verdict, Errc::invalid_argument);
 }
 
+TEST_F(Names, AreListedWithAsManyHoldersAsAPersonReads) {
+    std::vector<Hold> holds;
+    for (int i = 0; i < 10; ++i)
+        holds.push_back(node_.acquire("b/crowd", {.mode = LockMode::shared}));
+    holds.push_back(node_.acquire("a"));
+    holds.push_back(node_.acquire("c"));
+    std::error_code ec;
+    const auto info = node_.inspect("b/crowd", ReadLevel::local, 4, ec);
+    EXPECT_EQ(info.holders.size(), 4U);
+    EXPECT_EQ(info.holders_total, 10U);
+    EXPECT_TRUE(info.truncated);
+    auto locks = node_.list("", "", 100, ReadLevel::local, 4, ec);
+    ASSERT_EQ(locks.size(), 2U);  // the second one fills the page
+    EXPECT_EQ(locks[1].name, "b/crowd");
+    EXPECT_EQ(locks[1].holders.size(), 4U);
+    locks = node_.list("", "b/crowd", 100, ReadLevel::local, 4, ec);
+    ASSERT_EQ(locks.size(), 1U);
+    EXPECT_EQ(locks[0].name, "c");
+    EXPECT_FALSE(locks[0].truncated);
+    std::ignore = node_.inspect("", ReadLevel::local, 4, ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+}
+
 }  // namespace
 }  // namespace mortise

@@ -116,9 +116,10 @@ protected:
 
 TEST_F(Unformed, ACallSaysWhoIsMissing) {
     Node node{member(0, 3)};
-    const auto missing =
-        "no connection with 2 (" + peers_[1].address + "), 3 (" + peers_[2].address + ")";
-    EXPECT_SAYS(node.status().why_not_ready, missing);
+    const std::string no_one = ": nothing listens there: start it, or correct its address)";
+    const auto missing = "no connection with 2 (" + peers_[1].address + no_one + ", 3 (" +
+                         peers_[2].address + no_one;
+    EXPECT_TRUE(comes_to_say(node, missing)) << node.status().why_not_ready;
     std::error_code ec;
     EXPECT_FALSE(node.acquire("x", ec));
     EXPECT_EQ(ec, Errc::no_quorum);
@@ -128,7 +129,17 @@ TEST_F(Unformed, ACallSaysWhoIsMissing) {
 TEST_F(Unformed, PeersThatNameOthersAreSuspected) {
     const Node one{member(0, 2)};
     const Node two{member(1, 3)};
-    EXPECT_TRUE(comes_to_say(one, "if they name the same peers")) << one.status().why_not_ready;
+    EXPECT_TRUE(comes_to_say(one, "node 2 names the peers 1, 2, 3, and this node 1, 2: list"))
+        << one.status().why_not_ready;
+}
+
+TEST_F(Unformed, WhoWaitsForAStoppedNodeIsToldWhyItStopped) {
+    Node node{member(0, 2)};
+    node.close();
+    const auto why = node.status().why_stopped;
+    ASSERT_NE(why, "");
+    EXPECT_SAYS(words_of([&] { std::ignore = node.wait_ready(std::chrono::steady_clock::now()); }),
+                why);
 }
 
 TEST_F(Unformed, APortInUseIsSaidOnce) {

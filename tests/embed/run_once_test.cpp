@@ -58,8 +58,7 @@ TEST_F(RunOnce, DoesNotRunWhileItRuns) {
 TEST_F(RunOnce, AnExceptionIsTheOutcomeAndIsPassedOn) {
     const auto job = [](const JobRun&) { throw std::runtime_error{"no\ndisk"}; };
     EXPECT_THROW((void)run_once_per(node_, "job", 10ms, job), std::runtime_error);
-    EXPECT_FALSE(node_.inspect("job").is_held());
-    const auto last = run_when_due();
+    const auto last = run_when_due();  // the release is sent, and was not awaited
     ASSERT_TRUE(last);
     EXPECT_EQ(last->end, RunEnd::failed);
     EXPECT_EQ(last->outcome, "no\ndisk");

@@ -57,6 +57,8 @@ public:
         std::ranges::move(effects.install, std::back_inserter(installs));
         if (effects.save_countdowns) countdowns = std::move(*effects.save_countdowns);
         std::ranges::move(effects.disconnect, std::back_inserter(disconnected));
+        std::ranges::move(effects.notices, std::back_inserter(notices));
+        std::ranges::move(effects.unfit_clients, std::back_inserter(unfit_clients));
         superseded = superseded || effects.superseded;
         copied = copied || effects.copied;
         if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
@@ -218,6 +220,8 @@ public:
     SavedCountdowns countdowns;  // as last saved
     LogIndex purged_to;
     std::vector<NodeId> disconnected;
+    std::vector<std::pair<ClientId, ClientNotice>> notices;
+    std::vector<ClientId> unfit_clients;
     bool checks_grants = true;  // false if another member lies
     bool superseded = false;
     bool copied = false;

@@ -15,18 +15,9 @@ std::string more(std::size_t total, std::size_t listed) {
     return "... and " + std::to_string(total - listed) + " more";
 }
 
-// In tenths of a second, unless that would be too fine.
-std::string in_words(Duration left) {
-    const auto time = left.to_nanoseconds();
-    const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
-    if (time > std::chrono::seconds{10}) return to_string(whole);
-    const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
-}
-
 std::string time_left(const ClosureInfo& closure) {
     if (!closure.left.is_set()) return "for an unknown time";
-    return "for at most " + in_words(closure.left);
+    return "for at most " + short_time(closure.left);
 }
 
 std::string why(ClosedBy by) {
@@ -131,6 +122,14 @@ std::string closed_text(const LockInfo& lock) {
 }
 
 }  // namespace
+
+std::string short_time(Duration duration) {
+    const auto time = duration.to_nanoseconds();
+    const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
+    if (time > std::chrono::seconds{10}) return to_string(whole);
+    const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+}
 
 std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
     Table table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -12,9 +13,13 @@
 
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/exit_code.hpp"
+#include "tools/mortise/port_owner.hpp"
 #include "tools/mortise/service_manager.hpp"
 #include "tools/mortise/signals.hpp"
 #include <mortise/config.hpp>
+#ifdef MORTISE_CONSOLE
+#include <mortise/console.hpp>
+#endif
 #include <mortise/escaped.hpp>
 #include <mortise/node.hpp>
 
@@ -40,24 +45,28 @@ void warn_about_two_addresses(const Config& config) {
     }
 }
 
-// Reports on stderr why the node is not ready; each reason once until it changes.
+// Reports on stderr why the node is not ready; each reason once until it was ready, also if two of
+// them alternate.
 class Waiting {
 public:
     void look(const Status& status) {
         if (status.ready) {
             since_ = Clock::now();
             told_.clear();
-        } else if (Clock::now() - since_ >= patience && status.why_not_ready != told_) {
-            told_ = status.why_not_ready;
-            std::cerr << "mortise: not ready: " << escaped(told_) << std::endl;
+        } else if (Clock::now() - since_ >= patience) {
+            if (told_.size() >= reasons_max) told_.clear();
+            if (told_.insert(status.why_not_ready).second)
+                std::cerr << "mortise: not ready: " << escaped(status.why_not_ready) << std::endl;
         }
     }
 
 private:
     using Clock = std::chrono::steady_clock;
 
+    static constexpr std::size_t reasons_max = 100;
+
     Clock::time_point since_ = Clock::now();
-    std::string told_;
+    std::set<std::string> told_;
 };
 
 // Without a file and without variables, the file was probably forgotten, so the error mentions
@@ -70,6 +79,19 @@ Config config_of(const NodeCommand& command) {
         const bool is_missing = std::getenv("MORTISE_DATA_DIR") == nullptr;
         if (error.place().key != "MORTISE_DATA_DIR" || !is_missing) throw;
         throw Failure{ExitCode::config, line_of(error) + "; or give --config FILE"};
+    }
+}
+
+// The error of a port that is in use names its owner, if this user may know it.
+Node open(const Config& config) {
+    try {
+        return Node{config};
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::address_in_use) throw;
+        const auto owner = owner_of_port(port_of(config.listen));
+        throw Failure{ExitCode::taken, line_of(error) +
+                                           (owner ? ", by " + owner->to_string() : "") +
+                                           ": end that process, or give this node another port"};
     }
 }
 
@@ -137,13 +159,35 @@ void announce(const Status& status) {
     std::cout.clear();  // the node stops if its line cannot be printed
 }
 
+#ifdef MORTISE_CONSOLE
+// Its address is reported on stderr: stdout has one line, when the node is ready.
+std::optional<Console> open_console(const NodeCommand& command, const Config& config, Node& node) {
+    if (!command.console) return std::nullopt;
+    ConsoleOptions options;
+    options.listen = command.console->empty() ? options.listen : *command.console;
+    options.allow_remote = command.console_remote;
+    if (command.console_break) options.allow_break = true;
+    options.hosts = command.console_hosts;
+    options.tls = config.tls;
+    options.log = config.log;
+    Console console{node, std::move(options)};
+    std::cerr << "mortise: console at " << console.url() << std::endl;
+    return console;
+}
+#else
+std::optional<int> open_console(const NodeCommand&, const Config&, const Node&) {
+    return std::nullopt;
+}
+#endif
+
 }  // namespace
 
 ExitCode run(const NodeCommand& command) {
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     const Files files{command.config};
     NodeSignals signals;
-    Node node{config};
+    Node node = open(config);
+    auto console = open_console(command, config, node);
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);
@@ -167,7 +211,8 @@ ExitCode run(const NodeCommand& command) {
         }
     }
     manager.stopping();
-    node.close();
+    node.close();  // ends what the console asks of it
+    console.reset();
     return ExitCode::ok;
 }
 

@@ -3,11 +3,37 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <system_error>
 
+#include "core/access/identity.hpp"
 #include "core/agent/call.hpp"
+#include "core/base/result.hpp"
+#include "core/client/client_message.hpp"
 #include "transport/wire/client_messages.hpp"
 
 namespace mortise::transport {
+
+// A connection to a client node (S49).
+class ClientLine {
+public:
+    virtual ~ClientLine() = default;
+    // The notice travels after those before it. If the client does not hear them, the connection
+    // is closed.
+    virtual void send(const core::ClientNotice& notice) = 0;
+    // Closes the connection: the client sent what no client sends.
+    virtual void close() = 0;
+};
+
+// The observer of one client. It may be destroyed at any time; then it answers no more.
+class ClientObserver {
+public:
+    virtual ~ClientObserver() = default;
+
+    // Answered on the same thread, at once or later, at most once, and not after the observer is
+    // destroyed. Call it again only after that.
+    virtual void next(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) = 0;
+};
 
 class ClientService {
 public:
@@ -20,6 +46,22 @@ public:
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
+    [[nodiscard]] virtual std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
+                                                                  core::Position from) = 0;
+    virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;
+
+    // --- client nodes
+
+    // A client node begins to speak on this connection. The error says why it may not.
+    virtual core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> /*line*/) {
+        return core::Error{std::make_error_code(std::errc::not_supported),
+                           "this member serves no client nodes"};
+    }
+    // `access` is what the certificate of the connection allows.
+    virtual void said(core::ClientId /*client*/, core::ClientMessage /*message*/,
+                      const core::Access& /*access*/) {}
+    // Its connection has ended. Called once for each that was admitted.
+    virtual void gone(core::ClientId /*client*/) {}
 };
 
 }  // namespace mortise::transport

@@ -330,6 +330,47 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
     impl_->call<ChangeAnswer>(std::move(done), make, take);
 }
 
+void MemberClient::say(std::string piece, Done<void> done) {
+    const auto make = [piece = std::move(piece)](wire::Member::Client& member) {
+        auto call = member.sayRequest();
+        call.setPiece(data_of(piece));
+        return call;
+    };
+    impl_->call<void>(std::move(done), make, [](auto&) { return core::Result<void>{}; });
+}
+
+void MemberClient::hear(Done<std::string> done) {
+    impl_->call<std::string>(
+        std::move(done), [](wire::Member::Client& member) { return member.hearRequest(); },
+        [](auto& response) -> core::Result<std::string> {
+            return std::string{bytes_of(response.getPiece())};
+        });
+}
+
+void MemberClient::observe(const ObserveRequest& request, Done<ObserveAnswer> done) {
+    const auto make = [request](wire::Member::Client& member) {
+        auto call = member.observeRequest();
+        write(request, call.initRequest());
+        return call;
+    };
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    impl_->call<ObserveAnswer>(std::move(done), make, take);
+}
+
+void MemberClient::sessions(const SessionsRequest& request, Done<SessionsAnswer> done) {
+    const auto make = [request](wire::Member::Client& member) {
+        auto call = member.sessionsRequest();
+        write(request, call.initRequest());
+        return call;
+    };
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    impl_->call<SessionsAnswer>(std::move(done), make, take);
+}
+
 void MemberClient::close() {
     impl_->close();
 }

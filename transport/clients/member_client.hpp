@@ -42,6 +42,12 @@ public:
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
+    // For client nodes: a piece of what it says, and the next piece of what the member reports
+    // (transport/wire/pieces.hpp). Both keep their order.
+    void say(std::string piece, Done<void> done);
+    void hear(Done<std::string> done);
+    void observe(const ObserveRequest& request, Done<ObserveAnswer> done);
+    void sessions(const SessionsRequest& request, Done<SessionsAnswer> done);
     // No callback comes any more. Final.
     void close();
 

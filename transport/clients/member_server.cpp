@@ -7,8 +7,11 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "core/client/client_codec.hpp"
 #include "transport/clients/client_rights.hpp"
+#include "transport/clients/node_line.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
 
@@ -27,12 +30,20 @@ class Member final : public wire::Member::Server {
 public:
     Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
         : visit_{std::move(visit)}, loop_{loop}, service_{service}, all_lists_{std::move(lists)} {}
+    ~Member() noexcept {
+        if (client_.is_set()) service_.gone(client_);
+    }
+    KJ_DISALLOW_COPY(Member);
 
     kj::Promise<void> status(StatusContext context) override;
     kj::Promise<void> list(ListContext context) override;
     kj::Promise<void> inspect(InspectContext context) override;
     kj::Promise<void> change(ChangeContext context) override;
     kj::Promise<void> breakLock(BreakLockContext context) override;
+    kj::Promise<void> say(SayContext context) override;
+    kj::Promise<void> hear(HearContext context) override;
+    kj::Promise<void> observe(ObserveContext context) override;
+    kj::Promise<void> sessions(SessionsContext context) override;
 
 private:
     [[nodiscard]] bool is_open() const {
@@ -47,6 +58,10 @@ private:
         const auto visit = visit_.lock();
         return !visit || visit->is_congested();
     }
+    // `begin` calls the service, whose answer may come after this connection, or even the loop, is
+    // gone. The places are occupied until then.
+    template <class Answer, class Begin>
+    kj::Promise<Answer> answer_to(std::vector<Places::Place> places, Begin begin);
     kj::Promise<ListAnswer> ask(ListRequest request);
     // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
@@ -59,7 +74,17 @@ private:
     ClientService& service_;
     Places all_lists_;
     Places own_lists_{lists_per_client_max};
+    // A client node says its first words.
+    void admit();
+    [[nodiscard]] core::Access access() const;
+
     Places changes_{1};
+    std::shared_ptr<NodeLine> line_;  // empty: it is no client node
+    core::ClientId client_;           // not set: it is none, or was not admitted
+    PieceReader said_{core::client_message_bytes_max};
+    Places observations_{1};
+    std::unique_ptr<ClientObserver> observer_;
+    core::ObservedNames observed_;  // by that observer
 };
 
 kj::Promise<void> Member::status(StatusContext context) {
@@ -68,20 +93,25 @@ kj::Promise<void> Member::status(StatusContext context) {
     return kj::READY_NOW;
 }
 
-// The service may answer after this connection, or even the loop, is gone.
-kj::Promise<ListAnswer> Member::ask(ListRequest request) {
-    auto own = own_lists_.take();
-    auto place = own ? all_lists_.take() : nullptr;
-    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
-    auto promised = kj::newPromiseAndFulfiller<ListAnswer>();
+template <class Answer, class Begin>
+kj::Promise<Answer> Member::answer_to(std::vector<Places::Place> places, Begin begin) {
+    auto promised = kj::newPromiseAndFulfiller<Answer>();
     auto fulfiller =
-        std::make_shared<kj::Own<kj::PromiseFulfiller<ListAnswer>>>(kj::mv(promised.fulfiller));
-    service_.list(std::move(request), [fulfiller, loop = loop_.handle(), own = std::move(own),
-                                       place = std::move(place)](ListAnswer answer) {
+        std::make_shared<kj::Own<kj::PromiseFulfiller<Answer>>>(kj::mv(promised.fulfiller));
+    begin([fulfiller, loop = loop_.handle(), places = std::move(places)](Answer answer) {
         const auto alive = loop.lock();
         if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
     });
     return kj::mv(promised.promise);
+}
+
+kj::Promise<ListAnswer> Member::ask(ListRequest request) {
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
+    return answer_to<ListAnswer>({std::move(own), std::move(place)}, [&](auto answered) {
+        service_.list(std::move(request), std::move(answered));
+    });
 }
 
 kj::Promise<void> Member::list(ListContext context) {
@@ -126,14 +156,7 @@ std::optional<core::Denied> Member::denied(core::Right right, std::string_view n
 kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
     auto place = changes_.take();
     if (!place) return ChangeAnswer{core::CallError::resource_exhausted};
-    auto promised = kj::newPromiseAndFulfiller<ChangeAnswer>();
-    auto fulfiller =
-        std::make_shared<kj::Own<kj::PromiseFulfiller<ChangeAnswer>>>(kj::mv(promised.fulfiller));
-    begin([fulfiller, loop = loop_.handle(), place = std::move(place)](const ChangeAnswer& answer) {
-        const auto alive = loop.lock();
-        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(ChangeAnswer{answer}); });
-    });
-    return kj::mv(promised.promise);
+    return answer_to<ChangeAnswer>({std::move(place)}, begin);
 }
 
 kj::Promise<void> Member::change(ChangeContext context) {
@@ -175,6 +198,99 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
                service_.break_lock(std::move(request), std::move(answered));
            })
         .then([context](ChangeAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
+}
+
+// --- client nodes
+
+void Member::admit() {
+    line_ = std::make_shared<NodeLine>(visit_, loop_.handle());
+    auto admitted = service_.admit(line_);
+    if (admitted) {
+        client_ = *admitted;
+    } else {
+        core::ClientNotice notice;
+        notice.refused = admitted.error().what;
+        line_->send(notice);
+    }
+}
+
+// Without TLS every caller may do everything.
+core::Access Member::access() const {
+    const auto visit = visit_.lock();
+    const auto* identity = visit ? visit->identity() : nullptr;
+    return identity != nullptr ? identity->access : core::Access::all();
+}
+
+kj::Promise<void> Member::say(SayContext context) {
+    if (!is_open()) return useless();
+    const auto piece = bytes_of(context.getParams().getPiece());
+    if (piece.size() > said_bytes_max) return malformed();
+    if (!line_) admit();
+    const auto messages = said_.take(piece);
+    if (!messages) return malformed();
+    for (const auto& bytes : *messages) {
+        auto message = core::decode_client_message(bytes);
+        if (!message) return malformed();
+        if (client_.is_set()) service_.said(client_, std::move(*message), access());
+    }
+    return kj::READY_NOW;
+}
+
+kj::Promise<void> Member::hear(HearContext context) {
+    if (!is_open()) return useless();
+    if (!line_) admit();
+    if (!line_->may_wait()) return malformed();
+    context.allowCancellation();
+    return line_->hear().then(
+        [context](std::string&& piece) mutable { context.getResults().setPiece(data_of(piece)); });
+}
+
+kj::Promise<void> Member::observe(ObserveContext context) {
+    if (!is_open()) return useless();
+    auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    if (request->continues && !observer_) return malformed();
+    const auto refuse = [&](ObserveAnswer why) -> kj::Promise<void> {
+        write(why, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    };
+    const auto& names = request->continues ? observed_ : request->names;
+    if (auto why = denied(core::Right::observe, names.prefix)) return refuse(std::move(*why));
+    auto place = observations_.take();
+    if (!place || is_congested()) return refuse(core::CallError::resource_exhausted);
+    if (!request->continues) {
+        observed_ = request->names;
+        observer_ = service_.observe(request->names, request->from);
+    }
+    context.allowCancellation();
+    return answer_to<ObserveAnswer>(
+               {std::move(place)},
+               [&](auto answered) { observer_->next(request->patience, std::move(answered)); })
+        .then([context](ObserveAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
+}
+
+// They show the whole cluster, so they take the right to observe every name.
+kj::Promise<void> Member::sessions(SessionsContext context) {
+    if (!is_open()) return useless();
+    auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    const auto refuse = [&](SessionsAnswer why) -> kj::Promise<void> {
+        write(why, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    };
+    if (auto why = denied(core::Right::observe, {})) return refuse(std::move(*why));
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return refuse(core::CallError::resource_exhausted);
+    context.allowCancellation();
+    return answer_to<SessionsAnswer>(
+               {std::move(own), std::move(place)},
+               [&](auto answered) { service_.sessions(*request, std::move(answered)); })
+        .then([context](SessionsAnswer&& answer) mutable {
             write(answer, context.getResults().initAnswer());
         });
 }

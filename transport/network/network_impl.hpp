@@ -77,6 +77,7 @@ private:
     std::optional<ConnectionId> link_up(PeerLink& link, const Greeting& theirs) override;
     void link_down(ConnectionId id) override;
     void refused(PeerLink& link, Refusal why) override;
+    void unreached(PeerLink& link, const std::string& why) override;
     void bury(std::unique_ptr<RpcConnection> connection) override;
     void forbidden(const std::string& who, const char* cause) override;
 

@@ -43,6 +43,10 @@ void PeerNetwork::Impl::refused(PeerLink& link, Refusal why) {
     if (!stopped_) events_.refused(link.peer(), why);
 }
 
+void PeerNetwork::Impl::unreached(PeerLink& link, const std::string& why) {
+    if (!stopped_) events_.unreached(link.peer(), why);
+}
+
 void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
     dead_connections_.push_back(std::move(connection));
 }

@@ -56,6 +56,9 @@ public:
     virtual void introduced(core::Hello caller) = 0;
     // That peer, at its own address, refuses to communicate with this node.
     virtual void refused(core::NodeId by, Refusal why) = 0;
+    // An attempt to connect to that peer failed. `why` is a clause for the operator, which says
+    // what to do: "nothing listens there: start it, or correct its address".
+    virtual void unreached(core::NodeId /*peer*/, const std::string& /*why*/) {}
 };
 
 class PeerNetwork {

@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include <asio/error.hpp>
+
 #include "core/base/overloaded.hpp"
+#include "transport/sockets/address.hpp"
 #include "transport/sockets/clock.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
@@ -32,6 +35,22 @@ std::size_t words_of(const std::vector<core::PeerMessage>& batch) {
     for (const auto& message : batch)
         words += wire_words(message);
     return words;
+}
+
+constexpr const char* says_nothing =
+    "it takes connections and says nothing: check which program listens there";
+
+// What the operator can do about it depends on the error.
+std::string why_not_dialled(const asio::error_code& error) {
+    const auto code = to_std(error);
+    if (code == std::errc::connection_refused)
+        return "nothing listens there: start it, or correct its address";
+    if (code == std::errc::host_unreachable || code == std::errc::network_unreachable)
+        return "there is no route to it: check its address, the network, and the firewalls";
+    if (code == std::errc::timed_out) return std::string{no_answer_in_words};
+    if (error == asio::error::host_not_found || error == asio::error::host_not_found_try_again)
+        return "its name does not resolve: correct its address, or the DNS";
+    return error.message();
 }
 
 }  // namespace
@@ -74,8 +93,23 @@ void PeerLink::set_timer() {
         const auto alive = self.lock();
         if (error || !alive) return;
         (*alive)->timer_at_ = core::Instant::never();
+        (*alive)->note_silence();
         (*alive)->feed(link_event::TimerFired{});
     });
+}
+
+void PeerLink::not_reached(const std::string& why) {
+    has_reason_ = true;
+    owner_.unreached(*this, why);
+}
+
+// The time of the present step is over, if there is one. During a pause between attempts there is
+// none.
+void PeerLink::note_silence() {
+    if (dial_)
+        not_reached(std::string{no_answer_in_words});
+    else if (handshake_ || (connection_ && !remote_))
+        not_reached(says_nothing);
 }
 
 void PeerLink::act(const link_action::Connect& action) {
@@ -99,7 +133,12 @@ DialTarget PeerLink::next_target() {
 
 void PeerLink::connected(Attempt attempt, const asio::error_code& error, Socket socket) {
     dial_.reset();
-    if (error) return feed(link_event::ConnectFailed{attempt});
+    if (error) {
+        not_reached(why_not_dialled(error));
+        return feed(link_event::ConnectFailed{attempt});
+    }
+    // Until something comes back.
+    if (!has_reason_) not_reached(says_nothing);
     asio::error_code gone;
     const auto at = socket.remote_endpoint(gone);
     if (!gone) dialled_ = at;
@@ -148,7 +187,13 @@ kj::Own<SocketStream> PeerLink::take_stream() {
 // here.
 void PeerLink::ended(Attempt attempt) {
     if (!id_ && connection_) {
-        if (const auto alert = tls_alert(connection_->read_error()); !alert.empty()) report(alert);
+        const auto alert = tls_alert(connection_->read_error());
+        if (!alert.empty())
+            report(alert);
+        else
+            not_reached(
+                "it ends the connection: check that a node of Mortise listens "
+                "there, and that both nodes use TLS, or neither");
     }
     feed(link_event::Lost{attempt});
 }
@@ -209,9 +254,14 @@ void PeerLink::act(const link_action::PublishUp& action) {
     last_sent_ = last_progress_ = steady_now();
     if (const auto timeout = action.theirs.hello.timing.election_timeout; timeout.count() > 0)
         timeout_of_peer_ = timeout;
+    // It counts as connected once it has called back.
+    not_reached(
+        "it is reached, and does not reach this node: check the address that "
+        "it has for this node, and the firewalls");
     id_ = owner_.link_up(*this, action.theirs);
     if (!id_) return feed(link_event::Lost{action.attempt});
     reported_.clear();
+    has_reason_ = false;
     last_known_ = dialled_;
     last_known_at_ = at_;
     turn_ = at_ == options_.peer.address ? 0 : 1;  // the next attempt begins with that address
@@ -293,6 +343,7 @@ void PeerLink::tick(core::Instant now) {
 
 // Reported once, until the problem changes or ends.
 void PeerLink::report(std::string_view problem) {
+    not_reached(std::string{problem});
     auto& reported = reported_[at_];
     if (reported == problem) return;
     reported = problem;

@@ -42,6 +42,8 @@ public:
     virtual void link_down(ConnectionId id) = 0;
     // The peer refused our hello.
     virtual void refused(PeerLink& link, Refusal why) = 0;
+    // The attempt failed for that reason; see NetworkEvents::unreached().
+    virtual void unreached(PeerLink& link, const std::string& why) = 0;
     // Destroys the connection later, outside KJ.
     virtual void bury(std::unique_ptr<RpcConnection> connection) = 0;
     virtual void log(LogLevel level, std::string text) = 0;
@@ -118,6 +120,8 @@ private:
     void send(const std::vector<core::PeerMessage>& batch);
     void returned(Attempt attempt, std::size_t words);
     void set_timer();
+    void note_silence();
+    void not_reached(const std::string& why);
     void report(std::string_view problem);
 
     PeerLinkOptions options_;
@@ -151,6 +155,7 @@ private:
     core::Instant last_sent_;
     bool suspect_ = false;
     std::map<std::string, std::string> reported_;  // in the log, by address
+    bool has_reason_ = false;                      // the owner knows why it is not up
 };
 
 }  // namespace mortise::transport

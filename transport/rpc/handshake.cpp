@@ -60,11 +60,12 @@ private:
     core::Error failure(const asio::error_code& error) {
         const auto verified = SSL_get_verify_result(stream_.native_handle());
         if (verified != X509_V_OK) {
-            return not_secured("its certificate is not trusted: " +
-                               std::string{X509_verify_cert_error_string(verified)});
+            return not_secured(openssl::not_trusted(verified));
         }
         if (error == asio::error::eof || error == asio::ssl::error::stream_truncated)
-            return not_secured("the other side ended the TLS handshake; does it speak TLS?");
+            return not_secured(
+                "the other side ended the TLS handshake; does it speak TLS? Set its "
+                "files below [tls] there, too");
         const auto problem = tls_alert(error);
         return not_secured(problem.empty() ? "no TLS handshake: " + error.message() : problem);
     }
@@ -101,9 +102,12 @@ private:
 std::string alert_problem(int reason) {
     switch (reason) {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "it asks for a certificate";
-        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return "it says that our certificate expired";
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+            return "it says that our certificate expired: issue another one for this node, or "
+                   "correct the time of day there";
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-            return "it does not know the authority that signed our certificate";
+            return "it does not know the authority that signed our certificate: give both nodes "
+                   "the same tls.ca";
         case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
@@ -135,7 +139,8 @@ std::string tls_alert(const asio::error_code& error) {
         case SSL_R_HTTP_REQUEST:
         case SSL_R_PACKET_LENGTH_TOO_LONG:
         case SSL_R_RECORD_LENGTH_MISMATCH:
-        case SSL_R_UNEXPECTED_MESSAGE: return "the other side does not speak TLS";
+        case SSL_R_UNEXPECTED_MESSAGE:
+            return "the other side does not speak TLS: set its files below [tls] there, too";
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return "it presents no certificate";
         default: return "TLS: " + error.message();
     }

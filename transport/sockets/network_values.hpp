@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/base/ids.hpp"
 #include "transport/wire/greeting.hpp"
@@ -19,6 +20,10 @@ struct PeerAddress {
 
     friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
 };
+
+// Why a peer is not connected if nothing comes back from its address, for the operator.
+constexpr std::string_view no_answer_in_words =
+    "it does not answer: open its port in the firewalls, or check that its machine runs";
 
 struct NetworkCounters {
     std::uint64_t accepted = 0;

@@ -16,4 +16,24 @@ core::Error failed(const std::string& what, std::errc code) {
     return {std::make_error_code(code), words.empty() ? what : what + ": " + words};
 }
 
+std::string not_trusted(long verified) {
+    switch (verified) {
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            return "its certificate has expired: issue another one with mortise cert issue";
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            return "its certificate is not valid yet: correct the time of day of this machine, or "
+                   "of the one where it was issued";
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+            return "its certificate is not signed by an authority in tls.ca: give both nodes "
+                   "certificates of one authority";
+        default: break;
+    }
+    return std::string{"its certificate is not trusted: "} +
+           X509_verify_cert_error_string(verified);
+}
+
 }  // namespace mortise::transport::openssl

@@ -53,4 +53,8 @@ using StoreContext = std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>>
 [[nodiscard]] core::Error failed(const std::string& what,
                                  std::errc code = std::errc::invalid_argument);
 
+// Why a certificate of the other side is not trusted, and what to do, for a result of X.509
+// verification.
+[[nodiscard]] std::string not_trusted(long verified);
+
 }  // namespace mortise::transport::openssl

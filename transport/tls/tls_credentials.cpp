@@ -36,7 +36,8 @@ core::Result<void> use_key(SSL_CTX* context, const std::filesystem::path& file) 
     const auto key = key_from(pem->text());
     if (!key) return in_file(file, key.error());
     if (SSL_CTX_use_PrivateKey(context, key->get()) == 1) return {};
-    return failed("the key " + file.string() + " is not that of the certificate");
+    return failed("the key " + file.string() +
+                  " is not that of the certificate: name the one that was written with it");
 }
 
 core::Result<void> use_certificates(SSL_CTX* context,
@@ -78,10 +79,8 @@ core::Result<void> check(const TlsCredentials::Context& context, X509* certifica
     const bool is_good = X509_verify_cert(check.get()) == 1;
     ERR_clear_error();
     if (is_good) return {};
-    return core::Error{
-        std::make_error_code(std::errc::permission_denied),
-        "its certificate is not trusted: " +
-            std::string{X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))}};
+    return core::Error{std::make_error_code(std::errc::permission_denied),
+                       openssl::not_trusted(X509_STORE_CTX_get_error(check.get()))};
 }
 
 }  // namespace

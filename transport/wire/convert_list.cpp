@@ -28,7 +28,7 @@ template <class Party>
 Party get_party(CheckedReading& reading, auto from, core::LockView& view, const char* what) {
     Party party;
     party.operation = get_operation(reading, from.getOperation());
-    view.nodes[party.operation.session] = reading.set<core::NodeId>(from.getNode(), what);
+    view.nodes[party.operation.session] = core::NodeId{from.getNode()};
     party.mode = reading.known(from.getMode(), core::LockMode::exclusive, what);
     party.since = reading.index(from.getSince(), what);
     party.label = reading.text(from.getLabel(), core::label_bytes_max, what);
@@ -41,24 +41,6 @@ void put_party(const auto& party, const core::LockView& view, auto to) {
     to.setMode(static_cast<wire::LockMode>(party.mode));
     to.setSince(party.since.raw());
     if (!party.label.empty()) to.setLabel(data_of(party.label));
-}
-
-void put_slots(const core::Slots& slots, wire::Holder::Builder to) {
-    if (slots.empty()) return;
-    auto all = to.initSlots(size_of(slots.size()));
-    for (unsigned i = 0; i < all.size(); ++i)
-        all.set(i, slots[i]);
-}
-
-core::Slots get_slots(CheckedReading& reading, wire::Holder::Reader from) {
-    core::Slots slots;
-    reading.list(from.getSlots(), core::permits_max, "Lock.holders.slots", [&](std::uint32_t slot) {
-        const bool rises = slots.empty() || slots.back() < slot;
-        if (!rises || slot >= core::semaphore_limit_max)
-            reading.fail(Malformed::bad_order, "Lock.holders.slots");
-        slots.push_back(slot);
-    });
-    return slots;
 }
 
 void put_closings(const core::LockView& view, wire::Lock::Builder to) {
@@ -139,7 +121,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.holders.back().token =
             reading.set<core::FencingToken>(each.getToken(), "Lock.holders.token");
         view.holders.back().cached_tokens = each.getCachedTokens();
-        view.holders.back().slots = get_slots(reading, each);
+        view.holders.back().slots = get_slots(reading, each, "Lock.holders.slots");
     });
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
         view.waiters.push_back(

@@ -36,6 +36,17 @@ constexpr std::size_t own_questions_max = 16;
 // 32 KiB for all questions of one client
 constexpr std::size_t question_words_max = std::size_t{4} << 10U;
 
+// The messages of client nodes (pieces.hpp): how many bytes a call has, and how many such calls our
+// own client has open. The calls to hear are few, and wait for long.
+constexpr std::size_t said_bytes_max = std::size_t{8} << 10U;
+constexpr std::size_t heard_bytes_max = std::size_t{48} << 10U;
+constexpr std::size_t own_says_max = 2;
+constexpr std::size_t own_hears = 2;
+constexpr std::size_t hears_max = 4;
+// Notices that a client node has not heard. One more makes the member close the connection, unless
+// it is the first; the client comes back and gets the state of its session.
+constexpr std::size_t unheard_bytes_max = std::size_t{1} << 20U;
+
 // Listings that clients have requested and this node has not answered. One takes up to 1.3 MiB.
 constexpr std::size_t lists_per_client_max = 2;
 constexpr std::size_t lists_max = 16;
@@ -64,5 +75,10 @@ constexpr std::size_t text_bytes_max = 256;   // for versions and reasons
 constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // reported of one lock; likewise waiters
 constexpr std::size_t list_closings_max = 64;    // likewise the reasons why it is closed
+constexpr std::size_t observed_max = 1'024;      // in one answer to an observer
+// An answer to an observer ends with the event that reaches this size. An event is no longer than
+// the description of a lock.
+constexpr std::size_t observed_bytes_max = std::size_t{256} << 10U;
+constexpr std::size_t list_sessions_max = 256;
 
 }  // namespace mortise::transport

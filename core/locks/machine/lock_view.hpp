@@ -73,6 +73,9 @@ struct LockView {
     std::optional<Limit> limit{};       // of a semaphore
     std::optional<Latch> latch{};       // if it is one
     std::optional<Barrier> barrier{};
+    // How long the leases of the holders' sessions run if they are not renewed again. The node that
+    // counts them down fills it in.
+    std::map<SessionId, Nanoseconds> leases_left{};
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 

@@ -249,6 +249,45 @@ std::vector<LockView> LockViews::list(std::string_view prefix, std::string_view 
     return views;
 }
 
+std::vector<SessionView> LockViews::sessions(SessionId after, std::size_t limit,
+                                             std::size_t looks_max) const {
+    std::vector<SessionView> views;
+    std::size_t operations = 0;
+    const auto& all = sessions_.all();
+    for (auto at = all.upper_bound(after); at != all.end() && views.size() < limit; ++at) {
+        if (operations >= looks_max) break;
+        operations += at->second.operations.size();
+        views.push_back(view_of(at->second));
+    }
+    return views;
+}
+
+SessionView LockViews::view_of(const Session& session) const {
+    SessionView view;
+    view.id = session.id;
+    view.node = session.opened.node;
+    view.ttl_ms = session.opened.ttl_ms;
+    for (const auto& [seq, operation] : session.operations)
+        (operation.held() ? view.holds : view.waits) += operation.names().size();
+    view.label = label_of(session);
+    return view;
+}
+
+// Only the first operations are looked at, and no name with many holders.
+std::string LockViews::label_of(const Session& session) const {
+    constexpr int looks_max = 16;
+    constexpr std::size_t holders_max = 16;
+    int looks = 0;
+    for (const auto& [seq, operation] : session.operations) {
+        if (++looks > looks_max) break;
+        const auto* record = operation.held() ? table_.find(operation.name()) : nullptr;
+        if (record == nullptr || record->holders().size() > holders_max) continue;
+        const auto* holder = record->find({session.id, seq});
+        if (holder != nullptr && !holder->label().empty()) return holder->label();
+    }
+    return {};
+}
+
 NodeId LockViews::node_of(SessionId session) const {
     const auto* found = sessions_.find(session);
     return found == nullptr ? NodeId{} : found->opened.node;

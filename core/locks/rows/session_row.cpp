@@ -89,7 +89,7 @@ std::vector<CycleStep> get_cycle(ByteReader& in) {
     std::vector<CycleStep> cycle;
     for (auto left = in.count(step_bytes_min); left > 0 && in.ok(); --left) {
         CycleStep step;
-        step.node = get_id<NodeId>(in);
+        step.node = NodeId{in.varint()};  // not set: a client
         step.session = get_id<SessionId>(in);
         step.locker = in.varint();
         step.label = in.text(label_bytes_max);
@@ -105,9 +105,7 @@ void put_answers(ByteWriter& out, const KeptAnswers& answers) {
     answers.each([&](LogIndex at, Seq seq, const Answer& answer) {
         out.varint(at.raw());
         out.varint(seq.raw());
-        put_enum(out, answer.kind);
-        put_what_was_given(out, answer);
-        if (answer.kind == AnswerKind::deadlock) put(out, answer.cycle);
+        put_answer(out, answer);
     });
 }
 
@@ -116,10 +114,7 @@ void get_answers(ByteReader& in, Session& session) {
     for (auto left = in.count(3); left > 0 && in.ok(); --left) {
         const auto at = get_id<LogIndex>(in);
         const auto seq = get_id<Seq>(in);
-        Answer answer;
-        answer.kind = get_enum(in, last_answer_kind);
-        get_what_was_given(in, answer);
-        if (answer.kind == AnswerKind::deadlock) answer.cycle = get_cycle(in);
+        auto answer = get_answer(in);
         const bool is_sound = at >= answers.newest() && seq <= session.applied;
         if (!in.ok() || !is_sound || answers.find(seq) != nullptr) return in.fail();
         answers.keep(at, seq, std::move(answer));
@@ -142,6 +137,20 @@ void get_broken(ByteReader& in, Session& session) {
 }
 
 }  // namespace
+
+void put_answer(ByteWriter& out, const Answer& answer) {
+    put_enum(out, answer.kind);
+    put_what_was_given(out, answer);
+    if (answer.kind == AnswerKind::deadlock) put(out, answer.cycle);
+}
+
+Answer get_answer(ByteReader& in) {
+    Answer answer;
+    answer.kind = get_enum(in, last_answer_kind);
+    get_what_was_given(in, answer);
+    if (answer.kind == AnswerKind::deadlock) answer.cycle = get_cycle(in);
+    return answer;
+}
 
 std::string encode_session(const Session& session) {
     auto out = begin_row();

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/bytes.hpp"
 #include "core/locks/outcome.hpp"
 #include "core/locks/table/session_table.hpp"
 
@@ -14,6 +15,8 @@ namespace mortise::core {
 // The row has no operations: they are in the rows of their names.
 [[nodiscard]] std::string encode_session(const Session& session);
 [[nodiscard]] std::optional<Session> decode_session(SessionId id, std::string_view value);
+void put_answer(ByteWriter& out, const Answer& answer);
+[[nodiscard]] Answer get_answer(ByteReader& in);
 [[nodiscard]] std::string encode_ended(Predecessor how);
 [[nodiscard]] std::optional<Predecessor> decode_ended(std::string_view value);
 [[nodiscard]] std::string encode_epoch(BootEpoch epoch);

@@ -16,6 +16,7 @@ Session& SessionTable::open(const OpenSession& request, LogIndex at) {
     by_nonce_[request.nonce] = newest_;
     changes_.sessions.insert(newest_);
     const auto& opener = request.generation;
+    if (!opener.incarnation.is_set()) return session;
     auto& epoch = newest_epochs_[opener.incarnation];
     epoch = std::max(epoch, opener.boot_epoch);
     changes_.incarnations.insert(opener.incarnation);

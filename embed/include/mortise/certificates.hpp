@@ -26,7 +26,7 @@ namespace mortise {
 enum class AccessRole : std::uint8_t {
     voter,
     learner,
-    client,    // may acquire locks, which no API does as a client yet, and observes
+    client,    // acquires locks (Role::client), and observes
     observer,  // observes
     admin,     // observes, breaks locks, changes the members; takes no locks
 };

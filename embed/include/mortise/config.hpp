@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -61,12 +62,49 @@ struct TlsConfig {
     friend bool operator==(const TlsConfig&, const TlsConfig&) = default;
 };
 
+// One key and its value, beside the text of a line.
+struct LogField {
+    std::string_view key{};
+    std::string_view value{};  // any bytes; numbers are decimal
+
+    friend bool operator==(const LogField&, const LogField&) = default;
+};
+
+// A line of the log with its parts. It is valid during the call of the sink.
+struct LogRecord {
+    LogLevel level = LogLevel::warn;
+    NodeId node = 0;
+    // What the line says, for programs: "leader_changed". docs/monitoring.md lists the keys; they
+    // stay the same in later versions, while texts may change.
+    std::string_view key{};
+    std::string_view text{};  // one line for a person, escaped
+    std::span<const LogField> fields{};
+    // Lines with this key that were dropped since the last one, because they came too often.
+    std::uint64_t left_out = 0;
+};
+
 struct LogConfig {
     LogLevel level = LogLevel::warn;
     // Receives each line, without time, level and newline. It is called on threads of the node,
     // perhaps on several at once; it must not block or call the node. Exceptions are dropped.
     // Empty: lines go to stderr, and a line is dropped if writing it would block.
     std::function<void(LogLevel level, std::string_view line)> sink{};
+    // Receives each line with its parts, under the same conditions. If it is set, lines do not go
+    // to stderr; `sink` receives them as well, if it is set.
+    std::function<void(const LogRecord& record)> record_sink{};
+};
+
+// When a node warns of what takes long: one event and one line of the log, with the name, the
+// label, the token and who stands in the way; again each time that the age has doubled. Zero:
+// never.
+struct ObservabilityConfig {
+    // A hold of this program is held for so long. A cached grant counts from when another request
+    // waits for it.
+    Duration slow_hold{};
+    // An acquire of this program waits for so long.
+    Duration long_wait{};
+
+    friend bool operator==(const ObservabilityConfig&, const ObservabilityConfig&) = default;
 };
 
 // Limits on what a node may use.
@@ -90,7 +128,8 @@ struct Config {
     std::string cluster = "mortise";  // the name of the cluster: letters, digits, '.', '_' and '-'
     // The role of a node whose directory is empty: a voter bootstraps a cluster together with its
     // peers, a learner waits until it is added to theirs. Later the role is read from the
-    // directory.
+    // directory. A client is no member and has no directory: it needs `peers`, `timing`, and `tls`
+    // if the cluster has it, and must have none of node_id, data_dir, listen and advertise.
     Role role = Role::voter;
     NodeId node_id = 0;                // this node's id among the peers; optional if there are none
     std::filesystem::path data_dir{};  // for this node alone; created with its parents if missing
@@ -103,12 +142,13 @@ struct Config {
     // differ.
     std::string advertise{};
     // The voters, this one included; empty: a cluster of one node. For a learner: the present
-    // members.
+    // members. For a client: the members that it may use.
     std::vector<PeerConfig> peers{};
     TimingConfig timing{};
     TlsConfig tls{};
     LogConfig log{};
     LimitsConfig limits{};
+    ObservabilityConfig observability{};
     bool memory_only = false;  // see in_memory()
 
     // Reads and checks a TOML file. Relative paths in it are relative to the working directory in
@@ -120,7 +160,8 @@ struct Config {
     // Reads and checks the environment alone. The variable of a key is MORTISE_ and the key in
     // capitals, with _ for each dot: MORTISE_NODE_ID, MORTISE_TIMING_SESSION_TTL. The peers are
     // MORTISE_PEER_LIST="1=host:port,2=host:port". Empty variables and variables that belong to no
-    // key are ignored. Throws ConfigError. Do not call it while another thread changes the
+    // key are ignored; but a variable that is spelt almost like one of a key (MORTISE_PEERLIST) is
+    // an error. Throws ConfigError. Do not call it while another thread changes the
     // environment.
     [[nodiscard]] static Config from_environment();
     // A cluster of one node without a listening port.
@@ -130,8 +171,10 @@ struct Config {
 
     // Throws ConfigError for the first error. Opening a node does the same.
     void validate() const;
-    // node_id, or 1 if it was left out.
-    [[nodiscard]] NodeId own_id() const noexcept { return node_id != 0 ? node_id : NodeId{1}; }
+    // node_id, or 1 if it was left out; 0 for a client.
+    [[nodiscard]] NodeId own_id() const noexcept {
+        return node_id != 0 || role == Role::client ? node_id : NodeId{1};
+    }
 };
 
 // Parses "1=host:port,2=host:port", the form of MORTISE_PEER_LIST; blanks around an item are

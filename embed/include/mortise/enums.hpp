@@ -95,10 +95,11 @@ enum class ReadLevel : std::uint8_t {
 
 // --- nodes
 
-// The part of a node in its cluster's membership; see Standing for its part in Raft.
+// The part of a node in its cluster; see Standing for its part in Raft.
 enum class Role : std::uint8_t {
     voter,
     learner,  // keeps a copy without a vote
+    client,   // no member: it keeps no copy, and uses a session by way of any member
 };
 
 // The part of a node in Raft at this moment; see Role for its part in the membership.

@@ -30,7 +30,8 @@ class NodeRuntime;
 }
 
 // A node keeps a copy of the lock table, votes in its cluster, serves its peers on threads of its
-// own, and acquires locks for this program. A process may have several nodes. All members are
+// own, and acquires locks for this program. With Role::client it is no member of the cluster, and
+// only acquires locks, by way of the members. A process may have several nodes. All functions are
 // thread-safe, except construction, moving and destruction.
 //
 // Names are 1 to 512 bytes of any kind (S38).
@@ -102,8 +103,9 @@ public:
                                std::error_code& ec);
 
     // Makes one attempt and does not wait for holders: empty when another holder has the name;
-    // `busy` then receives the holders. options.wait_max must have its default. Blocks for the
-    // answer of the cluster, at most call_timeout.
+    // `busy` then receives the holders; a node with Role::client does not know them.
+    // options.wait_max must have its default. Blocks for the answer of the cluster, at most
+    // call_timeout.
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name,
                                                   const AcquireOptions& options = {});
     [[nodiscard]] std::optional<Hold> try_acquire(std::string_view name, std::error_code& ec);
@@ -177,6 +179,10 @@ public:
                                    ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name, std::error_code& ec);
     [[nodiscard]] LockInfo inspect(std::string_view name, ReadLevel level, std::error_code& ec);
+    // For programs that show it to a person: at most `parties_max` holders and as many waiters,
+    // with their full numbers (LockInfo::truncated).
+    [[nodiscard]] LockInfo inspect(std::string_view name, ReadLevel level, std::size_t parties_max,
+                                   std::error_code& ec);
 
     // The locks whose names begin with `prefix` and are greater than `after`, in byte order, at
     // most `limit`. For the next page pass the last name as `after`. Blocks like inspect().
@@ -187,6 +193,12 @@ public:
     [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after,
                                              std::size_t limit, ReadLevel level,
                                              std::error_code& ec);
+    // For programs that show it to a person. As inspect() for each name; and the listing ends
+    // after the name that brings the number of its holders and waiters to `parties_max`, and after
+    // 1,000 names.
+    [[nodiscard]] std::vector<LockInfo> list(std::string_view prefix, std::string_view after,
+                                             std::size_t limit, ReadLevel level,
+                                             std::size_t parties_max, std::error_code& ec);
 
     // Takes a lock away from its holder (S24).
     // - It applies only to the holder with the token `expected`, which inspect() shows; if there is
@@ -233,7 +245,7 @@ public:
     // at a time. A sink that is too slow is told a gap and the present state. When the node stops,
     // the sink is not called any more; see on_event(). At most 1,024 observers at a time, otherwise
     // resource_exhausted. Blocks for an answer of this node, not of the cluster. permission_denied
-    // as for list().
+    // as for list(). invalid_argument on a node with Role::client, which has no copy to observe.
     [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,
                                        const ObserveOptions& options = {});
     [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,
@@ -245,13 +257,19 @@ public:
     // of the node, one call at a time.
     [[nodiscard]] Subscription on_event(NodeEventSink sink);
 
+    // Passes metrics() to `sink` at each interval until the Subscription ends or the node is
+    // closed, for the first time after one interval. An interval below 10 ms counts as 10 ms. The
+    // sink runs on a thread of the node, one call at a time, and holds up nothing: if it takes
+    // longer than the interval, it misses metrics. Does not block. Throws std::bad_alloc.
+    [[nodiscard]] Subscription on_metrics(Duration interval, MetricsSink sink);
+
     // --- members -------------------------------------------------------------------------------
 
-    // Changes of the cluster's members; status().members lists them. Any node may be asked. One
-    // change happens at a time. Each call returns when the change is committed. It waits within
-    // call_timeout for conditions that pass by themselves, for example until a new member has
-    // caught up. A repeated call is safe: it succeeds if the change is already made. Errors, with a
-    // reason in LockError::detail():
+    // Changes of the cluster's members; status().members lists them. Any member may be asked; a
+    // node with Role::client answers permission_denied. One change happens at a time. Each call
+    // returns when the change is committed. It waits within call_timeout for conditions that pass
+    // by themselves, for example until a new member has caught up. A repeated call is safe: it
+    // succeeds if the change is already made. Errors, with a reason in LockError::detail():
     // - invalid_argument: the change is never possible
     // - not_ready: repeat the call
     // - no_quorum: too few responsive voters would be left

@@ -246,6 +246,14 @@ void draw_timing(core::Prng& own, Swarm& swarm) {
     swarm.heartbeat = core::Nanoseconds{timeout / (impatience_max * heartbeats_min)};
 }
 
+// The search of tests/check knows nothing of clients. Their certificates have no rules, so members
+// with rules do not serve them; those that lie would, and be refused by the leader.
+void draw_clients(core::Prng& own, Swarm& swarm) {
+    const bool is_fit = swarm.workload.burst == 0 && !swarm.judged_from_outside && !swarm.lies;
+    if (!is_fit || !own.one_in(3)) return;
+    swarm.clients = 1 + own.below(4);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -336,6 +344,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_caches(own, swarm);
     draw_semaphores(own, swarm);
     draw_latches(own, swarm);
+    draw_clients(own, swarm);
     return swarm;
 }
 
@@ -351,6 +360,7 @@ std::string describe(const Swarm& swarm) {
                 in_ms(swarm.workload.pace) + ", a fault every " + in_ms(swarm.fault_pace) +
                 " for " + in_ms(swarm.fault_length) + (swarm.tiny_log ? ", tiny log" : "") +
                 (swarm.spares != 0 ? ", " + std::to_string(swarm.spares) + " spare" : "") +
+                (swarm.clients != 0 ? ", " + std::to_string(swarm.clients) + " clients" : "") +
                 (swarm.stormy_start ? ", stormy start" : "") +
                 (swarm.lease_trial ? ", lease trial" : "") +
                 (swarm.mixed_timing ? ", mixed timing" : "") + (swarm.upgrade ? ", upgrade" : "") +

@@ -66,7 +66,8 @@ constexpr std::int64_t heartbeats_min = 3;  // in an election timeout, as the co
 
 struct Swarm {
     std::size_t nodes = 3;
-    std::size_t spares = 0;  // of these nodes: not configured voters
+    std::size_t spares = 0;   // of these nodes: not configured voters
+    std::size_t clients = 0;  // nodes without a copy of the log
     core::Nanoseconds election_timeout{};
     core::Nanoseconds heartbeat{};
     // some nodes have timeouts up to four times shorter, others send rarely

@@ -123,6 +123,7 @@ constexpr std::string_view expected_probes[] = {
     "many names at once",
     "rolled back member found out",
     "rolled back member told by one",
+    "rolled back member met who learned of it later",
     "rolled back where nobody knew better",
     "upgrade kept to the older format",
     "upgrade let the newer format in",
@@ -233,6 +234,15 @@ constexpr std::string_view expected_probes[] = {
     "stream sent again to a third leader",
     "stream sent again after a state was installed",
     "session ended with a full window",
+    "client acquired",
+    "client lost a hold",
+    "client left its member",
+    "client cut off",
+    "client cut off silently",
+    "client paused",
+    "client crashed",
+    "client closed",
+    "client owed a name",
 };
 
 }  // namespace

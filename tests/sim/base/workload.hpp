@@ -28,12 +28,17 @@ public:
     virtual void lease_changed(core::NodeId node, const core::LeaseChanged& lease) = 0;
     virtual void answered(core::NodeId node, const core::CallAnswer& answer) = 0;
     virtual void applied(core::NodeId node, const core::Applied& applied) = 0;
+    // A message of that node to a client.
+    virtual void notified(core::NodeId node, core::ClientId client,
+                          core::ClientNotice&& notice) = 0;
     // A step has ended, and the node wants to be called again at `next`; both times are of its
     // steady clock.
     virtual void stepped(core::NodeId node, core::Instant now, core::Instant next) = 0;
 
     // This fault is being injected into that node: the workload may react.
     virtual void struck(core::NodeId node, Fault fault) = 0;
+    // The node was paused, and its programs go on before it does.
+    virtual void wakes(core::NodeId node) = 0;
     // A node that is interesting for faults: it holds something, and is not `other_than`. Not set
     // if there is none.
     [[nodiscard]] virtual core::NodeId holder(core::NodeId other_than) const = 0;

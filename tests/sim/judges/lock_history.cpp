@@ -5,6 +5,7 @@
 
 #include "core/base/checksum.hpp"
 #include "core/base/overloaded.hpp"
+#include "tests/sim/base/client_ids.hpp"
 #include "tests/sim/base/formats.hpp"
 #include "tests/sim/base/in_words.hpp"
 #include "tests/sim/judges/wait_cycles.hpp"
@@ -308,7 +309,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, core::Written /*writ
 
 void LockHistory::on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked) {
     const auto at = book_.refused_at(deadlocked.cycle);
-    if (deadlocked.cycle.front().node != node || at <= asked.floor) {
+    if (deadlocked.cycle.front().node != node_in_log(node) || at <= asked.floor) {
         return report(node, "a wait cycle that the log does not have");
     }
     answered_up_to_ = std::max(answered_up_to_, at);

@@ -41,6 +41,8 @@ void Streams::sent(core::NodeId from, core::NodeId to, const core::Forward& forw
     const auto run = run_in(from, forward);
     if (!run.session.is_set()) return;
     const auto* session = sessions.find(run.session);
+    // A client may change the member by which it sends, so no member sees all of its stream.
+    if (session != nullptr && !session->opened.node.is_set()) return;
     const auto applied = session == nullptr ? core::Seq{} : session->applied;
     check_order(from, to, run, applied);
     auto& sender = senders_[from];

@@ -65,6 +65,24 @@ bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use
     return true;
 }
 
+// A program that goes on before its node has noticed that leases have ended: it wants a name that
+// is in the cache, and has to ask the cluster.
+void LockWorkload::wakes(core::NodeId node) {
+    if (!world_.swarm.workload.caches || !core_.empty() || is_crowded()) return;
+    for (const auto& [grant, wanted] : cached_names_) {
+        if (!cache_of(node).contains(grant)) continue;
+        if (cluster_.at(node).now().boot < leases_[grant.session]) continue;
+        const auto use = cache_of(node).take_again(grant);
+        if (!use || use_cached(node, *use)) continue;
+        auto call = drawing_.acquire(steady(node));
+        call.tag = core::CallTag{++newest_tag_};
+        call.request.names = {wanted};
+        const auto tag = call.tag;
+        in_line_.emplace(Who{node, tag}, std::move(call));
+        ask_later(node, {{{tag, {}}}, 0});
+    }
+}
+
 // The grant goes to the next caller in the line, or stays here unused, or is returned: then it goes
 // back to the cluster.
 std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::NodeId node,
@@ -163,6 +181,7 @@ void LockWorkload::cached(core::NodeId node, core::CallTag tag, const core::Acqu
     const auto& part = acquired.parts.front();
     world_.tally.probe("cached grant received");
     tokens_[acquired.hold] = part.token;
+    cached_names_[acquired.hold] = {part.name, part.mode};
     cache_of(node).granted(acquired.hold, {part.name, part.mode}, part.token,
                            acquired.cached_tokens, user.mapped());
     if (cluster_.at(node).is_catching_up()) {

@@ -70,8 +70,8 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       drawing_{prng_, world.swarm},
       history_{world.violations,
                world.tally,
-               {[this](core::NodeId node) { return cluster_.at(node).now().boot; },
-                [this](core::NodeId node) { return cluster_.clocks_out_of_bounds(node); }},
+               {[this](core::NodeId node) { return now(node).boot; },
+                [this](core::NodeId node) { return clocks_out_of_bounds(node); }},
                core::holder_trust(world.swarm.session_ttl_ms, core::AgentOptions{}.rho_ppm)},
       deadlines_{world.swarm.call_timeout, world.violations},
       contentions_{world.violations, world.tally},
@@ -80,16 +80,28 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       closure_times_{world.violations,
                      [this](core::OperationId hold) { return history_.book().terms_of(hold); },
                      [this] { return cluster_.clocks_too_fast(); }} {
+    if (world.swarm.clients != 0)
+        clients_.emplace(world, cluster, ClientLoad::Judges{history_, deadlines_, tellings_},
+                         newest_tag_);
     // Most holds last for longer than the bounds of the product.
     if (prng_.one_in(2)) return;
     cache_options_.hand_over_for = world.swarm.election_timeout;
     cache_options_.wait_here_max = 10 * world.swarm.election_timeout;
+    // So that unused grants are there when a node is paused.
+    cache_options_.publish_after = world.swarm.election_timeout;
+    cache_options_.idle_max = 40 * world.swarm.election_timeout;
 }
 
 void LockWorkload::start() {
     if (world_.swarm.judged_from_outside) outside_.emplace(world_.heap);
+    if (clients_) clients_->start();
     call_later();
     close_later();
+}
+
+void LockWorkload::stop() {
+    stopped_ = true;
+    if (clients_) clients_->stop();
 }
 
 void LockWorkload::call_later() {
@@ -115,8 +127,14 @@ void LockWorkload::call_somewhere() {
     }
 }
 
-core::Instant LockWorkload::steady(core::NodeId node) const {
-    return cluster_.at(node).now().steady;
+core::Now LockWorkload::now(core::NodeId node) const {
+    return is_client(node) ? clients_->now(node) : cluster_.at(node).now();
+}
+
+// Clients have clocks within the bounds.
+bool LockWorkload::clocks_out_of_bounds(core::NodeId holder) const {
+    return is_client(holder) ? cluster_.clocks_too_fast()
+                                         : cluster_.clocks_out_of_bounds(holder);
 }
 
 void LockWorkload::call(core::NodeId node, core::Call call) {
@@ -169,7 +187,11 @@ void LockWorkload::acquire(core::NodeId node) {
     } else if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
-        acquire_one(node, drawing_.acquire(steady(node)));
+        auto call = drawing_.acquire(steady(node));
+        // A name that no other node wants stays cached for a while, also unused.
+        const bool is_own = world_.swarm.workload.caches && !is_owed && prng_.one_in(4);
+        if (is_own) call.request.names = {{"own" + in_words(node)}};
+        acquire_one(node, std::move(call));
     }
 }
 
@@ -337,7 +359,13 @@ void LockWorkload::node_started(core::NodeId node) {
     ask_again();
 }
 
+void LockWorkload::notified(core::NodeId /*node*/, core::ClientId client,
+                            core::ClientNotice&& notice) {
+    if (clients_) clients_->notified(client, notice);
+}
+
 void LockWorkload::node_lost(core::NodeId node) {
+    if (clients_) clients_->node_lost(node);
     history_.node_lost(node);
     contentions_.node_lost(node);
     closings_.node_lost(node);
@@ -492,6 +520,7 @@ void LockWorkload::begin_liveness(const std::vector<core::NodeId>& core) {
         }
     }
     ask_again();
+    if (clients_) clients_->begin_liveness(core);
 }
 
 void LockWorkload::ask_again() {
@@ -526,7 +555,7 @@ std::string LockWorkload::still_owed() const {
                    " is not answered";
         }
     }
-    return {};
+    return clients_ ? clients_->still_owed() : std::string{};
 }
 
 void LockWorkload::end() {

@@ -18,6 +18,7 @@
 #include "tests/sim/judges/outside_history.hpp"
 #include "tests/sim/judges/tellings.hpp"
 #include "tests/sim/load/call_drawing.hpp"
+#include "tests/sim/load/client_load.hpp"
 #include "tests/sim/world/cluster.hpp"
 
 namespace mortise::sim {
@@ -27,7 +28,7 @@ public:
     LockWorkload(World& world, Cluster& cluster);
 
     void start() override;
-    void stop() override { stopped_ = true; }
+    void stop() override;
     void node_started(core::NodeId node) override;
     void node_lost(core::NodeId node) override;
     void lost(core::NodeId node, const core::HoldLost& lost) override;
@@ -36,11 +37,13 @@ public:
     void lease_changed(core::NodeId node, const core::LeaseChanged& lease) override;
     void answered(core::NodeId node, const core::CallAnswer& given) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
+    void notified(core::NodeId node, core::ClientId client, core::ClientNotice&& notice) override;
     void stepped(core::NodeId node, core::Instant now, core::Instant next) override {
         deadlines_.after_step(node, now, next);
         contentions_.after_step(node, cluster_.at(node).driver().core().machine());
     }
     void struck(core::NodeId node, Fault fault) override;
+    void wakes(core::NodeId node) override;
     [[nodiscard]] core::NodeId holder(core::NodeId other_than) const override;
     void contest(core::NodeId holder, SimTime length) override;
     void begin_liveness(const std::vector<core::NodeId>& core) override;
@@ -124,7 +127,10 @@ private:
     void ask_again();
     void ask_again_later(const core::CallAnswer& failed);
     void call(core::NodeId node, core::Call call);
-    [[nodiscard]] core::Instant steady(core::NodeId node) const;
+    // The clocks of a node, or of a client.
+    [[nodiscard]] core::Now now(core::NodeId node) const;
+    [[nodiscard]] core::Instant steady(core::NodeId node) const { return now(node).steady; }
+    [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
 
     World& world_;
     Cluster& cluster_;
@@ -137,6 +143,7 @@ private:
     Tellings tellings_;
     ClosureTimes closure_times_;
     std::optional<OutsideHistory> outside_;  // in some runs
+    std::optional<ClientLoad> clients_;      // likewise
     std::uint64_t next_name_ = 0;            // of a burst
     std::uint64_t newest_tag_ = 0;
     bool stopped_ = false;
@@ -152,9 +159,10 @@ private:
     std::set<core::OperationId> recalled_;                    // while they were used
     std::map<core::OperationId, std::uint32_t> hand_overs_;   // since the recall
     std::map<core::OperationId, core::FencingToken> tokens_;  // of the present uses
-    std::map<core::NodeId, std::uint64_t> lives_;             // of the program of that node
-    std::map<core::NodeId, SimTime> looks_at_;                // when a node looks at its cache next
-    std::set<Who> cancelled_in_line_;                         // as they left it for the cluster
+    std::map<core::OperationId, core::NamedMode> cached_names_;
+    std::map<core::NodeId, std::uint64_t> lives_;      // of the program of that node
+    std::map<core::NodeId, SimTime> looks_at_;         // when a node looks at its cache next
+    std::set<Who> cancelled_in_line_;                  // as they left it for the cluster
     std::map<core::SessionId, core::Instant> leases_;  // until when they are valid, boot clock
     struct Conversion {
         core::OperationId hold;

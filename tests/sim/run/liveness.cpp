@@ -283,7 +283,8 @@ void Liveness::cut_off_one() {
 std::uint64_t Liveness::renewal_messages(SimTime length) const {
     const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
     const auto renewals = static_cast<std::uint64_t>(length / renewed_every) + 1;
-    return cluster_.size() * renewals * (1 + 4 * (cluster_.size() - 1));
+    const auto sessions = cluster_.size() + world_.swarm.clients;
+    return sessions * renewals * (1 + 4 * (cluster_.size() - 1));
 }
 
 // Heartbeats and their answers, and twice that for messages in transit; and no node had a reason to

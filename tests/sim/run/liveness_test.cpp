@@ -22,8 +22,10 @@ public:
     void lease_changed(core::NodeId, const core::LeaseChanged&) override {}
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
+    void notified(core::NodeId, core::ClientId, core::ClientNotice&&) override {}
     void stepped(core::NodeId, core::Instant, core::Instant) override {}
     void struck(core::NodeId, Fault) override {}
+    void wakes(core::NodeId) override {}
     [[nodiscard]] core::NodeId holder(core::NodeId) const override { return {}; }
     void contest(core::NodeId, SimTime) override {}
     void begin_liveness(const std::vector<core::NodeId>&) override {}

@@ -72,6 +72,7 @@ void Cluster::restart(core::NodeId node) {
 }
 
 void Cluster::resume(core::NodeId node) {
+    if (is_running(node) && at(node).is_paused()) world_.workload->wakes(node);
     at(node).resume();
     network_.connect_what_can_be();
 }
@@ -167,11 +168,38 @@ void Cluster::deliver(core::NodeId node, core::Event event) {
     at(node).handle(std::move(event));
 }
 
-bool Cluster::may_meet(core::NodeId node, const core::Hello& hello) const {
-    if (!is_running(node) || !lives_.is_rolled_back(hello.generation.life)) return true;
+bool Cluster::may_meet(core::NodeId node, const core::Hello& hello) {
+    const auto life = hello.generation.life;
+    if (!is_running(node) || !lives_.is_rolled_back(life)) return true;
     const auto& sessions = at(node).driver().core().machine().sessions();
-    return lives_.knows_better(node, hello,
-                               sessions.newest_start(hello.generation.incarnation).boot_epoch);
+    const auto newest = sessions.newest_start(hello.generation.incarnation);
+    if (lives_.knows_better(node, hello, newest.boot_epoch)) return true;
+    if (!will_know_better(hello)) return false;
+    world_.tally.probe("rolled back member met who learned of it later");
+    in_doubt_.insert(life);
+    return true;
+}
+
+// Some member has told it, so it takes no part in elections; and the state that all will have shows
+// a later start (docs/decisions/0061).
+bool Cluster::will_know_better(const core::Hello& hello) const {
+    const bool is_meant =
+        is_running(hello.node) && this->hello(hello.node).generation == hello.generation;
+    if (!is_meant || !at(hello.node).raft().is_doubted()) return false;
+    return std::ranges::any_of(nodes_, [&](const auto& node) {
+        if (!node->is_running()) return false;
+        const auto& sessions = node->driver().core().machine().sessions();
+        const auto newest = sessions.newest_start(hello.generation.incarnation);
+        return hello.generation.is_earlier_than(newest);
+    });
+}
+
+// Nobody repeated the doubt for so long that it ended: such a node may vote again.
+void Cluster::stepped(core::NodeId node) {
+    if (in_doubt_.empty() || at(node).raft().is_doubted()) return;
+    const auto said = hello(node);
+    if (in_doubt_.erase(said.generation.life) == 0) return;
+    world_.heap.after(1, [this, said] { count_as_lost(said); });
 }
 
 // Decision 0013 does not promise that such a node is detected.

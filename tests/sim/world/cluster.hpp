@@ -63,13 +63,18 @@ public:
     void deliver(core::NodeId node, core::Event event) override;
     // --- NodeOwner ------------------------------------------------------------------------------
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;
+    void notify(core::NodeId from, core::ClientId client, core::ClientNotice&& notice) override {
+        world_.workload->notified(from, client, std::move(notice));
+    }
     void died(core::NodeId node) override;
     void begins_anew(core::NodeId node) override;
     void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }
+    void stepped(core::NodeId node) override;
 
 private:
     // False if the node cannot know that this hello comes from a directory that was rolled back.
-    [[nodiscard]] bool may_meet(core::NodeId node, const core::Hello& hello) const;
+    [[nodiscard]] bool may_meet(core::NodeId node, const core::Hello& hello);
+    [[nodiscard]] bool will_know_better(const core::Hello& hello) const;
     void count_as_lost(const core::Hello& rolled_back);
 
     World& world_;
@@ -78,6 +83,8 @@ private:
     std::vector<std::unique_ptr<SimNode>> nodes_;
     std::vector<SimTime> started_at_;
     LaterLives lives_;
+    // Lives of directories that were rolled back, which met somebody who learns of that later.
+    std::set<std::uint64_t> in_doubt_;
     SimTime ran_ = 0;  // of runs that have ended
     bool restart_crashed_ = true;
 };

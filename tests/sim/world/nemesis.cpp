@@ -292,6 +292,9 @@ void Nemesis::roll_back() {
     world_.tally.fault(Fault::disk_rolled_back);
     cluster_.crash(node);
     cluster_.at(node).roll_back();
+    // Another one forgets what it heard of the node, and has to learn it from the state.
+    const auto another = draw_running();
+    if (prng_.one_in(2) && another != node && cluster_.is_running(another)) cluster_.crash(another);
 }
 
 // On a disk whose loss would leave a majority. Some damaged data is read soon.

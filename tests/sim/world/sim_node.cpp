@@ -65,6 +65,7 @@ void SimNode::step(core::Event event) {
         world_.tally.probe("state on disk too far behind");
     }
     set_timer();
+    owner_.stepped(id_);
 }
 
 void SimNode::judge_step(std::size_t kind) {
@@ -235,6 +236,16 @@ void SimNode::copied() {
 
 void SimNode::disconnect(core::NodeId peer) {
     if (!is_dead()) owner_.disconnect(id_, peer);
+}
+
+void SimNode::notify(core::ClientId client, core::ClientNotice notice) {
+    if (is_dead()) return;
+    effects_.number(client.raw() << 16U | notice.outcomes.size());
+    owner_.notify(id_, client, std::move(notice));
+}
+
+void SimNode::disconnect(core::ClientId /*client*/) {
+    if (!is_dead()) world_.violations.report(id_, "unfit client: none of them lies");
 }
 
 // Answered in the order of the requests.

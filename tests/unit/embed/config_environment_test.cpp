@@ -79,7 +79,9 @@ TEST(ConfigEnvironment, HasATwinOfEveryKey) {
                              {"MORTISE_LIMITS_CALLS", "1000"},
                              {"MORTISE_LIMITS_LOG_BYTES", "2097152"},
                              {"MORTISE_LIMITS_OUTBOX_BYTES", "1048576"},
-                             {"MORTISE_LIMITS_CONNECTIONS", "5"}}),
+                             {"MORTISE_LIMITS_CONNECTIONS", "5"},
+                             {"MORTISE_OBSERVABILITY_SLOW_HOLD", "90s"},
+                             {"MORTISE_OBSERVABILITY_LONG_WAIT", "3s"}}),
                        test::sample_config());
 }
 
@@ -102,7 +104,7 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
                  "MORTISE_NODE_ID: must be a whole number, not \"99999999999999999999\""},
              Row{{{"MORTISE_NODE_ID", "0"}}, "MORTISE_NODE_ID: must be 1 or more"},
              Row{{{"MORTISE_ROLE", "boss"}},
-                 "MORTISE_ROLE: must be one of voter, learner, not \"boss\""},
+                 "MORTISE_ROLE: must be one of voter, learner, client, not \"boss\""},
              Row{{{"MORTISE_TIMING_SESSION_TTL", "10"}},
                  "MORTISE_TIMING_SESSION_TTL: \"10\" is not a duration: write \"10s\" or \"250ms\" "
                  "(ns, us, ms, s, m, h)"},
@@ -130,11 +132,28 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
              Row{{{"MORTISE_PEER_LIST", "1=a"}},
                  "MORTISE_PEER_LIST: \"a\" is not an address: write host:port, or [::1]:port for "
                  "IPv6"},
+             Row{{{"MORTISE_PEERLIST", "1=a:1"}},
+                 "MORTISE_PEERLIST: unknown variable; did you mean MORTISE_PEER_LIST?"},
+             Row{{{"MORTISE_PEERS", "1=a:1"}},
+                 "MORTISE_PEERS: unknown variable; did you mean MORTISE_PEER_LIST?"},
+             Row{{{"MORTISE_DATADIR", "d"}},
+                 "MORTISE_DATADIR: unknown variable; did you mean MORTISE_DATA_DIR?"},
+             Row{{{"MORTISE_SESSION_TTL", "9s"}},
+                 "MORTISE_SESSION_TTL: unknown variable; did you mean MORTISE_TIMING_SESSION_TTL?"},
              Row{{{"MORTISE_NODE_ID", "3"}, {"MORTISE_PEER_LIST", "1=a:1,2=b:1"}},
                  "MORTISE_NODE_ID: 3 is not the id of a peer"},
          }) {
         EXPECT_EQ(complaint(variables), expected);
     }
+}
+
+TEST(ConfigEnvironment, LeavesTheVariablesOfOthersAlone) {
+    const auto config = read({{"MORTISE_DATA_DIR", "d"},
+                              {"MORTISE_FENCING_TOKEN", "7"},
+                              {"MORTISE_OF_OURS", "x"},
+                              {"MORTISE_PEERLIST", " "},
+                              {"MORTISED", "x"}});
+    EXPECT_EQ(config.data_dir, "d");
 }
 
 TEST(ConfigEnvironment, TakesAnEmptyVariableForNone) {

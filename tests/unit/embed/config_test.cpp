@@ -207,6 +207,29 @@ TEST(Config, ForALearnerListsThePresentMembers) {
               "listen: missing: with peers a node listens on an address of its own");
 }
 
+// It would be missing as a member if a file of a member made it a client.
+TEST(Config, ForAClientHasNothingOfAMember) {
+    const auto client = [](auto change) {
+        return [change](Config& c) {
+            c.role = Role::client;
+            c.node_id = 0;
+            c.data_dir.clear();
+            c.listen.clear();
+            change(c);
+        };
+    };
+    const std::string no_member = ": must be left out: a client is no member of the cluster";
+    EXPECT_EQ(complaint(client([](Config&) {})), "");
+    EXPECT_EQ(complaint(client([](Config& c) { c.node_id = 1; })), "node_id" + no_member);
+    EXPECT_EQ(complaint(client([](Config& c) { c.data_dir = "/d"; })), "data_dir" + no_member);
+    EXPECT_EQ(complaint(client([](Config& c) { c.listen = "127.0.0.1:1"; })), "listen" + no_member);
+    EXPECT_EQ(complaint(client([](Config& c) { c.advertise = "h:1"; })), "advertise" + no_member);
+    EXPECT_EQ(complaint(client([](Config& c) { c.peers.clear(); })),
+              "role: a client uses a cluster: list its members as peers");
+    EXPECT_EQ(complaint(client([](Config& c) { c.memory_only = true; })),
+              "role: a node in memory is a cluster of its own");
+}
+
 TEST(Config, RefusesADirectoryThatIsMissingOrOfNoUse) {
     EXPECT_EQ(complaint([](Config& c) { c.data_dir.clear(); }),
               "data_dir: missing: a voter needs a directory of its own");

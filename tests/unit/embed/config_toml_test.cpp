@@ -56,6 +56,10 @@ calls        = 1000
 log_bytes    = 2097152
 outbox_bytes = 1048576
 connections  = 5
+
+[observability]
+slow_hold = "90s"
+long_wait = "3s"
 )";
 
 std::string complaint(std::string_view toml) {
@@ -99,14 +103,20 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
     };
     for (const auto& [toml, expected] : std::array{
              Row{"data_dir = 'd'\nnode-id = 1\n",
-                 "mortise.toml:2: node-id: unknown key; known here: advertise, cluster, "
-                 "data_dir, limits, listen, log, node_id, peer, role, timing, tls"},
+                 "mortise.toml:2: node-id: unknown key; did you mean node_id?"},
+             Row{"data_dri = 'd'\n",
+                 "mortise.toml:1: data_dri: unknown key; did you mean data_dir?"},
              Row{"data_dir = 'd'\n[timing]\nheartbeet = '1s'\n",
-                 "mortise.toml:3: timing.heartbeet: unknown key; known here: call_timeout, "
+                 "mortise.toml:3: timing.heartbeet: unknown key; did you mean timing.heartbeat?"},
+             Row{"[[peers]]\nid = 1\n", "mortise.toml:1: peers: unknown key; did you mean peer?"},
+             Row{"[timming]\nheartbeat = '1s'\n",
+                 "mortise.toml:1: timming: unknown key; did you mean timing?"},
+             Row{"data_dir = 'd'\n[timing]\nbeat = '1s'\n",
+                 "mortise.toml:3: timing.beat: unknown key; known here: call_timeout, "
                  "clock_rate_bound, close_timeout, election_timeout, heartbeat, session_ttl"},
              Row{"[secrets]\na = 1\n",
                  "mortise.toml:1: secrets: unknown key; known here: advertise, cluster, "
-                 "data_dir, limits, listen, log, node_id, peer, role, timing, tls"},
+                 "data_dir, limits, listen, log, node_id, observability, peer, role, timing, tls"},
              Row{"session_ttl = '9s'\n",
                  "mortise.toml:1: session_ttl: unknown key; did you mean timing.session_ttl?"},
              Row{"[log]\ncalls = 1\nlevel = 'off'\n",
@@ -128,7 +138,7 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "mortise.toml:1: cluster: must be a string, not a date or a time"},
              Row{"[cluster]\n", "mortise.toml:1: cluster: must be a string, not a table"},
              Row{"role = 'boss'\n",
-                 "mortise.toml:1: role: must be one of voter, learner, not \"boss\""},
+                 "mortise.toml:1: role: must be one of voter, learner, client, not \"boss\""},
              Row{"[log]\nlevel = 'loud'\n",
                  "mortise.toml:2: log.level: must be one of debug, info, warn, error, off, not "
                  "\"loud\""},

@@ -72,12 +72,14 @@ struct Events : NetworkEvents {
 
     void introduced(core::Hello caller) override { callers.push_back(std::move(caller)); }
     void refused(core::NodeId by, Refusal why) override { refusals.emplace_back(by, why); }
+    void unreached(core::NodeId /*peer*/, const std::string& why) override { reason = why; }
 
     core::Hello own;
     std::vector<core::Hello> ups;
     std::vector<std::pair<core::NodeId, Refusal>> refusals;
     std::vector<core::Hello> callers;  // those that are not peers
     std::vector<core::NodeId> downs;
+    std::string reason;  // why the newest attempt failed
     std::vector<std::pair<core::NodeId, core::PeerMessage>> messages;
     std::function<void(const core::Hello&)> on_up;
     std::function<void()> on_message;

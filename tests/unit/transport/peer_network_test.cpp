@@ -407,6 +407,27 @@ TEST_F(PeerNetworkTest, AnotherNodeThanExpectedAtAnAddressIsRefused) {
     EXPECT_THAT(c.events.ups, SizeIs(0));
 }
 
+// From the first attempt on, and what changes is told.
+TEST_F(PeerNetworkTest, WhyAPeerIsNotReachedIsToldWithWhatToDo) {
+    auto& a = add(1);
+    const auto at = free_address();
+    a.network->set_peers({{NodeId{2}, at}});
+    const auto says = [&](const char* words) {
+        return run_until(io_, [&] { return a.events.reason.find(words) != std::string::npos; });
+    };
+    EXPECT_TRUE(says("nothing listens there: start it")) << a.events.reason;
+    asio::ip::tcp::acceptor other{io_, endpoint_of(at)};
+    std::optional<asio::ip::tcp::socket> caller;
+    other.async_accept([&](const asio::error_code&, asio::ip::tcp::socket socket) {
+        caller.emplace(std::move(socket));
+    });
+    ASSERT_TRUE(run_until(io_, [&] { return caller.has_value(); }));
+    caller.reset();
+    EXPECT_TRUE(says("ends the connection: check that a node of Mortise")) << a.events.reason;
+    other.close();
+    EXPECT_TRUE(says("nothing listens there")) << a.events.reason;
+}
+
 TEST_F(PeerNetworkTest, StrangersWhoTalkNonsenseAreShownTheDoor) {
     auto& a = add(1);
     core::Prng prng{1};

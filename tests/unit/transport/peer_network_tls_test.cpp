@@ -77,7 +77,7 @@ TEST_F(PeerNetworkTlsTest, WithoutACertificateNobodyGetsIn) {
 TEST_F(PeerNetworkTlsTest, ACertificateOfAnotherAuthorityIsNotBelieved) {
     Authority other{"orders"};
     EXPECT_FALSE(meet(authority_.node(1), other.node(2)));
-    EXPECT_TRUE(says("not trusted")) << log_;
+    EXPECT_TRUE(says("not signed by an authority in tls.ca")) << log_;
 }
 
 // Also if several clusters trust one authority.
@@ -217,7 +217,8 @@ TEST_F(PeerNetworkTlsClientTest, IsToldWhyNotWithoutOne) {
     Authority other{"orders"};
     const auto refused = connect(other.user("alice", core::AccessRole::observer));
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().what.find("not trusted"), std::string::npos) << refused.error().what;
+    EXPECT_NE(refused.error().what.find("not signed by an authority"), std::string::npos)
+        << refused.error().what;
 }
 
 TEST_F(PeerNetworkTlsClientTest, WithTheServersAuthorityButAStrangersCertificateHearsTheAlert) {

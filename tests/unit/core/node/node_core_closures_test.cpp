@@ -86,6 +86,33 @@ protected:
     std::uint64_t number = 1;
 };
 
+// By the clock of the node that is asked.
+TEST_F(ClosedNames, HoldersAreToldWithTheTimeThatIsLeftOfTheirLeases) {
+    const auto left = [&](NodeId at) {
+        auto& node = cluster[at];
+        InspectCall call;
+        call.tag = CallTag{77 + node.answers.size()};
+        call.name = "a";
+        call.local = true;
+        node.call(call);
+        const auto& view = std::get<Viewed>(node.answers.back().result).locks.front();
+        const auto found = view.leases_left.find(holder);
+        return found == view.leases_left.end() ? Nanoseconds{-1} : found->second;
+    };
+    ask(holder, 1, asking_for_a());
+    renew(holder, 1);
+    cluster.run_for(700ms);
+    for (const auto at : {n1, n2, n3}) {
+        EXPECT_GE(left(at), 1'200ms);
+        EXPECT_LE(left(at), 1'450ms);
+    }
+    cluster.run_for(500ms);
+    for (const auto at : {n1, n2, n3}) {
+        EXPECT_GE(left(at), 700ms);
+        EXPECT_LE(left(at), 950ms);
+    }
+}
+
 class NodeCoreClosures : public ClosedNames {
 protected:
     void SetUp() override {

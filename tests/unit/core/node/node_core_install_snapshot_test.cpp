@@ -94,6 +94,24 @@ TEST(NodeCoreInstallSnapshot, IsAGapForObservers) {  // S46
     EXPECT_EQ(told[2].position, Position::after(chunk.last.index));
 }
 
+// A start that was heard before the state came counts no more.
+TEST(NodeCoreInstallSnapshot, ShowsLaterStartsOfPeers) {  // S10
+    LeftBehind it;
+    const auto early = it.cluster[n2].hello();
+    it.leave_behind();
+    it.cluster.crash_and_restart(n2);
+    it.cluster.connect(n1, n2);
+    it.cluster.run_for(3 * election_timeout);  // it opens a session
+    const auto chunk = it.state();
+    it.node.step(PeerUp{early});
+    it.bring(chunk);
+    it.node.step(StateInstalled{chunk.last});
+    it.node.receive(n2, RaftMessage{PreVoteRequest{Term{1}, 1, {}}});
+    const auto told = it.node.take<Superseded>(n2);
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told.front().generation, early.generation);
+}
+
 TEST(NodeCoreChanges, HaveTheSamePositionsOnEveryNode) {  // S46
     LeftBehind it;
     it.leader.acquire(1, name);

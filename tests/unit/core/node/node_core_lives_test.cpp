@@ -181,6 +181,39 @@ TEST_F(NodeCoreLives, WhatNobodyKnewWhenItConnectedItFindsInTheState) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
+// One member knows it from its memory. The other one restarted, and met the node before it had
+// applied anything.
+TEST_F(NodeCoreLives, AWitnessMayLearnItFromTheStateLater) {
+    cluster.crash_and_restart(n2);
+    meet();
+    cluster.run_for(3 * election_timeout);  // it opens a session
+    cluster.roll_back(n2, image, 1, 99);
+    cluster.crash_and_restart(n3);
+    cluster.connect(n1, n2);
+    cluster.settle();
+    ASSERT_TRUE(cluster[n2].noted(Note::Kind::own_life_doubted));
+    cluster.connect(n2, n3);
+    cluster.run_for(3 * election_timeout);
+    EXPECT_FALSE(cluster[n2].superseded);
+    cluster.connect(n1, n3);
+    cluster.run_for(10 * election_timeout);
+    EXPECT_TRUE(cluster[n2].superseded);
+}
+
+// Its former connection was not seen to end, and the state has the session of the new run already.
+TEST_F(NodeCoreLives, AnHonestRestartIsWelcomeAfterItsSessionWasSeen) {
+    const auto before = cluster[n2].hello();
+    cluster.crash_and_restart(n2);
+    cluster.connect(n1, n2);
+    cluster[n3].step(PeerUp{before});
+    cluster.run_for(3 * election_timeout);  // it opens a session
+    cluster.connect(n2, n3);
+    cluster.run_for(election_timeout);
+    EXPECT_FALSE(cluster[n2].superseded);
+    EXPECT_FALSE(cluster[n2].noted(Note::Kind::own_life_doubted));
+    EXPECT_FALSE(cluster[n3].noted(Note::Kind::peer_forgot));
+}
+
 // The nodes that inform it are strangers by its configuration: they lost their directories since.
 TEST_F(NodeCoreLives, ADirectoryThatKnowsNoPresentMemberIsToldAllTheSame) {
     for (const auto id : {n1, n3}) {

@@ -73,6 +73,13 @@ TEST(PeerMemory, ALaterSessionOutlivesAStart) {
     EXPECT_EQ(memory.hear(hello(4, 40), Generation{directory, BootEpoch{4}}), Verdict::new_life);
 }
 
+// The session was applied here after the first hello of that life.
+TEST(PeerMemory, ALaterSessionOutlivesALifeThatWasHeard) {
+    PeerMemory memory{patience};
+    memory.hear(hello(3, 30), {});
+    EXPECT_EQ(memory.hear(hello(3, 30), Generation{directory, BootEpoch{4}}), Verdict::outlived);
+}
+
 TEST(PeerMemory, AnotherDirectoryIsAnother) {
     PeerMemory memory{patience};
     memory.hear(hello(4, 40), {});

@@ -1,0 +1,319 @@
+#include "core/client/client_core.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/agent/call_denial.hpp"
+#include "core/base/overloaded.hpp"
+#include "core/locks/rows/session_row.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// A message of a client has to fit into client_message_bytes_max.
+constexpr std::size_t client_batch_bytes = std::size_t{16} << 10U;
+
+AgentOptions agent_options(const ClientOptions& options) {
+    AgentOptions agent;
+    agent.ttl_ms = options.session_ttl_ms;
+    agent.rho_ppm = options.clock_rate_bound_ppm;
+    agent.call_timeout = options.call_timeout;
+    agent.resend_after = options.election_timeout;
+    agent.recall_timeout = options.election_timeout;
+    agent.access = options.access;
+    agent.window = options.window;
+    agent.batch_bytes = client_batch_bytes;
+    return agent;
+}
+
+// The part of a session that its agent reads. Empty if the row is malformed.
+std::optional<Session> session_of(const SessionState& state) {
+    auto session = decode_session(state.session, state.row);
+    if (!session || session->opened.nonce != state.nonce) return std::nullopt;
+    for (const auto seq : state.waiting) {
+        const bool is_new = session->operations.find(seq) == nullptr;
+        if (!is_new || seq > session->applied) return std::nullopt;
+        Operation::More waits;
+        session->operations.add(seq, Operation{{}, waits});
+    }
+    return session;
+}
+
+}  // namespace
+
+ClientCore::ClientCore(ClientOptions options, Now now)
+    : options_{std::move(options)},
+      prng_{options_.seed},
+      agent_{agent_options(options_), Prng{prng_.next()}, now},
+      choice_{options_.members, Prng{prng_.next()}},
+      heard_at_{now.steady},
+      pinged_at_{now.steady},
+      attaching_since_{now.steady} {}
+
+ClientEffects ClientCore::step(ClientEvent event, Now now) {
+    // A lease that ran out is noticed before an event or an outcome finds its holds.
+    agent_.begin(now);
+    std::visit([&](auto& one) { on(one, now); }, event);
+    // The session has ended, and another one is to be opened.
+    const bool is_other = stage_ == Stage::served && agent_.session_nonce() != nonce_;
+    if (is_other && !agent_.is_closed()) attach(now);
+    if (stage_ != Stage::apart && must_leave(now)) leave(now);
+    ping_if_silent(now);
+    collect(now);
+    if (stage_ == Stage::apart && !agent_.is_closed()) {
+        if (const auto member = choice_.take_due(now.steady)) {
+            stage_ = Stage::dialling;
+            newest_entry_ = newest_entry_.next();
+            entry_ = newest_entry_;
+            effects_.dial = {entry_, *member};
+        }
+    }
+    effects_.deadline = deadline();
+    return std::exchange(effects_, {});
+}
+
+Instant ClientCore::deadline() const {
+    return std::min(agent_.deadline(), entry_deadline());
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+void ClientCore::on(ClientTimer /*event*/, Now now) {
+    agent_.on_timer(now);
+}
+
+void ClientCore::on(ClientCalls& event, Now now) {
+    for (auto& call : event.calls)
+        take(call, now);
+}
+
+void ClientCore::on(const EntryUp& event, Now now) {
+    if (event.entry != entry_ || stage_ != Stage::dialling) return;
+    heard_at_ = now.steady;
+    attach(now);
+}
+
+void ClientCore::on(const EntryDown& event, Now now) {
+    if (event.entry != entry_) return;
+    leave(now);
+    effects_.hang_up = {};  // there is nothing to hang up
+}
+
+void ClientCore::on(EntrySaid& event, Now now) {
+    if (event.entry != entry_ || stage_ == Stage::dialling) return;
+    heard_at_ = now.steady;
+    unheard_since_ = Instant::never();
+    take(event.notice, now);
+}
+
+// --- calls --------------------------------------------------------------------------------------
+
+void ClientCore::take(Call& call, Now now) {
+    if (auto refused = denial_of(call, options_.access, "this client")) {
+        effects_.answers.push_back({tag_of(call), std::move(*refused)});
+        return;
+    }
+    std::visit(Overloaded{[&](DowngradeCall& one) { agent_.on_downgrade(one, now); },
+                          [&](UpgradeCall& one) { agent_.on_upgrade(one, now); },
+                          [&](WriteCall& one) { agent_.on_write(std::move(one), now); },
+                          [&](ConfirmCall& one) { agent_.on_confirm(one, now); },
+                          [&](AwaitCall& one) { agent_.on_await(std::move(one), now); },
+                          [&](PublishCall& one) { agent_.on_publish(std::move(one)); },
+                          [&](ToldCall& one) { agent_.on_notified(one.hold); },
+                          [&](CancelCall& one) { agent_.on_cancel(one, now); },
+                          [&](CloseCall& one) { agent_.on_close(one, now); },
+                          [&](auto& one) { on_call(one, now); }},
+               call);
+}
+
+// A grant that stays with the client would be recalled by way of the member, which may be silent
+// (S40), so clients have no cached grants.
+void ClientCore::on_call(AcquireCall& call, Now now) {
+    call.request.cached_tokens = 0;
+    agent_.on_acquire(std::move(call), now);
+}
+
+void ClientCore::on_call(const WatchCall& call, Now now) {
+    if (!agent_.has(call.hold)) return;
+    watched_.insert(call.hold);
+    if (stage_ == Stage::served) tell(WatchHold{call.hold.seq}, now);
+    const auto early = asked_early_.extract(call.hold);
+    if (!early.empty()) effects_.contended.push_back(early.mapped());
+}
+
+void ClientCore::on_call(const ReleaseCall& call, Now now) {
+    forget_hold(call.hold);
+    agent_.on_release(call, now);
+}
+
+void ClientCore::on_call(InspectCall& call, Now /*now*/) {
+    effects_.reads.push_back(std::move(call));
+}
+
+void ClientCore::on_call(const ChangeCall& call, Now /*now*/) {
+    effects_.answers.push_back(
+        {call.tag,
+         Denied{"a client node does not change the members of the cluster: use mortise::Remote, "
+                "or the command mortise members"}});
+}
+
+void ClientCore::forget_hold(OperationId hold) {
+    watched_.erase(hold);
+    asked_early_.erase(hold);
+}
+
+// --- notices ------------------------------------------------------------------------------------
+
+// Until the state of the present session has come, notices are about a former one.
+void ClientCore::take(ClientNotice& notice, Now now) {
+    if (!notice.refused.empty()) {
+        refused_ = std::move(notice.refused);
+        return leave(now);
+    }
+    if (!notice.applied.is_set()) return;
+    const bool is_state = notice.state && notice.state->nonce == nonce_;
+    if (stage_ == Stage::attaching && !is_state) return;
+    // A member that is behind what this client has seen would contradict it.
+    if (notice.applied < position_) return leave(now);
+    if (is_state && !take_state(*notice.state, notice.applied, now)) return leave(now);
+    for (auto& [at, outcome] : notice.outcomes) {
+        // Something that this client asked for was applied: its messages get through.
+        unanswered_since_ = Instant::never();
+        agent_.on_outcome(outcome, at, now);
+    }
+    if (notice.applied > position_) agent_.on_progress(now);
+    position_ = notice.applied;
+    if (notice.has_leader) {
+        has_leader_ = *notice.has_leader;
+        leaderless_since_ =
+            has_leader_ ? Instant::never() : std::min(leaderless_since_, now.steady);
+        agent_.on_leader(has_leader_, now);
+    }
+    const auto session = agent_.open_session();
+    if (notice.gap.is_set() && session) agent_.on_gap(*session, notice.gap);
+    for (const auto& one : notice.contended) {
+        if (agent_.has(one.hold)) effects_.contended.push_back(one);
+    }
+    for (const auto& one : notice.asked)
+        take_asked(one);
+}
+
+bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now) {
+    SessionTable sessions;
+    if (state.session.is_set()) {
+        auto session = session_of(state);
+        if (!session) return false;
+        // The outcome of the opening may have been on its way by another member.
+        if (!agent_.open_session())
+            agent_.on_outcome(SessionOpened{state.session, state.nonce}, applied, now);
+        (void)sessions.restore(std::move(*session));
+    }
+    stage_ = Stage::served;
+    choice_.served();
+    refused_.clear();
+    unanswered_since_ = Instant::never();
+    agent_.on_state_replaced(sessions, now);
+    for (const auto hold : watched_)
+        tell(WatchHold{hold.seq}, now);
+    return true;
+}
+
+void ClientCore::take_asked(const Contended& asked) {
+    if (!agent_.has(asked.hold)) return;
+    if (watched_.contains(asked.hold)) {
+        effects_.contended.push_back(asked);
+    } else {
+        asked_early_.insert_or_assign(asked.hold, asked);
+    }
+}
+
+// --- the member ---------------------------------------------------------------------------------
+
+void ClientCore::attach(Now now) {
+    stage_ = Stage::attaching;
+    attaching_since_ = now.steady;
+    nonce_ = agent_.session_nonce();
+    agent_.on_leader(false, now);
+    has_leader_ = false;
+    tell(Attach{nonce_, position_}, now);
+}
+
+void ClientCore::leave(Now now) {
+    effects_.hang_up = entry_;
+    effects_.send.clear();
+    stage_ = Stage::apart;
+    entry_ = {};
+    has_leader_ = false;
+    unheard_since_ = Instant::never();
+    unanswered_since_ = Instant::never();
+    leaderless_since_ = Instant::never();
+    agent_.on_leader(false, now);
+    choice_.failed(now.steady);
+}
+
+// It is silent, does not know a leader, or does not get through to one. Another member may.
+bool ClientCore::must_leave(Now now) const {
+    if (stage_ == Stage::dialling) return false;
+    const auto timeout = options_.election_timeout;
+    const auto is_over = [&](Instant since, int times) {
+        return since != Instant::never() && now.steady >= since + times * timeout;
+    };
+    if (stage_ == Stage::attaching && is_over(attaching_since_, 3)) return true;
+    return is_over(unheard_since_, 2) || is_over(leaderless_since_, 2) ||
+           is_over(unanswered_since_, 4);
+}
+
+// When it is to be asked for a sign of life: something is expected of it, and it is silent.
+Instant ClientCore::silent_at() const {
+    const bool expects = unheard_since_ != Instant::never() || agent_.outstanding() != 0;
+    if (!expects || stage_ == Stage::apart || stage_ == Stage::dialling) return Instant::never();
+    return std::max(heard_at_, pinged_at_) + options_.election_timeout;
+}
+
+void ClientCore::ping_if_silent(Now now) {
+    if (now.steady < silent_at()) return;
+    pinged_at_ = now.steady;
+    tell(Ping{}, now);
+}
+
+Instant ClientCore::entry_deadline() const {
+    const auto timeout = options_.election_timeout;
+    if (stage_ == Stage::apart) return agent_.is_closed() ? Instant::never() : choice_.due();
+    if (stage_ == Stage::dialling) return Instant::never();
+    auto next = std::min({silent_at(), unheard_since_ + 2 * timeout,
+                          leaderless_since_ + 2 * timeout, unanswered_since_ + 4 * timeout});
+    if (stage_ == Stage::attaching) next = std::min(next, attaching_since_ + 3 * timeout);
+    return next;
+}
+
+void ClientCore::tell(ClientMessage message, Now now) {
+    if (unheard_since_ == Instant::never()) unheard_since_ = now.steady;
+    effects_.send.push_back(std::move(message));
+}
+
+// --- what goes out ------------------------------------------------------------------------------
+
+void ClientCore::send_forwards(std::vector<Forward>& forwards, Now now) {
+    if (forwards.empty() || stage_ != Stage::served) return;
+    if (unanswered_since_ == Instant::never()) unanswered_since_ = now.steady;
+    for (auto& forward : forwards)
+        tell(std::move(forward), now);
+}
+
+void ClientCore::collect(Now now) {
+    auto agent = agent_.collect(now);
+    send_forwards(agent.forwards, now);
+    for (const auto& lost : agent.lost)
+        forget_hold(lost.hold);
+    for (const auto withdrawn : agent.withdrawn)
+        forget_hold(withdrawn);
+    std::erase_if(effects_.contended, [&](const Contended& one) { return !agent_.has(one.hold); });
+    effects_.lost = std::move(agent.lost);
+    effects_.suspended = std::move(agent.suspended);
+    effects_.lease = agent.lease;
+    std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
+    effects_.send_to = entry_;
+}
+
+}  // namespace mortise::core

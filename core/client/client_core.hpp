@@ -1,0 +1,171 @@
+// A client node, without side effects (S49, docs/decisions/0051): a session with its calls and
+// holds, like that of a member, and no copy of the log. It enters the cluster by one member at a
+// time. What that member reports takes the place of the log; when it falls silent, has no leader or
+// does not get through to one, the client leaves it for another one. The session, the holds and the
+// calls stay: the next member begins with the state of the session, not older than what the client
+// has received, and the requests that it lacks are sent again.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/agent/session_agent.hpp"
+#include "core/client/client_message.hpp"
+#include "core/client/entry_choice.hpp"
+
+namespace mortise::core {
+
+struct ClientOptions {
+    std::size_t members = 1;  // how many can be dialled
+    Nanoseconds election_timeout{std::chrono::seconds{1}};
+    std::uint32_t session_ttl_ms = 10'000;
+    std::uint32_t clock_rate_bound_ppm = 10'000;
+    Nanoseconds call_timeout{std::chrono::seconds{10}};
+    std::size_t window = 1'024;     // see AgentOptions
+    Access access = Access::all();  // what this client's own certificate allows
+    std::uint64_t seed = 0;         // the nonces of sessions are drawn from it: not to be guessed
+};
+
+// --- events
+
+struct ClientTimer {};
+
+// Everything that the program requested since the last step.
+struct ClientCalls {
+    std::vector<Call> calls;
+};
+
+// The member that was dialled can be spoken to.
+struct EntryUp {
+    EntryId entry;
+};
+
+// It cannot be reached, or not any more, or broke the protocol.
+struct EntryDown {
+    EntryId entry;
+};
+
+struct EntrySaid {
+    EntryId entry;
+    ClientNotice notice;
+};
+
+using ClientEvent = std::variant<ClientTimer, ClientCalls, EntryUp, EntryDown, EntrySaid>;
+
+// --- effects, to be executed in this order. What is sent leaves after the holds whose loss it
+// reports are marked lost.
+
+struct ClientEffects {
+    std::vector<HoldLost> lost;
+    std::vector<OperationId> suspended;
+    std::optional<LeaseChanged> lease;
+    std::vector<CallAnswer> answers;
+    std::vector<Contended> contended;
+    // Of locks, to be answered outside, by any member: the program is allowed to read them.
+    std::vector<InspectCall> reads;
+    EntryId send_to;
+    std::vector<ClientMessage> send;  // in this order
+    EntryId hang_up;                  // not set: none
+    struct Dial {
+        EntryId entry;
+        std::size_t member = 0;  // its place in the list
+    };
+    std::optional<Dial> dial;  // reported by EntryUp or EntryDown
+    Instant deadline;          // of the steady clock: when to step again if nothing else happens
+};
+
+class ClientCore {
+public:
+    ClientCore(ClientOptions options, Now now);
+
+    // Throws InvariantBroken if this core has an error: do not use it again.
+    ClientEffects step(ClientEvent event, Now now);
+
+    // On the steady clock.
+    [[nodiscard]] Instant deadline() const;
+    [[nodiscard]] const SessionAgent& agent() const { return agent_; }
+    // A member serves this client, and knows a leader.
+    [[nodiscard]] bool is_served() const { return stage_ == Stage::served && has_leader_; }
+    // Not set while none is connected.
+    [[nodiscard]] EntryId entry() const { return entry_; }
+    // Why the newest member that refused this client did so; empty since another one served it.
+    [[nodiscard]] const std::string& refused() const { return refused_; }
+    // Everything up to here was received.
+    [[nodiscard]] LogIndex position() const { return position_; }
+
+    // Throws InvariantBroken.
+    void check_invariants() const { agent_.check_invariants(); }
+
+private:
+    enum class Stage : std::uint8_t {
+        apart,
+        dialling,
+        attaching,  // connected; the member has not reported the state of the session yet
+        served,
+    };
+
+    // --- events
+    void on(ClientTimer event, Now now);
+    void on(ClientCalls& event, Now now);
+    void on(const EntryUp& event, Now now);
+    void on(const EntryDown& event, Now now);
+    void on(EntrySaid& event, Now now);
+
+    // --- calls
+    void take(Call& call, Now now);
+    void on_call(AcquireCall& call, Now now);
+    void on_call(const WatchCall& call, Now now);
+    void on_call(const ReleaseCall& call, Now now);
+    void on_call(InspectCall& call, Now now);
+    void on_call(const ChangeCall& call, Now now);
+
+    // --- notices
+    void take(ClientNotice& notice, Now now);
+    [[nodiscard]] bool take_state(const SessionState& state, LogIndex applied, Now now);
+    void take_asked(const Contended& asked);
+
+    // --- the member
+    void attach(Now now);
+    void leave(Now now);
+    [[nodiscard]] bool must_leave(Now now) const;
+    void ping_if_silent(Now now);
+    void tell(ClientMessage message, Now now);
+    [[nodiscard]] Instant entry_deadline() const;
+    [[nodiscard]] Instant silent_at() const;
+
+    void send_forwards(std::vector<Forward>& forwards, Now now);
+    void collect(Now now);
+    void forget_hold(OperationId hold);
+
+    ClientOptions options_;
+    Prng prng_;
+    SessionAgent agent_;
+    EntryChoice choice_;
+
+    Stage stage_ = Stage::apart;
+    EntryId entry_;  // set unless apart
+    EntryId newest_entry_;
+    std::uint64_t nonce_ = 0;  // of the newest Attach
+    bool has_leader_ = false;
+    LogIndex position_;
+    std::string refused_;
+
+    // When a member is left: see must_leave().
+    Instant heard_at_;
+    Instant unheard_since_ = Instant::never();  // something was sent then, and nothing heard since
+    Instant pinged_at_;
+    Instant unanswered_since_ = Instant::never();  // requests were sent then, and none answered
+    Instant leaderless_since_ = Instant::never();
+    Instant attaching_since_;
+
+    std::set<OperationId> watched_;
+    std::map<OperationId, Contended> asked_early_;  // before their owners wanted to hear
+    ClientEffects effects_;
+};
+
+}  // namespace mortise::core

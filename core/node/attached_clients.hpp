@@ -1,0 +1,107 @@
+// The client nodes that enter the cluster by this member (S49, docs/decisions/0051). It checks what
+// they ask for, passes it on to the leader, and reports to each what was applied of its session:
+// first the state of the session, then its outcomes in order. A member that is behind what a client
+// has seen reports nothing to it until it has applied that much.
+//
+// A client that changes the member says nothing to the former one, so a session belongs to the
+// connection that named its nonce last.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/client/client_message.hpp"
+#include "core/node/contention_watch.hpp"
+#include "core/node/message.hpp"
+#include "core/node/node_options.hpp"
+
+namespace mortise::core {
+
+class AttachedClients {
+public:
+    AttachedClients(const NodeOptions& options, const LockMachine& machine,
+                    ContentionWatch& contentions)
+        : options_{options}, machine_{machine}, contentions_{contentions} {}
+
+    // --- events
+
+    // `access` is what the certificate of the connection allows.
+    void said(ClientId client, ClientMessage message, const Access& access);
+    // The connection has ended.
+    void gone(ClientId client);
+    // An outcome of any session, applied at `index`. Called in order.
+    void on_outcome(const Outcome& outcome, LogIndex index);
+    void on_gap(const StreamGap& gap);
+    // Called on every change of the leader, and on a new connection to it.
+    void on_leader(bool known);
+    // Outcomes were skipped, because the state was replaced.
+    void on_state_replaced();
+    // Takes out the holds of clients, and reports them to their clients.
+    void take_theirs(std::vector<Contended>& contended);
+
+    // --- what is to be sent
+
+    // To the leader, in this order.
+    [[nodiscard]] std::vector<Forward> take_forwards() { return std::exchange(forwards_, {}); }
+    struct Notices {
+        std::vector<std::pair<ClientId, ClientNotice>> notices;
+        // Clients that said what no client says: their connections are to be closed.
+        std::vector<ClientId> unfit;
+    };
+    // At the end of a step, in which everything up to `applied` was applied.
+    [[nodiscard]] Notices collect(LogIndex applied);
+
+    [[nodiscard]] std::size_t size() const { return clients_.size(); }
+    [[nodiscard]] bool has(SessionId session) const { return by_session_.contains(session); }
+
+private:
+    struct Client {
+        std::uint64_t nonce = 0;  // zero: it has not said yet whose session it uses
+        LogIndex position;        // as in Attach
+        bool is_served = false;   // the state of its session was reported
+        SessionId session;        // not set: there is none under that nonce, or it is not served
+        std::vector<Seq> watched;
+        std::unique_ptr<ClientNotice> next;  // to be sent with this step
+    };
+    using Clients = std::map<ClientId, Client>;
+
+    void take(Clients::iterator client, const Attach& message, const Access& access);
+    void take(Clients::iterator client, const Forward& message, const Access& access);
+    void take(Clients::iterator client, const WatchHold& message, const Access& access);
+    void take(Clients::iterator client, const Ping& message, const Access& access);
+    [[nodiscard]] std::string why_refused(const Access& access) const;
+    [[nodiscard]] ClientNotice& notice_of(Clients::iterator client);
+    // Null if the session is not that of a served client.
+    [[nodiscard]] ClientNotice* notice_of(SessionId session);
+    template <class AnyOutcome>
+    void report(SessionId session, const AnyOutcome& outcome, LogIndex at);
+    template <class AnyOutcome>
+    void report_by_nonce(std::uint64_t nonce, const AnyOutcome& outcome, LogIndex at);
+    void on_opened(const SessionOpened& opened, LogIndex at);
+    void on_ended(SessionId session);
+    void on_broken(const LockBroken& broken, LogIndex at);
+    void on_asked(const ReleaseAsked& asked);
+    void wait_for_state(Clients::iterator client);
+    void serve(Clients::iterator client, LogIndex applied);
+    void unwatch_all(Client& client);
+    void unwatch_ended(Client& client);
+    [[nodiscard]] SessionState state_of(const Client& client) const;
+
+    const NodeOptions& options_;
+    const LockMachine& machine_;
+    ContentionWatch& contentions_;
+    Clients clients_;
+    std::map<std::uint64_t, ClientId> by_nonce_;
+    std::map<SessionId, ClientId> by_session_;  // of served clients
+    std::set<ClientId> waiting_;                // for the state of their sessions
+    std::set<ClientId> told_;                   // have a notice to be sent
+    std::vector<ClientId> unfit_;
+    std::vector<Forward> forwards_;
+    bool has_leader_ = false;
+};
+
+}  // namespace mortise::core

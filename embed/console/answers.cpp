@@ -1,0 +1,37 @@
+#include "embed/console/answers.hpp"
+
+#include <string>
+
+#include <mortise/errc.hpp>
+
+namespace mortise::console {
+
+namespace {
+
+int status_of(std::error_code error) {
+    if (error == Errc::invalid_argument) return 400;
+    if (error == Errc::permission_denied) return 403;
+    if (error == Errc::not_held) return 409;
+    if (error == Errc::outcome_unknown || error == Errc::timed_out) return 504;
+    return 503;
+}
+
+}  // namespace
+
+void answer_json(httplib::Response& response, const Json& json) {
+    response.set_content(text_of(json) + "\n", "application/json");
+}
+
+void answer_error(httplib::Response& response, const Refusal& refusal) {
+    response.status = refusal.status;
+    answer_json(response, {{"error", refusal.error}, {"reason", json_text(refusal.reason)}});
+}
+
+void answer_error(httplib::Response& response, std::error_code error, std::string_view reason) {
+    const bool is_own = error.category() == error_category();
+    const auto word = is_own ? to_string(static_cast<Errc>(error.value())) : "failed";
+    answer_error(response,
+                 {status_of(error), word, reason.empty() ? error.message() : std::string{reason}});
+}
+
+}  // namespace mortise::console

@@ -1,0 +1,214 @@
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "embed/console/answers.hpp"
+#include "embed/console/assets.hpp"
+#include "embed/console/break_api.hpp"
+#include "embed/console/connection_threads.hpp"
+#include "embed/console/event_streams.hpp"
+#include "embed/console/http_server.hpp"
+#include "embed/console/listen_address.hpp"
+#include "embed/console/member_watch.hpp"
+#include "embed/console/read_api.hpp"
+#include "embed/console/request_guard.hpp"
+#include <mortise/console.hpp>
+#include <mortise/escaped.hpp>
+
+namespace mortise {
+
+namespace {
+
+constexpr std::string_view break_path = "/api/v1/break";
+
+// What a page may load: its own files, and nothing else.
+constexpr const char* content_policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+httplib::Headers default_headers() {
+    return {{"Content-Security-Policy", content_policy},
+            {"X-Content-Type-Options", "nosniff"},
+            {"X-Frame-Options", "DENY"},
+            {"Referrer-Policy", "no-referrer"},
+            {"Cross-Origin-Opener-Policy", "same-origin"},
+            {"Cross-Origin-Resource-Policy", "same-origin"},
+            {"Cache-Control", "no-store"}};
+}
+
+console::ListenAddress checked_address(const ConsoleOptions& options) {
+    auto address = console::ListenAddress::parse(options.listen);
+    if (address.is_loopback() || options.allow_remote) return address;
+    throw std::system_error{Errc::invalid_argument,
+                            "console: " + escaped(options.listen) +
+                                " is not a loopback address: everybody who reaches it sees the "
+                                "names and labels of all locks. Set allow_remote "
+                                "(--console-remote) if that is intended"};
+}
+
+// Whoever reaches a loopback address may break locks of a node without TLS anyway.
+bool may_break(const ConsoleOptions& options, const console::ListenAddress& address, Node& node) {
+    const bool has_tls = node.metrics().certificate_left.is_set();
+    return options.allow_break.value_or(address.is_loopback() && !has_tls);
+}
+
+// A line is dropped if writing it would block.
+void write_to_stderr(const std::string& line) {
+    pollfd poll{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&poll, 1, 0) == 1 && (poll.revents & POLLOUT) != 0)
+        (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
+class Console::Impl {
+public:
+    Impl(Node& node, ConsoleOptions options)
+        : options_{std::move(options)},
+          address_{checked_address(options_)},
+          listening_{console::listen_on(address_)},
+          names_{address_, options_.hosts},
+          streams_{node},
+          may_break_{may_break(options_, address_, node)},
+          members_{std::in_place, node, options_.tls},
+          reads_{node, may_break_, *members_, streams_},
+          breaks_{node, may_break_,
+                  [this](const std::string& what) { log(LogLevel::warn, what); }} {
+        set_routes();
+        if (!address_.is_loopback())
+            log(LogLevel::warn, "listens on " + address_.to_string() +
+                                    ", which other machines reach, without TLS and passwords");
+        connections_.emplace(std::move(listening_), [this](console::Connection& connection) {
+            server_.serve(connection);
+        });
+    }
+
+    [[nodiscard]] const console::ListenAddress& address() const { return address_; }
+    // The threads of the parent do not exist in a child of a fork.
+    [[nodiscard]] bool is_forked() const { return ::getpid() != process_; }
+
+    void close() noexcept {
+        const std::lock_guard lock{closing_};
+        streams_.end_all();
+        connections_.reset();
+        members_.reset();
+    }
+
+private:
+    using Handled = httplib::Server::HandlerResponse;
+
+    void set_routes() {
+        server_.set_default_headers(default_headers());
+        server_.set_payload_max_length(console::body_bytes_max);
+        server_.set_pre_routing_handler([this](const auto& request, auto& response) {
+            return route(request, response) ? Handled::Handled : Handled::Unhandled;
+        });
+        server_.Post(std::string{break_path}, [this](const auto& request, auto& response) {
+            breaks_.answer(request, response);
+        });
+        server_.set_exception_handler([](const auto&, auto& response, auto) {
+            console::answer_error(response, {500, "failed", "the console could not answer"});
+        });
+        server_.set_post_routing_handler([](const auto&, auto& response) { finish(response); });
+    }
+
+    // False if the body is to be read first: only for a break, and only if it may be one.
+    bool route(const httplib::Request& request, httplib::Response& response) {
+        auto refused = console::refusal(request, names_);
+        const bool is_break = request.method == "POST" && request.path == break_path;
+        if (!refused && is_break) refused = console::change_refusal(request);
+        if (refused) {
+            console::answer_error(response, *refused);
+        } else if (is_break) {
+            return false;
+        } else if (request.method == "POST") {
+            console::answer_error(response, {405, "bad_method", "only a break is a POST"});
+        } else {
+            read(request, response);
+        }
+        return true;
+    }
+
+    void read(const httplib::Request& request, httplib::Response& response) {
+        console::HttpServer::current().begin_answer();
+        if (const auto* const asset = console::find_asset(request.path)) {
+            auto type = std::string{asset->type};
+            if (type.starts_with("text/")) type += "; charset=utf-8";
+            response.set_content(asset->content.data(), asset->content.size(), type);
+        } else if (!reads_.answer(request, response)) {
+            console::answer_error(response, {404, "not_found", "there is nothing at this path"});
+        }
+    }
+
+    // An answer that refuses is the last one: the rest of the request may not have been read.
+    static void finish(httplib::Response& response) {
+        auto& connection = console::HttpServer::current();
+        if (response.status >= 400) connection.end_after_answer();
+        if (!connection.is_last()) return;
+        response.headers.erase("Keep-Alive");
+        if (!response.has_header("Connection")) response.set_header("Connection", "close");
+    }
+
+    void log(LogLevel level, const std::string& what) const {
+        if (level < options_.log.level) return;
+        const auto line = "console: " + what;
+        try {
+            if (options_.log.sink) return options_.log.sink(level, line);
+        } catch (...) {  // the host's exception
+            return;
+        }
+        write_to_stderr("mortise: " + line + "\n");
+    }
+
+    const pid_t process_ = ::getpid();
+    const ConsoleOptions options_;
+    console::ListenAddress address_;
+    console::Descriptor listening_;
+    const console::OwnNames names_;
+    console::EventStreams streams_;
+    const bool may_break_;
+    std::optional<console::MemberWatch> members_;
+    console::ReadApi reads_;
+    console::BreakApi breaks_;
+    console::HttpServer server_;
+    std::mutex closing_;
+    std::optional<console::ConnectionThreads> connections_;  // last: they use all of the others
+};
+
+Console::Console(Node& node, ConsoleOptions options)
+    : impl_{std::make_unique<Impl>(node, std::move(options))} {}
+
+Console::~Console() {
+    close();
+    if (impl_ && impl_->is_forked()) (void)impl_.release();
+}
+
+Console::Console(Console&&) noexcept = default;
+
+Console& Console::operator=(Console&& other) noexcept {
+    if (this == &other) return *this;
+    close();
+    if (impl_ && impl_->is_forked()) (void)impl_.release();
+    impl_ = std::move(other.impl_);
+    return *this;
+}
+
+std::string Console::address() const {
+    return impl_->address().to_string();
+}
+
+std::string Console::url() const {
+    auto shown = impl_->address();
+    if (shown.is_any()) shown.host = shown.is_v6() ? "::1" : "127.0.0.1";
+    return "http://" + shown.to_string() + "/";
+}
+
+void Console::close() noexcept {
+    if (impl_ && !impl_->is_forked()) impl_->close();
+}
+
+}  // namespace mortise

@@ -1,0 +1,64 @@
+#include "embed/console/http_server.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mortise::console {
+
+namespace {
+
+constexpr int requests_per_connection_max = 1'000;
+
+thread_local Connection* served = nullptr;
+
+// Before httplib has seen the request.
+void refuse(Connection& connection, std::string_view status, std::string_view why) {
+    const auto body = R"({"error":"bad_request","reason":")" + std::string{why} + "\"}\n";
+    const auto answer = "HTTP/1.1 " + std::string{status} +
+                        "\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                        "X-Content-Type-Options: nosniff\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body;
+    (void)connection.write(answer.data(), answer.size());
+    connection.linger();
+}
+
+}  // namespace
+
+HttpServer::HttpServer() {
+    restore();
+    // It takes a server without a socket for one that shuts down, and sends no streams.
+    svr_sock_ = 0;
+    set_keep_alive_max_count(requests_per_connection_max);
+    set_keep_alive_timeout(Connection::idle_max.count());
+}
+
+Connection& HttpServer::current() {
+    return *served;
+}
+
+void HttpServer::serve(Connection& connection) {
+    served = &connection;
+    for (int requests = 0; requests < requests_per_connection_max; ++requests) {
+        const auto head = connection.read_head();
+        if (head == Connection::Head::too_large)
+            return refuse(connection, "431 Request Header Fields Too Large",
+                          "a request has at most 8 KiB");
+        if (head == Connection::Head::too_slow)
+            return refuse(connection, "408 Request Timeout", "the request took too long");
+        if (head == Connection::Head::gone || !serve_one(connection)) break;
+    }
+    connection.linger();
+}
+
+bool HttpServer::serve_one(Connection& connection) {
+    bool is_closing = false;
+    // Ranges would let a short request ask for the same bytes many times.
+    const auto without_ranges = [](httplib::Request& request) {
+        request.ranges.clear();
+        request.headers.erase("Range");
+    };
+    const bool is_answered = process_request(connection, false, is_closing, without_ranges);
+    return is_answered && !is_closing && !connection.is_last();
+}
+
+}  // namespace mortise::console

@@ -1,0 +1,60 @@
+// The dialog that breaks a lock, once its token was typed.
+import {byId, say} from "./dom.js";
+import {breakLock, shown} from "./server.js";
+
+let asked = null;
+let then = () => {};
+const dialog = byId("break");
+const form = byId("break-form");
+
+const isConfirmed = () =>
+  byId("break-token").value.trim() === asked?.token && byId("break-reason").value.trim() !== "";
+
+// `what` is {name, token, who, closed}: `closed` is the reason why the name is closed, if it is a
+// closed name that is to be opened.
+export function openBreak(what, done) {
+  asked = what;
+  then = done;
+  form.reset();
+  byId("break-problem").textContent = "";
+  byId("break-do").disabled = true;
+  const isClosed = what.closed !== undefined;
+  byId("break-title").textContent = isClosed ? "Open a closed name" : "Break a lock";
+  byId("break-do").textContent = isClosed ? "Open the name" : "Break the lock";
+  byId("break-what").textContent = isClosed
+    ? `${shown(what.name)} is kept closed by a former hold with token ${what.token}.`
+    : `${shown(what.name)} is held by ${what.who}, with token ${what.token}.`;
+  byId("break-effect").textContent = isClosed
+    ? "It is opened for whoever waits, before its time is over."
+    : "The holder is told that its hold is lost. The name stays closed until the holder’s node " +
+      "has confirmed that, or cannot rely on the hold any more.";
+  byId("break-expected").textContent = what.token;
+  byId("break-now").checked = what.closed === "broken";
+  dialog.showModal();
+  byId("break-reason").focus();
+}
+
+form.addEventListener("input", () => (byId("break-do").disabled = !isConfirmed()));
+byId("break-cancel").addEventListener("click", () => dialog.close());
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (!isConfirmed()) return;
+  byId("break-do").disabled = true;
+  byId("break-problem").textContent = "";
+  try {
+    await breakLock({
+      name: typeof asked.name === "string" ? asked.name : {hex: asked.name.hex},
+      token: asked.token,
+      confirm: byId("break-token").value.trim(),
+      reason: byId("break-reason").value.trim(),
+      now: byId("break-now").checked,
+    });
+    dialog.close();
+    say(`${asked.closed === undefined ? "Broken" : "Opened"}: ${shown(asked.name)}, token ${asked.token}`);
+    then();
+  } catch (error) {
+    byId("break-problem").textContent = error.message;
+    byId("break-do").disabled = !isConfirmed();
+  }
+});

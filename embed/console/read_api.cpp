@@ -1,0 +1,182 @@
+#include "embed/console/read_api.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "embed/console/answers.hpp"
+#include "embed/console/json_form.hpp"
+
+namespace mortise::console {
+
+namespace {
+
+constexpr std::size_t names_max = 200;
+constexpr std::size_t names_usual = 50;
+// Of all names of a page together.
+constexpr std::size_t listed_parties_max = 1'000;
+constexpr std::size_t inspected_parties_max = 500;
+// A look at who waits goes through so many names, and shows so many of them.
+constexpr std::size_t scanned_names_max = 2'000;
+constexpr std::size_t waits_max = 60;
+
+// A page of a listing, and whether more names follow it.
+struct Page {
+    std::vector<LockInfo> locks;
+    bool has_more = false;
+};
+
+Page page_of(Node& node, const std::string& prefix, const std::string& after, std::size_t limit,
+             std::error_code& ec) {
+    Page page;
+    page.locks = node.list(prefix, after, limit, ReadLevel::local, listed_parties_max, ec);
+    std::size_t parties = 0;
+    for (const auto& lock : page.locks)
+        parties += lock.holders.size() + lock.waiters.size();
+    page.has_more = page.locks.size() >= limit || parties >= listed_parties_max;
+    return page;
+}
+
+// Empty for a text that is no number from 1 to names_max.
+std::optional<std::size_t> limit_of(const httplib::Request& request) {
+    const auto text = request.get_param_value("limit");
+    if (text.empty()) return names_usual;
+    std::size_t limit = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, limit);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    if (limit < 1 || limit > names_max) return std::nullopt;
+    return limit;
+}
+
+Json json_of_seen(const MemberWatch::Seen& seen) {
+    const Duration age = MemberWatch::Clock::now() - seen.at;
+    Json json{{"answers", seen.answered}, {"age_ms", json_ms(age)}};
+    if (!seen.answered) json["problem"] = json_text(seen.problem);
+    if (seen.has_status) json["status"] = json_of(seen.status);
+    return json;
+}
+
+std::uint64_t newest_commit(const Status& own, const std::map<NodeId, MemberWatch::Seen>& seen) {
+    auto newest = own.commit_index;
+    for (const auto& [id, each] : seen)
+        newest = std::max(newest, each.status.commit_index);
+    return newest;
+}
+
+// How many committed entries the member is known to lack. The leader knows best; otherwise what the
+// member said last counts. Null: unknown.
+Json lag_of(const Status& own, const MemberInfo& member, const MemberWatch::Seen* seen,
+            std::uint64_t newest) {
+    std::optional<std::uint64_t> has;
+    if (seen != nullptr && seen->has_status) has = seen->status.applied_index;
+    if (member.matching != 0) has = std::max(member.matching, has.value_or(0));
+    if (member.id == own.id) has = own.applied_index;
+    if (!has) return nullptr;
+    return newest > *has ? newest - *has : 0;
+}
+
+Json json_of_member(const Status& own, const MemberInfo& member,
+                    const std::map<NodeId, MemberWatch::Seen>& all, std::uint64_t newest) {
+    const auto found = all.find(member.id);
+    const auto* const seen = found == all.end() ? nullptr : &found->second;
+    return {{"id", member.id},
+            {"role", to_string(member.role)},
+            {"address", json_text(member.address)},
+            {"self", member.id == own.id},
+            {"leads", own.leader == member.id},
+            {"connected", member.connected},
+            {"leaving", member.leaving},
+            {"matching", member.matching == 0 ? Json(nullptr) : Json(member.matching)},
+            {"lag", lag_of(own, member, seen, newest)},
+            {"seen", seen == nullptr ? Json(nullptr) : json_of_seen(*seen)}};
+}
+
+}  // namespace
+
+bool ReadApi::answer(const httplib::Request& request, httplib::Response& response) {
+    if (request.path == "/api/v1/status")
+        status(response);
+    else if (request.path == "/api/v1/locks")
+        locks(request, response);
+    else if (request.path == "/api/v1/lock")
+        lock(request, response);
+    else if (request.path == "/api/v1/waits")
+        waits(request, response);
+    else if (request.path == "/api/v1/events")
+        streams_.answer(request, response);
+    else
+        return false;
+    return true;
+}
+
+void ReadApi::status(httplib::Response& response) {
+    const auto own = node_.status();
+    const auto seen = members_.seen();
+    const auto newest = newest_commit(own, seen);
+    auto members = Json::array();
+    for (const auto& member : own.members)
+        members.push_back(json_of_member(own, member, seen, newest));
+    const auto metrics = node_.metrics();
+    answer_json(response,
+                {{"node", json_of(own)},
+                 {"members", std::move(members)},
+                 {"names", metrics.names},
+                 {"sessions", metrics.sessions},
+                 {"console", {{"may_break", may_break_}, {"streams", streams_.count()}}}});
+}
+
+void ReadApi::locks(const httplib::Request& request, httplib::Response& response) {
+    const auto limit = limit_of(request);
+    if (!limit) return answer_error(response, {400, "bad_limit", "`limit` is 1 to 200"});
+    std::error_code ec;
+    const auto page = page_of(node_, request.get_param_value("prefix"),
+                              request.get_param_value("after"), *limit, ec);
+    if (ec) return answer_error(response, ec);
+    auto locks = Json::array();
+    for (const auto& lock : page.locks)
+        locks.push_back(json_of(lock));
+    const auto next = page.has_more ? json_text(page.locks.back().name) : Json(nullptr);
+    answer_json(response, {{"locks", std::move(locks)}, {"next", next}});
+}
+
+void ReadApi::lock(const httplib::Request& request, httplib::Response& response) {
+    std::error_code ec;
+    const auto found =
+        node_.inspect(request.get_param_value("name"), ReadLevel::local, inspected_parties_max, ec);
+    if (ec) return answer_error(response, ec);
+    answer_json(response, json_of(found));
+}
+
+void ReadApi::waits(const httplib::Request& request, httplib::Response& response) {
+    const auto prefix = request.get_param_value("prefix");
+    auto after = request.get_param_value("after");
+    auto locks = Json::array();
+    std::size_t scanned = 0;
+    bool has_more = true;
+    while (has_more && scanned < scanned_names_max && locks.size() < waits_max) {
+        std::error_code ec;
+        const auto page = page_of(node_, prefix, after, names_max, ec);
+        if (ec) return answer_error(response, ec);
+        has_more = page.has_more;
+        for (const auto& lock : page.locks) {
+            if (locks.size() >= waits_max) {
+                has_more = true;
+                break;
+            }
+            ++scanned;
+            after = lock.name;
+            if (!lock.waiters.empty()) locks.push_back(json_of(lock));
+        }
+    }
+    answer_json(response, {{"locks", std::move(locks)},
+                           {"scanned", scanned},
+                           {"next", has_more ? json_text(after) : Json(nullptr)}});
+}
+
+}  // namespace mortise::console

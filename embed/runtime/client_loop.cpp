@@ -1,0 +1,310 @@
+#include "embed/runtime/client_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "embed/runtime/translate.hpp"
+#include "embed/values/clocks.hpp"
+#include "embed/values/version.hpp"
+#include <mortise/errc.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+constexpr std::size_t client_calls_per_step_max = 64;  // as in a member
+constexpr core::Nanoseconds connect_patience_min = std::chrono::seconds{1};
+
+// Whether a member can be reached is in the status, so only errors are for everybody.
+transport::Log log_to(NodeLog& log) {
+    return [&log](transport::LogLevel level, const std::string& text) {
+        const bool is_error = level == transport::LogLevel::error;
+        log.write(is_error ? LogLevel::error : LogLevel::debug, "network", text);
+    };
+}
+
+}  // namespace
+
+ClientLoop::ClientLoop(LoopParts parts, const core::ClientOptions& options)
+    : parts_{std::move(parts)},
+      options_{options},
+      core_{options, read_clocks()},
+      timer_{parts_.io},
+      program_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
+               risk_margin(options.session_ttl_ms, options.clock_rate_bound_ppm),
+               {[](const std::string& name) {
+                    core::LockView unknown;  // a client has no copy
+                    unknown.name = name;
+                    return unknown;
+                },
+                [] { return false; }},
+               {}},
+      reads_{[this](core::CallAnswer answer) { answered(std::move(answer)); }},
+      began_{steady_now()} {}
+
+ClientLoop::~ClientLoop() {
+    hang_up();
+}
+
+void ClientLoop::begin(SubmittedCalls calls) {
+    step(core::ClientTimer{});
+    auto taken = program_.begin(std::move(calls));
+    if (!taken.calls.empty()) step(core::ClientCalls{std::move(taken.calls)});
+    take_calls();
+}
+
+void ClientLoop::take_calls() {
+    if (ended_ || is_stopped_) return;
+    auto taken = parts_.gate->take(client_calls_per_step_max);
+    parts_.cache->pass(taken);
+    auto calls = program_.begin(std::move(taken));
+    if (!calls.calls.empty()) step(core::ClientCalls{std::move(calls.calls)});
+    set_timer();
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+void ClientLoop::step(core::ClientEvent event) {
+    if (ended_ || is_stopped_) return;
+    events_.push_back(std::move(event));
+    if (std::exchange(stepping_, true)) return;
+    try {
+        while (!events_.empty() && !is_stopped_ && !ended_) {
+            auto next = std::move(events_.front());
+            events_.pop_front();
+            carry_out(core_.step(std::move(next), read_clocks()));
+        }
+    } catch (const std::exception& broken) {
+        stepping_ = false;
+        return stop(broken.what());
+    }
+    stepping_ = false;
+    watch_ready();
+    set_timer();
+}
+
+// What is sent leaves after the holds whose loss it reports are marked lost.
+void ClientLoop::carry_out(core::ClientEffects effects) {
+    for (const auto& lost : effects.lost)
+        program_.holds().lost(lost);
+    for (const auto hold : effects.suspended)
+        program_.holds().suspended(hold);
+    if (effects.lease) {
+        auto releases = program_.holds().lease_changed(*effects.lease);
+        if (!releases.calls.empty())
+            events_.push_back(core::ClientCalls{std::move(releases.calls)});
+    }
+    for (auto& answer : effects.answers)
+        answered(std::move(answer));
+    for (const auto& contended : effects.contended)
+        program_.holds().contended(contended);
+    for (auto& read : effects.reads)
+        reads_.add(std::move(read), steady_now() + options_.call_timeout);
+    if (line_ && effects.send_to == entry_) {
+        for (const auto& message : effects.send)
+            line_->send(message);
+    }
+    if (effects.hang_up.is_set() && effects.hang_up == entry_) {
+        if (!core_.refused().empty()) whys_[member_] = core_.refused();
+        hang_up();
+    }
+    if (effects.dial) dial(*effects.dial);
+}
+
+void ClientLoop::answered(core::CallAnswer answer) {
+    if (close_tag_.is_set() && answer.tag == close_tag_) {
+        asio::post(parts_.io, [this] { closed(); });
+        return;
+    }
+    program_.answered(answer);
+}
+
+// --- the member ---------------------------------------------------------------------------------
+
+void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
+    hang_up();
+    entry_ = dial.entry;
+    member_ = dial.member;
+    const auto patience = std::max(connect_patience_min, 2 * options_.election_timeout);
+    const auto entry = dial.entry;
+    EntryLine::Events events{[this, entry](const core::Hello& member) { line_up(entry, member); },
+                             [this, entry](const std::string& why) { line_down(entry, why); },
+                             [this, entry](core::ClientNotice notice) {
+                                 step(core::EntrySaid{entry, std::move(notice)});
+                             }};
+    line_ = std::make_shared<EntryLine>(parts_.io,
+                                        EntryLine::Target{parts_.config.peers[member_].address,
+                                                          patience, cluster_, parts_.credentials},
+                                        log_to(parts_.log), std::move(events));
+    line_->connect();
+}
+
+// A member of a cluster with another name would have other locks of these names.
+void ClientLoop::line_up(core::EntryId entry, const core::Hello& member) {
+    const auto& name = member.cluster_name;
+    if (!name.empty() && name != parts_.config.cluster)
+        return line_down(
+            entry, "it belongs to a cluster named " + name + ", not " + parts_.config.cluster);
+    if (member.is_empty()) return line_down(entry, "it is in no cluster yet");
+    cluster_ = member.cluster;
+    member_id_ = member.node;
+    parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = member_id_.raw()});
+    reads_.use(line_);
+    step(core::EntryUp{entry});
+}
+
+void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
+    if (entry != entry_) return;
+    if (!why.empty()) whys_[member_] = why;
+    parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
+    hang_up();
+    step(core::EntryDown{entry});
+}
+
+void ClientLoop::hang_up() {
+    reads_.use(nullptr);
+    if (member_id_.is_set())
+        parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = member_id_.raw()});
+    member_id_ = {};
+    if (const auto line = std::exchange(line_, nullptr)) line->close();
+}
+
+// --- the timer ----------------------------------------------------------------------------------
+
+core::Instant ClientLoop::deadline() const {
+    const auto next = std::min({core_.deadline(), reads_.deadline(), parts_.cache->deadline()});
+    const auto idle_at = program_.holds().idle_at();
+    if (idle_at == core::Instant::never()) return next;
+    const auto clocks = read_clocks();
+    return std::min(next, clocks.steady + (idle_at - clocks.boot));
+}
+
+void ClientLoop::set_timer() {
+    if (ended_ || is_stopped_) return;
+    const auto due = deadline();
+    if (due == core::Instant::never() || due >= timer_at_) return;
+    timer_at_ = due;
+    timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{due.ns}});
+    timer_.async_wait([this](std::error_code ec) {
+        if (!ec) timer_fired();
+    });
+}
+
+void ClientLoop::timer_fired() {
+    timer_at_ = core::Instant::never();
+    if (ended_ || is_stopped_) return;
+    take_calls();  // the wake for them may have failed without memory
+    reads_.on_timer(steady_now());
+    auto releases = program_.holds().end_idle(boot_now());
+    if (!releases.calls.empty()) step(core::ClientCalls{std::move(releases.calls)});
+    if (core_.deadline() <= steady_now()) step(core::ClientTimer{});
+    set_timer();
+}
+
+// --- reports ------------------------------------------------------------------------------------
+
+void ClientLoop::watch_ready() {
+    const bool ready = !is_stopped_ && core_.is_served() && core_.agent().open_session() &&
+                       program_.holds().has_valid_lease();
+    if (ready) whys_.clear();
+    if (ready == ready_) return;
+    ready_ = ready;
+    parts_.readiness.set_ready(ready);
+    parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
+    parts_.log.info("ready", ready ? "ready" : "not ready");
+}
+
+// "no member serves this client: 127.0.0.1:7401 (connection refused), 127.0.0.1:7402"
+std::string ClientLoop::why_not_ready() const {
+    if (ready_) return {};
+    std::string members;
+    for (std::size_t place = 0; place < parts_.config.peers.size(); ++place) {
+        const auto why = whys_.find(place);
+        members += (members.empty() ? "" : ", ") + parts_.config.peers[place].address;
+        if (why != whys_.end()) members += " (" + why->second + ")";
+    }
+    return "no member serves this client: " + members;
+}
+
+Status ClientLoop::status() const {
+    Status status;
+    status.cluster = parts_.config.cluster;
+    status.cluster_id = to_text(cluster_);
+    status.role = Role::client;
+    status.applied_index = core_.position().raw();
+    if (const auto session = core_.agent().open_session()) status.session = session->raw();
+    status.uptime = steady_now() - began_;
+    status.version = version;
+    status.ready = ready_;
+    status.why_not_ready = why_not_ready();
+    return status;
+}
+
+Metrics ClientLoop::metrics() const {
+    auto metrics = program_.metrics(program_.counted());
+    metrics.lost_untold += core_.agent().released_unnotified();
+    metrics.log_lines_left_out = parts_.log.left_out();
+    metrics.late_callbacks = parts_.notifier.slow_tasks() + parts_.losses.slow_tasks();
+    return metrics;
+}
+
+void ClientLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
+    parts_.credentials = std::move(credentials);
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+void ClientLoop::fail(const std::string& reason) {
+    if (parts_.readiness.why_stopped()) return;
+    if (!ended_ && !is_stopped_) stop(reason);
+}
+
+void ClientLoop::stop(const std::string& reason) {
+    is_stopped_ = true;
+    ready_ = false;
+    parts_.readiness.stop(reason);
+    program_.lose_everything();
+    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    asio::post(parts_.io, [this] {
+        if (ended_) return;
+        end();
+        closed();
+    });
+}
+
+void ClientLoop::begin_close(std::function<void()> done) {
+    closed_ = std::move(done);
+    if (is_stopped_ || ended_) return closed();
+    close_tag_ = parts_.gate->next_tag();
+    core::ClientCalls calls;
+    calls.calls.emplace_back(core::CloseCall{close_tag_});
+    step(std::move(calls));
+}
+
+void ClientLoop::closed() {
+    if (closed_) std::exchange(closed_, {})();
+}
+
+void ClientLoop::end() {
+    ended_ = true;
+    timer_.cancel();
+    reads_.clear();
+    hang_up();
+    program_.lose_everything();
+}
+
+void ClientLoop::abandon(const std::string& reason) {
+    ended_ = true;
+    ready_ = false;
+    program_.abandon();
+    closed();
+    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+}
+
+}  // namespace mortise::detail

@@ -1,0 +1,78 @@
+// The loop of a client node on the core thread: its core, its connection to a member, and the calls
+// and holds of its program (S49, docs/decisions/0051).
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <asio/steady_timer.hpp>
+
+#include "core/client/client_core.hpp"
+#include "embed/runtime/client_reads.hpp"
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/entry_line.hpp"
+#include "embed/runtime/node_loop.hpp"
+#include "embed/runtime/program_side.hpp"
+
+namespace mortise::detail {
+
+class ClientLoop final : public NodeLoop {
+public:
+    ClientLoop(LoopParts parts, const core::ClientOptions& options);
+    ~ClientLoop() override;
+
+    void begin(SubmittedCalls calls) override;
+    void take_calls() override;
+    void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) override;
+    void fail(const std::string& reason) override;
+    void begin_close(std::function<void()> done) override;
+    void end() override;
+    void abandon(const std::string& reason) override;
+    [[nodiscard]] Status status() const override;
+    [[nodiscard]] Metrics metrics() const override;
+    [[nodiscard]] bool is_removed() const override { return false; }
+
+private:
+    void step(core::ClientEvent event);
+    void carry_out(core::ClientEffects effects);
+    void answered(core::CallAnswer answer);
+    void dial(const core::ClientEffects::Dial& dial);
+    void line_up(core::EntryId entry, const core::Hello& member);
+    void line_down(core::EntryId entry, const std::string& why);
+    void hang_up();
+    void watch_ready();
+    [[nodiscard]] std::string why_not_ready() const;
+    [[nodiscard]] core::Instant deadline() const;
+    void set_timer();
+    void timer_fired();
+    void stop(const std::string& reason);
+    void closed();
+
+    LoopParts parts_;
+    core::ClientOptions options_;
+    core::ClientCore core_;
+    asio::steady_timer timer_;
+    core::Instant timer_at_ = core::Instant::never();
+    ProgramSide program_;
+    ClientReads reads_;
+
+    std::shared_ptr<EntryLine> line_;  // to core_.entry()
+    core::EntryId entry_;
+    std::size_t member_ = 0;                   // its place among the peers
+    core::NodeId member_id_;                   // set while it is connected
+    core::ClusterId cluster_;                  // set once a member told it
+    std::map<std::size_t, std::string> whys_;  // why members cannot be used, by their places
+
+    std::deque<core::ClientEvent> events_;  // that came within a step
+    bool stepping_ = false;
+    bool is_stopped_ = false;
+    bool ended_ = false;
+    bool ready_ = false;
+    core::CallTag close_tag_;
+    std::function<void()> closed_;
+    core::Instant began_;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,352 @@
+// Whom the console answers, and what nobody can do to it.
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/console/console_fixture.hpp"
+
+namespace mortise::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+class ConsoleSecurity : public OneConsole {
+protected:
+    [[nodiscard]] int status_for(const std::string& lines,
+                                 std::string_view line = "GET /api/v1/status") const {
+        return ask_as(port_, line, lines + "Connection: close\r\n").status;
+    }
+    [[nodiscard]] std::string own_host() const {
+        return "Host: 127.0.0.1:" + std::to_string(port_) + "\r\n";
+    }
+    void expect_it_answers() const {
+        const auto begin = Clock::now();
+        EXPECT_EQ(get("/api/v1/status").status, 200);
+        EXPECT_LT(Clock::now() - begin, 2s);
+    }
+};
+
+// --- other web sites ----------------------------------------------------------------------------
+
+// DNS rebinding: a name of somebody else that leads to this address.
+TEST_F(ConsoleSecurity, OnlyItsOwnNamesAreAnswered) {
+    for (const auto* const host :
+         {"127.0.0.1", "localhost", "localhost:80", "LocalHost:9", "[::1]:1"})
+        EXPECT_EQ(status_for("Host: " + std::string{host} + "\r\n"), 200) << host;
+    for (const auto* const host :
+         {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80",
+          "evil.example:7480", "localhost.", "10.0.0.1", "127.0.0.1@evil.example", "[::2]"})
+        EXPECT_EQ(status_for("Host: " + std::string{host} + "\r\n"), 403) << host;
+    EXPECT_EQ(status_for(""), 400);
+    EXPECT_EQ(status_for("Host: \r\n"), 400);
+    EXPECT_EQ(status_for("Host: localhost\r\nHost: evil.example\r\n"), 400);
+    EXPECT_EQ(status_for("Host: evil.example\r\n", "GET /"), 403);  // nor the page itself
+    EXPECT_EQ(status_for("Host: evil.example\r\n", "GET http://localhost/api/v1/status"), 403);
+}
+
+TEST_F(ConsoleSecurity, ConfiguredNamesAreAnsweredAsWell) {
+    auto options = any_port();
+    options.hosts = {"Console.example"};
+    const Console console{node_, options};
+    const auto status = [&](const char* host) {
+        return ask_as(port_of(console), "GET /api/v1/status",
+                      "Host: " + std::string{host} + "\r\nConnection: close\r\n")
+            .status;
+    };
+    EXPECT_EQ(status("console.example:8080"), 200);
+    EXPECT_EQ(status("other.example"), 403);
+}
+
+TEST_F(ConsoleSecurity, RequestsOfOtherSitesAreRefused) {
+    const auto own = own_host();
+    const auto origin = "Origin: http://127.0.0.1:" + std::to_string(port_) + "\r\n";
+    EXPECT_EQ(status_for(own + origin), 200);
+    EXPECT_EQ(status_for(own + "Origin: http://evil.example\r\n"), 403);
+    EXPECT_EQ(status_for(own + "Origin: null\r\n"), 403);
+    EXPECT_EQ(status_for(own + "Origin: http://127.0.0.1:1\r\n"),
+              403);  // another port, another site
+    EXPECT_EQ(status_for(own + origin + "Origin: http://evil.example\r\n"), 403);
+    EXPECT_EQ(status_for(own + "Sec-Fetch-Site: same-origin\r\n"), 200);
+    EXPECT_EQ(status_for(own + "Sec-Fetch-Site: cross-site\r\n"), 403);
+    EXPECT_EQ(status_for(own + "Sec-Fetch-Site: same-site\r\n"), 403);
+    const std::string visit = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
+    EXPECT_EQ(status_for(own + visit, "GET /"), 200);  // a link
+    EXPECT_EQ(status_for(own + visit), 403);
+}
+
+TEST_F(ConsoleSecurity, ABreakCannotBeForgedByAnotherSite) {
+    const auto hold = node_.acquire("stuck");
+    const auto body = break_of("stuck", hold.token()).dump();
+    const auto forged = [&](const std::string& lines) {
+        return ask(port_, "POST", "/api/v1/break", lines, body).status;
+    };
+    const std::string type = "Content-Type: application/json\r\n";
+    const std::string header = "Mortise-Console: break\r\n";
+    EXPECT_EQ(forged(type), 403);
+    EXPECT_EQ(forged(header + "Content-Type: text/plain\r\n"), 415);
+    EXPECT_EQ(forged(header), 415);
+    EXPECT_EQ(forged(type + header + "Origin: http://evil.example\r\n"), 403);
+    EXPECT_EQ(forged(type + header + "Sec-Fetch-Site: cross-site\r\n"), 403);
+    EXPECT_TRUE(hold.valid());
+    // To the question whether another site may send such a request there is no yes.
+    const auto preflight = ask(port_, "OPTIONS", "/api/v1/break",
+                               "Origin: http://evil.example\r\n"
+                               "Access-Control-Request-Method: POST\r\n");
+    EXPECT_EQ(preflight.status, 405);
+    EXPECT_EQ(preflight.head.find("Access-Control-Allow"), std::string::npos);
+}
+
+TEST_F(ConsoleSecurity, OnlyABreakChangesSomething) {
+    const std::string header = "Mortise-Console: break\r\n";
+    for (const auto* const method : {"PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", "CONNECT"})
+        EXPECT_EQ(ask(port_, method, "/api/v1/locks", header).status, 405) << method;
+    EXPECT_EQ(ask(port_, "POST", "/api/v1/locks", header).status, 405);
+    EXPECT_EQ(get("/api/v1/break").status, 404);
+    EXPECT_EQ(get("/etc/passwd").status, 404);
+    EXPECT_EQ(get("/../../etc/passwd").status, 404);
+}
+
+TEST_F(ConsoleSecurity, ThePageLoadsNothingFromElsewhere) {
+    const auto page = get("/");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_NE(page.head.find("Content-Security-Policy: default-src 'none'"), std::string::npos);
+    EXPECT_NE(page.head.find("X-Content-Type-Options: nosniff"), std::string::npos);
+    EXPECT_NE(page.head.find("X-Frame-Options: DENY"), std::string::npos);
+    const std::regex reference{R"re((?:src|href)="(/[^"#]+)"|from\s+"\./([^"]+)")re"};
+    std::vector<std::string> left{"/"};
+    std::set<std::string> seen;
+    while (!left.empty()) {
+        const auto path = left.back();
+        left.pop_back();
+        if (!seen.insert(path).second) continue;
+        const auto reply = get(path);
+        EXPECT_EQ(reply.status, 200) << path;
+        const auto text = std::regex_replace(reply.body, std::regex{R"(http://www\.w3\.org/)"}, "");
+        EXPECT_EQ(text.find("://"), std::string::npos) << path;
+        EXPECT_EQ(text.find("\"//"), std::string::npos) << path;
+        for (std::sregex_iterator found{text.begin(), text.end(), reference}, end; found != end;
+             ++found)
+            left.push_back((*found)[1].matched ? (*found)[1].str() : "/" + (*found)[2].str());
+    }
+    EXPECT_GE(seen.size(), 12U);  // all files of the page were looked at
+}
+
+// --- too much, and too slow ---------------------------------------------------------------------
+
+TEST_F(ConsoleSecurity, LargeRequestsAreRefused) {
+    const auto own = own_host();
+    EXPECT_EQ(status_for(own + "X: " + std::string(9'000, 'x') + "\r\n"), 431);
+    EXPECT_EQ(status_for(own, "GET /" + std::string(9'000, 'x')), 431);
+    std::string many;
+    for (int i = 0; i < 2'000; ++i)
+        many += "X" + std::to_string(i) + ": y\r\n";
+    EXPECT_EQ(status_for(own + many), 431);
+    const auto announced = [&](const char* length) {
+        return ask(port_, "POST", "/api/v1/break",
+                   "Content-Type: application/json\r\nMortise-Console: break\r\nContent-Length: " +
+                       std::string{length} + "\r\n")
+            .status;
+    };
+    EXPECT_EQ(announced("100000000"), 413);
+    EXPECT_EQ(announced("99999999999999999999999"), 413);
+    EXPECT_EQ(announced("-1"), 413);
+    EXPECT_EQ(ask(port_, "POST", "/api/v1/break",
+                  "Content-Type: application/json\r\nMortise-Console: break\r\n"
+                  "Transfer-Encoding: chunked\r\n")
+                  .status,
+              411);
+    EXPECT_EQ(status_for(own + "Content-Length: 5\r\n"), 400);
+    expect_it_answers();
+}
+
+TEST_F(ConsoleSecurity, RangesDoNotMultiplyAnAnswer) {
+    const auto plain = get("/app.js").body.size();
+    std::string ranges = "Range: bytes=0-";
+    for (int i = 0; i < 1'000; ++i)
+        ranges += ",0-";
+    const auto reply = get("/app.js", ranges + "\r\n");
+    EXPECT_LE(reply.body.size(), plain + 1'000);
+    expect_it_answers();
+}
+
+TEST_F(ConsoleSecurity, NonsenseIsAnsweredOrDropped) {
+    using namespace std::string_literals;
+    for (const auto& bytes :
+         {"\r\n\r\n"s, "GET\r\n\r\n"s, "GET / HTTP/9.9\r\n\r\n"s, "\0\0\0\0\r\n\r\n"s,
+          "GET /%zz%u12 HTTP/1.1\r\nHost: localhost\r\n\r\n"s, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"s,
+          "\x16\x03\x01\x02\x00\x01\r\n\r\n"s, "GET / HTTP/1.1\nHost: localhost\n\n\r\n\r\n"s,
+          "GET /?" + std::string(4'000, '&') + " HTTP/1.1\r\nHost: localhost\r\n\r\n"}) {
+        RawClient client{port_};
+        client.send(bytes);
+        (void)client.read_until("\r\n\r\n", 2s);
+    }
+    expect_it_answers();
+}
+
+// Fewer bytes than a request, for ever.
+TEST_F(ConsoleSecurity, SlowClientsDoNotExhaustIt) {
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (int i = 0; i < 200; ++i) {
+        clients.push_back(std::make_unique<RawClient>(port_));
+        clients.back()->send("GET /api/v1/sta");
+    }
+    expect_it_answers();
+    for (int i = 0; i < 100; ++i) {  // complete requests, whose answers nobody reads
+        clients.push_back(std::make_unique<RawClient>(port_));
+        for (int request = 0; request < 100; ++request)
+            clients.back()->send("GET /app.js HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    expect_it_answers();
+}
+
+TEST_F(ConsoleSecurity, ARequestThatComesTooSlowlyEnds) {
+    RawClient client{port_};
+    const auto begin = Clock::now();
+    client.send("GET ");
+    for (int i = 0; i < 40 && Clock::now() - begin < 6s; ++i) {
+        client.send("x");
+        std::this_thread::sleep_for(150ms);
+    }
+    EXPECT_EQ(reply_of(client.read_all()).status, 408);
+    EXPECT_LT(Clock::now() - begin, 9s);
+}
+
+TEST_F(ConsoleSecurity, AConnectionServesSeveralRequests) {
+    RawClient client{port_};
+    const std::string request = "GET /favicon.svg HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    client.send(request + request);  // both at once
+    client.send("GET /favicon.svg HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    const auto all = client.read_all();
+    std::size_t answers = 0;
+    for (auto at = all.find("HTTP/1.1 200"); at != std::string::npos;
+         at = all.find("HTTP/1.1 200", at + 1))
+        ++answers;
+    EXPECT_EQ(answers, 3U);
+}
+
+// --- the host -----------------------------------------------------------------------------------
+
+TEST_F(ConsoleSecurity, ClosingDoesNotWaitForClients) {
+    RawClient silent{port_};
+    RawClient begun{port_};
+    begun.send("GET /");
+    RawClient streaming{port_};
+    streaming.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    streaming.read_until("event: begin");
+    const auto begin = Clock::now();
+    console_.close();
+    EXPECT_LT(Clock::now() - begin, 1s);
+    EXPECT_TRUE(silent.is_closed_within(1s));
+    EXPECT_TRUE(streaming.is_closed_within(1s));
+    EXPECT_THROW(RawClient{port_}, std::runtime_error);
+    console_.close();
+}
+
+TEST_F(ConsoleSecurity, WhatTheHostDoesWithSigpipeStays) {
+    struct sigaction before {};
+    struct sigaction after {};
+    std::signal(SIGPIPE, SIG_DFL);
+    ::sigaction(SIGPIPE, nullptr, &before);
+    {
+        const Console console{node_, any_port()};
+        RawClient client{port_of(console)};
+        client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        client.read_until("event: begin");
+    }
+    ::sigaction(SIGPIPE, nullptr, &after);
+    EXPECT_EQ(after.sa_handler, before.sa_handler);
+}
+
+TEST_F(ConsoleSecurity, ItsDescriptorsAreNotInherited) {
+    RawClient client{port_};
+    client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client.read_until("event: begin");
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+        std::error_code ec;
+        const auto target = std::filesystem::read_symlink(entry.path(), ec).string();
+        if (!target.starts_with("socket:")) continue;
+        const int number = std::stoi(entry.path().filename());
+        const int flags = ::fcntl(number, F_GETFD);
+        sockaddr_in name{};
+        socklen_t size = sizeof name;
+        const bool is_named = ::getsockname(number, reinterpret_cast<sockaddr*>(&name), &size) == 0;
+        if (flags < 0 || !is_named || ntohs(name.sin_port) != port_) continue;
+        EXPECT_NE(flags & FD_CLOEXEC, 0) << entry.path();
+    }
+}
+
+TEST_F(ConsoleSecurity, AChildOfAForkLeavesItAlone) {
+    const auto child = ::fork();
+    if (child == 0) {
+        console_.close();
+        { const Console moved{std::move(console_)}; }
+        ::_exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    expect_it_answers();
+}
+
+// --- where it listens ---------------------------------------------------------------------------
+
+TEST_F(ConsoleSecurity, OtherMachinesReachItOnlyIfThatIsSaid) {
+    ConsoleOptions options{.listen = "0.0.0.0:0"};
+    std::vector<std::string> lines;
+    options.log.sink = [&](LogLevel, std::string_view line) { lines.emplace_back(line); };
+    try {
+        const Console console{node_, options};
+        ADD_FAILURE() << "it listens on " << console.address();
+    } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+        EXPECT_NE(std::string{error.what()}.find("--console-remote"), std::string::npos);
+    }
+    EXPECT_TRUE(lines.empty());
+    options.allow_remote = true;
+    const Console console{node_, options};
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_NE(lines[0].find("0.0.0.0"), std::string::npos);
+    const auto told = ask(port_of(console), "GET", "/api/v1/status").json();
+    EXPECT_EQ(told["console"]["may_break"], false);
+    EXPECT_EQ(ask_as(port_of(console), "GET /", "Host: 192.0.2.7\r\nConnection: close\r\n").status,
+              200);
+    EXPECT_EQ(
+        ask_as(port_of(console), "GET /", "Host: evil.example\r\nConnection: close\r\n").status,
+        403);
+}
+
+TEST_F(ConsoleSecurity, AddressesAreChecked) {
+    for (const auto* const address :
+         {"", "7480", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:7480",
+          "example.com:7480", "[127.0.0.1]:80", "127.0.0.1:-1", "[::1]7480"}) {
+        try {
+            const Console console{node_, {.listen = address}};
+            ADD_FAILURE() << address;
+        } catch (const std::system_error& error) {
+            EXPECT_EQ(error.code(), Errc::invalid_argument) << address;
+        }
+    }
+    try {
+        const Console second{node_, {.listen = console_.address()}};
+        ADD_FAILURE() << "two consoles have one port";
+    } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code(), std::errc::address_in_use);
+        EXPECT_NE(std::string{error.what()}.find(console_.address()), std::string::npos);
+    }
+    const Console by_name{node_, {.listen = "localhost:0"}};
+    EXPECT_TRUE(by_name.url().starts_with("http://127.0.0.1:"));
+}
+
+}  // namespace
+}  // namespace mortise::tests

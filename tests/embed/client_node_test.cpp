@@ -1,0 +1,339 @@
+// Client nodes: they use a cluster by way of any member, and lose nothing when that member is gone
+// (S49).
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <asio/use_future.hpp>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mortise/async.hpp>
+#include <mortise/mortise.hpp>
+#include <mortise/testing/link_proxy.hpp>
+#include <mortise/testing/local_cluster.hpp>
+
+namespace mortise {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+using Rule = std::vector<AccessRule>;
+
+constexpr auto patience = 20s;
+
+bool wait_until(const std::function<bool()>& done, Duration wait_max = patience) {
+    const auto until = steady_clock::now() + wait_max.to_nanoseconds();
+    while (!done()) {
+        if (steady_clock::now() > until) return false;
+        std::this_thread::sleep_for(5ms);
+    }
+    return true;
+}
+
+// A cluster of three, whose members a client reaches by links that can be broken.
+class ClientNode : public ::testing::Test {
+protected:
+    void SetUp() override {
+        for (std::size_t i = 0; i < cluster.size(); ++i) {
+            const auto link = proxy.add_link();
+            proxy.set_target(link, cluster.node(i).status().address);
+            links.push_back(link);
+        }
+    }
+    Config config(const Rule& rules = {}) {
+        Config client;
+        client.role = Role::client;
+        client.cluster = cluster.node(0).status().cluster;
+        client.timing = testing::quick_timing();
+        client.tls =
+            cluster.issue_user("app" + std::to_string(++users_), {AccessRole::client}, rules);
+        for (std::size_t i = 0; i < links.size(); ++i)
+            client.peers.push_back({NodeId{i + 1}, proxy.address(links[i])});
+        return client;
+    }
+    // A client that is ready, and knows by which member.
+    struct Client {
+        explicit Client(Config config)
+            : node{std::move(config)}, events{node.on_event([this](const NodeEvent& event) {
+                  if (event.kind == NodeEvent::Kind::peer_up) member = event.peer;
+              })} {
+            EXPECT_TRUE(node.wait_ready(steady_clock::now() + patience));
+            // The event may be on its way.
+            EXPECT_TRUE(wait_until([this] { return member != 0; }));
+        }
+        std::atomic<NodeId> member = 0;
+        Node node;
+        Subscription events;
+    };
+    void set_link(NodeId member, testing::LinkMode mode) {
+        proxy.set_mode(links.at(member - 1), mode);
+    }
+    void set_links(testing::LinkMode mode) {
+        for (const auto link : links)
+            proxy.set_mode(link, mode);
+    }
+    Node& other_than(NodeId member) { return cluster.node(member % cluster.size()); }
+
+    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testing::LinkProxy proxy;
+    std::vector<testing::LinkProxy::Link> links;
+
+private:
+    int users_ = 0;
+};
+
+TEST_F(ClientNode, HoldsALockLikeAnyNode) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    EXPECT_TRUE(hold.valid());
+    EXPECT_GT(hold.token().raw(), 0);
+    EXPECT_FALSE(cluster.node(0).try_acquire("a"));
+    EXPECT_FALSE(client.node.try_acquire("a"));
+    EXPECT_FALSE(hold.release());
+    EXPECT_TRUE(cluster.node(0).try_acquire("a"));
+}
+
+TEST_F(ClientNode, SaysWhatItIs) {
+    Client client{config()};
+    const auto status = client.node.status();
+    EXPECT_EQ(status.role, Role::client);
+    EXPECT_TRUE(status.ready);
+    EXPECT_EQ(status.id, 0U);
+    EXPECT_NE(status.session, 0U);
+    EXPECT_EQ(status.cluster_id, cluster.node(0).status().cluster_id);
+    const auto hold = client.node.acquire("a");
+    const auto seen = cluster.node(0).inspect("a");
+    ASSERT_EQ(seen.holders.size(), 1U);
+    EXPECT_EQ(seen.holders.front().node, 0U);
+}
+
+TEST_F(ClientNode, WaitsForAMemberAndTheOtherWayRound) {
+    Client client{config()};
+    auto of_member = cluster.node(0).acquire("a");
+    auto waiting = std::async(std::launch::async, [&] { return client.node.acquire("a"); });
+    ASSERT_TRUE(wait_until([&] { return cluster.node(0).inspect("a").waiters.size() == 1; }));
+    of_member.unlock();
+    auto of_client = waiting.get();
+    EXPECT_TRUE(of_client.valid());
+    EXPECT_FALSE(cluster.node(1).acquire_for("a", 200ms));
+    of_client.unlock();
+    EXPECT_TRUE(cluster.node(1).acquire_for("a", patience));
+}
+
+TEST_F(ClientNode, KeepsItsHoldsWhenTheConnectionBreaks) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    const auto former = client.member.load();
+    set_link(former, testing::LinkMode::refuse);
+    ASSERT_TRUE(wait_until([&] { return client.member != former; }));
+    std::this_thread::sleep_for(3s);  // longer than a session lasts without renewals
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(hold.lost().stop_requested());
+    EXPECT_FALSE(other_than(former).try_acquire("a"));
+    EXPECT_FALSE(hold.release());
+}
+
+TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberFallsSilent) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    const auto former = client.member.load();
+    set_link(former, testing::LinkMode::drop);
+    std::this_thread::sleep_for(5s);
+    EXPECT_NE(client.member, former);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(hold.lost().stop_requested());
+}
+
+TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberDies) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    const auto former = client.member.load();
+    cluster.kill(former - 1);
+    std::this_thread::sleep_for(5s);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(hold.lost().stop_requested());
+    EXPECT_TRUE(client.node.acquire("b").valid());
+}
+
+TEST_F(ClientNode, LeavesAMemberThatIsCutOffFromTheOthers) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    const auto former = client.member.load();
+    cluster.isolate(former - 1);
+    std::this_thread::sleep_for(5s);
+    EXPECT_NE(client.member, former);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(hold.lost().stop_requested());
+    EXPECT_TRUE(client.node.acquire("b").valid());
+}
+
+TEST_F(ClientNode, ACallThatWaitsGoesOnByAnotherMember) {
+    Client client{config()};
+    const auto former = client.member.load();
+    auto of_member = other_than(former).acquire("a");
+    auto waiting = std::async(std::launch::async, [&] { return client.node.acquire("a"); });
+    ASSERT_TRUE(wait_until([&] { return other_than(former).inspect("a").waiters.size() == 1; }));
+    set_link(former, testing::LinkMode::refuse);
+    of_member.unlock();
+    ASSERT_EQ(waiting.wait_for(patience), std::future_status::ready);
+    EXPECT_TRUE(waiting.get().valid());
+}
+
+TEST_F(ClientNode, LosesItsHoldsInTimeWhenNoMemberAnswers) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    std::atomic<bool> is_told = false;
+    const std::stop_callback on_loss{hold.lost(), [&] { is_told = true; }};
+    const auto valid_until = hold.valid_until();
+    set_links(testing::LinkMode::drop);
+    EXPECT_TRUE(wait_until([&] { return is_told.load(); }, 4s));
+    EXPECT_FALSE(hold.valid());
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    EXPECT_LT(BootClock::now() - valid_until, 3s);
+    // Others get the lock, and the client works again when it is back.
+    EXPECT_TRUE(cluster.node(0).acquire_for("a", patience));
+    set_links(testing::LinkMode::pass);
+    EXPECT_TRUE(client.node.wait_ready(steady_clock::now() + patience));
+    EXPECT_TRUE(client.node.acquire("b").valid());
+}
+
+TEST_F(ClientNode, HearsOfBreaksAndOfOthersThatWant) {
+    Client client{config()};
+    std::atomic<int> told = 0;
+    AcquireOptions options;
+    options.on_contended = [&](LockMode, std::size_t, std::string_view) { ++told; };
+    auto hold = client.node.acquire("a", options);
+    auto waiting =
+        std::async(std::launch::async, [&] { return cluster.node(0).acquire_for("a", patience); });
+    EXPECT_TRUE(wait_until([&] { return told == 1; }));
+    cluster.node(1).request_release("a", "please");
+    EXPECT_TRUE(wait_until([&] { return told == 2; }));
+    cluster.node(1).break_lock("a", hold.token(), "because");
+    EXPECT_TRUE(wait_until([&] { return hold.lost().stop_requested(); }));
+    EXPECT_EQ(hold.why_lost(), LossReason::broken);
+    EXPECT_TRUE(waiting.get());
+}
+
+TEST_F(ClientNode, DoesWhatAnyNodeDoes) {
+    Client client{config()};
+    auto& node = client.node;
+    auto hold = node.acquire("a", {.mode = LockMode::update});
+    hold.upgrade(steady_clock::now() + patience);
+    hold.set_value("written");
+    EXPECT_EQ(hold.value(), "written");
+    hold.confirm(steady_clock::now() + patience);
+    EXPECT_EQ(cluster.node(0).inspect("a").value.value().bytes, "written");
+    EXPECT_EQ(node.inspect("a").value.value().bytes, "written");
+    EXPECT_EQ(node.list("a").size(), 1U);
+    hold.downgrade(LockMode::shared);
+    EXPECT_TRUE(cluster.node(0).try_acquire("a", {.mode = LockMode::shared}));
+    Mutex mutex{node, "m"};
+    {
+        const std::scoped_lock lock{mutex};
+        EXPECT_FALSE(cluster.node(0).try_acquire("m"));
+    }
+    Semaphore semaphore{node, "s", 2};
+    const auto permits = semaphore.acquire(2);
+    EXPECT_FALSE(semaphore.try_acquire(1));
+    auto several = node.acquire_all({"x", "y"});
+    EXPECT_TRUE(several.valid());
+    auto later = async_acquire(node, "z", asio::use_future);
+    EXPECT_TRUE(later.get().valid());
+}
+
+// With TLS its certificate does not allow the change either.
+TEST_F(ClientNode, SaysClearlyWhatItCannotDo) {
+    Client client{config()};
+    try {
+        client.node.add_member(9, "127.0.0.1:1");
+        ADD_FAILURE();
+    } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code(), Errc::permission_denied);
+        EXPECT_THAT(error.what(), HasSubstr("client"));
+    }
+    try {
+        (void)client.node.observe("a", [](const Event&) {});
+        ADD_FAILURE();
+    } catch (const LockError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("client node"));
+    }
+}
+
+TEST_F(ClientNode, ClosingReleasesEverythingAtOnce) {
+    auto client = std::make_unique<Client>(config());
+    auto hold = client->node.acquire("a");
+    client->node.close();
+    EXPECT_EQ(hold.why_lost(), LossReason::node_stopped);
+    EXPECT_TRUE(cluster.node(0).acquire_for("a", 1s));
+    std::error_code ec;
+    (void)client->node.acquire("b", ec);
+    EXPECT_EQ(ec, Errc::node_stopped);
+}
+
+TEST_F(ClientNode, HoldsNothingInAChild) {  // S25
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    const auto child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        std::error_code ec;
+        (void)client.node.acquire("b", ec);
+        const bool is_right = !hold.valid() && hold.why_lost() == LossReason::forked &&
+                              ec == Errc::forked && client.node.status().stopped;
+        ::_exit(is_right ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(hold.valid());
+}
+
+TEST_F(ClientNode, WithoutMembersItSaysWhy) {
+    set_links(testing::LinkMode::refuse);
+    auto lonely = config();
+    lonely.timing.call_timeout = 300ms;
+    Node node{lonely};
+    EXPECT_FALSE(node.wait_ready(steady_clock::now() + 300ms));
+    EXPECT_THAT(node.status().why_not_ready, HasSubstr("no member serves this client"));
+    EXPECT_THAT(node.status().why_not_ready, HasSubstr(lonely.peers[0].address));
+    try {
+        (void)node.acquire("a");
+        ADD_FAILURE();
+    } catch (const LockError& error) {
+        EXPECT_EQ(error.code(), Errc::no_quorum);
+        EXPECT_THAT(error.what(), HasSubstr("no member serves this client"));
+    }
+    std::error_code ec;
+    (void)node.inspect("a", ec);
+    EXPECT_EQ(ec, Errc::no_quorum);
+}
+
+TEST_F(ClientNode, UsesNoClusterWithAnotherName) {
+    auto other = config();
+    if (other.tls.is_set()) GTEST_SKIP() << "its certificate names the cluster";
+    other.cluster = "another";
+    Node node{other};
+    EXPECT_FALSE(node.wait_ready(steady_clock::now() + 500ms));
+    EXPECT_THAT(node.status().why_not_ready, HasSubstr("it belongs to a cluster named"));
+}
+
+TEST_F(ClientNode, MayDoWhatItsCertificateAllows) {
+    auto limited = config({{AccessRight::acquire, "mine/"}});
+    if (!limited.tls.is_set()) GTEST_SKIP() << "without TLS nothing is restricted";
+    Client client{limited};
+    EXPECT_TRUE(client.node.acquire("mine/1").valid());
+    std::error_code ec;
+    (void)client.node.acquire("yours", ec);
+    EXPECT_EQ(ec, Errc::permission_denied);
+}
+
+}  // namespace
+}  // namespace mortise

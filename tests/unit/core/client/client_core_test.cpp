@@ -1,0 +1,440 @@
+// Client nodes with a cluster of three members (S49).
+#include "core/client/client_core.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/client_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ClientCoreTest : public testing::Test {
+protected:
+    void SetUp() override {
+        cluster.connect_all();
+        cluster.run_for(3s);
+    }
+    // Connected with that member, with a session.
+    void attach(NodeId member) {
+        client.reach_only({member});
+        client.step(ClientTimer{});
+        client.run_for(1s);
+        ASSERT_EQ(client.member(), member);
+        ASSERT_TRUE(client.core().agent().open_session());
+        client.reach_only({});
+    }
+    NodeId leader() { return cluster.leader()->hello().node; }
+    NodeId follower() { return leader() == n1 ? n2 : n1; }
+    NodeId third() {
+        for (const auto id : {n1, n2, n3}) {
+            if (id != leader() && id != follower()) return id;
+        }
+        return {};
+    }
+    const Session* session_at(NodeId member) {
+        return cluster[member].core().machine().sessions().find(client.session());
+    }
+
+    NodeCluster cluster{1, 2, 3};
+    HandDrivenClient client{cluster};
+};
+
+TEST_F(ClientCoreTest, ItHoldsALockByWayOfAFollower) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto hold = client.granted(1);
+    EXPECT_EQ(hold.session, client.session());
+    EXPECT_FALSE(session_at(leader())->opened.node.is_set());
+    client.call(ReleaseCall{CallTag{2}, hold});
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Released>(2));
+}
+
+TEST_F(ClientCoreTest, ItHoldsALockByWayOfTheLeader) {
+    attach(leader());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Acquired>(1));
+}
+
+TEST_F(ClientCoreTest, ATryThatFindsTheNameTakenIsAnswered) {
+    attach(follower());
+    cluster[leader()].acquire(1, "a");
+    cluster.run_for(100ms);
+    client.acquire(2, "a", false);
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Busy>(2));
+}
+
+TEST_F(ClientCoreTest, ItWaitsUntilAMemberReleases) {
+    attach(follower());
+    auto& holder = cluster[leader()];
+    holder.acquire(1, "a");
+    cluster.run_for(100ms);
+    client.acquire(2, "a");
+    client.run_for(1s);
+    EXPECT_FALSE(client.was_answered<Acquired>(2));
+    holder.call(ReleaseCall{{}, holder.granted(1)});
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Acquired>(2));
+}
+
+TEST_F(ClientCoreTest, ItsSessionLastsWhileItIsRenewed) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(60s);
+    EXPECT_NE(session_at(leader()), nullptr);
+    EXPECT_THAT(client.lost, IsEmpty());
+}
+
+TEST_F(ClientCoreTest, ItsHoldsSurviveTheSilenceOfItsMember) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto silent = client.member();
+    client.silence(silent);
+    client.run_for(30s);
+    EXPECT_NE(client.member(), silent);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_THAT(client.lost, IsEmpty());
+    client.call(ReleaseCall{CallTag{2}, client.granted(1)});
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Released>(2));
+}
+
+TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto alone = follower();
+    cluster.disconnect(alone, leader());
+    cluster.disconnect(alone, third());
+    client.run_for(8s);
+    EXPECT_NE(client.member(), alone);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_THAT(client.lost, IsEmpty());
+}
+
+// (session, seq): what was asked by way of one member is answered by way of another.
+TEST_F(ClientCoreTest, AnUnansweredRequestGoesOnByAnotherMember) {
+    attach(follower());
+    client.acquire(1, "a");  // delivered, and not answered before the connection breaks
+    client.reach_only({third()});
+    client.lose_member();
+    client.run_for(3s);
+    EXPECT_EQ(client.member(), third());
+    EXPECT_TRUE(client.was_answered<Acquired>(1));
+    EXPECT_THAT(session_at(leader())->operations, SizeIs(1));
+}
+
+TEST_F(ClientCoreTest, AQueuedRequestGoesOnByAnotherMember) {
+    attach(follower());
+    auto& holder = cluster[leader()];
+    holder.acquire(1, "a");
+    cluster.run_for(100ms);
+    client.acquire(2, "a");
+    client.run_for(100ms);
+    client.reach_only({third()});
+    client.lose_member();
+    holder.call(ReleaseCall{{}, holder.granted(1)});  // granted while it is away
+    cluster.run_for(100ms);
+    client.run_for(3s);
+    EXPECT_TRUE(client.was_answered<Acquired>(2));
+}
+
+// The member knows that it waits, and the client does not.
+TEST_F(ClientCoreTest, ARequestThatWasQueuedUnseenGoesOnByAnotherMember) {
+    attach(follower());
+    auto& holder = cluster[leader()];
+    holder.acquire(1, "a");
+    cluster.run_for(100ms);
+    client.acquire(2, "a");
+    client.reach_only({third()});
+    client.lose_member();
+    client.run_for(3s);
+    EXPECT_FALSE(client.error_of(2));
+    holder.call(ReleaseCall{{}, holder.granted(1)});
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Acquired>(2));
+}
+
+TEST_F(ClientCoreTest, ABreakWhileItIsAwayIsALoss) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    client.reach_only({third()});
+    client.lose_member();
+    const auto view = cluster[leader()].core().machine().inspect("a");
+    cluster[leader()].call(
+        WriteCall{CallTag{5}, {}, BreakLock{"a", view.holders.at(0).token, "why", false}});
+    cluster.run_for(100ms);
+    client.run_for(3s);
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::broken);
+}
+
+TEST_F(ClientCoreTest, AMemberThatIsBehindReportsNothingUntilItHasCaughtUp) {
+    attach(follower());
+    const auto behind = third();
+    cluster.disconnect(behind, leader());
+    cluster.disconnect(behind, follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    ASSERT_TRUE(client.was_answered<Acquired>(1));
+    ASSERT_LT(cluster[behind].core().applied_index(), client.core().position());
+    client.reach_only({behind});
+    client.lose_member();
+    client.run_for(500ms);
+    EXPECT_EQ(client.member(), behind);
+    EXPECT_FALSE(client.core().is_served());
+    EXPECT_THAT(client.lost, IsEmpty());
+    cluster.connect(behind, leader());
+    cluster.connect(behind, follower());
+    client.run_for(3s);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_THAT(client.lost, IsEmpty());
+}
+
+TEST_F(ClientCoreTest, ItsHoldsAreLostWhenNoMemberAnswersForALease) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    for (const auto id : {n1, n2, n3})
+        client.silence(id);
+    const auto before = client.at().boot;
+    client.run_for(11s);
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::expired);
+    for (const auto id : {n1, n2, n3})
+        client.unsilence(id);
+    client.run_for(5s);
+    EXPECT_TRUE(client.core().is_served());
+    client.acquire(2, "a");
+    client.run_for(5s);
+    EXPECT_TRUE(client.was_answered<Acquired>(2));
+    EXPECT_LT(before, client.at().boot);
+}
+
+TEST_F(ClientCoreTest, ItOpensAnotherSessionWhenItsOwnHasEnded) {
+    attach(follower());
+    const auto former = client.session();
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    for (const auto id : {n1, n2, n3})
+        client.silence(id);
+    client.run_for(40s);
+    EXPECT_EQ(cluster[leader()].core().machine().sessions().find(former), nullptr);
+    for (const auto id : {n1, n2, n3})
+        client.unsilence(id);
+    client.run_for(8s);
+    EXPECT_NE(client.session(), former);
+    client.acquire(2, "a");
+    client.run_for(1s);
+    EXPECT_TRUE(client.was_answered<Acquired>(2));
+}
+
+TEST_F(ClientCoreTest, ACallThatNobodyCanAnswerEndsInTime) {
+    for (const auto id : {n1, n2, n3})
+        client.silence(id);
+    client.step(ClientTimer{});
+    client.acquire(1, "a");
+    client.run_for(9s);
+    EXPECT_FALSE(client.error_of(1));
+    client.run_for(2s);
+    EXPECT_EQ(client.error_of(1), CallError::no_quorum);
+}
+
+TEST_F(ClientCoreTest, ItHearsOfOthersThatWait) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto hold = client.granted(1);
+    client.call(WatchCall{{}, hold});
+    cluster[leader()].acquire(2, "a");
+    client.run_for(100ms);
+    EXPECT_THAT(client.contended, ElementsAre(Contended{hold, LockMode::exclusive, 1, {}}));
+    // The next member watches the hold as well.
+    client.contended.clear();
+    client.reach_only({third()});
+    client.lose_member();
+    client.run_for(1s);
+    EXPECT_THAT(client.contended, ElementsAre(Contended{hold, LockMode::exclusive, 1, {}}));
+}
+
+TEST_F(ClientCoreTest, ItHearsOfOthersThatAsk) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto hold = client.granted(1);
+    cluster[leader()].call(WriteCall{CallTag{9}, {}, AskRelease{"a", "please"}});
+    client.run_for(100ms);
+    EXPECT_THAT(client.contended, IsEmpty());
+    client.call(WatchCall{{}, hold});
+    EXPECT_THAT(client.contended, ElementsAre(Contended{hold, LockMode::exclusive, 0, "please"}));
+    client.contended.clear();
+    cluster[leader()].call(WriteCall{CallTag{10}, {}, AskRelease{"a", "again"}});
+    client.run_for(100ms);
+    EXPECT_THAT(client.contended, ElementsAre(Contended{hold, LockMode::exclusive, 0, "again"}));
+}
+
+TEST_F(ClientCoreTest, AMemberMayBreakItsLock) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto view = cluster[leader()].core().machine().inspect("a");
+    cluster[leader()].call(
+        WriteCall{CallTag{5}, {}, BreakLock{"a", view.holders.at(0).token, "why", false}});
+    client.run_for(100ms);
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::broken);
+}
+
+TEST_F(ClientCoreTest, ClosingEndsItsSession) {
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto session = client.session();
+    client.call(CloseCall{CallTag{2}});
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Closed>(2));
+    EXPECT_EQ(cluster[leader()].core().machine().sessions().find(session), nullptr);
+}
+
+TEST_F(ClientCoreTest, ItMayNotDoWhatItsCertificateDoesNotAllow) {
+    auto options = HandDrivenClient::default_options();
+    options.access = {{AccessRole::client}, {{Right::acquire, "mine/"}}};
+    HandDrivenClient narrow{cluster, options};
+    narrow.access = options.access;
+    narrow.step(ClientTimer{});
+    narrow.run_for(1s);
+    narrow.acquire(1, "yours");
+    EXPECT_TRUE(narrow.was_answered<Denied>(1));
+    narrow.acquire(2, "mine/1");
+    narrow.run_for(100ms);
+    EXPECT_TRUE(narrow.was_answered<Acquired>(2));
+}
+
+// Its member writes the access of its certificate into the opening, so apply refuses as well.
+TEST_F(ClientCoreTest, AClientThatIgnoresItsCertificateIsRefused) {
+    client.access = {{AccessRole::client}, {{Right::acquire, "mine/"}}};
+    attach(follower());
+    client.acquire(1, "yours");
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Denied>(1));
+    EXPECT_EQ(session_at(leader())->opened.access, client.access);
+}
+
+TEST_F(ClientCoreTest, ACertificateThatMayAcquireNothingOpensNoSession) {
+    client.access = {{AccessRole::observer}, {}};
+    client.step(ClientTimer{});
+    client.run_for(1s);
+    EXPECT_FALSE(client.core().agent().open_session());
+    EXPECT_THAT(client.core().refused(), testing::HasSubstr("role client"));
+}
+
+TEST_F(ClientCoreTest, ItsMembersAreNotChangedByIt) {
+    attach(follower());
+    client.call(ChangeCall{CallTag{1}, {}, Instant::never()});
+    EXPECT_TRUE(client.was_answered<Denied>(1));
+}
+
+// --- what a client may ask for
+// --------------------------------------------------------------------
+
+class ClientRights : public ClientCoreTest {
+protected:
+    void SetUp() override {
+        ClientCoreTest::SetUp();
+        attach(follower());
+    }
+    // As if this client had sent it.
+    void say(const Command& command) {
+        BatchBuilder batch;
+        batch.add(command);
+        cluster[client.member()].step(
+            ClientSaid{client.connection(), Forward{batch.take(), {}}, Access::all()});
+        cluster.run_for(100ms);
+    }
+    SessionId session_of(NodeId node) {
+        return cluster[node].core().agent().open_session().value();
+    }
+    bool lives(SessionId session) {
+        return cluster[leader()].core().machine().sessions().find(session) != nullptr;
+    }
+};
+
+TEST_F(ClientRights, ItDoesNotUseTheSessionOfAMember) {
+    const auto session = session_of(third());
+    const auto applied = cluster[leader()].core().machine().sessions().find(session)->applied;
+    say(Request{session, applied.next(), CloseSession{}});
+    EXPECT_TRUE(lives(session));
+}
+
+TEST_F(ClientRights, ItDoesNotUseTheSessionOfAnotherClient) {
+    auto options = HandDrivenClient::default_options();
+    options.seed = 99;
+    HandDrivenClient other{cluster, options};
+    other.reach_only({follower()});
+    other.step(ClientTimer{});
+    other.run_for(1s);
+    const auto session = other.session();
+    const auto applied = cluster[leader()].core().machine().sessions().find(session)->applied;
+    say(Request{session, applied.next(), CloseSession{}});
+    EXPECT_TRUE(lives(session));
+    cluster[client.member()].step(
+        ClientSaid{client.connection(), Forward{{}, Renewal{session, 1'000}}, Access::all()});
+    cluster.run_for(100ms);
+    EXPECT_LT(cluster[leader()].core().machine().sessions().find(session)->renewal_number, 1'000U);
+}
+
+TEST_F(ClientRights, ItDoesNotOpenTheSessionOfAMember) {
+    auto opening = opening_of(third(), 10'000);
+    opening.nonce = 123;
+    say(opening);
+    EXPECT_THAT(cluster[client.member()].unfit_clients, ElementsAre(client.connection()));
+}
+
+TEST_F(ClientRights, ItDoesNotEndSessions) {
+    say(Expire{session_of(third()), LogIndex{1}});
+    EXPECT_THAT(cluster[client.member()].unfit_clients, ElementsAre(client.connection()));
+}
+
+// Members keep their nonces to themselves; even so they are of no use to a client.
+TEST_F(ClientRights, ItDoesNotAttachToTheSessionOfAMember) {
+    const auto session = session_of(third());
+    const auto nonce = cluster[leader()].core().machine().sessions().find(session)->opened.nonce;
+    auto& member = cluster[client.member()];
+    member.notices.clear();
+    member.step(ClientSaid{ClientId{1'000'000}, Attach{nonce, {}}, Access::all()});
+    ASSERT_THAT(member.notices, SizeIs(1));
+    EXPECT_FALSE(member.notices.front().second.state->session.is_set());
+}
+
+TEST_F(ClientRights, NonsenseIsNotPassedOn) {
+    cluster[client.member()].step(
+        ClientSaid{client.connection(), Forward{Bytes{"nonsense"}, {}}, Access::all()});
+    EXPECT_THAT(cluster[client.member()].unfit_clients, ElementsAre(client.connection()));
+}
+
+TEST_F(ClientRights, AMemberWithNarrowerRulesServesNoClientWithMore) {
+    NodeCluster narrow{{1}, [](NodeOptions& options) {
+                           options.access = {{AccessRole::voter}, {{Right::acquire, "a"}}};
+                       }};
+    narrow.connect_all();
+    narrow.run_for(3s);
+    auto options = HandDrivenClient::default_options();
+    options.members = 1;
+    HandDrivenClient wide{narrow, options};
+    wide.step(ClientTimer{});
+    wide.run_for(1s);
+    EXPECT_FALSE(wide.core().agent().open_session());
+    EXPECT_THAT(wide.core().refused(), testing::HasSubstr("narrower"));
+}
+
+}  // namespace
+}  // namespace mortise::core::test

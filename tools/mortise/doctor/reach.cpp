@@ -1,0 +1,172 @@
+#include "tools/mortise/doctor/reach.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace mortise::cli {
+
+namespace {
+
+const sockaddr_in* v4_of(const sockaddr* address) {
+    if (address == nullptr || address->sa_family != AF_INET) return nullptr;
+    return reinterpret_cast<const sockaddr_in*>(address);
+}
+
+const sockaddr_in6* v6_of(const sockaddr* address) {
+    if (address == nullptr || address->sa_family != AF_INET6) return nullptr;
+    return reinterpret_cast<const sockaddr_in6*>(address);
+}
+
+bool is_same_host(const sockaddr* a, const sockaddr* b) {
+    if (const auto* v4 = v4_of(a)) {
+        const auto* other = v4_of(b);
+        return other != nullptr && v4->sin_addr.s_addr == other->sin_addr.s_addr;
+    }
+    const auto* v6 = v6_of(a);
+    const auto* other = v6_of(b);
+    return v6 != nullptr && other != nullptr &&
+           std::memcmp(&v6->sin6_addr, &other->sin6_addr, sizeof v6->sin6_addr) == 0;
+}
+
+std::string words_of(int number) {
+    return std::generic_category().message(number);
+}
+
+Reach kind_of(int number) {
+    switch (number) {
+        case 0: return Reach::connected;
+        case ECONNREFUSED: return Reach::refused;
+        case ENETUNREACH:
+        case EHOSTUNREACH:
+        case ENETDOWN:
+        case EHOSTDOWN: return Reach::no_route;
+        case ETIMEDOUT: return Reach::silent;
+        default: return Reach::failed;
+    }
+}
+
+// The system may connect a socket with itself, if nothing listens on a port of this machine.
+bool is_its_own_peer(int socket) {
+    Endpoint here;
+    Endpoint there;
+    here.size = there.size = sizeof(sockaddr_storage);
+    auto* const ours = reinterpret_cast<sockaddr*>(&here.address);
+    auto* const theirs = reinterpret_cast<sockaddr*>(&there.address);
+    if (::getsockname(socket, ours, &here.size) != 0) return false;
+    if (::getpeername(socket, theirs, &there.size) != 0) return false;
+    return here.size == there.size && std::memcmp(&here.address, &there.address, here.size) == 0;
+}
+
+int finish_connecting(int socket, std::chrono::milliseconds patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (true) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        pollfd writable{socket, POLLOUT, 0};
+        const int ready = ::poll(&writable, 1, static_cast<int>(std::max(left.count(), 0L)));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready < 0) return errno;
+        if (ready == 0) return ETIMEDOUT;
+        int number = 0;
+        socklen_t size = sizeof number;
+        if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size) != 0) return errno;
+        return number == 0 && is_its_own_peer(socket) ? ECONNREFUSED : number;
+    }
+}
+
+int connect_to(const Endpoint& endpoint, std::chrono::milliseconds patience) {
+    const int socket =
+        ::socket(endpoint.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket < 0) return errno;
+    int number = ::connect(socket, endpoint.get(), endpoint.size) == 0 ? 0 : errno;
+    if (number == EINPROGRESS || number == 0) number = finish_connecting(socket, patience);
+    ::close(socket);
+    return number;
+}
+
+}  // namespace
+
+HostAndPort split_address(const std::string& address) {
+    const auto colon = address.rfind(':');
+    auto host = address.substr(0, colon);
+    if (host.size() > 1 && host.front() == '[' && host.back() == ']')
+        host = host.substr(1, host.size() - 2);
+    return {host, colon == std::string::npos ? std::string{} : address.substr(colon + 1)};
+}
+
+bool Endpoint::is_loopback() const {
+    constexpr unsigned loopback_net = 127;
+    if (const auto* v4 = v4_of(get())) return ntohl(v4->sin_addr.s_addr) >> 24U == loopback_net;
+    const auto* v6 = v6_of(get());
+    return v6 != nullptr && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+bool Endpoint::is_wildcard() const {
+    if (const auto* v4 = v4_of(get())) return v4->sin_addr.s_addr == INADDR_ANY;
+    const auto* v6 = v6_of(get());
+    return v6 != nullptr && IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr);
+}
+
+bool Endpoint::is_of_this_machine() const {
+    ifaddrs* list = nullptr;
+    if (is_loopback() || ::getifaddrs(&list) != 0) return true;
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> interfaces{list, &::freeifaddrs};
+    for (const auto* each = list; each != nullptr; each = each->ifa_next) {
+        if (is_same_host(each->ifa_addr, get())) return true;
+    }
+    return false;
+}
+
+std::string Endpoint::to_string() const {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const auto* v4 = v4_of(get());
+    const auto* v6 = v6_of(get());
+    const void* const bytes = v4 != nullptr   ? static_cast<const void*>(&v4->sin_addr)
+                              : v6 != nullptr ? static_cast<const void*>(&v6->sin6_addr)
+                                              : nullptr;
+    if (bytes == nullptr) return "?";
+    ::inet_ntop(get()->sa_family, bytes, text.data(), text.size());
+    return text.data();
+}
+
+Resolved resolve(const std::string& address) {
+    const auto [host, port] = split_address(address);
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV;
+    addrinfo* list = nullptr;
+    const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
+    if (failed != 0) return {{}, failed == EAI_SYSTEM ? words_of(errno) : ::gai_strerror(failed)};
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found{list, &::freeaddrinfo};
+    Resolved resolved;
+    for (const auto* each = list; each != nullptr; each = each->ai_next) {
+        Endpoint endpoint;
+        std::memcpy(&endpoint.address, each->ai_addr, each->ai_addrlen);
+        endpoint.size = each->ai_addrlen;
+        resolved.endpoints.push_back(endpoint);
+    }
+    return resolved;
+}
+
+Reached reach(const std::string& address, std::chrono::milliseconds patience) {
+    const auto resolved = resolve(address);
+    if (resolved.endpoints.empty()) return {Reach::unresolved, resolved.problem};
+    int number = 0;
+    for (const auto& endpoint : resolved.endpoints) {
+        number = connect_to(endpoint, patience);
+        if (number == 0) return {};
+    }
+    return {kind_of(number), words_of(number)};
+}
+
+}  // namespace mortise::cli

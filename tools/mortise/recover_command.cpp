@@ -1,0 +1,128 @@
+// The command recover: continues from the directory of one member after the majority was lost.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "tools/mortise/commands.hpp"
+#include "tools/mortise/exit_code.hpp"
+#include <mortise/directory_errc.hpp>
+#include <mortise/dump.hpp>
+#include <mortise/escaped.hpp>
+#include <mortise/recover.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+using std::chrono::seconds;
+
+// Of a session that the lost members may have opened, and this directory does not know.
+constexpr Duration usual_ttl = seconds{10};
+// The greatest possible timing.clock_rate_bound.
+constexpr double clock_rate_bound_max = 0.1;
+
+// A holder believes in its locks for at most its TTL after its last renewal, by its own clock.
+seconds longest_belief(const DirectoryDump& dump) {
+    auto longest = usual_ttl;
+    for (const auto& session : dump.sessions)
+        longest = std::max(longest, session.ttl);
+    const std::chrono::duration<double> belief = longest.to_nanoseconds();
+    return seconds{
+        static_cast<std::int64_t>(std::ceil(belief.count() * (1 + clock_rate_bound_max)))};
+}
+
+std::string members_in_words(const DirectoryDump& dump) {
+    std::string text;
+    for (const auto& member : dump.members) {
+        if (member.id == dump.node) continue;
+        text += (text.empty() ? "" : ", ") + std::to_string(member.id) + " (" +
+                escaped(member.address) + ')';
+    }
+    return text.empty() ? "none" : text;
+}
+
+// The function that recovers refuses this as well, but only after the question and the wait.
+void check(const RecoverCommand& command, const DirectoryDump& dump) {
+    const auto place = escaped(command.directory.string());
+    if (!dump.damage.empty()) throw Failure{ExitCode::data_error, dump.damage.front()};
+    if (dump.cluster_id.empty())
+        throw Failure{ExitCode::usage, place + " was never part of a cluster: start its node"};
+    const bool has_lost_none = std::ranges::none_of(dump.members, [&](const MemberInfo& member) {
+        return member.id != dump.node && (member.role == Role::voter || member.leaving);
+    });
+    if (has_lost_none)
+        throw Failure{ExitCode::usage, place + " is that of node " + std::to_string(dump.node) +
+                                           ", the only voter of its cluster: start it"};
+}
+
+void show(const RecoverCommand& command, const DirectoryDump& dump) {
+    const auto held = std::ranges::count_if(dump.locks, &LockInfo::is_held);
+    std::cout << escaped(command.directory.string()) << " is that of node " << dump.node
+              << " of the cluster " << dump.cluster_id << ".\n"
+              << "It has the log up to index " << dump.last_index << " of term " << dump.last_term
+              << ", " << dump.sessions.size() << " sessions, " << dump.locks.size()
+              << " names, of which " << held << " are held, and tokens up to "
+              << dump.newest_token.to_string() << ".\n"
+              << "The other members: " << members_in_words(dump) << ".\n\n"
+              << "Node " << dump.node
+              << " becomes the only voter of a new cluster. What only the others knew is lost, and "
+                 "their\ndirectories must not be used again. Make sure that none of them runs: "
+                 "two programs could hold\nthe same lock otherwise.\n"
+              << std::flush;
+}
+
+// The whole id, or what a person would type of it.
+bool is_confirmation(const std::string& typed, const std::string& cluster_id) {
+    constexpr std::size_t enough = 8;
+    return typed.size() >= enough && cluster_id.starts_with(typed);
+}
+
+void ask(const DirectoryDump& dump) {
+    std::cout << "\nType the id of the cluster, or its first 8 digits, to continue: " << std::flush;
+    std::string typed;
+    std::getline(std::cin, typed);
+    if (is_confirmation(typed, dump.cluster_id)) return;
+    throw Failure{ExitCode::usage, "not confirmed: nothing was changed"};
+}
+
+void wait_for_beliefs(seconds length) {
+    std::cout << "Waiting " << length.count()
+              << " s, until no program can believe in a lock that the others granted (--no-wait: "
+                 "if all have ended)."
+              << std::endl;
+    std::this_thread::sleep_for(length);
+}
+
+void tell(const RecoveredDirectory& recovered) {
+    std::cout
+        << "Node " << recovered.node << " is the only voter of the cluster " << recovered.cluster_id
+        << ". Its tokens are greater than " << recovered.newest_token.to_string() << ".\n"
+        << "The directory as it was: " << escaped(recovered.copy.string()) << "\n\n"
+        << "1. In its configuration, list this node alone among the peers, and start it. "
+           "Locks of the former\n   cluster are free when their sessions have expired.\n"
+        << "2. Start other nodes with empty directories and role = \"learner\", and add them: "
+           "mortise members\n   add ID ADDRESS, then mortise members promote ID.\n"
+        << "3. Then list all of them among the peers of every node.\n";
+}
+
+}  // namespace
+
+ExitCode run(const RecoverCommand& command) {
+    const auto dump = dump_directory(command.directory);
+    check(command, dump);
+    show(command, dump);
+    if (!command.confirmed) {
+        ask(dump);
+    } else if (!is_confirmation(*command.confirmed, dump.cluster_id)) {
+        throw Failure{ExitCode::usage, "--yes-i-lose-what-others-had: the cluster is " +
+                                           dump.cluster_id + ": nothing was changed"};
+    }
+    if (!command.no_wait) wait_for_beliefs(longest_belief(dump));
+    tell(recover_directory(command.directory, dump.cluster_id));
+    return ExitCode::ok;
+}
+
+}  // namespace mortise::cli

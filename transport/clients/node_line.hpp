@@ -1,0 +1,37 @@
+// What a member has to tell a client node, until the client hears it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "transport/clients/client_service.hpp"
+#include "transport/peers/gate.hpp"
+#include "transport/rpc/kj_on_asio.hpp"
+#include "transport/wire/pieces.hpp"
+
+namespace mortise::transport {
+
+class NodeLine final : public ClientLine {
+public:
+    NodeLine(std::weak_ptr<Visit> visit, KjLoop::Handle loop)
+        : visit_{std::move(visit)}, loop_{std::move(loop)} {}
+
+    void send(const core::ClientNotice& notice) override;
+    void close() override;
+
+    // False: too many calls wait already.
+    [[nodiscard]] bool may_wait() const;
+    // The next piece, when there is one. Called within KJ.
+    [[nodiscard]] kj::Promise<std::string> hear();
+
+private:
+    void answer();
+
+    std::weak_ptr<Visit> visit_;
+    KjLoop::Handle loop_;
+    PieceWriter pieces_;
+    std::deque<kj::Own<kj::PromiseFulfiller<std::string>>> waiting_;
+};
+
+}  // namespace mortise::transport
