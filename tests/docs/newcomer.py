@@ -28,7 +28,7 @@ import tidy  # noqa: E402
 SKIPPED = 77
 TREE = "/root/mortise"
 # The blocks after which somebody has a lock.
-FIRST_LOCK = {"README.md": "./hello client.toml", "docs/tutorial.md": "mortise locks"}
+FIRST_LOCK = {"README.md": "mortise run", "docs/tutorial.md": "mortise locks"}
 
 
 def run(*words, **more):

@@ -15,7 +15,7 @@ import shell_blocks  # noqa: E402
 import tidy  # noqa: E402
 
 # Pages that have blocks without a language still.
-ANY_LANGUAGE = {"docs/cli.md", "docs/monitoring.md"}
+ANY_LANGUAGE = {"docs/monitoring.md"}
 EXECUTED = {"run", "full", "fails", "hidden"}
 LISTED_IN = "tests/docs/CMakeLists.txt"
 # The first column of the tables below these headings has messages of the program in backticks.
