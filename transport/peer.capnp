@@ -382,6 +382,14 @@ interface Member {
   hear @6 () -> (piece :Data);
   # The same in the other direction: answered when the member has something to report. A connection
   # has at most four such calls that wait.
+
+  observe @7 (request :ObserveRequest) -> (answer :ObserveAnswer);
+  # The next changes of the names with a prefix. Answered as soon as there are some, and after the
+  # given patience without any. A connection has one observer, which a request begins or continues,
+  # and one such request at a time.
+
+  sessions @8 (request :SessionsRequest) -> (answer :SessionsAnswer);
+  # The sessions of the cluster, ascending by id, one page at a time.
 }
 
 struct ChangeAnswer {
@@ -450,6 +458,104 @@ struct ListAnswer {
   more @3 :Bool;               # ask again, after the last name of this page
 }
 
+struct ObserveRequest {
+  prefix @0 :Data;
+  isOneName @1 :Bool;          # only the name that equals the prefix
+  from @2 :Position;           # continue after it; not set: begin with the present state
+  continues @3 :Bool;          # continue this connection's observer; the fields above do not count
+  patienceNs @4 :UInt64;
+}
+
+struct Position {
+  # In the stream of changes, which is the same on every member: after the change with this ordinal
+  # in the entry with this index.
+  index @0 :UInt64;            # zero: not set
+  ordinal @1 :UInt32;
+}
+
+struct ObserveAnswer {
+  union {
+    events @0 :List(Observed); # may be empty
+    failed @1 :Failure;
+    denied @2 :Data;           # this caller is not allowed: the missing right, in one sentence
+  }
+  reached @3 :Position;        # everything up to here was told; not set while a state is told
+  more @4 :Bool;               # the next request is answered at once
+  isReady @5 :Bool;            # as in Status; otherwise this member may be far behind the others
+}
+
+struct Observed {
+  position @0 :Position;       # of a change or a complete state
+  union {
+    gap @1 :Void;              # what was told before does not count any more: the state follows
+    state @2 :NameState;       # the present state of a name, or a part of it
+    stateComplete @3 :Void;
+    change @4 :NameChange;
+  }
+}
+
+struct NameState {
+  name @0 :Data;
+  holders @1 :List(Holder);    # oldest first; at most the first 1,024
+  value @2 :Data;
+  valueVersion @3 :UInt64;     # zero: no value
+  valueIsDirty @4 :Bool;
+}
+
+struct NameChange {
+  kind @0 :ChangeKind;
+  name @1 :Data;
+  hold @2 :Holder;             # whose node is zero if its session had ended before
+  how @3 :HoldEnd;             # released
+  value @4 :Data;              # valueSet
+  valueVersion @5 :UInt64;
+  valueIsDirty @6 :Bool;
+}
+
+enum ChangeKind {
+  granted @0;
+  converted @1;
+  published @2;
+  released @3;
+  valueSet @4;
+  valueRemoved @5;
+  valueDirty @6;
+  valueConsistent @7;
+}
+
+enum HoldEnd {
+  none @0;
+  clean @1;
+  expired @2;
+  broken @3;
+}
+
+struct SessionsRequest {
+  after @0 :UInt64;            # only sessions with a greater id
+  limit @1 :UInt32;
+  local @2 :Bool;              # the state of this member, instead of a linearizable read
+}
+
+struct SessionsAnswer {
+  union {
+    sessions @0 :List(Session);
+    failed @1 :Failure;
+    denied @2 :Data;
+  }
+  more @3 :Bool;
+}
+
+struct Session {
+  id @0 :UInt64;
+  node @1 :UInt64;             # zero: a client
+  ttlMs @2 :UInt32;
+  knownNs @3 :UInt64;          # for how long this run of the answering member has known it
+  leftNs @4 :Int64 = -1;       # of its lease, by this member's countdown; below zero: unknown
+  holds @5 :UInt64;            # of how many names it has holds,
+  waits @6 :UInt64;            # and for how many it waits
+  label @7 :Data;              # of one of its holds
+}
+
 enum Failure {
   unspecified @0;
   timedOut @1;
@@ -509,7 +615,15 @@ struct Lock {
   isBroken @18 :Bool;          # and whether it is broken,
   parties @19 :UInt32;         # its parties,
   arrived @20 :UInt32;         # how many have arrived in this phase,
-  phase @21 :UInt64;           # and how many phases have ended
+  phase @21 :UInt64;           # how many phases have ended,
+  members @22 :List(BarrierMember);  # and the sessions that take part, by id
+}
+
+struct BarrierMember {
+  session @0 :UInt64;
+  node @1 :UInt64;             # zero: the session has ended, and all its parties drop
+  parties @2 :UInt32;          # of this session,
+  arrived @3 :UInt32;          # of which so many have arrived in this phase
 }
 
 enum ClosureKind {

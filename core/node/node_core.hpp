@@ -51,6 +51,8 @@ public:
     [[nodiscard]] const AttachedClients& clients() const { return clients_; }
     // The machine has everything up to here.
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
+    // The countdowns of this node, which decide nothing alone.
+    [[nodiscard]] const QuorumTimers& timers() const { return timers_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
     // In memory until the state on disk has it.

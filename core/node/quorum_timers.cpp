@@ -1,6 +1,7 @@
 #include "core/node/quorum_timers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mortise::core {
 
@@ -29,7 +30,10 @@ void QuorumTimers::restart_leases(const SavedCountdowns& saved, Instant now) {
     for (const auto& one : saved.leases)
         saved_leases_[one.timer.session] = one;
     leases_ = {};
+    const auto known = std::exchange(known_since_, {});
     for (const auto& [id, session] : machine_.sessions().all()) {
+        const auto found = known.find(id);
+        known_since_[id] = found == known.end() ? now : found->second;
         leases_.start({id, session.renewed_at}, lease_times(session.opened), saved_elapsed(session),
                       now);
     }
@@ -66,6 +70,7 @@ Nanoseconds QuorumTimers::saved_elapsed(const Session& session) const {
 void QuorumTimers::renewed(SessionId id, Instant now) {
     const auto* session = machine_.sessions().find(id);
     if (session == nullptr) return;  // ended later in the same entry
+    known_since_.try_emplace(id, now);
     leases_.stop(id);
     leases_.start({id, session->renewed_at}, lease_times(session->opened), saved_elapsed(*session),
                   now);
@@ -73,6 +78,7 @@ void QuorumTimers::renewed(SessionId id, Instant now) {
 }
 
 void QuorumTimers::ended(SessionId id) {
+    known_since_.erase(id);
     leases_.stop(id);
     lease_votes_.forget(id);
 }
@@ -108,6 +114,11 @@ std::optional<Nanoseconds> QuorumTimers::left(SessionId session, Instant now) co
     const auto* const found = machine_.sessions().find(session);
     if (found == nullptr) return std::nullopt;
     return leases_.left({session, found->renewed_at}, now);
+}
+
+Nanoseconds QuorumTimers::known(SessionId session, Instant now) const {
+    const auto found = known_since_.find(session);
+    return found == known_since_.end() ? Nanoseconds{} : now - found->second;
 }
 
 SavedCountdowns QuorumTimers::save(LogIndex applied, Instant now) const {

@@ -36,6 +36,8 @@ public:
     // does not run.
     [[nodiscard]] std::optional<Nanoseconds> left(ClosureId closure, Instant now) const;
     [[nodiscard]] std::optional<Nanoseconds> left(SessionId session, Instant now) const;
+    // For how long this run of the node has known the session; zero if it does not know it.
+    [[nodiscard]] Nanoseconds known(SessionId session, Instant now) const;
     [[nodiscard]] SavedCountdowns save(LogIndex applied, Instant now) const;
     // The countdowns to be saved on disk, if that is due now.
     [[nodiscard]] std::optional<SavedCountdowns> take_due_save(LogIndex applied, Instant now);
@@ -59,6 +61,7 @@ private:
     const Raft& raft_;
     const LockMachine& machine_;
     Countdowns<RenewedLease> leases_;
+    std::map<SessionId, Instant> known_since_;
     std::map<SessionId, SavedCountdown<RenewedLease>> saved_leases_;  // as found at the start
     TimerVotes<RenewedLease> lease_votes_;
     Countdowns<ClosureId> closures_;

@@ -36,6 +36,9 @@ public:
               std::vector<Observed>& told);
     // Whether the last call would have told more with a larger budget.
     [[nodiscard]] bool has_more() const { return has_more_; }
+    // Everything up to here was told, so another observer may continue from here, also if it was
+    // long ago that something was told. Not set while the state is being told, or before that.
+    [[nodiscard]] Position reached() const { return is_reading_ ? Position{} : position_; }
     // Begins anew with the present state.
     void begin_anew() noexcept;
 

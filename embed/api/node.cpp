@@ -139,9 +139,14 @@ bool Node::wait_ready(Deadline deadline, std::error_code& ec) {
 
 bool Node::wait_ready(Deadline deadline) {
     std::error_code ec;
+    const auto runtime = runtime_;
     const bool ready = wait_ready(deadline, ec);
-    if (ec) fail(ec, {});
-    return ready;
+    if (!ec) return ready;
+    ErrorDetail detail;
+    // In the child of a fork nothing of the node is touched.
+    if (runtime && ec == Errc::node_stopped)
+        detail.reason = runtime->readiness().why_stopped().value_or("");
+    fail(ec, {}, std::move(detail));
 }
 
 NodeId Node::id() const noexcept {
@@ -171,6 +176,11 @@ void Node::close() {
 Subscription Node::on_event(NodeEventSink sink) {
     if (!runtime_ || runtime_->is_forked()) return {};
     return runtime_->events().subscribe(std::move(sink));
+}
+
+Subscription Node::on_metrics(Duration interval, MetricsSink sink) {
+    if (!runtime_ || runtime_->is_forked()) return {};
+    return runtime_->metrics_hub().subscribe(interval, std::move(sink));
 }
 
 // --- acquire -----------------------------------------------------------------------------------

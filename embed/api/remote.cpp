@@ -3,6 +3,7 @@
 
 #include "core/locks/limits.hpp"
 #include "embed/api/argument_errors.hpp"
+#include "embed/api/remote_observer.hpp"
 #include "embed/config/host_port.hpp"
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/stay_loaded.hpp"
@@ -12,6 +13,7 @@
 #include "embed/values/one_line.hpp"
 #include "storage/descriptors.hpp"
 #include "transport/clients/blocking_member_client.hpp"
+#include "transport/wire/message_limits.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
@@ -68,10 +70,20 @@ public:
             auto locks = list_of(address, request, failures);
             if (locks) return *std::move(locks);
         }
-        if (!failures.answer && failures.contact) throw detail::in_one_line(*failures.contact);
-        throw LockError{
-            failures.answer.value_or(Errc::no_quorum),
-            {request.is_exact ? request.prefix : std::string{}, {}, {}, std::move(failures.why)}};
+        throw_failures(std::move(failures), request.is_exact ? request.prefix : std::string{});
+    }
+
+    std::vector<SessionInfo> sessions(bool is_local) {
+        Failures failures;
+        for (const auto& address : addresses_) {
+            auto sessions = sessions_of(address, is_local, failures);
+            if (sessions) return *std::move(sessions);
+        }
+        throw_failures(std::move(failures), {});
+    }
+
+    [[nodiscard]] detail::RemoteObserver observer() const {
+        return {addresses_, patience_, credentials_};
     }
 
     void change(const core::MembershipGoal& goal) {
@@ -136,43 +148,73 @@ private:
         return report;
     }
 
+    static std::nullopt_t failed(core::Error error, const std::string& address,
+                                 Failures& failures) {
+        if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
+        failures.contact = std::move(error);
+        return std::nullopt;
+    }
+    // The reply in an answer; empty if it has none, which is noted.
+    template <class Reply, class Answer>
+    static std::optional<Reply> reply_in(core::Result<Answer> answer, bool is_local,
+                                         const std::string& address, Failures& failures) {
+        if (!answer && answer.error().code == std::errc::timed_out && !is_local) {
+            failures.answer = Errc::no_quorum;  // it runs, and waits for other members
+            return std::nullopt;
+        }
+        if (!answer) return failed(std::move(answer).error(), address, failures);
+        if (const auto* error = std::get_if<core::CallError>(&*answer)) {
+            failures.answer = detail::errc_of(*error);
+            return std::nullopt;
+        }
+        if (auto* denied = std::get_if<core::Denied>(&*answer)) {
+            failures.answer = Errc::permission_denied;
+            failures.why = std::move(denied->why);
+            return std::nullopt;
+        }
+        return std::get<Reply>(std::move(*answer));
+    }
     // Empty if this member cannot answer the request.
     std::optional<std::vector<LockInfo>> list_of(const std::string& address,
                                                  transport::ListRequest request,
                                                  Failures& failures) const {
-        const auto failed = [&](core::Error error) {
-            if (error.what.find(address) == std::string::npos)
-                error.what = address + ": " + error.what;
-            failures.contact = std::move(error);
-            return std::nullopt;
-        };
         transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
-        if (auto hello = client.connect(address); !hello) return failed(std::move(hello).error());
+        if (auto hello = client.connect(address); !hello)
+            return failed(std::move(hello).error(), address, failures);
         const auto wanted = request.limit;
         std::vector<LockInfo> locks;
         while (true) {
             request.limit = wanted - locks.size();
-            auto answer = client.list(request);
-            if (!answer && answer.error().code == std::errc::timed_out && !request.local) {
-                failures.answer = Errc::no_quorum;  // it runs, and waits for other members
-                return std::nullopt;
-            }
-            if (!answer) return failed(std::move(answer).error());
-            if (const auto* error = std::get_if<core::CallError>(&*answer)) {
-                failures.answer = detail::errc_of(*error);
-                return std::nullopt;
-            }
-            if (auto* denied = std::get_if<core::Denied>(&*answer)) {
-                failures.answer = Errc::permission_denied;
-                failures.why = std::move(denied->why);
-                return std::nullopt;
-            }
-            const auto& page = std::get<transport::ListReply>(*answer);
-            for (const auto& view : page.locks)
+            const auto page = reply_in<transport::ListReply>(client.list(request), request.local,
+                                                             address, failures);
+            if (!page) return std::nullopt;
+            for (const auto& view : page->locks)
                 locks.push_back(from_core(view));
-            if (!page.more || page.locks.empty() || locks.size() >= wanted) return locks;
+            if (!page->more || page->locks.empty() || locks.size() >= wanted) return locks;
             request.after = locks.back().name;
         }
+    }
+    std::optional<std::vector<SessionInfo>> sessions_of(const std::string& address, bool is_local,
+                                                        Failures& failures) const {
+        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+        if (auto hello = client.connect(address); !hello)
+            return failed(std::move(hello).error(), address, failures);
+        std::vector<SessionInfo> sessions;
+        transport::SessionsRequest request{{}, transport::list_sessions_max, is_local};
+        while (true) {
+            const auto page = reply_in<transport::SessionsReply>(client.sessions(request), is_local,
+                                                                 address, failures);
+            if (!page) return std::nullopt;
+            for (const auto& view : page->sessions)
+                sessions.push_back(detail::session_of(view));
+            if (!page->more) return sessions;
+            request.after = page->sessions.back().id;
+        }
+    }
+    [[noreturn]] static void throw_failures(Failures failures, std::string name) {
+        if (!failures.answer && failures.contact) throw detail::in_one_line(*failures.contact);
+        throw LockError{failures.answer.value_or(Errc::no_quorum),
+                        {std::move(name), {}, {}, std::move(failures.why)}};
     }
 
     std::vector<std::string> addresses_;
@@ -213,6 +255,20 @@ std::vector<LockInfo> Remote::list(std::string_view prefix, std::string_view aft
     request.limit = limit;
     request.local = level == ReadLevel::local;
     return impl_->list(request);
+}
+
+std::vector<SessionInfo> Remote::sessions(ReadLevel level) {
+    return impl_->sessions(level == ReadLevel::local);
+}
+
+void Remote::observe(std::string_view prefix, const EventSink& sink, const ObserveOptions& options,
+                     const std::stop_token& stop, const Moved& moved) {
+    check_prefix(prefix);
+    if (options.only_this_name && prefix.empty())
+        throw LockError{Errc::invalid_argument,
+                        {std::string{prefix}, {}, {}, std::string{detail::unsound_name(prefix)}}};
+    impl_->observer().run({std::string{prefix}, options.only_this_name},
+                          options.from.value_or(Position{}), {sink, moved}, stop);
 }
 
 LockInfo Remote::inspect(std::string_view name, ReadLevel level) {

@@ -40,6 +40,11 @@ transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
 
 }  // namespace
 
+ClientDesk::ClientDesk(CoreLoop& loop, asio::io_context& io)
+    : loop_{loop},
+      observers_{{io, [this]() -> const core::NodeCore& { return loop_.driver().core(); },
+                  [this] { return loop_.is_ready(); }}} {}
+
 transport::MemberStatus ClientDesk::status() const {
     const auto& core = loop_.driver().core();
     const auto& raft = core.raft();
@@ -165,6 +170,43 @@ void ClientDesk::disconnect(core::ClientId client) {
 void ClientDesk::close() {
     is_closed_ = true;
     lines_.clear();
+}
+
+std::unique_ptr<transport::ClientObserver> ClientDesk::observe(core::ObservedNames names,
+                                                               core::Position from) {
+    return observers_.add(std::move(names), from);
+}
+
+// A linearizable read of anything makes this member's state new enough.
+void ClientDesk::sessions(transport::SessionsRequest request,
+                          std::function<void(transport::SessionsAnswer)> answer) {
+    if (request.local) return answer(sessions_now(request));
+    core::InspectCall read;
+    read.is_prefix = true;
+    read.parties_max = 1;
+    loop_.submit(std::move(read),
+                 [this, request, answer = std::move(answer)](core::CallAnswer& given) {
+                     if (std::holds_alternative<core::Viewed>(given.result))
+                         return answer(sessions_now(request));
+                     if (auto* denied = std::get_if<core::Denied>(&given.result))
+                         return answer(std::move(*denied));
+                     const auto* error = std::get_if<core::CallError>(&given.result);
+                     answer(error != nullptr ? *error : core::CallError::outcome_unknown);
+                 });
+}
+
+transport::SessionsReply ClientDesk::sessions_now(const transport::SessionsRequest& request) const {
+    constexpr std::size_t looks_max = 50'000;  // about a millisecond
+    const auto& core = loop_.driver().core();
+    transport::SessionsReply reply;
+    reply.sessions = core.machine().views().sessions(request.after, request.limit, looks_max);
+    reply.more = !reply.sessions.empty() &&
+                 reply.sessions.back().id < core.machine().sessions().all().rbegin()->first;
+    for (auto& session : reply.sessions) {
+        session.left = core.timers().left(session.id, steady_now());
+        session.known = core.timers().known(session.id, steady_now());
+    }
+    return reply;
 }
 
 }  // namespace mortise::detail

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "embed/runtime/client_observers.hpp"
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::detail {
@@ -13,8 +14,8 @@ class CoreLoop;
 
 class ClientDesk final : public transport::ClientService {
 public:
-    // The loop outlives the desk.
-    explicit ClientDesk(CoreLoop& loop) : loop_{loop} {}
+    // The loop outlives the desk. It is not used by the constructor, except for its io_context.
+    ClientDesk(CoreLoop& loop, asio::io_context& io);
 
     [[nodiscard]] transport::MemberStatus status() const override;
     void list(transport::ListRequest request,
@@ -34,12 +35,23 @@ public:
     // The node stops: nothing reaches it any more.
     void close();
     [[nodiscard]] std::size_t clients() const { return lines_.size(); }
+    [[nodiscard]] std::unique_ptr<transport::ClientObserver> observe(core::ObservedNames names,
+                                                                     core::Position from) override;
+    void sessions(transport::SessionsRequest request,
+                  std::function<void(transport::SessionsAnswer)> answer) override;
+
+    // See ClientObservers::tell().
+    [[nodiscard]] bool tell_observers() { return observers_.tell(); }
 
 private:
+    [[nodiscard]] transport::SessionsReply sessions_now(
+        const transport::SessionsRequest& request) const;
+
     CoreLoop& loop_;
     std::map<core::ClientId, std::shared_ptr<transport::ClientLine>> lines_;
     core::ClientId newest_;
     bool is_closed_ = false;
+    ClientObservers observers_;
 };
 
 }  // namespace mortise::detail

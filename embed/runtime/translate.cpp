@@ -178,6 +178,9 @@ LockInfo from_core(const core::LockView& view) {
     if (view.barrier)
         info.barrier.emplace(BarrierPhase{view.barrier->parties, view.barrier->arrived,
                                           view.barrier->phase, view.barrier->is_broken});
+    for (const auto& member : view.members)
+        info.members.push_back(
+            {member.node.raw(), member.session.raw(), member.parties, member.arrived});
     if (view.limit) info.limit.emplace(SemaphoreLimit{view.limit->permits, view.limit->version});
     return info;
 }
@@ -202,6 +205,19 @@ std::string to_text(const core::ClusterId& cluster) {
                   static_cast<unsigned long long>(cluster.low));
     text.pop_back();
     return text;
+}
+
+SessionInfo session_of(const core::SessionView& view) {
+    SessionInfo info;
+    info.id = view.id.raw();
+    info.node = view.node.raw();
+    info.label = view.label;
+    info.age = view.known;
+    info.ttl = std::chrono::milliseconds{view.ttl_ms};
+    info.lease_left = view.left ? Duration{*view.left} : Duration::max();
+    info.holds = view.holds;
+    info.waits = view.waits;
+    return info;
 }
 
 Status status_of(const transport::MemberStatus& member) {

@@ -37,6 +37,8 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 // The address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);
 
+[[nodiscard]] SessionInfo session_of(const core::SessionView& view);
+
 // Checks what no cluster would accept; no error if they are valid. The mode of the options is that
 // of a request for one name.
 [[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);

@@ -98,11 +98,11 @@ def inside(folder, ccache):
     """In mount and process namespaces of its own: what is mounted here, nobody else sees."""
     system = BareSystem(folder, ccache)
     installed = install(system)
-    processes = first_lock(system, "README.md")
+    processes = first_lock(system, "README.md", "--full")
     for block in page("docs/tutorial.md"):  # what the tutorial tells its reader to install
         if block.mode == "skip" and "apt-get install" in block.text:
             system.does(block.text)
-    hosts = first_lock(system, "docs/tutorial.md", "--full", "PREFIX=/usr/local")
+    hosts = first_lock(system, "docs/tutorial.md", "--full")
     print(f"from a bare system to an installed program: {minutes(installed)}")
     print(f"then to the first lock of three processes: {processes:.1f} s")
     print(f"then to the first lock of three hosts with TLS: {hosts:.1f} s")

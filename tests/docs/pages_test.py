@@ -29,7 +29,8 @@ class Blocks(unittest.TestCase):
     def test_their_modes_files_and_outputs(self):
         found = blocks("```sh\na\n```\n\n```text\nshown\n```\nwords\n```text\nnot shown\n```\n"
                        "<!-- sh full: it takes root -->\n```sh\nb\n```\n"
-                       "<!-- file: x/y.toml -->\n\n```toml\nc = 1\n```\n```sh\nd\n```\n")
+                       "<!-- file: x/y.toml -->\n<!-- from: z -->\n\n```toml\nc = 1\n```\n"
+                       "```sh\nd\n```\n")
         self.assertEqual([(each.mode, each.file, each.shows) for each in found],
                          [("run", "", ["shown"]), ("run", "", []), ("run", "", []),
                           ("full", "", []), ("run", "x/y.toml", []), ("run", "", [])])
@@ -84,6 +85,7 @@ class Planted(unittest.TestCase):
         self.finds("docs/x.md", "```sh\ntrue\n```\n", "x.md:1: its commands are not executed")
         self.finds("docs/x.md", "<!-- sh skip: why -->\n```sh\ntrue\n```\n")
         self.finds("docs/x.md", "<!-- sh hidden: why\ntrue\n-->\n", "not executed")
+        self.finds("docs/x.md", "```\nwords\n```\n", "x.md:1: a block of code has a language")
         self.finds("docs/x.md", "```sh\nwords\n", "1: the block does not end")
 
     def test_toml(self):

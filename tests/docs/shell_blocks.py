@@ -1,6 +1,6 @@
 """The fenced blocks of a page that a reader types or saves, in the order of the page.
 
-A block of `sh` is executed. What may stand on the line before its fence:
+A block of `sh` is executed. What may stand on the lines before its fence:
 
     <!-- sh full: REASON -->      executed in `./dev test --full` only
     <!-- sh newcomer: REASON -->  executed by tests/docs/newcomer.py, which has a bare system
@@ -48,7 +48,7 @@ class Block:
 
 def blocks(lines):
     """All fenced blocks of a page, and the hidden commands as blocks of `sh`."""
-    marker, previous = "", None
+    markers, previous = [], None
     rest = iter(enumerate(lines, 1))
     for number, line in rest:
         if hidden := HIDDEN.match(line):
@@ -56,15 +56,16 @@ def blocks(lines):
             yield previous
         elif fence := FENCE.match(line):
             block = Block(number, fence[2], body(rest, fence[1], number))
-            mark(block, marker, number)
+            mark(block, markers, number)
             if shows(previous, block):
                 previous.shows = block.text.splitlines()
-            marker, previous = "", block
+            markers, previous = [], block
             yield block
         elif line.strip():
-            marker = line.strip() if line.startswith("<!--") else ""
-            # Only a marker may be between commands and what they print.
-            previous = previous if marker else None
+            is_marker = line.strip().startswith("<!--")
+            markers = [*markers, line.strip()] if is_marker else []
+            # Only markers may be between commands and what they print.
+            previous = previous if is_marker else None
 
 
 def body(rest, end, begin):
@@ -76,16 +77,17 @@ def body(rest, end, begin):
     raise Mistake(f"{begin}: the block does not end")
 
 
-def mark(block, marker, number):
-    if found := FILE.fullmatch(marker):
-        block.file = found[1]
-    elif found := MARKER.fullmatch(marker):
-        if found[1] not in MODES or block.language != "sh":
-            raise Mistake(f"{number}: no such marker for a block of {block.language or 'text'}: "
-                          f"{marker}")
-        block.mode = found[1]
-    elif marker.startswith("<!-- sh"):
-        raise Mistake(f"{number}: a marker is <!-- sh MODE: REASON -->, not {marker}")
+def mark(block, markers, number):
+    for marker in markers:
+        if found := FILE.fullmatch(marker):
+            block.file = found[1]
+        elif found := MARKER.fullmatch(marker):
+            if found[1] not in MODES or block.language != "sh":
+                raise Mistake(f"{number}: no such marker for a block of "
+                              f"{block.language or 'text'}: {marker}")
+            block.mode = found[1]
+        elif marker.startswith("<!-- sh"):
+            raise Mistake(f"{number}: a marker is <!-- sh MODE: REASON -->, not {marker}")
 
 
 def shows(previous, block):

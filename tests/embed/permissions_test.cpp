@@ -92,6 +92,7 @@ TEST_F(Permissions, AClientIsToldWhatItsMemberMayNotDo) {
     Remote remote{{node_.status().address}, patience};
     expect_denied([&] { (void)remote.list("jobs/"); }, "node 1 may not observe");
     expect_denied([&] { (void)remote.inspect("jobs/1"); }, "node 1 may not observe");
+    expect_denied([&] { (void)remote.sessions(); }, "node 1 may not observe");
     expect_denied([&] { remote.break_lock("jobs/1", FencingToken::from_raw(1), "stuck"); },
                   "node 1 may not break");
     expect_denied([&] { remote.remove_member(7); }, "node 1 may not change the members");

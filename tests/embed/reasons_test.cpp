@@ -133,6 +133,15 @@ TEST_F(Unformed, PeersThatNameOthersAreSuspected) {
         << one.status().why_not_ready;
 }
 
+TEST_F(Unformed, WhoWaitsForAStoppedNodeIsToldWhyItStopped) {
+    Node node{member(0, 2)};
+    node.close();
+    const auto why = node.status().why_stopped;
+    ASSERT_NE(why, "");
+    EXPECT_SAYS(words_of([&] { std::ignore = node.wait_ready(std::chrono::steady_clock::now()); }),
+                why);
+}
+
 TEST_F(Unformed, APortInUseIsSaidOnce) {
     const Node one{member(0, 2)};
     auto config = member(1, 2);

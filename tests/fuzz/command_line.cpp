@@ -8,8 +8,12 @@
 
 #include "tests/fuzz/fuzz.hpp"
 #include "tools/mortise/commands.hpp"
+#include "tools/mortise/manual/complete.hpp"
+#include "tools/mortise/manual/completion_scripts.hpp"
+#include "tools/mortise/manual/man_page.hpp"
 #include <mortise/certificates.hpp>
 #include <mortise/duration.hpp>
+#include <mortise/observe.hpp>
 
 namespace mortise::cli {
 namespace {
@@ -52,6 +56,36 @@ ExitCode run(const InspectCommand& command) {
 }
 ExitCode run(const BreakCommand& command) {
     return look_at(command);
+}
+ExitCode run(const RunCommand& command) {
+    FUZZ_CHECK(command.command.empty() || !command.command.front().empty() ||
+               !command.command.empty());
+    return look_at(command);
+}
+ExitCode run(const WatchCommand& command) {
+    static_cast<void>(Position::from_string(command.from));
+    return look_at(command);
+}
+ExitCode run(const SessionsCommand& command) {
+    return look_at(command);
+}
+ExitCode run(const DumpCommand& command) {
+    FUZZ_CHECK(!command.directory.empty());
+    return ExitCode::ok;
+}
+ExitCode run(const CompletionCommand& command) {
+    FUZZ_CHECK(!completion_script(command.shell).empty());
+    return ExitCode::ok;
+}
+ExitCode run(const CompleteCommand& command, const CommandDoc& program) {
+    for (const auto& [word, text] : complete(program, command.words).words)
+        FUZZ_CHECK(!word.empty());
+    return ExitCode::ok;
+}
+ExitCode run(const ManCommand& command, const CommandDoc& program) {
+    FUZZ_CHECK(!command.directory || command.command.empty());
+    FUZZ_CHECK(!man_page(program, "1").empty());
+    return ExitCode::ok;
 }
 ExitCode run(const CertInitCommand& command) {
     look_at_days(command.days);

@@ -12,9 +12,9 @@
 #include <asio/ip/tcp.hpp>
 
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/support/plain_service.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
-#include "transport/clients/client_service.hpp"
 #include "transport/network/peer_network.hpp"
 
 namespace mortise::fuzz {
@@ -26,7 +26,7 @@ using namespace transport::test;
 constexpr int acts_max = 200;
 
 // Answers at once, or when the input says so.
-struct Service : ClientService {
+struct Service : test::PlainService {
     MemberStatus status() const override { return {}; }
     void list(ListRequest request, std::function<void(ListAnswer)> answer) override {
         FUZZ_CHECK(request.limit >= 1);

@@ -1,9 +1,12 @@
 #include "tools/mortise/access.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/escaped.hpp>
 
@@ -44,6 +47,22 @@ TlsConfig tls_of(const Access& access) {
     return tls;
 }
 
+// A certificate names its cluster, which the configuration of a node has to repeat.
+std::string cluster_of(const TlsConfig& tls) {
+    for (const auto& certificate : read_certificates(tls.certificate)) {
+        if (!certificate.cluster.empty()) return certificate.cluster;
+    }
+    return Config{}.cluster;
+}
+
+// With a TTL that is shorter than usual, the other times that are compared with it are shorter too.
+void set_ttl(TimingConfig& timing, Duration ttl) {
+    const auto whole = ttl.to_nanoseconds();
+    timing.session_ttl = ttl;
+    timing.election_timeout = std::min(timing.election_timeout, Duration{whole / 5});
+    timing.heartbeat = std::min(timing.heartbeat, Duration{whole / 15});
+}
+
 std::vector<std::string> addresses_of(const Access& access) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
@@ -63,22 +82,50 @@ std::vector<std::string> addresses_of(const Access& access) {
     return addresses;
 }
 
-Duration timeout_of(const std::string& text) {
-    const auto timeout = Duration::parse(text);
-    if (timeout && *timeout > Duration::zero()) return *timeout;
+[[noreturn]] void fail_duration(const char* option, const std::string& text, const char* problem) {
     const auto seconds = Duration::parse(text + "s");
     const bool lacks_unit = seconds && *seconds > Duration::zero();
-    throw Failure{ExitCode::usage, "--timeout: \"" + escaped(text) + "\" is " +
-                                       (timeout ? "no time at all" : "not a duration") +
-                                       ": write " + (lacks_unit ? text + "s" : "5s or 250ms")};
+    throw Failure{ExitCode::usage, std::string{option} + ": \"" + escaped(text) + "\" is " +
+                                       problem + ": write " +
+                                       (lacks_unit ? text + "s" : "5s or 250ms")};
+}
+
+Duration timeout_of(const std::string& text) {
+    const auto timeout = duration_of("--timeout", text);
+    if (timeout > Duration::zero()) return timeout;
+    fail_duration("--timeout", text, "no time at all");
 }
 
 }  // namespace
+
+Duration duration_of(const char* option, const std::string& text) {
+    const auto duration = Duration::parse(text);
+    if (!duration) fail_duration(option, text, "not a duration");
+    return *duration;
+}
 
 Remote remote_of(const Access& access) {
     const auto tls = tls_of(access);
     if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access.timeout)};
     return Remote{addresses_of(access), timeout_of(access.timeout), tls};
+}
+
+Config client_config_of(const Access& access, const std::string& ttl) {
+    Config config;
+    config.log.level = LogLevel::error;  // the output belongs to the command
+    if (access.config) {
+        const auto file = Config::from_file(*access.config);
+        config.cluster = file.cluster;
+        config.timing = file.timing;
+        config.log.level = file.log.level;
+    }
+    config.role = Role::client;
+    config.tls = tls_of(access);
+    if (config.tls.is_set() && !access.config) config.cluster = cluster_of(config.tls);
+    for (auto& address : addresses_of(access))
+        config.peers.push_back({config.peers.size() + 1, std::move(address)});
+    if (!ttl.empty()) set_ttl(config.timing, duration_of("--ttl", ttl));
+    return config;
 }
 
 void nobody_answered(std::string_view reason) {

@@ -6,12 +6,18 @@
 #include <system_error>
 
 #include "tools/mortise/commands.hpp"
+#include <mortise/config.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
 
 namespace mortise::cli {
 
 [[nodiscard]] Remote remote_of(const Access& access);
+// The configuration of a client node. `ttl` is that of its session, as typed; empty: that of
+// --config, or the default.
+[[nodiscard]] Config client_config_of(const Access& access, const std::string& ttl);
+// Throws Failure, which names the option, if that is not a duration.
+[[nodiscard]] Duration duration_of(const char* option, const std::string& text);
 [[noreturn]] void nobody_answered(std::string_view reason);
 [[nodiscard]] std::string reason_of(const MemberReport& report);
 

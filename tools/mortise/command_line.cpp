@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tools/mortise/commands.hpp"
+#include "tools/mortise/manual/command_docs.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -47,25 +48,31 @@ public:
         app_.set_version_flag("--version", "mortise " MORTISE_VERSION);
         app_.set_help_flag("-h,--help", "Print this page, or that of a command");
         app_.require_subcommand(1);
-        app_.get_formatter()->column_width(28);
-        app_.footer("Exit codes: docs/cli.md. `mortise COMMAND --help` tells more.");
+        app_.formatter(help_formatter());
+        app_.footer("`mortise COMMAND --help` describes a command and its exit codes.");
         add_node();
         add_doctor();
         add_status();
         add_members();
         add_locks();
         add_inspect();
+        add_watch();
+        add_sessions();
         add_break();
+        add_run();
         add_cert();
         add_dump();
         add_recover();
         add_demo();
         add_bench();
+        add_completion();
+        add_man();
         add_member();
     }
 
     int parse(int argc, char** argv) {
         if (argc > 1) check_command(argv[1]);
+        argc = take_words_after_dashes(argc, argv);
         try {
             app_.parse(argc, argv);
         } catch (const CLI::Success& success) {
@@ -88,6 +95,19 @@ private:
             commands, [&](const CLI::App* command) { return command->get_name() == word; });
         if (!word.starts_with('-') && !known)
             throw Failure{ExitCode::usage, "no command '" + word + "'; see mortise --help"};
+    }
+    // The words of another command line stand after "--", for the commands that have one. The
+    // parser would change some of them.
+    int take_words_after_dashes(int argc, char** argv) {
+        const std::string command = argc > 1 ? argv[1] : "";
+        auto* const words = command == "run"        ? &run_.command
+                            : command == "complete" ? &complete_.words
+                                                    : nullptr;
+        const auto* const end = argv + argc;
+        const auto dashes = std::find(argv, argv + argc, std::string_view{"--"});
+        if (words == nullptr || dashes == end) return argc;
+        words->assign(dashes + 1, argv + argc);
+        return static_cast<int>(dashes - argv);
     }
     // Refers to the help of the command, as far as it was recognized.
     [[nodiscard]] std::string see_help() const {
@@ -196,6 +216,69 @@ private:
         sub->add_option("NAME", inspect_.name, "The lock")->required();
         sub->add_flag("--local", inspect_.local, "The member's own state, which may be old");
         add_access(*sub, inspect_.access);
+    }
+    void add_watch() {
+        auto* sub = add("watch", "Show how holds and values are, and each change of them", watch_);
+        sub->add_option("PREFIX", watch_.prefix, "Only names with this prefix");
+        sub->add_flag("--exact", watch_.one_name, "Only the name that equals PREFIX");
+        sub->add_option("--from", watch_.from,
+                        "Begin after this position, which was printed before, instead of with the "
+                        "present state");
+        add_access(*sub, watch_.access);
+    }
+    void add_sessions() {
+        auto* sub = add("sessions", "List the sessions: which processes may hold locks", sessions_);
+        sub->add_flag("--local", sessions_.local, "The member's own state, which may be old");
+        add_access(*sub, sessions_.access);
+    }
+    void add_run() {
+        auto* sub = add("run", "Run a command while a lock is held", run_);
+        sub->add_option("--lock", run_.lock, "The name of the lock")->required();
+        sub->add_flag("--shared", run_.shared, "Others may hold it in shared mode as well");
+        sub->add_option("--wait", run_.wait,
+                        "How long to wait for the lock, 0s for one attempt (default: no limit)");
+        sub->add_option("--max-hold", run_.max_hold,
+                        "End the command after this time (default: no limit)");
+        sub->add_option("--min-hold", run_.min_hold,
+                        "Keep the name closed for this time from the grant, even if the command "
+                        "ends earlier");
+        sub->add_option("--grace", run_.grace,
+                        "How long before the end of the lease the command receives SIGTERM, less "
+                        "than half of --ttl (default: a quarter of --ttl)");
+        sub->add_option("--ttl", run_.ttl,
+                        "After how long the lock is free if this machine dies (default: that of "
+                        "--config, or 10s)");
+        sub->add_option("--label", run_.label,
+                        "Shown to others (default: the host, the process and the command)");
+        sub->add_option("CMD", run_.misplaced, "The command and its arguments");
+        add_access(*sub, run_.access);
+        sub->footer(
+            "The command finds its lock in MORTISE_LOCK and the fencing token in "
+            "MORTISE_FENCING_TOKEN. If the lease cannot be renewed, its process group receives "
+            "SIGTERM, and SIGKILL when the lease ends. It is killed with this program, and when "
+            "the lock is broken. Signals are passed on. Without --peer and --config, "
+            "MORTISE_PEER_LIST names the members.");
+    }
+    void add_completion() {
+        auto* sub = add("completion", "Print a script that completes command lines in a shell",
+                        completion_);
+        sub->add_option("SHELL", completion_.shell, "The shell")
+            ->required()
+            ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+        sub->footer(
+            "It also completes the names of locks and the ids of members, if a member answers at "
+            "once.");
+        auto* complete = app_.add_subcommand("complete", "");
+        complete->group("");
+        complete->callback([this] { chosen_ = [this] { return run(complete_, doc_of(app_)); }; });
+    }
+    void add_man() {
+        auto* sub = app_.add_subcommand("man", "Print the manual page of a command");
+        sub->callback([this] { chosen_ = [this] { return run(man_, doc_of(app_)); }; });
+        auto* command =
+            sub->add_option("COMMAND", man_.command, "The command; without it, the program itself");
+        sub->add_option("--directory", man_.directory, "Write all pages into this directory")
+            ->excludes(command);
     }
     void add_break() {
         auto* sub = add("break", "Take a lock away from its holder", break_);
@@ -331,6 +414,9 @@ private:
     LocksCommand locks_;
     InspectCommand inspect_;
     BreakCommand break_;
+    WatchCommand watch_;
+    SessionsCommand sessions_;
+    RunCommand run_;
     CertInitCommand cert_init_;
     CertIssueCommand cert_issue_;
     CertShowCommand cert_show_;
@@ -338,6 +424,9 @@ private:
     RecoverCommand recover_;
     DemoCommand demo_;
     BenchCommand bench_;
+    CompletionCommand completion_;
+    CompleteCommand complete_;
+    ManCommand man_;
     MemberCommand member_;
     Chosen chosen_;
 };

@@ -83,6 +83,38 @@ struct BreakCommand {
 };
 ExitCode run(const BreakCommand& command);
 
+// Runs a command while a lock is held.
+struct RunCommand {
+    Access access{.timeout = "10s"};
+    std::string lock;
+    bool shared = false;
+    // As typed; empty: not set.
+    std::string wait;
+    std::string max_hold;
+    std::string min_hold;
+    std::string grace;
+    std::string ttl;
+    std::optional<std::string> label;
+    std::vector<std::string> command;    // what stands after "--"
+    std::vector<std::string> misplaced;  // what stands before it
+};
+ExitCode run(const RunCommand& command);
+
+// Follows the changes of locks.
+struct WatchCommand {
+    Access access;
+    std::string prefix;
+    bool one_name = false;  // the name that equals the prefix
+    std::string from;       // a position; empty: begin with the present state
+};
+ExitCode run(const WatchCommand& command);
+
+struct SessionsCommand {
+    Access access;
+    bool local = false;
+};
+ExitCode run(const SessionsCommand& command);
+
 struct CertInitCommand {
     std::string cluster;
     std::filesystem::path directory = ".";
@@ -142,6 +174,26 @@ struct BenchCommand {
     bool json = false;
 };
 ExitCode run(const BenchCommand& command);
+
+struct CommandDoc;
+
+// Prints the script that a shell reads.
+struct CompletionCommand {
+    std::string shell;
+};
+ExitCode run(const CompletionCommand& command);
+
+// Completes a command line for these scripts; never typed by a person.
+struct CompleteCommand {
+    std::vector<std::string> words;  // after the name of the program; the last one is incomplete
+};
+ExitCode run(const CompleteCommand& command, const CommandDoc& program);
+
+struct ManCommand {
+    std::string command;                             // empty: the program itself
+    std::optional<std::filesystem::path> directory;  // all pages are written there
+};
+ExitCode run(const ManCommand& command, const CommandDoc& program);
 
 // A node in a process of its own, controlled by its parent (child_process.hpp); never typed by a
 // person.

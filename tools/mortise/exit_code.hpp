@@ -18,8 +18,10 @@ enum class ExitCode : int {
     software = 70,     // an error of this program
     exists = 73,       // a file that must not be overwritten exists
     io_error = 74,
-    // the port or the data directory is in use, or there is a shortage: try again later
+    // the port, the data directory or the lock of `run` is in use, or there is a shortage: try
+    // again later
     taken = 75,
+    lost = 76,  // run: the lock was lost, or about to be, and the command was ended
     denied = 77,
     config = 78,
     interrupted = 130,  // by SIGINT, if that is not the regular way to end the command

@@ -51,12 +51,27 @@ Json json_of(const WaiterInfo& waiter) {
     return json;
 }
 
-// An unknown time is null.
+// In milliseconds; an unknown time is null.
+Json json_of(Duration time) {
+    if (!time.is_set()) return nullptr;
+    return std::chrono::ceil<std::chrono::milliseconds>(time.to_nanoseconds()).count();
+}
+
 Json json_of(const ClosureInfo& closure) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(closure.left.to_nanoseconds());
     return {{"by", to_string(closure.by)},
             {"token", closure.token.to_string()},
-            {"left_ms", closure.left.is_set() ? Json(left.count()) : Json(nullptr)}};
+            {"left_ms", json_of(closure.left)}};
+}
+
+Json json_of(const LockValue& value) {
+    return {{"bytes", json_text(value.bytes)}, {"version", value.version}, {"dirty", value.dirty}};
+}
+
+bool has_holder(const Event& event) {
+    using Kind = Event::Kind;
+    const auto kind = event.kind;
+    return kind != Kind::gap && kind != Kind::state && kind != Kind::state_complete &&
+           event.holder.token.raw() != 0;
 }
 
 Json json_of(const MemberInfo& member) {
@@ -112,11 +127,7 @@ Json json_of(const LockInfo& lock) {
               {"closures", Json::array()}};
     for (const auto& closure : lock.closures)
         json["closures"].push_back(json_of(closure));
-    if (lock.value) {
-        json["value"] = {{"bytes", json_text(lock.value->bytes)},
-                         {"version", lock.value->version},
-                         {"dirty", lock.value->dirty}};
-    }
+    if (lock.value) json["value"] = json_of(*lock.value);
     if (lock.limit)
         json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
     if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
@@ -124,7 +135,13 @@ Json json_of(const LockInfo& lock) {
         json["barrier"] = {{"parties", lock.barrier->parties},
                            {"arrived", lock.barrier->arrived},
                            {"phase", lock.barrier->number},
-                           {"broken", lock.barrier->is_broken}};
+                           {"broken", lock.barrier->is_broken},
+                           {"members", Json::array()}};
+    for (const auto& member : lock.members)
+        json["barrier"]["members"].push_back({{"node", member.node},
+                                              {"session", member.session},
+                                              {"parties", member.parties},
+                                              {"arrived", member.arrived}});
     for (const auto& holder : lock.holders)
         json["holders"].push_back(json_of(holder));
     for (const auto& waiter : lock.waiters)
@@ -142,6 +159,33 @@ Json json_of(const MemberReport& report) {
         json["problem"] = json_text(report.problem);
     else
         json["status"] = json_of(report.status);
+    return json;
+}
+
+Json json_of(const SessionInfo& session) {
+    return {{"session", session.id},
+            {"node", session.node == 0 ? Json(nullptr) : Json(session.node)},
+            {"label", json_text(session.label)},
+            {"age_ms", json_of(session.age)},
+            {"ttl_ms", json_of(session.ttl)},
+            {"left_ms", json_of(session.lease_left)},
+            {"holds", session.holds},
+            {"waits", session.waits}};
+}
+
+// Only with what its kind has.
+Json json_of(const Event& event) {
+    Json json{{"event", to_string(event.kind)}};
+    if (event.position.is_set()) json["position"] = event.position.to_string();
+    if (!event.name.empty()) json["name"] = json_text(event.name);
+    if (has_holder(event)) json["holder"] = json_of(event.holder);
+    if (event.kind == Event::Kind::released) json["how"] = to_string(event.how);
+    if (event.kind == Event::Kind::state) {
+        json["holders"] = Json::array();
+        for (const auto& holder : event.holders)
+            json["holders"].push_back(json_of(holder));
+    }
+    if (event.value) json["value"] = json_of(*event.value);
     return json;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <mortise/info.hpp>
+#include <mortise/observe.hpp>
 #include <mortise/remote.hpp>
 
 namespace mortise::cli {
@@ -17,5 +18,7 @@ using Json = nlohmann::ordered_json;
 void print(const Json& json);
 [[nodiscard]] Json json_of(const LockInfo& lock);
 [[nodiscard]] Json json_of(const MemberReport& report);
+[[nodiscard]] Json json_of(const SessionInfo& session);
+[[nodiscard]] Json json_of(const Event& event);
 
 }  // namespace mortise::cli

@@ -15,18 +15,9 @@ std::string more(std::size_t total, std::size_t listed) {
     return "... and " + std::to_string(total - listed) + " more";
 }
 
-// In tenths of a second, unless that would be too fine.
-std::string in_words(Duration left) {
-    const auto time = left.to_nanoseconds();
-    const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
-    if (time > std::chrono::seconds{10}) return to_string(whole);
-    const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
-}
-
 std::string time_left(const ClosureInfo& closure) {
     if (!closure.left.is_set()) return "for an unknown time";
-    return "for at most " + in_words(closure.left);
+    return "for at most " + short_time(closure.left);
 }
 
 std::string why(ClosedBy by) {
@@ -106,15 +97,27 @@ bool is_free(const LockInfo& lock) {
            !lock.latch && !lock.barrier;
 }
 
-std::string barrier_text(const BarrierPhase& phase) {
-    return "barrier: " + std::to_string(phase.arrived) + " of " + std::to_string(phase.parties) +
-           " have arrived in phase " + std::to_string(phase.number) +
-           (phase.is_broken ? ", broken" : "") + "\n";
+std::string member_text(const BarrierMember& member) {
+    const auto who =
+        member.node == 0 ? "a process that has ended" : "node " + std::to_string(member.node);
+    return "  " + who + ": " + std::to_string(member.arrived) + " of " +
+           std::to_string(member.parties) + " have arrived\n";
+}
+
+// Those that have never arrived are not known.
+std::string barrier_text(const LockInfo& lock) {
+    const auto& phase = *lock.barrier;
+    auto text = "barrier: " + std::to_string(phase.arrived) + " of " +
+                std::to_string(phase.parties) + " have arrived in phase " +
+                std::to_string(phase.number) + (phase.is_broken ? ", broken" : "") + "\n";
+    for (const auto& member : lock.members)
+        text += member_text(member);
+    return text;
 }
 
 // Only a lock has a policy.
 std::string kind_text(const LockInfo& lock) {
-    if (lock.barrier) return barrier_text(*lock.barrier);
+    if (lock.barrier) return barrier_text(lock);
     if (lock.latch)
         return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted\n";
     if (!lock.limit) return "policy: " + std::string{to_string(lock.policy)} + "\n";
@@ -131,6 +134,14 @@ std::string closed_text(const LockInfo& lock) {
 }
 
 }  // namespace
+
+std::string short_time(Duration duration) {
+    const auto time = duration.to_nanoseconds();
+    const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
+    if (time > std::chrono::seconds{10}) return to_string(whole);
+    const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+}
 
 std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
     Table table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};

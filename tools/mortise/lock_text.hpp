@@ -14,4 +14,7 @@ namespace mortise::cli {
 // The same table for one lock, followed by its other properties.
 [[nodiscard]] std::string text_of(const LockInfo& lock, bool bold);
 
+// "7.3s", "192s": tenths of a second, unless that would be too fine.
+[[nodiscard]] std::string short_time(Duration time);
+
 }  // namespace mortise::cli

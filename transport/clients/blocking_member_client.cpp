@@ -20,7 +20,8 @@ struct BlockingMemberClient::Parts {
 BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster,
                                            std::shared_ptr<const TlsCredentials> credentials,
                                            const Watch& watch)
-    : deadline_{steady_now() + timeout},
+    : timeout_{timeout},
+      deadline_{steady_now() + timeout},
       parts_{std::make_unique<Parts>(cluster, std::move(credentials))} {
     if (watch) is_whole_ = watch(parts_->io);
 }
@@ -43,6 +44,7 @@ core::Result<T> BlockingMemberClient::wait(Start start) {
     io.restart();
     while (!answer && !io.stopped() && steady_now() < deadline_) {
         if (!is_whole()) return closed;
+        if (gives_up_ && gives_up_()) break;
         io.run_one_until(time_point_of(std::min(deadline_, steady_now() + look_again)));
     }
     if (answer) return std::move(*answer);
@@ -74,6 +76,19 @@ core::Result<ChangeAnswer> BlockingMemberClient::change(const core::MembershipGo
 core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLock& request) {
     return wait<ChangeAnswer>(
         [&](auto done) { parts_->client.break_lock(request, std::move(done)); });
+}
+
+core::Result<SessionsAnswer> BlockingMemberClient::sessions(const SessionsRequest& request) {
+    return wait<SessionsAnswer>(
+        [&](auto done) { parts_->client.sessions(request, std::move(done)); });
+}
+
+core::Result<ObserveAnswer> BlockingMemberClient::observe(const ObserveRequest& request,
+                                                          std::function<bool()> gives_up) {
+    deadline_ = steady_now() + request.patience + timeout_;
+    gives_up_ = std::move(gives_up);
+    return wait<ObserveAnswer>(
+        [&](auto done) { parts_->client.observe(request, std::move(done)); });
 }
 
 }  // namespace mortise::transport

@@ -34,6 +34,11 @@ public:
     core::Result<ListAnswer> list(const ListRequest& request);
     core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
     core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
+    core::Result<SessionsAnswer> sessions(const SessionsRequest& request);
+    // The timeout begins anew, and the patience of the request comes in addition. `gives_up` is
+    // asked several times a second; if it returns true, the answer is std::errc::timed_out.
+    core::Result<ObserveAnswer> observe(const ObserveRequest& request,
+                                        std::function<bool()> gives_up);
 
 private:
     template <class T, class Start>
@@ -43,7 +48,9 @@ private:
 
     [[nodiscard]] bool is_whole() const { return !is_whole_ || is_whole_(); }
 
+    core::Nanoseconds timeout_;
     core::Instant deadline_;
+    std::function<bool()> gives_up_;
     std::unique_ptr<Parts> parts_;
     std::function<bool()> is_whole_;
 };

@@ -25,6 +25,16 @@ public:
     virtual void close() = 0;
 };
 
+// The observer of one client. It may be destroyed at any time; then it answers no more.
+class ClientObserver {
+public:
+    virtual ~ClientObserver() = default;
+
+    // Answered on the same thread, at once or later, at most once, and not after the observer is
+    // destroyed. Call it again only after that.
+    virtual void next(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) = 0;
+};
+
 class ClientService {
 public:
     virtual ~ClientService() = default;
@@ -36,6 +46,9 @@ public:
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
+    [[nodiscard]] virtual std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
+                                                                  core::Position from) = 0;
+    virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;
 
     // --- client nodes
 

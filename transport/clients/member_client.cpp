@@ -347,6 +347,30 @@ void MemberClient::hear(Done<std::string> done) {
         });
 }
 
+void MemberClient::observe(const ObserveRequest& request, Done<ObserveAnswer> done) {
+    const auto make = [request](wire::Member::Client& member) {
+        auto call = member.observeRequest();
+        write(request, call.initRequest());
+        return call;
+    };
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    impl_->call<ObserveAnswer>(std::move(done), make, take);
+}
+
+void MemberClient::sessions(const SessionsRequest& request, Done<SessionsAnswer> done) {
+    const auto make = [request](wire::Member::Client& member) {
+        auto call = member.sessionsRequest();
+        write(request, call.initRequest());
+        return call;
+    };
+    const auto take = [](auto& response) {
+        return read_guarded([&] { return response.getAnswer(); });
+    };
+    impl_->call<SessionsAnswer>(std::move(done), make, take);
+}
+
 void MemberClient::close() {
     impl_->close();
 }

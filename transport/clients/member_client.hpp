@@ -46,6 +46,8 @@ public:
     // (transport/wire/pieces.hpp). Both keep their order.
     void say(std::string piece, Done<void> done);
     void hear(Done<std::string> done);
+    void observe(const ObserveRequest& request, Done<ObserveAnswer> done);
+    void sessions(const SessionsRequest& request, Done<SessionsAnswer> done);
     // No callback comes any more. Final.
     void close();
 

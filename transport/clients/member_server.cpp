@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/client/client_codec.hpp"
 #include "transport/clients/client_rights.hpp"
@@ -41,6 +42,8 @@ public:
     kj::Promise<void> breakLock(BreakLockContext context) override;
     kj::Promise<void> say(SayContext context) override;
     kj::Promise<void> hear(HearContext context) override;
+    kj::Promise<void> observe(ObserveContext context) override;
+    kj::Promise<void> sessions(SessionsContext context) override;
 
 private:
     [[nodiscard]] bool is_open() const {
@@ -55,6 +58,10 @@ private:
         const auto visit = visit_.lock();
         return !visit || visit->is_congested();
     }
+    // `begin` calls the service, whose answer may come after this connection, or even the loop, is
+    // gone. The places are occupied until then.
+    template <class Answer, class Begin>
+    kj::Promise<Answer> answer_to(std::vector<Places::Place> places, Begin begin);
     kj::Promise<ListAnswer> ask(ListRequest request);
     // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
@@ -75,6 +82,9 @@ private:
     std::shared_ptr<NodeLine> line_;  // empty: it is no client node
     core::ClientId client_;           // not set: it is none, or was not admitted
     PieceReader said_{core::client_message_bytes_max};
+    Places observations_{1};
+    std::unique_ptr<ClientObserver> observer_;
+    core::ObservedNames observed_;  // by that observer
 };
 
 kj::Promise<void> Member::status(StatusContext context) {
@@ -83,20 +93,25 @@ kj::Promise<void> Member::status(StatusContext context) {
     return kj::READY_NOW;
 }
 
-// The service may answer after this connection, or even the loop, is gone.
-kj::Promise<ListAnswer> Member::ask(ListRequest request) {
-    auto own = own_lists_.take();
-    auto place = own ? all_lists_.take() : nullptr;
-    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
-    auto promised = kj::newPromiseAndFulfiller<ListAnswer>();
+template <class Answer, class Begin>
+kj::Promise<Answer> Member::answer_to(std::vector<Places::Place> places, Begin begin) {
+    auto promised = kj::newPromiseAndFulfiller<Answer>();
     auto fulfiller =
-        std::make_shared<kj::Own<kj::PromiseFulfiller<ListAnswer>>>(kj::mv(promised.fulfiller));
-    service_.list(std::move(request), [fulfiller, loop = loop_.handle(), own = std::move(own),
-                                       place = std::move(place)](ListAnswer answer) {
+        std::make_shared<kj::Own<kj::PromiseFulfiller<Answer>>>(kj::mv(promised.fulfiller));
+    begin([fulfiller, loop = loop_.handle(), places = std::move(places)](Answer answer) {
         const auto alive = loop.lock();
         if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
     });
     return kj::mv(promised.promise);
+}
+
+kj::Promise<ListAnswer> Member::ask(ListRequest request) {
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
+    return answer_to<ListAnswer>({std::move(own), std::move(place)}, [&](auto answered) {
+        service_.list(std::move(request), std::move(answered));
+    });
 }
 
 kj::Promise<void> Member::list(ListContext context) {
@@ -141,14 +156,7 @@ std::optional<core::Denied> Member::denied(core::Right right, std::string_view n
 kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
     auto place = changes_.take();
     if (!place) return ChangeAnswer{core::CallError::resource_exhausted};
-    auto promised = kj::newPromiseAndFulfiller<ChangeAnswer>();
-    auto fulfiller =
-        std::make_shared<kj::Own<kj::PromiseFulfiller<ChangeAnswer>>>(kj::mv(promised.fulfiller));
-    begin([fulfiller, loop = loop_.handle(), place = std::move(place)](const ChangeAnswer& answer) {
-        const auto alive = loop.lock();
-        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(ChangeAnswer{answer}); });
-    });
-    return kj::mv(promised.promise);
+    return answer_to<ChangeAnswer>({std::move(place)}, begin);
 }
 
 kj::Promise<void> Member::change(ChangeContext context) {
@@ -237,6 +245,54 @@ kj::Promise<void> Member::hear(HearContext context) {
     context.allowCancellation();
     return line_->hear().then(
         [context](std::string&& piece) mutable { context.getResults().setPiece(data_of(piece)); });
+}
+
+kj::Promise<void> Member::observe(ObserveContext context) {
+    if (!is_open()) return useless();
+    auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    if (request->continues && !observer_) return malformed();
+    const auto refuse = [&](ObserveAnswer why) -> kj::Promise<void> {
+        write(why, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    };
+    const auto& names = request->continues ? observed_ : request->names;
+    if (auto why = denied(core::Right::observe, names.prefix)) return refuse(std::move(*why));
+    auto place = observations_.take();
+    if (!place || is_congested()) return refuse(core::CallError::resource_exhausted);
+    if (!request->continues) {
+        observed_ = request->names;
+        observer_ = service_.observe(request->names, request->from);
+    }
+    context.allowCancellation();
+    return answer_to<ObserveAnswer>(
+               {std::move(place)},
+               [&](auto answered) { observer_->next(request->patience, std::move(answered)); })
+        .then([context](ObserveAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
+}
+
+// They show the whole cluster, so they take the right to observe every name.
+kj::Promise<void> Member::sessions(SessionsContext context) {
+    if (!is_open()) return useless();
+    auto request = read_guarded([&] { return context.getParams().getRequest(); });
+    if (!request) return malformed();
+    const auto refuse = [&](SessionsAnswer why) -> kj::Promise<void> {
+        write(why, context.getResults().initAnswer());
+        return kj::READY_NOW;
+    };
+    if (auto why = denied(core::Right::observe, {})) return refuse(std::move(*why));
+    auto own = own_lists_.take();
+    auto place = own ? all_lists_.take() : nullptr;
+    if (!place || is_congested()) return refuse(core::CallError::resource_exhausted);
+    context.allowCancellation();
+    return answer_to<SessionsAnswer>(
+               {std::move(own), std::move(place)},
+               [&](auto answered) { service_.sessions(*request, std::move(answered)); })
+        .then([context](SessionsAnswer&& answer) mutable {
+            write(answer, context.getResults().initAnswer());
+        });
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
+#include "core/locks/machine/session_view.hpp"
+#include "core/observe/observed.hpp"
 #include "core/raft/configuration.hpp"
 #include "core/raft/role.hpp"
 
@@ -68,6 +70,40 @@ struct ListReply {
 };
 
 using ListAnswer = std::variant<ListReply, core::CallError, core::Denied>;
+
+// The next changes for the observer of this connection.
+struct ObserveRequest {
+    core::ObservedNames names;
+    core::Position from;
+    bool continues = false;  // the members above do not count
+    core::Nanoseconds patience{};
+};
+
+struct ObserveReply {
+    std::vector<core::Observed> events;
+    core::Position reached;  // everything up to here was told; not set while a state is told
+    bool more = false;       // the next request is answered at once
+    bool is_ready = false;   // otherwise the member may be far behind the others
+};
+
+using ObserveAnswer = std::variant<ObserveReply, core::CallError, core::Denied>;
+
+struct SessionsRequest {
+    core::SessionId after;
+    std::size_t limit = 1;
+    bool local = false;
+
+    friend bool operator==(const SessionsRequest&, const SessionsRequest&) = default;
+};
+
+struct SessionsReply {
+    std::vector<core::SessionView> sessions;
+    bool more = false;
+
+    friend bool operator==(const SessionsReply&, const SessionsReply&) = default;
+};
+
+using SessionsAnswer = std::variant<SessionsReply, core::CallError, core::Denied>;
 
 using ChangeAnswer =
     std::variant<core::Changed, core::MembershipRefusal, core::CallError, core::Denied>;

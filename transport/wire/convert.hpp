@@ -51,6 +51,18 @@ void write(const ChangeAnswer& answer, wire::ChangeAnswer::Builder to);
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to);
 [[nodiscard]] core::Result<ListAnswer> read(wire::ListAnswer::Reader from);
 
+void write(const ObserveRequest& request, wire::ObserveRequest::Builder to);
+[[nodiscard]] core::Result<ObserveRequest> read(wire::ObserveRequest::Reader from);
+void write(const ObserveAnswer& answer, wire::ObserveAnswer::Builder to);
+[[nodiscard]] core::Result<ObserveAnswer> read(wire::ObserveAnswer::Reader from);
+// An upper bound of the bytes that describe it.
+[[nodiscard]] std::size_t wire_bytes(const core::Observed& observed);
+
+void write(const SessionsRequest& request, wire::SessionsRequest::Builder to);
+[[nodiscard]] core::Result<SessionsRequest> read(wire::SessionsRequest::Reader from);
+void write(const SessionsAnswer& answer, wire::SessionsAnswer::Builder to);
+[[nodiscard]] core::Result<SessionsAnswer> read(wire::SessionsAnswer::Reader from);
+
 // --- bytes --------------------------------------------------------------------------------------
 
 [[nodiscard]] inline std::string_view bytes_of(capnp::Data::Reader data) {

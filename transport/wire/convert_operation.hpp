@@ -22,6 +22,23 @@ inline core::OperationId get_operation(CheckedReading& reading, wire::Operation:
             reading.set<core::Seq>(from.getSeq(), "Operation.seq")};
 }
 
+inline void put_slots(const core::Slots& slots, wire::Holder::Builder to) {
+    if (slots.empty()) return;
+    auto all = to.initSlots(static_cast<unsigned>(slots.size()));
+    for (unsigned i = 0; i < all.size(); ++i)
+        all.set(i, slots[i]);
+}
+
+inline core::Slots get_slots(CheckedReading& reading, wire::Holder::Reader from, const char* what) {
+    core::Slots slots;
+    reading.list(from.getSlots(), core::permits_max, what, [&](std::uint32_t slot) {
+        const bool rises = slots.empty() || slots.back() < slot;
+        if (!rises || slot >= core::semaphore_limit_max) reading.fail(Malformed::bad_order, what);
+        slots.push_back(slot);
+    });
+    return slots;
+}
+
 // On the wire zero means no failure.
 static_assert(static_cast<int>(core::CallError::invalid_argument) + 1 ==
               static_cast<int>(wire::Failure::INVALID_ARGUMENT));

@@ -75,5 +75,10 @@ constexpr std::size_t text_bytes_max = 256;   // for versions and reasons
 constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // reported of one lock; likewise waiters
 constexpr std::size_t list_closings_max = 64;    // likewise the reasons why it is closed
+constexpr std::size_t observed_max = 1'024;      // in one answer to an observer
+// An answer to an observer ends with the event that reaches this size. An event is no longer than
+// the description of a lock.
+constexpr std::size_t observed_bytes_max = std::size_t{256} << 10U;
+constexpr std::size_t list_sessions_max = 256;
 
 }  // namespace mortise::transport

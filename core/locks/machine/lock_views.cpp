@@ -147,15 +147,22 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
-    if (const auto* its = record->barrier())
-        view.barrier =
-            LockView::Barrier{its->parties(), its->arrived(), its->phase(), its->is_broken()};
+    if (const auto* its = record->barrier()) add_barrier(*its, parties_max, view);
     if (const auto* latch = record->latch()) view.latch = LockView::Latch{latch->remaining()};
     const auto* its = record->semaphore();
     if (its != nullptr && (its->was_resized() || !is_nothing(view)))
         view.limit = LockView::Limit{its->limit(), its->version()};
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
+}
+
+void LockViews::add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const {
+    view.barrier = LockView::Barrier{barrier.parties(), barrier.arrived(), barrier.phase(),
+                                     barrier.is_broken()};
+    for (const auto& [session, member] : barrier.members()) {
+        if (view.members.size() == max) return;
+        view.members.push_back({session, node_of(session), member.parties, member.arrived});
+    }
 }
 
 void LockViews::add_holders(const LockRecord& record, std::size_t max, LockView& view) const {
@@ -247,6 +254,45 @@ std::vector<LockView> LockViews::list(std::string_view prefix, std::string_view 
         views.push_back(std::move(view));
     }
     return views;
+}
+
+std::vector<SessionView> LockViews::sessions(SessionId after, std::size_t limit,
+                                             std::size_t looks_max) const {
+    std::vector<SessionView> views;
+    std::size_t operations = 0;
+    const auto& all = sessions_.all();
+    for (auto at = all.upper_bound(after); at != all.end() && views.size() < limit; ++at) {
+        if (operations >= looks_max) break;
+        operations += at->second.operations.size();
+        views.push_back(view_of(at->second));
+    }
+    return views;
+}
+
+SessionView LockViews::view_of(const Session& session) const {
+    SessionView view;
+    view.id = session.id;
+    view.node = session.opened.node;
+    view.ttl_ms = session.opened.ttl_ms;
+    for (const auto& [seq, operation] : session.operations)
+        (operation.held() ? view.holds : view.waits) += operation.names().size();
+    view.label = label_of(session);
+    return view;
+}
+
+// Only the first operations are looked at, and no name with many holders.
+std::string LockViews::label_of(const Session& session) const {
+    constexpr int looks_max = 16;
+    constexpr std::size_t holders_max = 16;
+    int looks = 0;
+    for (const auto& [seq, operation] : session.operations) {
+        if (++looks > looks_max) break;
+        const auto* record = operation.held() ? table_.find(operation.name()) : nullptr;
+        if (record == nullptr || record->holders().size() > holders_max) continue;
+        const auto* holder = record->find({session.id, seq});
+        if (holder != nullptr && !holder->label().empty()) return holder->label();
+    }
+    return {};
 }
 
 NodeId LockViews::node_of(SessionId session) const {

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/locks/machine/lock_view.hpp"
+#include "core/locks/machine/session_view.hpp"
 #include "core/locks/table/ended_sessions.hpp"
 #include "core/locks/table/lock_table.hpp"
 #include "core/locks/table/session_table.hpp"
@@ -31,8 +33,8 @@ public:
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
     // The same for a request for permits.
     [[nodiscard]] bool would_grant_permits(const Acquire& request) const;
-    // The view of an unknown name is empty. At most `parties_max` holders and waiters are listed;
-    // all are counted.
+    // The view of an unknown name is empty. At most `parties_max` holders, waiters and members of a
+    // barrier are listed; holders and waiters are all counted.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max) const;
     // Names with this prefix that are greater than `after`, in byte order, at most `limit`. Ends
     // with the name that raises the number of holders and waiters to `parties_max`.
@@ -43,6 +45,10 @@ public:
                                           const std::set<OperationId>& holds) const;
     [[nodiscard]] std::optional<Contention> contention(std::string_view name,
                                                        OperationId hold) const;
+    // Sessions with ids greater than `after`, ascending, at most `limit`. Ends with the session
+    // that raises the number of their operations to `looks_max`.
+    [[nodiscard]] std::vector<SessionView> sessions(SessionId after, std::size_t limit,
+                                                    std::size_t looks_max) const;
     // The node of a session; not set if the session has ended.
     [[nodiscard]] NodeId node_of(SessionId session) const;
 
@@ -53,6 +59,9 @@ private:
     [[nodiscard]] bool is_hindered(const LockRecord& record, const WaitQueue& queue, LockMode mode,
                                    Priority priority) const;
     [[nodiscard]] bool will_be_delayed(const Holder& holder) const;
+    [[nodiscard]] SessionView view_of(const Session& session) const;
+    [[nodiscard]] std::string label_of(const Session& session) const;
+    void add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const;
     void add_holders(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_waiters(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_closings(const std::vector<const Holder*>& closed, LockView& view) const;

@@ -158,6 +158,11 @@ addEventListener("hashchange", () => {
   byId("main").focus({preventScroll: true});
   scrollTo(0, 0);
 });
+// Its target would be taken for a view.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("main").focus();
+});
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) ask();
 });

@@ -51,7 +51,7 @@ form.addEventListener("submit", async (event) => {
       now: byId("break-now").checked,
     });
     dialog.close();
-    say(`Broken: ${shown(asked.name)}, token ${asked.token}`);
+    say(`${asked.closed === undefined ? "Broken" : "Opened"}: ${shown(asked.name)}, token ${asked.token}`);
     then();
   } catch (error) {
     byId("break-problem").textContent = error.message;

@@ -44,8 +44,10 @@ const fact = (name, value, isMono) =>
   h("div", {}, h("dt", {}, name), h("dd", {class: isMono ? "mono" : null}, value));
 
 export function clusterView({node, members, names, sessions, console: own}) {
+  const numbers = ["Lag", "Applied"];
   const columns = ["Member", "Role", "Health", "Lag", "Applied", "Version", "Up", "Address"]
-    .map((label) => ({label, class: ["Lag", "Applied"].includes(label) ? "number" : null}));
+    .map((label) => ({label, class: label === "Health" ? null
+      : numbers.includes(label) ? "number fixed" : "fixed"}));
   return [
     h("h1", {}, `Cluster ${shown(node.cluster)}`),
     table(`${plural(members.length, "member")}; what the others say of themselves is at most some ` +

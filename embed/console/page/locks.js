@@ -105,6 +105,6 @@ export function locksView(refresh, isLoaded) {
         (text) => searchFor(text, refresh))),
     rows.length > 0 ? table("Names in use, in byte order", columns, rows)
       : h("p", {class: "empty"}, isLoaded ? nothing : "Asking the node…"),
-    rows.length > 0 || !isFirst() ? pager(refresh) : null,
+    last.next !== null || !isFirst() ? pager(refresh) : null,
   ];
 }

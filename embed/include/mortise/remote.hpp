@@ -2,7 +2,9 @@
 // command line.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,6 +16,7 @@
 #include <mortise/fencing_token.hpp>
 #include <mortise/info.hpp>
 #include <mortise/node_id.hpp>
+#include <mortise/observe.hpp>
 
 namespace mortise {
 
@@ -63,6 +66,22 @@ public:
                                              ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] LockInfo inspect(std::string_view name,
                                    ReadLevel level = ReadLevel::linearizable);
+
+    // The sessions of the cluster, ordered by id; the first member that can answer does. Errors as
+    // for list(). With TLS it requires the right to observe every name.
+    [[nodiscard]] std::vector<SessionInfo> sessions(ReadLevel level = ReadLevel::linearizable);
+
+    // Tells `sink` what Node::observe() of a member tells, on this thread, until a stop is
+    // requested; then it returns, within about 100 ms. A state has at most 1,024 holders of a name.
+    // If the member does not answer any more, or is not ready, it goes on with the next address,
+    // after the position that it has reached, and calls `moved` with the former address and one
+    // line about its problem. Changes that were missed meanwhile are told as a gap. Throws
+    // std::system_error if no member answers at the beginning; later it tries again and again.
+    // Throws LockError for permission_denied and invalid_argument, and what `sink` and `moved`
+    // throw.
+    using Moved = std::function<void(std::string_view address, std::string_view problem)>;
+    void observe(std::string_view prefix, const EventSink& sink, const ObserveOptions& options,
+                 const std::stop_token& stop, const Moved& moved = {});
 
     // See Node::add_member and the following; the first member that can be asked does it. Each
     // waits for at most `timeout`. Without TLS members accept these calls from their own machine

@@ -69,16 +69,14 @@ bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use
 // is in the cache, and has to ask the cluster.
 void LockWorkload::wakes(core::NodeId node) {
     if (!world_.swarm.workload.caches || !core_.empty() || is_crowded()) return;
-    for (const auto& [grant, token] : tokens_) {
+    for (const auto& [grant, wanted] : cached_names_) {
         if (!cache_of(node).contains(grant)) continue;
-        const auto* given = history_.book().find(grant);
-        const bool is_over = cluster_.at(node).now().boot >= leases_[grant.session];
-        if (!is_over || given == nullptr) continue;
+        if (cluster_.at(node).now().boot < leases_[grant.session]) continue;
         const auto use = cache_of(node).take_again(grant);
         if (!use || use_cached(node, *use)) continue;
         auto call = drawing_.acquire(steady(node));
         call.tag = core::CallTag{++newest_tag_};
-        call.request.names = {{given->names.front().name, given->names.front().mode}};
+        call.request.names = {wanted};
         const auto tag = call.tag;
         in_line_.emplace(Who{node, tag}, std::move(call));
         ask_later(node, {{{tag, {}}}, 0});
@@ -183,6 +181,7 @@ void LockWorkload::cached(core::NodeId node, core::CallTag tag, const core::Acqu
     const auto& part = acquired.parts.front();
     world_.tally.probe("cached grant received");
     tokens_[acquired.hold] = part.token;
+    cached_names_[acquired.hold] = {part.name, part.mode};
     cache_of(node).granted(acquired.hold, {part.name, part.mode}, part.token,
                            acquired.cached_tokens, user.mapped());
     if (cluster_.at(node).is_catching_up()) {

@@ -87,6 +87,9 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
     if (prng_.one_in(2)) return;
     cache_options_.hand_over_for = world.swarm.election_timeout;
     cache_options_.wait_here_max = 10 * world.swarm.election_timeout;
+    // So that unused grants are there when a node is paused.
+    cache_options_.publish_after = world.swarm.election_timeout;
+    cache_options_.idle_max = 40 * world.swarm.election_timeout;
 }
 
 void LockWorkload::start() {
@@ -184,7 +187,11 @@ void LockWorkload::acquire(core::NodeId node) {
     } else if (prng_.below(100) < world_.swarm.workload.several_percent) {
         ask(node, drawing_.acquire_several(steady(node)));
     } else {
-        acquire_one(node, drawing_.acquire(steady(node)));
+        auto call = drawing_.acquire(steady(node));
+        // A name that no other node wants stays cached for a while, also unused.
+        const bool is_own = world_.swarm.workload.caches && !is_owed && prng_.one_in(4);
+        if (is_own) call.request.names = {{"own" + in_words(node)}};
+        acquire_one(node, std::move(call));
     }
 }
 

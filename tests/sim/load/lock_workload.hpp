@@ -159,9 +159,10 @@ private:
     std::set<core::OperationId> recalled_;                    // while they were used
     std::map<core::OperationId, std::uint32_t> hand_overs_;   // since the recall
     std::map<core::OperationId, core::FencingToken> tokens_;  // of the present uses
-    std::map<core::NodeId, std::uint64_t> lives_;             // of the program of that node
-    std::map<core::NodeId, SimTime> looks_at_;                // when a node looks at its cache next
-    std::set<Who> cancelled_in_line_;                         // as they left it for the cluster
+    std::map<core::OperationId, core::NamedMode> cached_names_;
+    std::map<core::NodeId, std::uint64_t> lives_;      // of the program of that node
+    std::map<core::NodeId, SimTime> looks_at_;         // when a node looks at its cache next
+    std::set<Who> cancelled_in_line_;                  // as they left it for the cluster
     std::map<core::SessionId, core::Instant> leases_;  // until when they are valid, boot clock
     struct Conversion {
         core::OperationId hold;

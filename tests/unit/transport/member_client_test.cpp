@@ -68,6 +68,30 @@ struct Service : ClientService {
     std::vector<std::shared_ptr<ClientLine>> lines;
     std::vector<std::pair<core::ClientId, core::ClientMessage>> words;
     std::vector<core::ClientId> left;
+    // The answers are held; an observer that is destroyed is counted.
+    struct Observer : ClientObserver {
+        explicit Observer(Service& service) : owner{service} {}
+        ~Observer() override { ++owner.observers_gone; }
+        void next(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) override {
+            owner.patiences.push_back(patience);
+            owner.held_news.push_back(std::move(answer));
+        }
+        Service& owner;
+    };
+    std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
+                                            core::Position from) override {
+        observed.emplace_back(names.prefix, from);
+        return std::make_unique<Observer>(*this);
+    }
+    void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) override {
+        session_requests.push_back(request);
+        answer(answer_to_sessions);
+    }
+    std::vector<std::pair<std::string, core::Position>> observed;
+    std::vector<std::function<void(ObserveAnswer)>> held_news;
+    int observers_gone = 0;
+    std::vector<SessionsRequest> session_requests;
+    SessionsAnswer answer_to_sessions = SessionsReply{};
     std::vector<ListRequest> requests;
     ListAnswer answer_to_list = ListReply{};
     bool hold_answers = false;
@@ -103,6 +127,26 @@ protected:
         return wait<core::Hello>(
             [&](auto done) { client_->connect(address_, 10s, std::move(done)); });
     }
+    core::Result<SessionsAnswer> sessions(const SessionsRequest& request) {
+        return wait<SessionsAnswer>(
+            [&](auto done) { client_->sessions(request, std::move(done)); });
+    }
+    // Asks, and runs until the service was asked.
+    void ask_to_observe(const ObserveRequest& request) {
+        const auto before = service_.held_news.size();
+        client_->observe(request, [this](core::Result<ObserveAnswer> answer) {
+            news_.push_back(std::move(answer));
+        });
+        ASSERT_TRUE(run_until(io_, [&] { return service_.held_news.size() > before; }));
+    }
+    // The service answers the newest question.
+    ObserveAnswer news(const ObserveAnswer& answer) {
+        const auto before = news_.size();
+        std::exchange(service_.held_news.back(), nullptr)(answer);
+        EXPECT_TRUE(run_until(io_, [&] { return news_.size() > before; }));
+        if (news_.empty() || !news_.back()) return core::CallError::node_stopped;
+        return *news_.back();
+    }
     core::Result<ListAnswer> list(const ListRequest& request) {
         return wait<ListAnswer>([&](auto done) { client_->list(request, std::move(done)); });
     }
@@ -112,7 +156,128 @@ protected:
     Service service_;
     std::unique_ptr<Node> node_;
     std::unique_ptr<MemberClient> client_ = std::make_unique<MemberClient>(io_);
+    std::vector<core::Result<ObserveAnswer>> news_;
 };
+
+// Events of every kind.
+std::vector<core::Observed> all_kinds() {
+    core::NameState state;
+    state.name = "orders/7";
+    core::Grant cached;
+    cached.operation = {core::SessionId{5}, core::Seq{2}};
+    cached.mode = core::LockMode::shared;
+    cached.token = core::FencingToken{17};
+    cached.since = core::LogIndex{90};
+    cached.label = "a label";
+    cached.cached_tokens = 4;
+    core::Grant permits;
+    permits.operation = {core::SessionId{6}, core::Seq{1}};
+    permits.token = core::FencingToken{18};
+    permits.slots = {0, 3};
+    state.holders = {cached, permits};
+    state.nodes = {NodeId{1}, {}};
+    state.value = core::LockValue{std::string{"v\0v", 3}, 3, true};
+    core::NameChange removed;
+    removed.kind = core::NameChange::Kind::value_removed;
+    removed.name = "orders/8";
+    core::NameChange released;
+    released.kind = core::NameChange::Kind::released;
+    released.name = "orders/7";
+    released.hold = {core::SessionId{5}, core::Seq{2}};
+    released.node = NodeId{1};
+    released.token = core::FencingToken{17};
+    released.since = core::LogIndex{90};
+    released.how = core::Predecessor::broken;
+    released.label = "a label";
+    core::NameChange set;
+    set.kind = core::NameChange::Kind::value_set;
+    set.name = "orders/9";
+    set.hold = {core::SessionId{5}, core::Seq{3}};
+    set.bytes = "bytes";
+    set.version = 9;
+    set.dirty = true;
+    const core::Position at{core::LogIndex{100}, 2};
+    return {{{}, core::Gap{}},
+            {{}, state},
+            {core::Position::after(core::LogIndex{99}), core::StateComplete{}},
+            {at, removed},
+            {at, released},
+            {at, set}};
+}
+
+TEST_F(MemberClientTest, IsToldEveryKindOfNews) {
+    ASSERT_TRUE(connect());
+    ask_to_observe({{"orders/", false}, {core::LogIndex{7}, 1}, false, 9s});
+    EXPECT_EQ(service_.observed.at(0).first, "orders/");
+    EXPECT_EQ(service_.observed.at(0).second, (core::Position{core::LogIndex{7}, 1}));
+    EXPECT_EQ(service_.patiences.at(0), 9s);
+    const ObserveReply told{all_kinds(), {core::LogIndex{100}, 5}, true, true};
+    const auto reply = std::get<ObserveReply>(news(told));
+    EXPECT_EQ(reply.reached, told.reached);
+    EXPECT_TRUE(reply.more && reply.is_ready);
+    ASSERT_EQ(reply.events.size(), told.events.size());
+    for (std::size_t i = 0; i < told.events.size(); ++i) {
+        EXPECT_EQ(reply.events[i].position, told.events[i].position);
+        EXPECT_EQ(reply.events[i].what.index(), told.events[i].what.index());
+    }
+    const auto& state = std::get<core::NameState>(reply.events[1].what);
+    const auto& sent = std::get<core::NameState>(told.events[1].what);
+    EXPECT_EQ(state.name, sent.name);
+    EXPECT_EQ(state.holders, sent.holders);
+    EXPECT_EQ(state.nodes, sent.nodes);
+    EXPECT_EQ(state.value, sent.value);
+    for (std::size_t i = 3; i < told.events.size(); ++i)
+        EXPECT_EQ(std::get<core::NameChange>(reply.events[i].what),
+                  std::get<core::NameChange>(told.events[i].what));
+}
+
+TEST_F(MemberClientTest, ContinuesItsOneObserver) {
+    ASSERT_TRUE(connect());
+    ask_to_observe({{"a", false}, {}, false, 1s});
+    news(ObserveReply{});
+    ask_to_observe({{}, {}, true, 1s});
+    news(ObserveReply{});
+    EXPECT_EQ(service_.observed.size(), 1U);
+    ask_to_observe({{"b", true}, {}, false, 1s});
+    EXPECT_EQ(service_.observers_gone, 1);
+    EXPECT_EQ(service_.observed.back().first, "b");
+    client_.reset();
+    ASSERT_TRUE(run_until(io_, [&] { return service_.observers_gone == 2; }));
+}
+
+TEST_F(MemberClientTest, HasOneQuestionForNewsAtATime) {
+    ASSERT_TRUE(connect());
+    ask_to_observe({{"a", false}, {}, false, 1s});
+    const auto second = wait<ObserveAnswer>([&](auto done) {
+        client_->observe({{}, {}, true, 1s}, std::move(done));
+    });
+    ASSERT_TRUE(second);
+    EXPECT_EQ(std::get<core::CallError>(*second), core::CallError::resource_exhausted);
+}
+
+TEST_F(MemberClientTest, CannotContinueWhatItHasNotBegun) {
+    ASSERT_TRUE(connect());
+    EXPECT_FALSE(wait<ObserveAnswer>([&](auto done) {
+        client_->observe({{}, {}, true, 1s}, std::move(done));
+    }));
+}
+
+TEST_F(MemberClientTest, ListsSessions) {
+    ASSERT_TRUE(connect());
+    SessionsReply page{{{core::SessionId{4}, NodeId{2}, 10'000, 3, 1, "a label", 5s, 9s},
+                        {core::SessionId{9}, {}, 2'000, 0, 0, "", 0s, {}}},
+                       true};
+    service_.answer_to_sessions = page;
+    const SessionsRequest request{core::SessionId{3}, 10, true};
+    const auto answer = sessions(request);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<SessionsReply>(*answer), page);
+    EXPECT_THAT(service_.session_requests, testing::ElementsAre(request));
+    service_.answer_to_sessions = core::CallError::no_quorum;
+    const auto failed = sessions(request);
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(std::get<core::CallError>(*failed), core::CallError::no_quorum);
+}
 
 TEST_F(MemberClientTest, LearnsWhomItTalksTo) {
     const auto hello = connect();

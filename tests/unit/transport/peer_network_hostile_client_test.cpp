@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include "tests/support/plain_service.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
-#include "transport/clients/client_service.hpp"
 #include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Answers at once, and lists in pages of half a megabyte; but it keeps calls that wait.
-struct Service : ClientService {
+struct Service : test::PlainService {
     Service() {
         page.locks.resize(500);
         for (std::size_t i = 0; i < page.locks.size(); ++i)

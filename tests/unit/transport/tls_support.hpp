@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/access/identity.hpp"
-#include "transport/clients/client_service.hpp"
+#include "tests/support/plain_service.hpp"
 #include "transport/tls/certificates.hpp"
 #include "transport/tls/key_files.hpp"
 #include "transport/tls/tls_credentials.hpp"
@@ -84,7 +84,7 @@ private:
 };
 
 // Serves clients, with empty answers.
-struct NoService : ClientService {
+struct NoService : PlainService {
     MemberStatus status() const override { return {}; }
     void list(ListRequest, std::function<void(ListAnswer)> answer) override { answer(ListReply{}); }
     void change(core::MembershipGoal, core::Nanoseconds,

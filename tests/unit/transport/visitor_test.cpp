@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/plain_service.hpp"
 #include "tests/unit/transport/network_support.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
-#include "transport/clients/client_service.hpp"
 #include "transport/clients/member_client.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
@@ -16,7 +16,7 @@ namespace {
 using namespace test;
 
 // Lists pages of about a megabyte.
-struct WordyService : ClientService {
+struct WordyService : test::PlainService {
     WordyService() {
         page.locks.resize(1'000);
         for (std::size_t i = 0; i < page.locks.size(); ++i) {

@@ -16,8 +16,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Long enough for a difference of 1 %, although each call may take some milliseconds.
-constexpr milliseconds between_samples{1000};
+// The two samples of a clock are so far apart that what a call takes is a small part of the
+// greatest difference that is allowed; within limits, since a person waits.
+milliseconds between_samples(const UptimeSample& first, double bound) {
+    constexpr milliseconds least{1000};
+    constexpr milliseconds most{4000};
+    const auto wanted = 4 / bound * (first.ended - first.began);
+    return std::clamp(std::chrono::ceil<milliseconds>(wanted), least, most);
+}
 
 std::string in_words(milliseconds time) {
     return to_string(Duration{time});
@@ -83,11 +89,11 @@ TimedReport ask(const Config& config, const std::string& address, milliseconds p
 
 void compare_clocks(const Config& config, const TimedReport& first, PeerAnswer& answer,
                     milliseconds patience) {
-    std::this_thread::sleep_for(between_samples);
+    const auto bound = config.timing.clock_rate_bound;
+    std::this_thread::sleep_for(between_samples(first.sample, bound));
     const auto second = ask(config, answer.peer.address, patience);
     if (second.report.error) return;
-    auto rate = judge_clock_rate(name_of_node(answer.peer.id), first.sample, second.sample,
-                                 config.timing.clock_rate_bound);
+    auto rate = judge_clock_rate(name_of_node(answer.peer.id), first.sample, second.sample, bound);
     if (rate) answer.findings.push_back(*std::move(rate));
 }
 

@@ -142,5 +142,41 @@ TEST_F(LockViews, OnlyLiveSessionsAreCounted) {
     }
 }
 
+TEST_F(LockViews, SessionsAreListedWithWhatTheyHaveAndWaitFor) {
+    put(acquire(1, 1, shared));
+    put(request(1, 2, Acquire{{{"b", exclusive}}, true, {}, false, "a label"}));
+    put(acquire(1, 3, exclusive, "c"));
+    put(acquire(2, 1, shared));
+    put(acquire(2, 2, exclusive, "b"));
+    const auto all = machine_.views().sessions({}, 10, 100);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].id, SessionId{1});
+    EXPECT_EQ(all[0].node, machine_.views().node_of(SessionId{1}));
+    EXPECT_EQ(all[0].ttl_ms, machine_.sessions().find(SessionId{1})->opened.ttl_ms);
+    EXPECT_EQ(all[0].label, "a label");
+    EXPECT_EQ(std::pair(all[0].holds, all[0].waits), std::pair(3UL, 0UL));
+    EXPECT_EQ(std::pair(all[1].holds, all[1].waits), std::pair(1UL, 1UL));
+    EXPECT_EQ(std::pair(all[2].holds, all[2].waits), std::pair(0UL, 0UL));
+    put(expiry(1));
+    EXPECT_EQ(machine_.views().sessions({}, 10, 100).size(), 2U);
+}
+
+TEST_F(LockViews, APageOfSessionsIsBounded) {  // P11
+    put(acquire(1, 1, shared));
+    put(acquire(1, 2, shared, "b"));
+    const auto ids = [&](SessionId after, std::size_t limit, std::size_t looks) {
+        std::vector<std::uint64_t> found;
+        for (const auto& view : machine_.views().sessions(after, limit, looks))
+            found.push_back(view.id.raw());
+        return found;
+    };
+    using Ids = std::vector<std::uint64_t>;
+    EXPECT_EQ(ids({}, 2, 100), (Ids{1, 2}));
+    EXPECT_EQ(ids(SessionId{1}, 2, 100), (Ids{2, 3}));
+    EXPECT_EQ(ids(SessionId{3}, 2, 100), Ids{});
+    EXPECT_EQ(ids({}, 10, 2), Ids{1});
+    EXPECT_EQ(ids({}, 10, 3), (Ids{1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace mortise::core

@@ -49,6 +49,20 @@ TEST_F(QuorumTimersTest, EndsWhatRanOutAtAMajorityAndOnlyOnce) {
     EXPECT_TRUE(over().empty());
 }
 
+TEST_F(QuorumTimersTest, TellsWhatIsLeftOfALeaseAndForHowLongItKnowsTheSession) {
+    EXPECT_EQ(timers.left(session, node.now()), Nanoseconds{});
+    EXPECT_EQ(timers.known(session, node.now()), patience);
+    node.apply(Renew{{{session, 1}}});
+    timers.renewed(session, node.now());
+    EXPECT_EQ(timers.left(session, node.now() + 4s), patience - 4s);
+    EXPECT_EQ(timers.known(session, node.now() + 4s), patience + 4s);
+    timers.restart(timers.save(LogIndex{1}, node.now()), node.now() + 1s);
+    EXPECT_EQ(timers.known(session, node.now() + 4s), patience + 4s);
+    timers.ended(session);
+    EXPECT_EQ(timers.known(session, node.now()), Nanoseconds{});
+    EXPECT_EQ(timers.left(SessionId{99}, node.now()), std::nullopt);
+}
+
 TEST_F(QuorumTimersTest, NoSessionEndsWhoseRenewalWaits) {
     report(n2);
     proposer.add_renewal({session, 7});

@@ -38,6 +38,23 @@ TEST_F(ObserverTest, BeginsWithTheStateAndFollowsTheChanges) {
     EXPECT_EQ(last_, (Position{index_, 3}));
 }
 
+// Another observer may begin there, although nothing was told for long.
+TEST_F(ObserverTest, KnowsHowFarItIs) {
+    hold({"a", "b"});
+    Observer observer{{"a"}, {}};
+    EXPECT_FALSE(observer.reached().is_set());
+    EXPECT_EQ(take(observer, 2), "gap; state a 1.1 X");
+    EXPECT_FALSE(observer.reached().is_set());
+    EXPECT_EQ(take(observer), "complete");
+    EXPECT_EQ(observer.reached(), Position::after(index_));
+    take_and_release("b", 3);
+    EXPECT_EQ(take(observer), "");
+    EXPECT_EQ(observer.reached(), Position::after(index_));
+    log({release(1, next_of(1), 1), acquire(2, 1, exclusive, "c")});
+    EXPECT_EQ(take(observer, 1), "released a 1.1 X 1 clean");
+    EXPECT_EQ(observer.reached(), (Position{index_, 1}));
+}
+
 TEST_F(ObserverTest, MayObserveOneName) {
     hold({"a", "ab"});
     Observer observer{{"a", true}, {}};

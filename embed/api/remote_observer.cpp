@@ -1,0 +1,96 @@
+#include "embed/api/remote_observer.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "embed/host/descriptor_watch.hpp"
+#include "embed/runtime/translate.hpp"
+#include "embed/runtime/translate_observed.hpp"
+#include "embed/values/one_line.hpp"
+#include "embed/values/position.hpp"
+#include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// A member that is gone without a word, or cut off from the others, is noticed after this time.
+constexpr core::Nanoseconds poll_time = std::chrono::seconds{5};
+// Between two rounds in which no member answered.
+constexpr core::Nanoseconds pause = std::chrono::seconds{1};
+constexpr core::Nanoseconds glance = std::chrono::milliseconds{50};
+
+void wait_unless(const std::stop_token& stop, core::Nanoseconds time) {
+    for (auto left = time; left > core::Nanoseconds::zero() && !stop.stop_requested();
+         left -= glance)
+        std::this_thread::sleep_for(glance);
+}
+
+}  // namespace
+
+void RemoteObserver::run(const core::ObservedNames& names, const Position& from, const Sinks& sinks,
+                         const std::stop_token& stop) {
+    reached_ = PositionParts::to_core(from);
+    bool was_told = false;   // by any member
+    std::size_t silent = 0;  // members in turn that did not answer
+    for (std::size_t at = 0; !stop.stop_requested(); at = (at + 1) % addresses_.size()) {
+        has_replied_ = false;
+        const auto problem = follow(addresses_[at], names, sinks, stop);
+        if (stop.stop_requested()) return;
+        was_told = was_told || has_replied_;
+        silent = has_replied_ ? 0 : silent + 1;
+        if (!was_told && silent == addresses_.size()) throw in_one_line(problem);
+        if (was_told && sinks.moved) sinks.moved(addresses_[at], problem.what);
+        if (silent > 0 && silent % addresses_.size() == 0) wait_unless(stop, pause);
+    }
+}
+
+RemoteObserver::Problem RemoteObserver::follow(const std::string& address,
+                                               const core::ObservedNames& names, const Sinks& sinks,
+                                               const std::stop_token& stop) {
+    const auto named = [&](core::Error error) {
+        if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
+        return error;
+    };
+    transport::BlockingMemberClient client{patience_, {}, credentials_, watch_loop};
+    if (auto hello = client.connect(address); !hello) return named(std::move(hello).error());
+    transport::ObserveRequest request{names, reached_, false, poll_time};
+    while (true) {
+        auto answer = client.observe(request, [&stop] { return stop.stop_requested(); });
+        if (!answer) return named(std::move(answer).error());
+        if (auto* denied = std::get_if<core::Denied>(&*answer))
+            throw LockError{Errc::permission_denied,
+                            {names.prefix, {}, {}, std::move(denied->why)}};
+        if (const auto* failed = std::get_if<core::CallError>(&*answer)) {
+            const std::error_code code = errc_of(*failed);
+            return named({code, code.message()});
+        }
+        auto& reply = std::get<transport::ObserveReply>(*answer);
+        take(reply, sinks);
+        if (stop.stop_requested()) return {};
+        if (is_left(reply.is_ready))
+            return named({make_error_code(Errc::not_ready), "it is not ready"});
+        request.continues = true;
+    }
+}
+
+void RemoteObserver::take(transport::ObserveReply& reply, const Sinks& sinks) {
+    has_replied_ = true;
+    for (auto& told : reply.events)
+        sinks.event(event_of(told));
+    reached_ = reply.reached;
+}
+
+// A member without a leader may have missed much. If none has one, the last one that was asked is
+// as good as the others.
+bool RemoteObserver::is_left(bool is_ready) {
+    if (is_ready) left_unready_ = 0;
+    if (is_ready || left_unready_ + 1 >= addresses_.size()) return false;
+    ++left_unready_;
+    return true;
+}
+
+}  // namespace mortise::detail

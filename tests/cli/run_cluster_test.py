@@ -1,0 +1,174 @@
+"""`mortise run` against a cluster of three processes."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import (OK, PROGRAM, TAKEN, UNAVAILABLE, USAGE, Cluster, environment, free_ports, run,
+                     wait_until)
+
+LOST = 76
+NAME = "jobs/nightly"
+
+
+def shell(script):
+    return ["sh", "-c", script]
+
+
+class Run(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(session_ttl="3s")
+        cls.cluster.__enter__()
+        cls.addClassCleanup(cls.cluster.__exit__)
+        cls.cluster.wait_ready()
+
+    def words(self, command, *options):
+        return ["run", "--lock", NAME, "--ttl", "3s", *options, *self.cluster.peers(), "--",
+                *command]
+
+    def run_command(self, command, *options):
+        return run(*self.words(command, *options))
+
+    def start(self, command, *options):
+        process = subprocess.Popen([PROGRAM, *self.words(command, *options)], env=environment(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def lock(self):
+        return json.loads(run("inspect", NAME, "--json", *self.cluster.peers()).stdout)
+
+    def is_free(self):
+        lock = self.lock()
+        return not lock["holders"] and not lock["waiters"]
+
+    def tearDown(self):
+        wait_until(self.is_free)
+
+    def test_the_command_runs_with_the_lock_and_its_token(self):
+        process = self.start(shell('echo "$MORTISE_LOCK $MORTISE_FENCING_TOKEN"; sleep 1'))
+        name, token = process.stdout.readline().split()
+        self.assertEqual((name, token), (NAME, self.lock()["holders"][0]["token"]))
+        self.assertEqual(process.wait(60), OK)
+
+    def test_who_has_the_lock_is_told(self):
+        holder = self.start(shell("echo runs; sleep 1000"), "--label", "the job")
+        holder.stdout.readline()
+        lock = self.lock()
+        self.assertEqual([(one["label"], one["mode"]) for one in lock["holders"]],
+                         [("the job", "exclusive")])
+        for wait in ("0s", "300ms"):
+            result = self.run_command(shell("echo runs"), "--wait", wait)
+            self.assertEqual((result.returncode, result.stdout), (TAKEN, ""))
+            self.assertEqual(result.stderr,
+                             f"mortise: {NAME} is taken: a client (the job) has it\n")
+        holder.send_signal(signal.SIGTERM)
+        self.assertEqual(holder.wait(60), 128 + signal.SIGTERM)
+
+    def test_it_waits_for_its_turn(self):
+        holder = self.start(shell("echo runs; sleep 1"))
+        holder.stdout.readline()
+        result = self.run_command(shell("echo now"), "--wait", "30s")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (OK, "now\n", ""))
+        self.assertEqual(holder.wait(60), OK)
+
+    def test_shared_holders_run_together(self):
+        first = self.start(shell("echo runs; sleep 1000"), "--shared")
+        first.stdout.readline()
+        result = self.run_command(shell("echo too"), "--shared", "--wait", "0s")
+        self.assertEqual((result.returncode, result.stdout), (OK, "too\n"))
+        self.assertEqual(self.run_command(shell("true"), "--wait", "0s").returncode, TAKEN)
+        first.send_signal(signal.SIGINT)
+        self.assertEqual(first.wait(60), 128 + signal.SIGINT)
+
+    def test_exit_codes_are_passed_on(self):
+        for command, code in ((shell("exit 3"), 3), (shell("kill -9 $$"), 137),
+                              (["/does/not/exist"], 127), (["/etc/passwd"], 126)):
+            self.assertEqual(self.run_command(command).returncode, code)
+
+    def test_a_killed_supervisor_takes_its_command_along(self):
+        process = self.start(shell("echo $$; sleep 1000 & echo $!; wait"))
+        children = [int(process.stdout.readline()) for _ in range(2)]
+        process.kill()
+        def is_gone(pid):
+            try:
+                with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                    return file.read().rsplit(")", 1)[1].split()[0] in ("Z", "X")
+            except OSError:
+                return True
+        wait_until(lambda: all(is_gone(pid) for pid in children))
+
+    def test_max_hold_ends_the_command(self):
+        began = time.monotonic()
+        result = self.run_command(shell('trap "" TERM; while :; do sleep 0.05; done'),
+                                  "--max-hold", "2s", "--grace", "500ms")
+        self.assertEqual(result.returncode, LOST)
+        self.assertLess(time.monotonic() - began, 15)
+
+    def test_min_hold_keeps_the_name_closed(self):
+        self.assertEqual(self.run_command(shell("true"), "--min-hold", "2s").returncode, OK)
+        result = self.run_command(shell("true"), "--wait", "0s")
+        self.assertEqual(result.returncode, TAKEN)
+        self.assertEqual(self.run_command(shell("true"), "--wait", "30s").returncode, OK)
+
+    # Nobody can renew, and nobody can grant the lock to others either.
+    def test_without_the_cluster_the_command_ends_before_the_lock_is_free(self):
+        process = self.start(
+            shell('trap "date +%s.%N" TERM; echo runs; while :; do sleep 0.02; done'))
+        process.stdout.readline()
+        for member in self.cluster.processes:
+            member.send_signal(signal.SIGSTOP)
+        stopped = time.time()
+        try:
+            self.assertEqual(process.wait(30), LOST)
+            ended = time.time()
+        finally:
+            for member in self.cluster.processes:
+                member.send_signal(signal.SIGCONT)
+        asked = float(process.stdout.readline())
+        self.assertEqual(process.stderr.read(),
+                         "mortise: sh: the lock is about to be lost: the command is asked to end\n"
+                         "mortise: sh: the lock is lost: the command is killed\n")
+        # The lease ends 3 s after its last renewal at the latest, the grace is a quarter of that.
+        self.assertLess(ended - stopped, 3.5)
+        self.assertGreater(ended - asked, 0.4)
+        self.assertLess(ended - asked, 1.2)
+        # The cluster still believes in the hold when the command has ended.
+        result = self.run_command(shell("true"), "--wait", "0s")
+        self.assertIn(result.returncode, (TAKEN, UNAVAILABLE))
+
+    def test_without_a_cluster_nothing_runs(self):
+        peer = f"127.0.0.1:{free_ports(1)[0]}"
+        result = run("run", "--lock", NAME, "--timeout", "1s", "--peer", peer, "--", "echo", "runs")
+        self.assertEqual((result.returncode, result.stdout), (UNAVAILABLE, ""))
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_bad_words_are_usage(self):
+        for words, text in (
+                (["--lock", NAME], "which command?"),
+                (["--lock", NAME, "make"], "write -- before the command"),
+                (["--", "make"], "--lock is required"),
+                (["--lock", "", "--", "make"], "a name has 1 to 512 bytes"),
+                (["--lock", NAME, "--wait", "10", "--", "make"], '--wait: "10" is not a duration'),
+                (["--lock", NAME, "--grace", "5s", "--", "make"],
+                 "--grace: 5s is not less than half of the session TTL, which is 10s")):
+            with self.subTest(words=words):
+                result = run("run", "--peer", "127.0.0.1:1", *words)
+                self.assertEqual(result.returncode, USAGE, result.stderr)
+                self.assertIn(text, result.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))

@@ -1,0 +1,90 @@
+#include "tools/mortise/event_text.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "tools/mortise/table.hpp"
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+// The widths are fixed, because what comes is not known yet.
+constexpr std::array<std::size_t, 6> widths{12, 16, 24, 6, 10, 10};
+using Cells = std::array<std::string, 6>;
+
+std::string row(const Cells& cells, const std::string& last) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const auto width = width_of(cells[i]);
+        line += cells[i] + std::string(width < widths[i] ? widths[i] - width : 1, ' ');
+    }
+    line += last;
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
+}
+
+std::string position_of(const Event& event) {
+    return event.position.is_set() ? event.position.to_string() : "-";
+}
+
+std::string value_text(const LockValue& value) {
+    return "value: " + std::to_string(value.bytes.size()) + " bytes, version " +
+           std::to_string(value.version) + (value.dirty ? ", dirty" : "");
+}
+
+std::string node_of(const HolderInfo& holder) {
+    return holder.node == 0 ? "-" : std::to_string(holder.node);
+}
+
+std::string held(const Event& event, std::string_view what, const HolderInfo& holder,
+                 const std::string& more) {
+    const bool is_set = holder.token.raw() != 0;
+    return row({position_of(event), std::string{what}, escaped(event.name), node_of(holder),
+                is_set ? holder.token.to_string() : "-",
+                is_set ? std::string{to_string(holder.mode)} : "-"},
+               more) +
+           "\n";
+}
+
+std::string state_text(const Event& event) {
+    std::string text;
+    for (const auto& holder : event.holders)
+        text += held(event, "holds", holder, escaped(holder.label));
+    if (event.value) text += held(event, "has", {}, value_text(*event.value));
+    if (text.empty()) text = held(event, "free", {}, "");
+    return text;
+}
+
+std::string more_of(const Event& event) {
+    if (event.kind == Event::Kind::released) {
+        const auto label = escaped(event.holder.label);
+        return std::string{to_string(event.how)} + (label.empty() ? "" : ", " + label);
+    }
+    if (event.kind == Event::Kind::value_set && event.value) return value_text(*event.value);
+    return escaped(event.holder.label);
+}
+
+}  // namespace
+
+std::string event_titles(bool bold) {
+    const auto line = row({"POSITION", "EVENT", "NAME", "NODE", "TOKEN", "MODE"}, "LABEL OR VALUE");
+    return bold ? "\x1b[1m" + line + "\x1b[0m\n" : line + "\n";
+}
+
+std::string text_of(const Event& event) {
+    switch (event.kind) {
+        case Event::Kind::gap:
+            return row({"-", "gap", "", "", "", ""},
+                       "what was shown before may be old; the present state follows") +
+                   "\n";
+        case Event::Kind::state: return state_text(event);
+        case Event::Kind::state_complete:
+            return row({position_of(event), "state_complete", "", "", "", ""}, "") + "\n";
+        default: return held(event, to_string(event.kind), event.holder, more_of(event));
+    }
+}
+
+}  // namespace mortise::cli

@@ -1,0 +1,20 @@
+// Reads the documentation of the commands from the parser.
+#pragma once
+
+#include <memory>
+
+#include "tools/mortise/manual/command_doc.hpp"
+
+namespace CLI {
+class App;
+class FormatterBase;
+}  // namespace CLI
+
+namespace mortise::cli {
+
+// Of this command and those below it. Hidden ones are left out.
+[[nodiscard]] CommandDoc doc_of(const CLI::App& command);
+// Prints help as help_text.hpp does.
+[[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter();
+
+}  // namespace mortise::cli

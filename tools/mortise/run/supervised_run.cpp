@@ -1,0 +1,160 @@
+#include "tools/mortise/run/supervised_run.hpp"
+
+#include <csignal>
+#include <exception>
+#include <future>
+#include <iostream>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include <unistd.h>
+
+#include "tools/mortise/run/command_process.hpp"
+#include "tools/mortise/run/supervisor.hpp"
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+// One run: carries out what the supervisor decides.
+class Run {
+public:
+    Run(const std::vector<std::string>& command, nanoseconds grace, Guard& guard,
+        RunSignals& signals)
+        : words_{command}, guard_{guard}, signals_{signals}, supervisor_{grace} {}
+
+    int until_end(const SupervisedRun::Acquire& acquire) {
+        std::packaged_task<Hold(std::stop_token)> task{acquire};
+        granted_ = task.get_future();
+        std::jthread acquiring{[&](const std::stop_token& stop) {
+            task(stop);
+            signals_.wake();
+        }};
+        while (!code_)
+            turn();
+        acquiring.request_stop();
+        acquiring.join();
+        give_back();
+        return *code_;
+    }
+
+private:
+    void turn() {
+        const auto signal = signals_.wait_for(supervisor_.look_after(left()));
+        take_grant();
+        watch_lease();
+        carry_out(supervisor_.clock(left()));
+        if (signal && *signal != SIGCHLD) carry_out(supervisor_.signalled(*signal, left()));
+        look_at_command();
+    }
+    [[nodiscard]] nanoseconds left() const { return hold_.remaining().to_nanoseconds(); }
+
+    void take_grant() {
+        if (!granted_.valid() || code_ ||
+            granted_.wait_for(nanoseconds::zero()) != std::future_status::ready)
+            return;
+        hold_ = granted_.get();
+        on_loss_.emplace(hold_.lost(), Wake{&signals_});
+        carry_out(supervisor_.granted(left()));
+    }
+    // A renewal has moved the end of the lease.
+    void watch_lease() {
+        if (process_) watch_lease(process_->group());
+    }
+    void watch_lease(pid_t group) {
+        const auto until = hold_.valid_until();
+        if (until == guarded_until_) return;
+        guarded_until_ = until;
+        guard_.watch(group, until);
+    }
+    void look_at_command() {
+        if (!process_ || code_) return;
+        if (const auto stop = process_->take_stop())
+            carry_out(supervisor_.stopped(*stop, terminal_.whose(process_->group()), left()));
+        const auto end = process_->look_at_end();
+        if (!end) return;
+        guard_.forget();
+        carry_out(supervisor_.ended(*end));
+        process_->forget();
+        process_.reset();
+    }
+
+    void carry_out(const RunEffects& effects) {
+        for (const auto& effect : effects)
+            std::visit([this](const auto& one) { on(one); }, effect);
+    }
+    void on(const run_effect::StartCommand& /*start*/) {
+        const CommandOrder order{
+            words_,
+            {{"MORTISE_LOCK", hold_.name()}, {"MORTISE_FENCING_TOKEN", to_string(hold_.token())}},
+            signals_.before(),
+            [this](pid_t group) { watch_lease(group); }};
+        try {
+            process_.emplace(order);
+        } catch (const std::system_error& error) {
+            guard_.forget();
+            carry_out(supervisor_.not_started(error.code().value()));
+        }
+    }
+    void on(const run_effect::SendSignal& signal) {
+        if (process_) process_->send(signal.number);
+    }
+    void on(const run_effect::GiveTerminal& /*give*/) {
+        if (process_) terminal_.pass(::getpgrp(), process_->group());
+    }
+    void on(const run_effect::TakeTerminal& /*take*/) {
+        if (process_) terminal_.pass(process_->group(), ::getpgrp());
+    }
+    // Continues here when the shell continues this job.
+    static void on(const run_effect::StopOurselves& stop) {
+        ::kill(stop.whole_group ? 0 : ::getpid(), SIGSTOP);
+    }
+    void on(const run_effect::Say& say) const {
+        std::cerr << "mortise: " << escaped(words_.front()) << ": " << say.line << std::endl;
+    }
+    void on(const run_effect::Finish& finish) { code_ = finish.code; }
+
+    // A hold that is lost needs no release.
+    void give_back() {
+        on_loss_.reset();
+        if (granted_.valid()) drop_late_grant();
+        if (hold_) static_cast<void>(hold_.release());
+    }
+    // The run was interrupted while it waited for the lock.
+    void drop_late_grant() {
+        try {
+            hold_ = granted_.get();
+        } catch (const std::exception&) {  // it was cancelled
+        }
+    }
+
+    struct Wake {
+        const RunSignals* signals;
+        void operator()() const { signals->wake(); }
+    };
+
+    const std::vector<std::string>& words_;
+    Guard& guard_;
+    RunSignals& signals_;
+    ControllingTerminal terminal_;
+    Supervisor supervisor_;
+    std::future<Hold> granted_;
+    Hold hold_;
+    std::optional<std::stop_callback<Wake>> on_loss_;
+    std::optional<CommandProcess> process_;
+    BootClock::time_point guarded_until_{};
+    std::optional<int> code_;
+};
+
+}  // namespace
+
+int SupervisedRun::run(const std::vector<std::string>& command, nanoseconds grace,
+                       const Acquire& acquire) {
+    return Run{command, grace, guard_, signals_}.until_end(acquire);
+}
+
+}  // namespace mortise::cli

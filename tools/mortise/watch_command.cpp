@@ -1,0 +1,118 @@
+// The command watch: the changes of holds and values, as they happen.
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <iostream>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "tools/mortise/access.hpp"
+#include "tools/mortise/commands.hpp"
+#include "tools/mortise/event_text.hpp"
+#include "tools/mortise/json_form.hpp"
+#include "tools/mortise/terminal.hpp"
+#include <mortise/escaped.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+// Requests a stop when the program is asked to end, or when nobody reads its output any more. The
+// signals are blocked in this thread and in those that it starts.
+class EndOfWatch {
+public:
+    EndOfWatch() {
+        ::sigemptyset(&signals_);
+        ::sigaddset(&signals_, SIGINT);
+        ::sigaddset(&signals_, SIGTERM);
+        ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+        thread_ = std::jthread{[this](const std::stop_token& end) { wait(end); }};
+    }
+    ~EndOfWatch() { thread_.request_stop(); }
+    EndOfWatch(const EndOfWatch&) = delete;
+    EndOfWatch& operator=(const EndOfWatch&) = delete;
+
+    [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+    void request() { stop_.request_stop(); }
+
+private:
+    void wait(const std::stop_token& end) {
+        constexpr timespec glance{0, 100'000'000};
+        while (!end.stop_requested() && !stop_.stop_requested()) {
+            if (::sigtimedwait(&signals_, nullptr, &glance) > 0 || has_no_reader())
+                stop_.request_stop();
+        }
+    }
+    static bool has_no_reader() {
+        pollfd output{STDOUT_FILENO, 0, 0};
+        return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+    }
+
+    sigset_t signals_{};
+    std::stop_source stop_;
+    std::jthread thread_;
+};
+
+// Says on stderr where the events come from now; each problem once until it changes.
+class Moves {
+public:
+    void tell(std::string_view problem) {
+        if (std::exchange(told_, problem) == problem) return;
+        std::cerr << "mortise: " << escaped(problem) << "; trying the next member" << std::endl;
+    }
+    void has_news() { told_.clear(); }
+
+private:
+    std::string told_;
+};
+
+ObserveOptions options_of(const WatchCommand& command) {
+    ObserveOptions options;
+    options.only_this_name = command.one_name;
+    if (command.from.empty()) return options;
+    options.from = Position::from_string(command.from);
+    if (!options.from)
+        throw Failure{ExitCode::usage, "--from: \"" + escaped(command.from) +
+                                           "\" is not a position: write one "
+                                           "that mortise watch printed, for example 4711.2"};
+    return options;
+}
+
+}  // namespace
+
+ExitCode run(const WatchCommand& command) {
+    const auto options = options_of(command);
+    auto remote = remote_of(command.access);
+    EndOfWatch end;
+    Moves moves;
+    const bool bold = is_terminal();
+    if (!command.access.json) std::cout << event_titles(bold) << std::flush;
+    const auto print_event = [&](const Event& event) {
+        moves.has_news();
+        if (command.access.json)
+            std::cout << json_of(event).dump() << '\n' << std::flush;
+        else
+            std::cout << text_of(event) << std::flush;
+        if (!std::cout) end.request();
+    };
+    try {
+        remote.observe(
+            command.prefix, print_event, options, end.token(),
+            [&](std::string_view /*address*/, std::string_view problem) { moves.tell(problem); });
+    } catch (const LockError&) {
+        throw;
+    } catch (const std::system_error& error) {
+        nobody_answered(line_of(error));
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace mortise::cli

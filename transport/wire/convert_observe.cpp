@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/base/overloaded.hpp"
+#include "transport/wire/checked_reading.hpp"
+#include "transport/wire/convert.hpp"
+#include "transport/wire/convert_operation.hpp"
+
+namespace mortise::transport {
+
+namespace {
+
+// The enumerators have the same numbers on both sides.
+static_assert(static_cast<int>(core::NameChange::Kind::value_consistent) ==
+              static_cast<int>(wire::ChangeKind::VALUE_CONSISTENT));
+static_assert(static_cast<int>(core::Predecessor::broken) ==
+              static_cast<int>(wire::HoldEnd::BROKEN));
+
+constexpr std::uint64_t observe_patience_max =
+    std::chrono::nanoseconds{std::chrono::minutes{5}}.count();
+
+void put_position(core::Position position, wire::Position::Builder to) {
+    to.setIndex(position.index.raw());
+    to.setOrdinal(position.ordinal);
+}
+
+core::Position get_position(CheckedReading& reading, wire::Position::Reader from) {
+    return {reading.index(from.getIndex(), "Position.index"), from.getOrdinal()};
+}
+
+// What holders in a state and in a change have in common. A locker is not told.
+void put_hold(const auto& hold, core::OperationId operation, core::NodeId node,
+              wire::Holder::Builder to) {
+    put_operation(operation, to.initOperation());
+    to.setNode(node.raw());
+    to.setMode(static_cast<wire::LockMode>(hold.mode));
+    to.setToken(hold.token.raw());
+    to.setSince(hold.since.raw());
+    to.setCachedTokens(hold.cached_tokens);
+    if (!hold.label.empty()) to.setLabel(data_of(hold.label));
+    put_slots(hold.slots, to);
+}
+
+void get_hold(CheckedReading& reading, wire::Holder::Reader from, auto& hold) {
+    hold.mode = reading.known(from.getMode(), core::LockMode::exclusive, "Holder.mode");
+    hold.token = core::FencingToken{from.getToken()};
+    hold.since = reading.index(from.getSince(), "Holder.since");
+    hold.cached_tokens = from.getCachedTokens();
+    hold.label = reading.text(from.getLabel(), core::label_bytes_max, "Holder.label");
+    hold.slots = get_slots(reading, from, "Holder.slots");
+}
+
+std::string get_name(CheckedReading& reading, capnp::Data::Reader from) {
+    auto name = reading.text(from, core::name_bytes_max, "Observed.name");
+    if (name.empty()) reading.fail(Malformed::bad_number, "Observed.name");
+    return name;
+}
+
+void put_state(const core::NameState& state, wire::NameState::Builder to) {
+    to.setName(data_of(state.name));
+    auto holders =
+        to.initHolders(static_cast<unsigned>(std::min(state.holders.size(), list_holders_max)));
+    for (unsigned i = 0; i < holders.size(); ++i)
+        put_hold(state.holders[i], state.holders[i].operation, state.nodes[i], holders[i]);
+    if (!state.value) return;
+    to.setValue(data_of(state.value->bytes));
+    to.setValueVersion(state.value->version);
+    to.setValueIsDirty(state.value->dirty);
+}
+
+core::NameState get_state(CheckedReading& reading, wire::NameState::Reader from) {
+    core::NameState state;
+    state.name = get_name(reading, from.getName());
+    reading.list(from.getHolders(), list_holders_max, "NameState.holders", [&](auto each) {
+        core::Grant grant;
+        grant.operation = get_operation(reading, each.getOperation());
+        get_hold(reading, each, grant);
+        state.holders.push_back(std::move(grant));
+        state.nodes.emplace_back(each.getNode());
+    });
+    if (from.getValueVersion() == 0) return state;
+    state.value =
+        core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "NameState.value"),
+                        from.getValueVersion(), from.getValueIsDirty()};
+    return state;
+}
+
+void put_change(const core::NameChange& change, wire::NameChange::Builder to) {
+    to.setKind(static_cast<wire::ChangeKind>(change.kind));
+    to.setName(data_of(change.name));
+    put_hold(change, change.hold, change.node, to.initHold());
+    to.setHow(static_cast<wire::HoldEnd>(change.how));
+    if (!change.bytes.empty()) to.setValue(data_of(change.bytes));
+    to.setValueVersion(change.version);
+    to.setValueIsDirty(change.dirty);
+}
+
+// Node::remove() removes a value without a hold.
+core::NameChange get_change(CheckedReading& reading, wire::NameChange::Reader from) {
+    core::NameChange change;
+    change.kind =
+        reading.known(from.getKind(), core::NameChange::Kind::value_consistent, "NameChange.kind");
+    change.name = get_name(reading, from.getName());
+    const auto hold = from.getHold();
+    change.hold = {core::SessionId{hold.getOperation().getSession()},
+                   core::Seq{hold.getOperation().getSeq()}};
+    change.node = core::NodeId{hold.getNode()};
+    get_hold(reading, hold, change);
+    change.how = reading.known(from.getHow(), core::Predecessor::broken, "NameChange.how");
+    change.bytes = reading.text(from.getValue(), core::value_bytes_max, "NameChange.value");
+    change.version = from.getValueVersion();
+    change.dirty = from.getValueIsDirty();
+    return change;
+}
+
+void put_observed(const core::Observed& observed, wire::Observed::Builder to) {
+    put_position(observed.position, to.initPosition());
+    std::visit(core::Overloaded{
+                   [&](const core::Gap&) { to.setGap(); },
+                   [&](const core::StateComplete&) { to.setStateComplete(); },
+                   [&](const core::NameState& state) { put_state(state, to.initState()); },
+                   [&](const core::NameChange& change) { put_change(change, to.initChange()); },
+               },
+               observed.what);
+}
+
+core::Observed get_observed(CheckedReading& reading, wire::Observed::Reader from) {
+    core::Observed observed;
+    observed.position = get_position(reading, from.getPosition());
+    switch (from.which()) {
+        case wire::Observed::GAP: observed.what = core::Gap{}; break;
+        case wire::Observed::STATE_COMPLETE: observed.what = core::StateComplete{}; break;
+        case wire::Observed::STATE: observed.what = get_state(reading, from.getState()); break;
+        case wire::Observed::CHANGE: observed.what = get_change(reading, from.getChange()); break;
+        default: reading.fail(Malformed::unknown_kind, "Observed");
+    }
+    return observed;
+}
+
+void put_reply(const ObserveReply& reply, wire::ObserveAnswer::Builder to) {
+    auto events = to.initEvents(static_cast<unsigned>(reply.events.size()));
+    for (unsigned i = 0; i < events.size(); ++i)
+        put_observed(reply.events[i], events[i]);
+    put_position(reply.reached, to.initReached());
+    to.setMore(reply.more);
+    to.setIsReady(reply.is_ready);
+}
+
+ObserveReply get_reply(CheckedReading& reading, wire::ObserveAnswer::Reader from) {
+    ObserveReply reply;
+    reading.list(from.getEvents(), observed_max, "ObserveAnswer.events",
+                 [&](auto each) { reply.events.push_back(get_observed(reading, each)); });
+    reply.reached = get_position(reading, from.getReached());
+    reply.more = from.getMore();
+    reply.is_ready = from.getIsReady();
+    return reply;
+}
+
+}  // namespace
+
+void write(const ObserveRequest& request, wire::ObserveRequest::Builder to) {
+    to.setPrefix(data_of(request.names.prefix));
+    to.setIsOneName(request.names.is_one_name);
+    put_position(request.from, to.initFrom());
+    to.setContinues(request.continues);
+    to.setPatienceNs(
+        static_cast<std::uint64_t>(std::max<std::int64_t>(request.patience.count(), 0)));
+}
+
+core::Result<ObserveRequest> read(wire::ObserveRequest::Reader from) {
+    CheckedReading reading;
+    ObserveRequest request;
+    request.names.prefix =
+        reading.text(from.getPrefix(), core::name_bytes_max, "ObserveRequest.prefix");
+    request.names.is_one_name = from.getIsOneName();
+    request.from = get_position(reading, from.getFrom());
+    request.continues = from.getContinues();
+    request.patience = core::Nanoseconds{std::min(from.getPatienceNs(), observe_patience_max)};
+    return reading.finish(std::move(request));
+}
+
+void write(const ObserveAnswer& answer, wire::ObserveAnswer::Builder to) {
+    std::visit(core::Overloaded{[&](const ObserveReply& reply) { put_reply(reply, to); },
+                                [&](core::CallError error) { to.setFailed(failure_of(error)); },
+                                [&](const core::Denied& denied) {
+                                    to.setDenied(data_of(text_of_denial(denied)));
+                                }},
+               answer);
+}
+
+core::Result<ObserveAnswer> read(wire::ObserveAnswer::Reader from) {
+    CheckedReading reading;
+    ObserveAnswer answer;
+    switch (from.which()) {
+        case wire::ObserveAnswer::EVENTS: answer = get_reply(reading, from); break;
+        case wire::ObserveAnswer::FAILED: answer = get_failure(reading, from.getFailed()); break;
+        case wire::ObserveAnswer::DENIED: answer = get_denied(reading, from.getDenied()); break;
+        default: reading.fail(Malformed::unknown_kind, "ObserveAnswer");
+    }
+    return reading.finish(std::move(answer));
+}
+
+std::size_t wire_bytes(const core::Observed& observed) {
+    constexpr std::size_t event_bytes = 24 * word_bytes;
+    constexpr std::size_t hold_bytes = 13 * word_bytes;
+    auto bytes = event_bytes;
+    const auto add_hold = [&](const auto& hold) {
+        bytes +=
+            hold_bytes + hold.label.size() + sizeof(core::Slots::value_type) * hold.slots.size();
+    };
+    if (const auto* change = std::get_if<core::NameChange>(&observed.what)) {
+        add_hold(*change);
+        bytes += change->name.size() + change->bytes.size();
+    } else if (const auto* state = std::get_if<core::NameState>(&observed.what)) {
+        for (std::size_t i = 0; i < std::min(state->holders.size(), list_holders_max); ++i)
+            add_hold(state->holders[i]);
+        bytes += state->name.size() + (state->value ? state->value->bytes.size() : 0);
+    }
+    return bytes;
+}
+
+}  // namespace mortise::transport
