@@ -185,6 +185,7 @@ Json json_of(const NodeEvent& event) {
     if (event.session != 0) json["session"] = event.session;
     if (!event.name.empty()) json["name"] = json_text(event.name);
     if (event.token.is_set()) json["token"] = event.token.to_string();
+    if (!event.label.empty()) json["label"] = json_text(event.label);
     if (event.reason != LossReason::none) json["reason"] = to_string(event.reason);
     if (event.took > Duration::zero()) json["took_ms"] = json_ms(event.took);
     if (!event.asked_by.empty()) json["asked_by"] = json_text(event.asked_by);

@@ -33,9 +33,10 @@ function textOf(event) {
 
 function gravity(event) {
   if (event.kind === "gap" || event.how === "expired" || event.how === "broken") return "bad";
-  if (event.kind === "value_dirty") return "warn";
+  if (["value_dirty", "slow_hold", "long_wait", "timing_differs"].includes(event.kind))
+    return "warn";
   const bad = ["not_ready", "lost_leadership", "peer_down", "session_expired", "hold_lost",
-    "stopped", "removed", "lock_broken", "certificate_expires"];
+    "stopped", "removed", "lock_broken", "certificate_expires", "suspended"];
   return event.isNode && bad.includes(event.kind) ? "bad" : null;
 }
 
