@@ -8,7 +8,7 @@
 #   replication   a peer's Raft messages and bootstrap offers       -> Peer
 #   forwarding    requests of a peer's program to the leader, and
 #                 a snapshot on its way to a peer that fell behind  -> Peer
-#   client        a program that is not a member                    -> Member
+#   client        a program that is not a member, or a client node  -> Member
 #
 # Messages between peers travel one way, on the connection that their sender opened; so two nodes
 # have up to two connections for each purpose, one dialled by each (transport/README.md).
@@ -374,6 +374,22 @@ interface Member {
   breakLock @4 (name :Data, token :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
   # Executed like a call of this member's own program, and answered when the cluster has decided.
   # The same permissions and the same limit apply as for a change.
+
+  say @5 (piece :Data) -> ();
+  # For client nodes, which have a session but no copy of the log (docs/decisions/0051). The pieces
+  # of all calls of a connection are one stream of messages of the client (docs/formats.md).
+
+  hear @6 () -> (piece :Data);
+  # The same in the other direction: answered when the member has something to report. A connection
+  # has at most four such calls that wait.
+
+  observe @7 (request :ObserveRequest) -> (answer :ObserveAnswer);
+  # The next changes of the names with a prefix. Answered as soon as there are some, and after the
+  # given patience without any. A connection has one observer, which a request begins or continues,
+  # and one such request at a time.
+
+  sessions @8 (request :SessionsRequest) -> (answer :SessionsAnswer);
+  # The sessions of the cluster, ascending by id, one page at a time.
 }
 
 struct ChangeAnswer {
@@ -440,6 +456,104 @@ struct ListAnswer {
     denied @2 :Data;           # this caller is not allowed: the missing right, in one sentence
   }
   more @3 :Bool;               # ask again, after the last name of this page
+}
+
+struct ObserveRequest {
+  prefix @0 :Data;
+  isOneName @1 :Bool;          # only the name that equals the prefix
+  from @2 :Position;           # continue after it; not set: begin with the present state
+  continues @3 :Bool;          # continue this connection's observer; the fields above do not count
+  patienceNs @4 :UInt64;
+}
+
+struct Position {
+  # In the stream of changes, which is the same on every member: after the change with this ordinal
+  # in the entry with this index.
+  index @0 :UInt64;            # zero: not set
+  ordinal @1 :UInt32;
+}
+
+struct ObserveAnswer {
+  union {
+    events @0 :List(Observed); # may be empty
+    failed @1 :Failure;
+    denied @2 :Data;           # this caller is not allowed: the missing right, in one sentence
+  }
+  reached @3 :Position;        # everything up to here was told; not set while a state is told
+  more @4 :Bool;               # the next request is answered at once
+  isReady @5 :Bool;            # as in Status; otherwise this member may be far behind the others
+}
+
+struct Observed {
+  position @0 :Position;       # of a change or a complete state
+  union {
+    gap @1 :Void;              # what was told before does not count any more: the state follows
+    state @2 :NameState;       # the present state of a name, or a part of it
+    stateComplete @3 :Void;
+    change @4 :NameChange;
+  }
+}
+
+struct NameState {
+  name @0 :Data;
+  holders @1 :List(Holder);    # oldest first; at most the first 1,024
+  value @2 :Data;
+  valueVersion @3 :UInt64;     # zero: no value
+  valueIsDirty @4 :Bool;
+}
+
+struct NameChange {
+  kind @0 :ChangeKind;
+  name @1 :Data;
+  hold @2 :Holder;             # whose node is zero if its session had ended before
+  how @3 :HoldEnd;             # released
+  value @4 :Data;              # valueSet
+  valueVersion @5 :UInt64;
+  valueIsDirty @6 :Bool;
+}
+
+enum ChangeKind {
+  granted @0;
+  converted @1;
+  published @2;
+  released @3;
+  valueSet @4;
+  valueRemoved @5;
+  valueDirty @6;
+  valueConsistent @7;
+}
+
+enum HoldEnd {
+  none @0;
+  clean @1;
+  expired @2;
+  broken @3;
+}
+
+struct SessionsRequest {
+  after @0 :UInt64;            # only sessions with a greater id
+  limit @1 :UInt32;
+  local @2 :Bool;              # the state of this member, instead of a linearizable read
+}
+
+struct SessionsAnswer {
+  union {
+    sessions @0 :List(Session);
+    failed @1 :Failure;
+    denied @2 :Data;
+  }
+  more @3 :Bool;
+}
+
+struct Session {
+  id @0 :UInt64;
+  node @1 :UInt64;             # zero: a client
+  ttlMs @2 :UInt32;
+  knownNs @3 :UInt64;          # for how long this run of the answering member has known it
+  leftNs @4 :Int64 = -1;       # of its lease, by this member's countdown; below zero: unknown
+  holds @5 :UInt64;            # of how many names it has holds,
+  waits @6 :UInt64;            # and for how many it waits
+  label @7 :Data;              # of one of its holds
 }
 
 enum Failure {
@@ -523,7 +637,7 @@ struct Holder {
   token @2 :UInt64;
   since @3 :UInt64;            # log index
   label @4 :Data;
-  node @5 :UInt64;             # the node of the session
+  node @5 :UInt64;             # the node of the session; zero: a client node
   # How many tokens its node may give to its callers in turn, from `token` on; zero: not cached.
   cachedTokens @6 :UInt32;
   slots @7 :List(UInt32);      # of a semaphore, ascending
@@ -534,7 +648,7 @@ struct Waiter {
   mode @1 :LockMode;
   since @2 :UInt64;
   label @3 :Data;
-  node @4 :UInt64;
+  node @4 :UInt64;             # the node of the session; zero: a client node
   upgrades @5 :UInt64;         # the sequence number of the hold to be upgraded; else zero
   priority @6 :UInt8;
   permits @7 :UInt32;          # of a semaphore; zero: of a lock
