@@ -37,6 +37,7 @@ void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
     if (!has_capacity_for(call.names) || holds_.names() >= holds_max)
         return refuse(tag, CallError::resource_exhausted);
     if (auto* held = holds_.find(call.hold)) held->conversions().upgrade = tag;
+    call.is_short = call.deadline < now.steady + options_.answer_time;
     watch(tag, call, std::min(call.deadline, now.steady + options_.call_timeout));
     calls_.add(tag, std::move(call));
 }
@@ -252,8 +253,11 @@ void SessionAgent::give_up(CallTag tag, Now now) {
     if (confirmations_.forget(tag)) return refuse(tag, why_not_taken(now));
     if (const auto& call = *calls_.find(tag); call.queued && is_try(call)) return give_up_try(tag);
     // `timed_out` promises that the cluster has queued the request, and that it was not granted
-    // (S48).
-    abandon(tag, calls_.find(tag)->queued ? CallError::timed_out : why_not_taken(now));
+    // (S48). Whoever waits for less than an answer takes learns nothing about the cluster: it ran
+    // out of time, unless there is no leader.
+    const auto& call = *calls_.find(tag);
+    const bool was_brief = call.is_short && session_.is_leader_known();
+    abandon(tag, call.queued || was_brief ? CallError::timed_out : why_not_taken(now));
 }
 
 // The cluster queued the try because only cached grants were in its way. They are in use, or their

@@ -23,6 +23,7 @@ struct OpenCall {
     bool queued = false;        // queued by the cluster and not answered
     bool suspends = false;      // see AcquireCall
     bool writes = false;        // see WriteCall
+    bool is_short = false;      // its time may be over before an answer can come
 };
 
 class OpenCalls {

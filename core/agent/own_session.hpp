@@ -35,6 +35,8 @@ struct AgentOptions {
     // The number of acquiring requests that may be sent and not known to be applied.
     // Including releases and cancels it is twice as many.
     std::size_t window = 2'048;
+    // A call with less time than this may be over before an answer can come.
+    Nanoseconds answer_time{std::chrono::milliseconds{100}};
     std::size_t batch_bytes = batch_bytes_max / 4;  // a batch ends with the request that exceeds it
 };
 

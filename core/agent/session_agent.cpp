@@ -311,6 +311,13 @@ bool SessionAgent::has(OperationId hold) const {
     return session_.id() == hold.session && holds_.contains(hold.seq);
 }
 
+OperationId SessionAgent::operation_of(CallTag call) const {
+    const auto* open = calls_.find(call);
+    const auto session = session_.id();
+    if (open == nullptr || !session || !open->seq.is_set()) return {};
+    return {*session, open->seq};
+}
+
 OperationId SessionAgent::converted_by(OperationId request) const {
     if (session_.id() != request.session) return {};
     Seq hold;

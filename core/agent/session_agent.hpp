@@ -102,6 +102,8 @@ public:
     // Empty if this node does not have the hold.
     [[nodiscard]] std::optional<Names> names_of(OperationId hold) const;
     [[nodiscard]] bool has(OperationId hold) const;
+    // The request of an unanswered call; not set if it is not sent, or not known.
+    [[nodiscard]] OperationId operation_of(CallTag call) const;
     // The hold that this unanswered request of ours converts; otherwise not set.
     [[nodiscard]] OperationId converted_by(OperationId request) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }

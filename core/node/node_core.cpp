@@ -43,7 +43,8 @@ AgentOptions agent_options(const NodeOptions& options) {
             options.election_timeout,
             options.election_timeout,
             options.access,
-            options.window};
+            options.window,
+            options.heartbeat};
 }
 
 }  // namespace

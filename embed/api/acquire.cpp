@@ -1,11 +1,10 @@
 // Acquires and releases of threads and handlers: <mortise/detail/start.hpp>.
 #include <functional>
-#include <mutex>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
+#include "embed/api/async_call.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/locker_turn.hpp"
 #include "embed/holds/release.hpp"
@@ -19,56 +18,6 @@
 namespace mortise::detail {
 
 namespace {
-
-// The state of an asynchronous call. It lives until the handler was called.
-class AsyncCall final : public Completion,
-                        public Notifier::Job,
-                        public std::enable_shared_from_this<AsyncCall> {
-public:
-    AsyncCall(std::shared_ptr<CallGate> gate, Attempt attempt, std::unique_ptr<Finish> finish)
-        : gate_{std::move(gate)}, attempt_{attempt}, finish_{std::move(finish)} {}
-
-    // Called after the call has begun, since a cancellation before that would have no effect. The
-    // call may have ended by then.
-    void cancel_with(const std::stop_token& token, std::shared_ptr<Canceller> canceller) noexcept {
-        const std::scoped_lock lock{mutex_};
-        if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{std::move(canceller)});
-    }
-
-    void complete(CallOutcome outcome) noexcept override {
-        outcome_.emplace(std::move(outcome));
-        const auto self = weak_from_this().lock();  // shared_from_this() is declared to throw
-        // A closed node has no threads any more, so a new thread calls the handler. If none can be
-        // started, it is called here: that is better than never.
-        if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
-    }
-
-    void run() override {
-        auto outcome = *std::move(outcome_);
-        std::unique_ptr<Finish> finish;
-        {
-            const std::scoped_lock lock{mutex_};
-            finish = std::move(finish_);
-            stop_.reset();
-        }
-        interpret(attempt_, outcome);
-        (*finish)(outcome.error, std::move(outcome.hold));
-    }
-
-private:
-    struct Cancel {
-        std::shared_ptr<Canceller> canceller;
-        void operator()() const noexcept { canceller->cancel(); }
-    };
-    using OnStop = std::stop_callback<Cancel>;
-
-    const std::shared_ptr<CallGate> gate_;
-    const Attempt attempt_;
-    std::optional<CallOutcome> outcome_;
-    std::mutex mutex_;
-    std::unique_ptr<Finish> finish_;
-    std::optional<OnStop> stop_;
-};
 
 HoldWishes take_wishes(AcquireOptions& options) {
     return {std::move(options.on_at_risk), std::move(options.on_suspended),
@@ -101,12 +50,8 @@ private:
     const std::unique_ptr<Finish> next_;
 };
 
-// Completes a call that has no node.
-void finish_elsewhere(std::unique_ptr<Finish> finish, Errc error) {
-    const auto task = [error, finish = std::shared_ptr<Finish>{std::move(finish)}] {
-        (*finish)(error, Hold{});
-    };
-    if (!run_elsewhere(task)) task();
+AsyncCall::Reading reading_of(Attempt attempt) {
+    return [attempt](CallOutcome& outcome) { interpret(attempt, outcome); };
 }
 
 void tell(ErrorDetail& detail, CallOutcome& outcome) {
@@ -219,7 +164,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         finish = std::move(outer);
     }
     auto begun = begin(*gate, order);
-    auto call = std::make_shared<AsyncCall>(gate, order.attempt, std::move(finish));
+    auto call = std::make_shared<AsyncCall>(gate, reading_of(order.attempt), std::move(finish));
     const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag());
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     if (locker && !bad) {
@@ -249,7 +194,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
 void start_release(Hold hold, std::unique_ptr<Finish> finish) {
     const auto record = HoldRecord::of(hold);
     if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
-    auto call = std::make_shared<AsyncCall>(record->gate(), Attempt::once, std::move(finish));
+    auto call =
+        std::make_shared<AsyncCall>(record->gate(), reading_of(Attempt::once), std::move(finish));
     HoldRecord::take(hold);
     const auto given = give_back(*record, record->gate()->next_tag(), call);
     if (!given.asked) call->complete({given.error, {}, {}});

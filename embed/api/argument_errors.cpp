@@ -2,6 +2,7 @@
 
 #include "core/locks/limits.hpp"
 #include "embed/values/terms.hpp"
+#include <mortise/latch.hpp>
 
 namespace mortise::detail {
 
@@ -52,6 +53,15 @@ std::string_view unsound_name(std::string_view name) {
 
 std::string_view unsound_label(std::string_view label) {
     return label.size() <= core::label_bytes_max ? "" : "a label has at most 256 bytes";
+}
+
+std::string_view unsound_count(std::ptrdiff_t n) {
+    return n >= 0 && n <= Latch::max() ? "" : "a count of a latch is from 0 to Latch::max()";
+}
+
+std::string_view unsound_arrival(bool has_time, const WaitOptions& options) {
+    if (!has_time) return "a party that arrives waits for a time above zero";
+    return unsound_label(options.label);
 }
 
 std::string_view unsound_reason(std::string_view name, std::string_view reason) {

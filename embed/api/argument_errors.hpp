@@ -1,6 +1,7 @@
 // Why a request is invalid, in words: the reason of a LockError with invalid_argument.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace mortise::detail {
 [[nodiscard]] std::string_view unsound_label(std::string_view label);
 // `least` is the lowest valid limit of a semaphore.
 [[nodiscard]] std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least);
+// Of a latch.
+[[nodiscard]] std::string_view unsound_count(std::ptrdiff_t n);
+// Of a party at a barrier: whether it has any time to wait, and its options.
+[[nodiscard]] std::string_view unsound_arrival(bool has_time, const WaitOptions& options);
 // For Node::request_release and Node::break_lock.
 [[nodiscard]] std::string_view unsound_reason(std::string_view name, std::string_view reason);
 [[nodiscard]] std::string_view unsound_break(std::string_view name, FencingToken expected,

@@ -18,6 +18,15 @@ bool has_passed(std::error_code& ec) {
     return passed;
 }
 
+bool is_open_latch(CallOutcome& inspected, std::ptrdiff_t expected) {
+    if (inspected.error) return false;
+    const bool is_known = !inspected.locks.empty() && inspected.locks.front().is_used();
+    if (!is_known) return expected == 0;
+    const auto& latch = inspected.locks.front().latch;
+    if (!latch) inspected.error = Errc::kind_mismatch;
+    return latch && latch->remaining == 0;
+}
+
 Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unsound,
               core::RequestBody body, Deadline deadline, const WaitOptions& options) {
     if (!runtime) return {Errc::node_stopped, {}};

@@ -26,6 +26,10 @@ struct Awaited {
 [[nodiscard]] Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unsound,
                             core::RequestBody body, Deadline deadline, const WaitOptions& options);
 
+// What an inspection says of a latch: whether its count is zero, or would be if it were created
+// with `expected`. Sets the error if the name is something else.
+[[nodiscard]] bool is_open_latch(CallOutcome& inspected, std::ptrdiff_t expected);
+
 // Returns whether the wait passed. The end of its time is no error.
 [[nodiscard]] bool has_passed(std::error_code& ec);
 

@@ -37,18 +37,33 @@ core::Arrive arrival(const std::string& name, std::ptrdiff_t parties, bool drops
     return {name, static_cast<std::uint32_t>(parties), drops, std::move(label)};
 }
 
-std::string_view unsound_wait(Deadline deadline, const WaitOptions& options) {
-    if (deadline <= std::chrono::steady_clock::now())
-        return "a party that arrives waits for a time above zero";
-    return detail::unsound_label(options.label);
+// A time above zero may be over before the arrival is sent: then the party gives up (S48).
+struct Patience {
+    Deadline deadline;
+    bool has_time;
+};
+
+Patience for_a(Duration time) {
+    return {detail::deadline_of(time), time > Duration::zero()};
+}
+
+Patience until(Deadline deadline) {
+    return {deadline, deadline > std::chrono::steady_clock::now()};
 }
 
 detail::Awaited wait_for_phase(const std::shared_ptr<detail::NodeRuntime>& node,
-                               const std::string& name, std::ptrdiff_t parties, Deadline deadline,
+                               const std::string& name, std::ptrdiff_t parties, Patience patience,
                                const WaitOptions& options) {
-    return explained(detail::await(node, unsound_wait(deadline, options),
-                                   arrival(name, parties, false, options.label), deadline,
+    return explained(detail::await(node, detail::unsound_arrival(patience.has_time, options),
+                                   arrival(name, parties, false, options.label), patience.deadline,
                                    options));
+}
+
+// Whether all have arrived in time. Throws if the call fails.
+bool passed(detail::Awaited end, const std::string& name) {
+    const bool passed = has_passed(end.error);
+    detail::throw_if(end.error, name, end.why);
+    return passed;
 }
 
 }  // namespace
@@ -67,8 +82,7 @@ Barrier& Barrier::operator=(Barrier&&) noexcept = default;
 Barrier::~Barrier() = default;
 
 void Barrier::arrive_and_wait(const WaitOptions& options, std::error_code& ec) {
-    ec = wait_for_phase(node_, name_, parties_, detail::deadline_of(options.wait_max), options)
-             .error;
+    ec = wait_for_phase(node_, name_, parties_, for_a(options.wait_max), options).error;
 }
 
 void Barrier::arrive_and_wait(std::error_code& ec) {
@@ -76,14 +90,13 @@ void Barrier::arrive_and_wait(std::error_code& ec) {
 }
 
 void Barrier::arrive_and_wait(const WaitOptions& options) {
-    const auto end =
-        wait_for_phase(node_, name_, parties_, detail::deadline_of(options.wait_max), options);
+    const auto end = wait_for_phase(node_, name_, parties_, for_a(options.wait_max), options);
     detail::throw_if(end.error, name_, end.why);
 }
 
 bool Barrier::arrive_and_wait_until(Deadline deadline, const WaitOptions& options,
                                     std::error_code& ec) {
-    ec = wait_for_phase(node_, name_, parties_, deadline, options).error;
+    ec = wait_for_phase(node_, name_, parties_, until(deadline), options).error;
     return has_passed(ec);
 }
 
@@ -92,14 +105,12 @@ bool Barrier::arrive_and_wait_until(Deadline deadline, std::error_code& ec) {
 }
 
 bool Barrier::arrive_and_wait_until(Deadline deadline, const WaitOptions& options) {
-    auto end = wait_for_phase(node_, name_, parties_, deadline, options);
-    const bool passed = has_passed(end.error);
-    detail::throw_if(end.error, name_, end.why);
-    return passed;
+    return passed(wait_for_phase(node_, name_, parties_, until(deadline), options), name_);
 }
 
 bool Barrier::arrive_and_wait_for(Duration time, const WaitOptions& options, std::error_code& ec) {
-    return arrive_and_wait_until(detail::deadline_of(time), options, ec);
+    ec = wait_for_phase(node_, name_, parties_, for_a(time), options).error;
+    return has_passed(ec);
 }
 
 bool Barrier::arrive_and_wait_for(Duration time, std::error_code& ec) {
@@ -107,7 +118,7 @@ bool Barrier::arrive_and_wait_for(Duration time, std::error_code& ec) {
 }
 
 bool Barrier::arrive_and_wait_for(Duration time, const WaitOptions& options) {
-    return arrive_and_wait_until(detail::deadline_of(time), options);
+    return passed(wait_for_phase(node_, name_, parties_, for_a(time), options), name_);
 }
 
 void Barrier::arrive_and_drop(std::error_code& ec) {

@@ -18,20 +18,12 @@ static_assert(Latch::max() == core::latch_max);
 
 namespace {
 
-constexpr bool is_count(std::ptrdiff_t n) {
-    return n >= 0 && n <= Latch::max();
-}
-
-std::string_view unsound_count(std::ptrdiff_t n) {
-    return is_count(n) ? "" : "a count of a latch is from 0 to Latch::max()";
-}
-
 // The cluster refuses a count only when less than that remains.
 detail::Written counted(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
                         std::ptrdiff_t expected, std::ptrdiff_t n) {
     const core::CountDown body{name, static_cast<std::uint32_t>(expected),
-                               is_count(n) ? static_cast<std::uint32_t>(n) : 0U};
-    auto written = detail::write(node, unsound_count(n), body);
+                               static_cast<std::uint32_t>(n)};
+    auto written = detail::write(node, detail::unsound_count(n), body);
     if (written.error == Errc::invalid_argument && written.why.empty())
         written.why = "less than that remains to be counted";
     return written;
@@ -55,7 +47,7 @@ bool is_past(Deadline deadline) {
 Latch::Latch(const Node& node, std::string_view name, std::ptrdiff_t expected)
     : node_{detail::runtime_or_throw(node, name)}, name_{name}, expected_{expected} {
     auto why = detail::unsound_name(name);
-    if (why.empty()) why = unsound_count(expected);
+    if (why.empty()) why = detail::unsound_count(expected);
     if (!why.empty()) detail::throw_if(Errc::invalid_argument, name, why);
 }
 
@@ -85,14 +77,10 @@ bool Latch::try_wait(ReadLevel level, std::error_code& ec) const {
     core::InspectCall call;
     call.name = name_;
     call.local = level == ReadLevel::local;
-    const auto outcome = detail::ask(node_->gate(), std::move(call));
+    auto outcome = detail::ask(node_->gate(), std::move(call));
+    const bool is_open = detail::is_open_latch(outcome, expected_);
     ec = outcome.error;
-    if (ec) return false;
-    const bool is_known = !outcome.locks.empty() && outcome.locks.front().is_used();
-    if (!is_known) return expected_ == 0;
-    const auto& latch = outcome.locks.front().latch;
-    if (!latch) ec = Errc::kind_mismatch;
-    return latch && latch->remaining == 0;
+    return is_open;
 }
 
 bool Latch::try_wait(std::error_code& ec) const {

@@ -178,6 +178,11 @@ Subscription Node::on_event(NodeEventSink sink) {
     return runtime_->events().subscribe(std::move(sink));
 }
 
+Subscription Node::on_metrics(Duration interval, MetricsSink sink) {
+    if (!runtime_ || runtime_->is_forked()) return {};
+    return runtime_->metrics_hub().subscribe(interval, std::move(sink));
+}
+
 // --- acquire -----------------------------------------------------------------------------------
 
 Hold Node::acquire(std::string_view name, const AcquireOptions& options, std::error_code& ec) {

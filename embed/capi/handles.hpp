@@ -3,16 +3,28 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 
 #include <mortise.h>
 
+#include "embed/capi/error.hpp"
 #include "embed/capi/lost_watch.hpp"
 #include <mortise/config.hpp>
+#include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>
 #include <mortise/node.hpp>
+
+namespace mortise::capi {
+
+// The object for a hold; null without one. If there is no memory for it, the hold is released on
+// the way.
+[[nodiscard]] mortise_hold* handle_of(std::optional<Hold> hold);
+
+}  // namespace mortise::capi
 
 struct mortise_config {
     mortise::Config config;
@@ -34,3 +46,20 @@ struct mortise_hold {
     std::shared_ptr<mortise::capi::LostWatch> watch;
     std::atomic<bool> is_released = false;
 };
+
+namespace mortise::capi {
+
+inline void fail_if(const mortise_hold& hold, std::error_code ec) {
+    if (ec) throw HoldFailure{ec, hold.name};
+}
+
+// Ends the hold with `end`, which returns why it failed. The lost callback is over then.
+template <class End>
+void give_up(mortise_hold& hold, const End& end) {
+    if (hold.watch->is_of_parent()) fail_if(hold, Errc::forked);
+    hold.watch->end();
+    if (hold.is_released.exchange(true)) fail_if(hold, Errc::not_held);
+    fail_if(hold, end(hold.hold));
+}
+
+}  // namespace mortise::capi

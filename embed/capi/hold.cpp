@@ -44,17 +44,6 @@ const mortise_hold& existing(const mortise_hold* hold) {
     return *hold;
 }
 
-void fail_if(const mortise_hold& hold, std::error_code ec) {
-    if (ec) throw HoldFailure{ec, hold.name};
-}
-
-void release(mortise_hold& hold) {
-    if (hold.watch->is_of_parent()) fail_if(hold, Errc::forked);
-    hold.watch->end();
-    if (hold.is_released.exchange(true)) fail_if(hold, Errc::not_held);
-    fail_if(hold, hold.hold.release());
-}
-
 char* copy_of(std::string_view bytes) {
     auto* const copy = new char[bytes.size() + 1];
     bytes.copy(copy, bytes.size());
@@ -63,12 +52,22 @@ char* copy_of(std::string_view bytes) {
 }
 
 }  // namespace
+
+mortise_hold* handle_of(std::optional<Hold> hold) {
+    if (!hold) return nullptr;
+    auto name = hold->name();
+    auto previous = hold->previous();
+    auto watch = std::make_shared<LostWatch>();
+    return new mortise_hold{std::move(*hold), std::move(name), std::move(previous),
+                            std::move(watch)};
+}
+
 }  // namespace mortise::capi
 
 int mortise_hold_release(mortise_hold* hold, mortise_error** error) {
     return guarded(error, [&] {
         require(hold != nullptr, "hold is NULL");
-        release(*hold);
+        give_up(*hold, [](mortise::Hold& held) { return held.release(); });
     });
 }
 

@@ -50,16 +50,6 @@ mortise_status status_of(const Status& status) {
     return known;
 }
 
-// If there is no memory for the object, the hold is released on the way.
-mortise_hold* handle_of(std::optional<Hold> hold) {
-    if (!hold) return nullptr;
-    auto name = hold->name();
-    auto previous = hold->previous();
-    auto watch = std::make_shared<LostWatch>();
-    return new mortise_hold{std::move(*hold), std::move(name), std::move(previous),
-                            std::move(watch)};
-}
-
 // `ask` is the one of the acquiring calls.
 template <class Ask>
 int acquire(mortise_node* node, const char* name, std::size_t name_length,

@@ -45,6 +45,7 @@ public:
         check_advertise();
         check_timing();
         check_limits();
+        check_observability();
     }
 
 private:
@@ -248,6 +249,12 @@ private:
         check_range("limits.outbox_bytes", limits.outbox_bytes, mebibyte, bytes_max);
         check_range("limits.connections", limits.connections, 1, connections_max);
         check_range("limits.clients", limits.clients, 1, connections_max);
+    }
+
+    void check_observability() const {
+        const auto& watched = config_.observability;
+        check_duration("observability.slow_hold", watched.slow_hold, Duration::zero());
+        check_duration("observability.long_wait", watched.long_wait, Duration::zero());
     }
 
     const Config& config_;

@@ -35,6 +35,8 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("limits.outbox_bytes", config.limits.outbox_bytes);
     visit("limits.connections", config.limits.connections);
     visit("limits.clients", config.limits.clients);
+    visit("observability.slow_hold", config.observability.slow_hold);
+    visit("observability.long_wait", config.observability.long_wait);
 }
 
 // Reads a value from text. Returns what is wrong with it, or nothing.

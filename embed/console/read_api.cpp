@@ -11,6 +11,7 @@
 
 #include "embed/console/answers.hpp"
 #include "embed/console/json_form.hpp"
+#include <mortise/prometheus.hpp>
 
 namespace mortise::console {
 
@@ -110,6 +111,8 @@ bool ReadApi::answer(const httplib::Request& request, httplib::Response& respons
         waits(request, response);
     else if (request.path == "/api/v1/events")
         streams_.answer(request, response);
+    else if (request.path == "/metrics")
+        response.set_content(prometheus_text(node_), std::string{prometheus_content_type});
     else
         return false;
     return true;

@@ -1,4 +1,4 @@
-// What /api/v1 answers to GET: the node, the names, who waits.
+// What /api/v1 and /metrics answer to GET: the node, the names, who waits.
 #pragma once
 
 #include <httplib.h>

@@ -160,6 +160,7 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
     const auto tag = call.tag;
     const auto name = call.request.names.front().name;
     core::LockCache::Waiter caller{tag, user_of(order.options), waits_until(order, call)};
+    acquire.call.set_began(steady_now());
     acquire.completion =
         std::make_shared<AskingCall>(shared_from_this(), name, tag, std::move(acquire.completion));
     SubmittedCalls one;
@@ -222,9 +223,7 @@ GivenBack GrantCache::leave(HoldRecord& hold, core::CallTag tag,
 GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
                                  std::shared_ptr<Completion> waiting) noexcept {
     for (;;) {
-        auto turn = state_.with([&](State& state) {
-            return turn_after(state, state.cache.released(grant, steady_now()));
-        });
+        auto turn = state_.with([&](State& state) { return turn_after(state, grant); });
         if (turn.is_over()) return {};
         end(turn.timed_out, Errc::timed_out);
         if (turn.use) {
@@ -238,8 +237,10 @@ GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
     }
 }
 
-GrantCache::Turn GrantCache::turn_after(State& state, core::LockCache::Released released) {
+GrantCache::Turn GrantCache::turn_after(State& state, core::OperationId grant) {
     Turn turn;
+    turn.began = steady_now();
+    auto released = state.cache.released(grant, turn.began);
     if (released.back) turn.back = leaving(state, std::move(*released.back));
     turn.asking = state.calls.leave(released.asking);
     turn.timed_out = state.calls.leave({std::move(released.timed_out)});
@@ -265,9 +266,12 @@ bool GrantCache::hand_over(Turn& turn) noexcept {
         return false;
     }
     ++served_;
-    std::ignore = forget(turn.next.front().call.tag());
-    AskingCall::caller_of(turn.next.front())
-        .complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
+    auto& next = turn.next.front();
+    std::ignore = forget(next.call.tag());
+    const auto now = steady_now();
+    acquire_time_.count(now - next.call.began());
+    hand_over_time_.count(now - turn.began);
+    AskingCall::caller_of(next).complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "embed/holds/release.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
+#include "embed/values/duration_buckets.hpp"
 #include <mortise/detail/start.hpp>
 
 namespace mortise::detail {
@@ -86,6 +87,11 @@ public:
     // The callers that gave up while they waited here, and those that wait now.
     [[nodiscard]] std::uint64_t timed_out() const { return timed_out_; }
     [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
+    // Of the served ones: those that a caller of this node handed over to the next one. Their
+    // times: from the call until it was granted, and from the release until then.
+    [[nodiscard]] std::uint64_t handed_over() const { return hand_over_time_.read().total(); }
+    [[nodiscard]] DurationHistogram acquire_time() const { return acquire_time_.read(); }
+    [[nodiscard]] DurationHistogram hand_over_time() const { return hand_over_time_.read(); }
     [[nodiscard]] std::size_t waiting() const {
         return state_.with([](const State& state) { return state.cache.waiters(); });
     }
@@ -114,6 +120,7 @@ private:
         SubmittedCalls next{};  // this caller gets the use
         std::optional<core::LockCache::Use> use{};
         Record grant{};
+        core::Instant began{};  // on the steady clock
         SubmittedCalls asking{};
         SubmittedCalls timed_out{};
         [[nodiscard]] bool is_over() const {  // the grant stays here, unused
@@ -132,7 +139,7 @@ private:
     [[nodiscard]] Record new_use(const Record& grant, core::LockCache::Use use);
     [[nodiscard]] Hold use_of(const Record& grant, Record again, core::LockCache::Use use);
     void remember(const Record& grant, const Record& use);
-    [[nodiscard]] static Turn turn_after(State& state, core::LockCache::Released released);
+    [[nodiscard]] static Turn turn_after(State& state, core::OperationId grant);
     [[nodiscard]] bool hand_over(Turn& turn) noexcept;
     void send(SubmittedCalls acquires) noexcept;
     [[nodiscard]] SubmittedCalls leave_after(const Submitted& refused) noexcept;
@@ -153,6 +160,8 @@ private:
     std::atomic<std::uint64_t> served_ = 0;
     std::atomic<std::uint64_t> timed_out_ = 0;
     std::atomic<std::uint64_t> cancelled_ = 0;
+    SharedHistogram acquire_time_;
+    SharedHistogram hand_over_time_;
 };
 
 }  // namespace mortise::detail

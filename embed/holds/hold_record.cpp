@@ -24,6 +24,7 @@ std::unique_ptr<HoldRecord::Rare> HoldRecord::rare_of(core::Acquired& granted,
     auto rare = std::make_unique<Rare>();
     rare->ends = granted.ends;
     rare->progress_timeout = progress;
+    rare->is_cached = granted.cached_tokens != 0;
     for (const auto number : first.slots)
         rare->slots.push_back({number, from_core(first.token)});
     if (is_set) {
@@ -58,25 +59,25 @@ std::shared_ptr<const HoldContext> with_cache(const std::shared_ptr<const HoldCo
 
 HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
                        core::Nanoseconds progress_timeout, bool is_noted_in_cache)
-    : context_{std::move(context)},
+    : mode_{is_set(granted) ? LockMode::exclusive : from_core(granted.parts.front().mode)},
+      is_noted_in_cache_{is_noted_in_cache},
+      context_{std::move(context)},
       operation_{granted.hold},
       name_{is_set(granted) ? std::string_view{} : granted.parts.front().name},
       rare_{rare_of(granted, progress_timeout)},
       release_{prepared(core::ReleaseCall{{}, granted.hold})},
-      token_{is_set(granted) ? 0 : from_core(granted.parts.front().token).raw()},
-      mode_{is_set(granted) ? LockMode::exclusive : from_core(granted.parts.front().mode)},
-      is_noted_in_cache_{is_noted_in_cache} {
+      token_{is_set(granted) ? 0 : from_core(granted.parts.front().token).raw()} {
     begin_work();
 }
 
 HoldRecord::HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
                        LockMode mode, FencingToken token, bool is_noted_in_cache,
                        std::stop_source stop)
-    : context_{std::move(context)},
+    : mode_{mode},
+      is_noted_in_cache_{is_noted_in_cache},
+      context_{std::move(context)},
       rare_{std::move(rare)},
       token_{token.raw()},
-      mode_{mode},
-      is_noted_in_cache_{is_noted_in_cache},
       stop_{std::move(stop)} {}
 
 HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, core::LockCache::Use use,
@@ -117,6 +118,12 @@ const core::Previous& HoldRecord::former_holder() const {
     if (!rare_) return nobody;
     if (rare_->part != nullptr) return rare_->part->previous;
     return grant() && !is_use() ? grant()->former_holder() : rare_->previous;
+}
+
+void HoldRecord::set_published(core::Instant steady) {
+    if (!is_cached_grant() || rare_->is_published) return;
+    rare_->is_published = true;
+    granted_at_ = steady;
 }
 
 std::stop_token HoldRecord::lost() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -153,6 +154,21 @@ public:
     // somebody may still be notified of its loss.
     [[nodiscard]] bool may_be_used_again() const;
     void use_again(core::LockCache::Use use);
+    // When the core thread made it of a grant, on the steady clock. Used on that thread only.
+    void set_granted_at(core::Instant steady) { granted_at_ = steady; }
+    [[nodiscard]] core::Instant granted_at() const { return whole().granted_at_; }
+    // Since when its owner certainly has it, on the steady clock. Empty for a cached grant, unless
+    // another request waits for it: then since the cluster was told who uses it (S45).
+    [[nodiscard]] std::optional<core::Instant> in_use_since() const {
+        if (is_cached_grant() && !rare_->is_published) return std::nullopt;
+        return granted_at_;
+    }
+    void set_published(core::Instant steady);
+    // The number of warnings of its age. Used on the core thread only, like the times.
+    [[nodiscard]] std::uint8_t age_warnings() const { return age_warnings_; }
+    void set_age_warnings(std::uint8_t number) { age_warnings_ = number; }
+    // It is a cached grant, whoever uses it.
+    [[nodiscard]] bool is_cached_grant() const { return rare_ && rare_->is_cached; }
     // It is one of several holds that are released together.
     [[nodiscard]] bool is_part_of_set() const { return rare_ && rare_->part != nullptr; }
     // Null if the record shares no grant.
@@ -212,6 +228,8 @@ private:
         core::Instant ends = core::Instant::never();  // its max_hold, on the boot clock
         core::Nanoseconds progress_timeout{0};
         std::atomic<std::int64_t> works_until{core::Instant::never().ns};
+        bool is_cached = false;
+        bool is_published = false;               // on the core thread only
         Guarded<std::weak_ptr<HoldRecord>> use;  // of a cached grant
     };
     HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
@@ -219,18 +237,22 @@ private:
     static std::unique_ptr<Rare> rare_of(core::Acquired& granted, core::Nanoseconds progress);
     static std::unique_ptr<Rare> sharing(std::shared_ptr<HoldRecord> grant);
 
-    const std::shared_ptr<const HoldContext> context_;
-    const core::OperationId operation_;  // not set if it shares a grant
-    const core::CompactText name_;       // likewise
-    const std::unique_ptr<Rare> rare_;
-    SubmittedCalls release_;
-    std::atomic<std::int64_t> token_;
+    // There may be a million records. These fit into the padding behind the base class.
     std::atomic<LockMode> mode_;
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::atomic<bool> given_back_{false};
     mutable std::atomic<bool> has_listener_{false};  // lost() was called for this use
     const bool is_noted_in_cache_;
+    std::uint8_t age_warnings_ = 0;
+
+    const std::shared_ptr<const HoldContext> context_;
+    const core::OperationId operation_;  // not set if it shares a grant
+    const core::CompactText name_;       // likewise
+    const std::unique_ptr<Rare> rare_;
+    SubmittedCalls release_;
+    core::Instant granted_at_;
+    std::atomic<std::int64_t> token_;
     std::stop_source stop_;  // without a state in a record that has the one of its grant
     // set before others can see the record; few holds have one
     std::shared_ptr<HoldWatcher> watcher_;

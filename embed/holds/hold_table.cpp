@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "embed/values/clocks.hpp"
+#include "embed/values/duration_buckets.hpp"
 #include "embed/values/lock_mode.hpp"
 
 namespace mortise::detail {
@@ -26,6 +27,7 @@ Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout,
     const auto& lease = context->lease;
     auto record = std::make_shared<HoldRecord>(std::move(granted), context, progress_timeout,
                                                user && tokens == 0);
+    record->set_granted_at(steady_now());
     lease->add(record);
     // The lease thread may have taken its list just before, so the new hold checks the lease
     // itself.
@@ -58,7 +60,28 @@ std::shared_ptr<HoldRecord> HoldTable::take(core::OperationId hold) {
 }
 
 void HoldTable::given_back(core::OperationId hold) {
-    if (holds_.contains(hold)) take(hold);
+    if (!holds_.contains(hold)) return;
+    const auto record = take(hold);
+    const auto now = steady_now();
+    ++counts_.released;
+    measure_hold(*record, now);
+    const auto token = static_cast<std::uint64_t>(record->token().raw());
+    hand_overs_.released(core::FencingToken{token}, now);
+}
+
+void HoldTable::published(core::OperationId hold) {
+    if (const auto found = find(hold)) found->set_published(steady_now());
+}
+
+// A cached grant says nothing of the times for which its users held it.
+void HoldTable::measure_hold(const HoldRecord& hold, core::Instant now) {
+    if (!hold.is_cached_grant()) count(counts_.hold_time, now - hold.granted_at());
+}
+
+void HoldTable::measure_hand_over(const HoldRecord& granted, core::Instant began) {
+    const auto took =
+        hand_overs_.granted(granted.former_holder().token, began, granted.granted_at());
+    if (took) count(counts_.hand_over_time, *took);
 }
 
 // All holds of that lease are suspended, and all owners of a locker's grant are notified. The lease
@@ -100,9 +123,20 @@ void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
         if (marked) parts_.losses.post(hold);
         return;
     }
-    ++holds_lost_;
+    count_lost(hold->why_lost());
+    measure_hold(*hold, steady_now());
     if (marked) parts_.losses.post(hold);
     report_lost(*hold, cached.token);
+}
+
+void HoldTable::count_lost(LossReason why) {
+    if (why == LossReason::broken) {
+        ++counts_.lost_broken;
+    } else if (why == LossReason::node_stopped) {
+        ++counts_.lost_node_stopped;
+    } else {
+        ++counts_.lost_expired;
+    }
 }
 
 void HoldTable::report_lost(const HoldRecord& hold, core::FencingToken of_use) noexcept {
@@ -158,6 +192,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
     core::Calls releases;
     const bool same = lease_ && lease_->session() == lease.session;
     if (same) {
+        measure_slack();
         lasting_->extend(lease.valid_until);
     } else {
         if (lasting_) lasting_->end();
@@ -174,6 +209,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
         lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_, lasting_);
         context_ = context_of(lease_);
         if (!same) {
+            ++counts_.sessions_opened;
             parts_.events.publish(
                 {.kind = NodeEvent::Kind::session_opened, .session = lease.session.raw()});
         }
@@ -182,12 +218,18 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
     return releases;
 }
 
+// Of a lease that is over nothing was left.
+void HoldTable::measure_slack() {
+    const auto left = lease_->is_over() ? core::Nanoseconds{0} : lease_->valid_until() - boot_now();
+    count(counts_.renewal_slack, left);
+}
+
 std::shared_ptr<const HoldContext> HoldTable::context_of(std::shared_ptr<Lease> lease) const {
     return std::make_shared<HoldContext>(HoldContext{std::move(lease), parts_.gate, parts_.cache});
 }
 
 void HoldTable::session_expired() {
-    ++sessions_expired_;
+    ++counts_.sessions_expired;
     parts_.events.publish(
         {.kind = NodeEvent::Kind::session_expired, .session = lease_->session().raw()});
 }

@@ -15,10 +15,12 @@
 #include "core/base/paged_set.hpp"
 #include "core/node/event.hpp"
 #include "embed/holds/grant_cache.hpp"
+#include "embed/holds/hand_overs.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/lease_thread.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
+#include <mortise/metrics.hpp>
 
 namespace mortise::detail {
 
@@ -31,6 +33,19 @@ struct HoldTableParts {
     std::shared_ptr<GrantCache> cache;
 };
 
+// Counters and times since the start.
+struct HoldCounts {
+    std::uint64_t released = 0;  // by their owners
+    std::uint64_t lost_expired = 0;
+    std::uint64_t lost_broken = 0;
+    std::uint64_t lost_node_stopped = 0;
+    std::uint64_t sessions_opened = 0;
+    std::uint64_t sessions_expired = 0;
+    DurationHistogram hold_time{};
+    DurationHistogram renewal_slack{};
+    DurationHistogram hand_over_time{};
+};
+
 class HoldTable {
 public:
     // A lease with less than `margin` left is at risk.
@@ -41,6 +56,8 @@ public:
     // `user`: who asked, if the grant may be cached.
     [[nodiscard]] Hold add(core::Acquired granted, core::Nanoseconds progress_timeout = {},
                            std::optional<core::LockCache::User> user = {});
+    // When its caller began to wait, on the steady clock, for the time of a hand-over.
+    void measure_hand_over(const HoldRecord& granted, core::Instant began);
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold);
     void lost(const core::HoldLost& lost);
@@ -59,11 +76,25 @@ public:
     // The node stops or abandons its session.
     void lose_everything(LossReason why);
 
+    // Calls visit(operation, record) for the holds from `first` on, until it returns false. True if
+    // it came to the end.
+    template <class Visit>
+    bool each_from(core::OperationId first, const Visit& visit) const {
+        for (auto next = holds_.lower_bound(first); next != holds_.end(); ++next) {
+            if (!visit(next->key, *next->value)) return false;
+        }
+        return true;
+    }
+    // The cluster learns who uses this cached grant.
+    void published(core::OperationId hold);
+
     [[nodiscard]] bool has_valid_lease() const;
     [[nodiscard]] std::size_t size() const { return holds_.size(); }
-    // The number since the start.
-    [[nodiscard]] std::uint64_t holds_lost() const { return holds_lost_; }
-    [[nodiscard]] std::uint64_t sessions_expired() const { return sessions_expired_; }
+    [[nodiscard]] const HoldCounts& counts() const { return counts_; }
+    [[nodiscard]] std::uint64_t holds_lost() const {
+        return counts_.lost_expired + counts_.lost_broken + counts_.lost_node_stopped;
+    }
+    [[nodiscard]] std::uint64_t sessions_expired() const { return counts_.sessions_expired; }
 
 private:
     [[nodiscard]] std::shared_ptr<HoldRecord> find(core::OperationId hold) const;
@@ -72,10 +103,13 @@ private:
     void look_later(core::OperationId hold, core::Instant works_until);
     [[nodiscard]] std::shared_ptr<const HoldContext> context_of(std::shared_ptr<Lease> lease) const;
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
+    void count_lost(LossReason why);
+    void measure_hold(const HoldRecord& hold, core::Instant now);
     // `of_use`: of the use of a cached grant; otherwise not set.
     void report_lost(const HoldRecord& hold, core::FencingToken of_use) noexcept;
     void publish_lost(const HoldRecord& hold, std::string_view name, FencingToken token);
     void session_expired();
+    void measure_slack();
     [[nodiscard]] core::Calls give_back_holds_of(const Lease& lease);
 
     const HoldTableParts parts_;
@@ -90,8 +124,8 @@ private:
     std::shared_ptr<const HoldContext> lasting_context_;
     // when the owners were last notified that the lasting lease had ended
     core::Instant ran_out_at_;
-    std::uint64_t holds_lost_ = 0;
-    std::uint64_t sessions_expired_ = 0;
+    HandOvers hand_overs_;
+    HoldCounts counts_;
 };
 
 }  // namespace mortise::detail

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
@@ -74,6 +75,15 @@ public:
     }
 };
 
+// What the program throws does not keep the line from its other sink.
+template <class Call>
+void call_guarded(const Call& call) noexcept {
+    try {
+        call();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the program threw
+    }
+}
+
 std::shared_ptr<StderrSink> make_stderr_sink() {
     auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
     formatter->add_flag<LevelFlag>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %* %n: %v");
@@ -85,20 +95,25 @@ std::shared_ptr<StderrSink> make_stderr_sink() {
 }  // namespace
 
 struct NodeLog::State {
+    NodeId node = 0;
+    std::function<void(const LogRecord&)> records;
     Guarded<RateLimit> limit;
     std::shared_ptr<StderrSink> standard_error;  // unless the program receives the lines
 };
 
 // spdlog's registry is not used, because the whole process shares it.
 NodeLog::NodeLog(const LogConfig& config, NodeId node) : state_{std::make_unique<State>()} {
-    spdlog::sink_ptr sink;
+    state_->node = node;
+    state_->records = config.record_sink;
+    std::vector<spdlog::sink_ptr> sinks;
     if (config.sink) {
-        sink = std::make_shared<ProgramSink>(config.sink);
-    } else {
-        sink = state_->standard_error = make_stderr_sink();
+        sinks.push_back(std::make_shared<ProgramSink>(config.sink));
+    } else if (!config.record_sink) {
+        sinks.push_back(state_->standard_error = make_stderr_sink());
     }
     logger_ = std::make_unique<spdlog::logger>(
-        node == 0 ? "mortise client" : "mortise node " + std::to_string(node), sink);
+        node == 0 ? "mortise client" : "mortise node " + std::to_string(node), sinks.begin(),
+        sinks.end());
     logger_->set_level(to_spdlog(config.level));
     logger_->flush_on(spdlog::level::warn);
     // spdlog's own error handler writes to stderr, whatever sink is configured.
@@ -111,35 +126,45 @@ bool NodeLog::wants(LogLevel level) const noexcept {
     return level != LogLevel::off && logger_->should_log(to_spdlog(level));
 }
 
-void NodeLog::write(LogLevel level, std::string_view cause, std::string_view text) noexcept {
+void NodeLog::write(LogLevel level, std::string_view key, std::string_view text,
+                    Fields fields) noexcept {
     if (!wants(level)) return;
     try {
         const auto now = RateLimit::Clock::now();
         const auto left_out =
-            state_->limit.with([&](RateLimit& limit) { return limit.admit(cause, now); });
+            state_->limit.with([&](RateLimit& limit) { return limit.admit(key, now); });
         if (!left_out) return;
         std::string line = escaped(text.substr(0, line_bytes_max));
         if (text.size() > line_bytes_max) line += "...";
-        if (*left_out > 0) line += " (" + std::to_string(*left_out) + " similar lines left out)";
-        logger_->log(to_spdlog(level), spdlog::string_view_t{line.data(), line.size()});
+        if (state_->records) {
+            const LogRecord record{
+                level, state_->node, key, line, {fields.begin(), fields.end()}, *left_out};
+            call_guarded([&] { state_->records(record); });
+        }
+        write_line(level, std::move(line), *left_out);
     } catch (...) {  // NOLINT(bugprone-empty-catch): a line is not worth more
     }
 }
 
-void NodeLog::debug(std::string_view cause, std::string_view text) noexcept {
-    write(LogLevel::debug, cause, text);
+void NodeLog::write_line(LogLevel level, std::string line, std::uint64_t left_out) {
+    if (left_out > 0) line += " (" + std::to_string(left_out) + " similar lines left out)";
+    logger_->log(to_spdlog(level), spdlog::string_view_t{line.data(), line.size()});
 }
 
-void NodeLog::info(std::string_view cause, std::string_view text) noexcept {
-    write(LogLevel::info, cause, text);
+void NodeLog::debug(std::string_view key, std::string_view text, Fields fields) noexcept {
+    write(LogLevel::debug, key, text, fields);
 }
 
-void NodeLog::warn(std::string_view cause, std::string_view text) noexcept {
-    write(LogLevel::warn, cause, text);
+void NodeLog::info(std::string_view key, std::string_view text, Fields fields) noexcept {
+    write(LogLevel::info, key, text, fields);
 }
 
-void NodeLog::error(std::string_view cause, std::string_view text) noexcept {
-    write(LogLevel::error, cause, text);
+void NodeLog::warn(std::string_view key, std::string_view text, Fields fields) noexcept {
+    write(LogLevel::warn, key, text, fields);
+}
+
+void NodeLog::error(std::string_view key, std::string_view text, Fields fields) noexcept {
+    write(LogLevel::error, key, text, fields);
 }
 
 std::uint64_t NodeLog::left_out() const noexcept {

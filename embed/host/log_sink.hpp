@@ -2,6 +2,8 @@
 // program.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@ public:
     //   2026-11-21T16:30:00.123Z warn mortise node 1: text
     // and a sink receives the part after the level, "mortise node 1: text". Without an id the node
     // is a client, "mortise client: text".
+    // config.record_sink receives the parts of the line; then nothing goes to stderr.
     NodeLog(const LogConfig& config, NodeId node);
     ~NodeLog();
     NodeLog(const NodeLog&) = delete;
@@ -29,21 +32,25 @@ public:
 
     // Whether a line of this level would be written. Use it before composing an expensive line.
     [[nodiscard]] bool wants(LogLevel level) const noexcept;
-    // Writes one line; `text` is escaped (escaped()). `cause` names the place in the code in a word
-    // or two. If a cause repeats too often, its lines are dropped, and its next line reports their
-    // number.
-    void write(LogLevel level, std::string_view cause, std::string_view text) noexcept;
+    using Fields = std::initializer_list<LogField>;
 
-    void debug(std::string_view cause, std::string_view text) noexcept;
-    void info(std::string_view cause, std::string_view text) noexcept;
-    void warn(std::string_view cause, std::string_view text) noexcept;
-    void error(std::string_view cause, std::string_view text) noexcept;
+    // Writes one line; `text` is escaped (escaped()). `key` says what happened, for programs
+    // (LogRecord::key). If a key repeats too often, its lines are dropped, and its next line
+    // reports their number.
+    void write(LogLevel level, std::string_view key, std::string_view text,
+               Fields fields = {}) noexcept;
+
+    void debug(std::string_view key, std::string_view text, Fields fields = {}) noexcept;
+    void info(std::string_view key, std::string_view text, Fields fields = {}) noexcept;
+    void warn(std::string_view key, std::string_view text, Fields fields = {}) noexcept;
+    void error(std::string_view key, std::string_view text, Fields fields = {}) noexcept;
 
     // The number of dropped lines.
     [[nodiscard]] std::uint64_t left_out() const noexcept;
 
 private:
     struct State;
+    void write_line(LogLevel level, std::string line, std::uint64_t left_out);
     std::unique_ptr<spdlog::logger> logger_;
     std::unique_ptr<State> state_;
 };

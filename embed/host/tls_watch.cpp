@@ -111,9 +111,9 @@ core::Result<void> TlsWatch::reload() {
         renewed_ = true;
     }
     changed_.notify_all();
-    parts_.log.info("tls", "uses new certificates");
+    parts_.log.info("certificates_changed", "uses new certificates");
     if (has_other_rights)
-        parts_.log.warn("tls",
+        parts_.log.warn("certificate_rights_changed",
                         "the new certificate has other roles or rules than the former one: "
                         "they take effect at the next start of this node");
     parts_.changed(std::move(*loaded));
@@ -141,7 +141,9 @@ void TlsWatch::run() {
             reload_if_changed();
             warn_of_expiry();
         } catch (const std::exception& error) {
-            parts_.log.warn("tls", std::string{"cannot watch the certificates: "} + error.what());
+            parts_.log.warn("certificates_unwatched",
+                            std::string{"cannot watch the certificates: "} + error.what(),
+                            {{"reason", error.what()}});
         }
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, look_every, [this] { return stopped_ || renewed_; });
@@ -174,7 +176,8 @@ void TlsWatch::reload_if_changed() {
     const auto reloaded = reload();
     const auto problem = reloaded ? std::string{} : reloaded.error().what;
     if (!problem.empty() && problem != refused_)
-        parts_.log.warn("tls", "keeps its former certificates: " + problem);
+        parts_.log.warn("certificates_refused", "keeps its former certificates: " + problem,
+                        {{"reason", problem}});
     refused_ = problem;
 }
 
@@ -189,7 +192,8 @@ void TlsWatch::warn(const std::string& what, Expiry& told, SystemTime expires) {
     if (expiry <= told) return;
     told = expiry;
     const auto text = what + " " + in_words(expiry);
-    parts_.log.write(expiry >= Expiry::day_1 ? LogLevel::error : LogLevel::warn, "tls", text);
+    parts_.log.write(expiry >= Expiry::day_1 ? LogLevel::error : LogLevel::warn,
+                     "certificate_expires", text, {{"certificate", what}});
     parts_.events.publish({.kind = NodeEvent::Kind::certificate_expires, .text = text});
 }
 

@@ -243,12 +243,10 @@ Status ClientLoop::status() const {
 }
 
 Metrics ClientLoop::metrics() const {
-    auto metrics = program_.metrics(program_.counters());
-    metrics.holds_lost += program_.holds().holds_lost();
-    metrics.sessions_expired += program_.holds().sessions_expired();
+    auto metrics = program_.metrics(program_.counted());
     metrics.lost_untold += core_.agent().released_unnotified();
     metrics.log_lines_left_out = parts_.log.left_out();
-    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
+    metrics.late_callbacks = parts_.notifier.slow_tasks() + parts_.losses.slow_tasks();
     return metrics;
 }
 

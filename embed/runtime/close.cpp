@@ -53,6 +53,7 @@ void CoreLoop::end() {
     desk_.close();
     timer_.cancel();
     insecurity_.cancel();
+    ages_.stop();
     stop_network();
     program_.lose_everything();
 }
@@ -72,7 +73,7 @@ void CoreLoop::abandon(const std::string& reason) {
     desk_.close();
     program_.abandon();
     closed();
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
 }
@@ -82,7 +83,7 @@ void CoreLoop::stopped(const std::string& reason) {
     ready_ = false;
     program_.lose_everything();
     // The rest allocates memory, which may fail.
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
     // It must not be called from within one of the network's own calls.

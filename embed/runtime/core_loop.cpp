@@ -78,6 +78,9 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
                 [this] { return is_removed(); }},
                estate.counters},
       began_{steady_now()},
+      ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
+             options_.access},
+            parts_.config.observability},
       insecurity_{parts_.io} {
     if (parts_.config.listen.empty()) return;
     auto network = network_options(parts_, seed);
@@ -104,11 +107,13 @@ void CoreLoop::listen() {
 void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) {
     driver_ = std::make_unique<Driver>(options_, std::move(state),
                                        DriverPorts{log, writer, *this, *this}, read_clocks());
+    members_ = present_members();
 }
 
 void CoreLoop::begin(SubmittedCalls calls) {
     if (network_) network_->start();
     warn_of_insecurity();
+    ages_.start(driver_->core());
     step(core::TimerFired{});
     begin_calls(std::move(calls));
     take_calls();
@@ -118,6 +123,7 @@ void CoreLoop::step(core::Event event) {
     if (ended_ || driver_->is_stopped()) return;
     const bool is_nested = driver_->is_stepping();
     const auto began = read_clocks();
+    if (!is_nested) step_began_ = began.steady;
     driver_->handle(std::move(event), began);
     if (!is_nested) after_step(began.steady);
 }
@@ -131,8 +137,7 @@ void CoreLoop::after_step(core::Instant began) {
     const Duration took = steady_now() - began;
     program_.counters().slowest_loop_turn = std::max(program_.counters().slowest_loop_turn, took);
     if (took <= turn_max) return;
-    ++program_.counters().loop_overruns;
-    parts_.log.debug("overrun", "a step took " + to_string(took));
+    report_overrun(took);
 }
 
 void CoreLoop::written(core::WriteId id) {

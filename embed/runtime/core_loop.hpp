@@ -15,7 +15,9 @@
 #include "embed/holds/lease_thread.hpp"
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
+#include "embed/runtime/age_watch.hpp"
 #include "embed/runtime/client_desk.hpp"
+#include "embed/runtime/commit_times.hpp"
 #include "embed/runtime/driver.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/observer_hub.hpp"
@@ -51,6 +53,12 @@ struct LoopParts {
     DescriptorWatch& descriptors;
 };
 
+// Why a node takes no part for now.
+struct Suspension {
+    std::string why;
+    std::error_code code{};  // what is missing, if anything is
+};
+
 // What one run of the node passes on to the next one in the same process.
 struct Estate {
     std::string listening_at;
@@ -84,7 +92,7 @@ public:
     void fail(const std::string& reason) override;
     // The node stops communicating and holds nothing from here on. Calls wait until it runs again,
     // or until they can no longer be answered in time.
-    void suspend(const std::string& why);
+    void suspend(const Suspension& cause);
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
     [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
@@ -154,6 +162,9 @@ private:
     [[nodiscard]] std::string peers_that_disagree() const;
     void watch_ready();
     void members_changed();
+    [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
+    [[nodiscard]] std::string why_not_ready_now() const;
+    void report_overrun(Duration took);
     void connect_to_peers();
     [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
     // Whether only loopback addresses are dialled of those that an unknown caller names.
@@ -176,6 +187,7 @@ private:
     }
     void disconnect(core::ClientId client) override { desk_.disconnect(client); }
     void applied(const core::Applied& applied) override;
+    void appended(core::LogIndex last) override;
     void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;
     void suspended(core::OperationId hold) override { program_.holds().suspended(hold); }
@@ -216,6 +228,7 @@ private:
     std::vector<core::Member> peers_;  // the peers as the core named them
     // callers that claimed to be members since then
     std::map<core::NodeId, std::string> introduced_;
+    std::map<core::NodeId, std::string> members_;  // and their addresses, as last reported
     std::optional<core::NodeId> leader_;
     core::CallTag close_tag_;
     std::function<void()> closed_;
@@ -225,6 +238,10 @@ private:
     std::optional<std::string> suspended_;  // the reason
     std::string listening_at_;              // while suspended
     core::Instant began_;
+    core::Instant step_began_;
+    core::Instant overrun_told_at_;  // by an event
+    CommitTimes commits_;
+    AgeWatch ages_;
     asio::steady_timer insecurity_;
 };
 

@@ -6,22 +6,24 @@
 namespace mortise::detail {
 
 DiskFailure failure_of(const storage::Error& error) {
-    auto what = error.what;
+    DiskFailure failure{error.what, storage::may_pass(error), error.code == storage::Errc::closed};
     if (error.code == storage::Errc::no_space) {
-        what = "there is no space on the disk: " + what +
-               "; make room on the volume of data_dir, and the node continues";
+        failure.why = "there is no space on the disk: " + error.what +
+                      "; make room on the volume of data_dir, and the node continues";
+        failure.code = std::make_error_code(std::errc::no_space_on_device);
     } else if (error.code == storage::Errc::shortage) {
-        what = "there are no descriptors or threads left: " + what +
-               "; raise the limits of the process (ulimit -n), or end what uses them";
+        failure.why = "there are no descriptors or threads left: " + error.what +
+                      "; raise the limits of the process (ulimit -n), or end what uses them";
+        failure.code = std::make_error_code(std::errc::too_many_files_open);
     }
-    return {what, storage::may_pass(error), error.code == storage::Errc::closed};
+    return failure;
 }
 
 // A full disk or a shortage of descriptors may pass, so the node is suspended. It stops after any
 // other failure (P5).
 void NodeRuntime::disk_failed(const DiskFailure& failure) {
     if (failure.may_pass && !config_.memory_only) {
-        suspend(failure.why, {});
+        suspend({failure.why, failure.code}, {});
     } else {
         loop_->fail(failure.why);
     }

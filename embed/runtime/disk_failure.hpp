@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <system_error>
 
 #include "storage/errors.hpp"
 
@@ -13,6 +14,7 @@ struct DiskFailure {
     std::string why;
     bool may_pass = false;   // reopening may succeed later, for example when there is space again
     bool is_closed = false;  // the program closed its descriptors
+    std::error_code code{};  // if it may pass: what is missing
 };
 
 [[nodiscard]] DiskFailure failure_of(const storage::Error& error);

@@ -70,7 +70,7 @@ void Driver::carry_out(core::Effects effects) {
     for (auto& envelope : effects.send)
         ports_.peers.send(envelope.to, std::move(envelope.message));
     if (early) ports_.peers.flush();
-    if (effects.write) ports_.log.submit(std::move(*effects.write));
+    if (effects.write) submit(std::move(*effects.write));
     for (const auto peer : effects.disconnect)
         ports_.peers.disconnect(peer);
     publish(effects);
@@ -86,6 +86,12 @@ void Driver::carry_out(core::Effects effects) {
     halt();
     if (effects.copied) return ports_.publisher.copied();
     ports_.publisher.superseded();
+}
+
+void Driver::submit(core::Write write) {
+    const auto last = write.append.empty() ? core::LogIndex{} : write.append.back().id.index;
+    ports_.log.submit(std::move(write));
+    if (last != core::LogIndex{}) ports_.publisher.appended(last);
 }
 
 void Driver::publish(core::Effects& effects) {

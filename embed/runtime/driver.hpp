@@ -72,6 +72,8 @@ class Publisher {
 public:
     virtual ~Publisher() = default;
     virtual void applied(const core::Applied& applied) = 0;
+    // The log of this node has the entries up to `last` now, and they are on their way to its disk.
+    virtual void appended(core::LogIndex /*last*/) {}
     virtual void lost(const core::HoldLost& lost) = 0;
     virtual void suspended(core::OperationId hold) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
@@ -123,6 +125,7 @@ public:
 private:
     void step(core::Event event, core::Now now);
     void carry_out(core::Effects effects);
+    void submit(core::Write write);
     void publish(core::Effects& effects);
     void save(core::Effects& effects);
 

@@ -152,14 +152,15 @@ NodeRuntime::~NodeRuntime() {
 
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
-        log_.error("storage",
+        log_.error("directory_set_aside",
                    "the data directory cannot be used any more and is moved aside within it; this "
                    "node starts empty, without a vote, when its cluster adds it: " +
                        opened.set_aside + ". Look at that copy, and remove it when nobody " +
-                       "needs it: nothing else does");
+                       "needs it: nothing else does",
+                   {{"path", opened.set_aside}});
     }
     if (opened.is_copy) {
-        log_.warn("storage",
+        log_.warn("directory_copied",
                   "the data directory was restored or copied: if what it was copied "
                   "from is still in use, or if it is older than what this node said "
                   "last, remove it instead");
@@ -185,15 +186,16 @@ void NodeRuntime::reload_tls() {
 // Reported once at the start, because these limits do not change.
 void NodeRuntime::report_limits() {
     const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
-    if (!budget.is_ample()) log_.warn("limits", why_not_ample(budget));
+    if (!budget.is_ample()) log_.warn("descriptors_scarce", why_not_ample(budget));
     if (config_.memory_only) return;
     const auto volume = storage::volume_bytes(config_.data_dir);
     const auto wanted = storage::directory_bytes_max(config_.limits.log_bytes, reserve_bytes);
     if (volume == 0 || volume >= wanted) return;
-    log_.warn("limits", "the volume of the data directory has " + in_mebibytes(volume) +
-                            "; with limits.log_bytes = " +
-                            std::to_string(config_.limits.log_bytes) + " the directory may take " +
-                            in_mebibytes(wanted) + " in addition to the lock table");
+    log_.warn("volume_small",
+              "the volume of the data directory has " + in_mebibytes(volume) +
+                  "; with limits.log_bytes = " + std::to_string(config_.limits.log_bytes) +
+                  " the directory may take " + in_mebibytes(wanted) +
+                  " in addition to the lock table");
 }
 
 void NodeRuntime::open_store() {
@@ -338,7 +340,7 @@ void NodeRuntime::close() {
     is_quiet_.wait();
     const auto patience = config_.timing.close_timeout.to_nanoseconds() + moment;
     if (closed->wait_for(patience) == std::future_status::timeout) {
-        log_.error("close",
+        log_.error("disk_unresponsive",
                    "its disk does not answer: the data directory stays taken until it does");
     }
 }
@@ -404,6 +406,7 @@ void NodeRuntime::end_loop() {
     }
     readiness_.stop("it was closed");
     questions_.close();
+    metrics_hub_.stop();
     loop().end();
     work_.reset();
     io_.stop();

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,8 +23,10 @@
 #include "embed/runtime/client_loop.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/log_thread.hpp"
+#include "embed/runtime/metrics_hub.hpp"
 #include "embed/runtime/state_thread.hpp"
 #include "embed/threads/questions.hpp"
+#include "embed/values/duration_buckets.hpp"
 #include "storage/data_directory.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
@@ -37,6 +40,7 @@ struct LogCounters {
     std::atomic<std::uint64_t> writes = 0;
     std::atomic<std::uint64_t> bytes = 0;
     std::atomic<std::chrono::nanoseconds> slowest{};
+    SharedHistogram times;
 };
 
 // Only the first start creates a missing data directory. Later a missing directory was moved away,
@@ -77,6 +81,7 @@ public:
     [[nodiscard]] Readiness& readiness() { return readiness_; }
     [[nodiscard]] EventHub& events() { return events_; }
     [[nodiscard]] ObserverHub& observers() { return observers_; }
+    [[nodiscard]] MetricsHub& metrics_hub() { return metrics_hub_; }
     [[nodiscard]] ThreadOwners& owners() { return owners_; }
 
     // The status as the core thread knows it; the last known one if the node has stopped or does
@@ -134,7 +139,7 @@ private:
 
     // restart.cpp
     void begin_anew();
-    void suspend(const std::string& why, core::Incarnation superseded);
+    void suspend(const Suspension& cause, core::Incarnation superseded);
     void begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause);
     void reopen(core::Incarnation superseded, std::chrono::milliseconds pause);
     void resume(storage::Opened opened, std::chrono::milliseconds pause);
@@ -142,17 +147,20 @@ private:
     void refuse_reopening();
     void await_reopening();
 
+    void callback_slow(std::chrono::nanoseconds took) noexcept;
     void snapshot();
     [[nodiscard]] Status status_of_child() const;
+    [[nodiscard]] Metrics present_metrics();
     [[nodiscard]] Metrics with_log(Metrics metrics) const;
 
     const ForkGeneration generation_;
     const Config config_;
     const core::Access access_;
     NodeLog log_;
-    const std::shared_ptr<Notifier> notifier_ = std::make_shared<Notifier>("mortise-notify");
+    const std::shared_ptr<Notifier> notifier_ =
+        std::make_shared<Notifier>("mortise-notify", [this](auto took) { callback_slow(took); });
     // a separate one, so that nothing delays the notification of a loss
-    Notifier losses_{"mortise-lost"};
+    Notifier losses_{"mortise-lost", [this](auto took) { callback_slow(took); }};
     EventHub events_{*notifier_};
     Readiness readiness_;
     ThreadOwners owners_;
@@ -161,6 +169,7 @@ private:
     Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
     std::shared_ptr<CallGate> gate_;
     ObserverHub observers_{*notifier_, gate_};
+    MetricsHub metrics_hub_{io_, *notifier_, [this] { return present_metrics(); }};
     const std::shared_ptr<GrantCache> cache_;
     std::unique_ptr<TlsWatch> tls_;  // empty without TLS
     DescriptorWatch descriptors_{io_};
@@ -192,6 +201,8 @@ private:
     Guarded<Status> last_status_;
     Guarded<Metrics> last_metrics_;
     LogCounters log_counters_;
+    // when a slow callback was last reported, on the steady clock
+    std::atomic<std::int64_t> slow_told_at_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace mortise::detail

@@ -1,6 +1,7 @@
 // The calls that the core has, with their completions. Used on the core thread only.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,8 @@ struct PendingCall {
     CallPlace place;                                  // of a call of this node's program
     std::optional<core::LockCache::User> user;        // of an acquire whose grant may be cached
     bool is_unknown_unanswered = false;
+    std::optional<core::Instant> began;  // of an acquire, on the steady clock
+    std::uint8_t age_warnings = 0;       // the number of warnings that it waits
 };
 
 class PendingCalls {
@@ -44,6 +47,17 @@ public:
         return std::exchange(calls_, {});
     }
     [[nodiscard]] std::size_t size() const { return calls_.size(); }
+    // Calls visit(tag, call) for the calls from that bucket of the table on, until it returns
+    // false: then `bucket` is where to go on. True if it came to the end.
+    template <class Visit>
+    bool each_from(std::size_t& bucket, const Visit& visit) {
+        for (; bucket < calls_.bucket_count(); ++bucket) {
+            for (auto call = calls_.begin(bucket); call != calls_.end(bucket); ++call) {
+                if (!visit(core::CallTag{call->first}, call->second)) return false;
+            }
+        }
+        return true;
+    }
 
 private:
     std::unordered_map<std::uint64_t, PendingCall> calls_;

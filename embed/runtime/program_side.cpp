@@ -6,9 +6,27 @@
 #include "core/leases/lease_times.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/threads/stage_trace.hpp"
+#include "embed/values/duration_buckets.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
+
+namespace {
+
+void add_counts(Metrics& to, const HoldCounts& counts) {
+    to.holds_released += counts.released;
+    to.holds_lost += counts.lost_expired + counts.lost_broken + counts.lost_node_stopped;
+    to.lost_expired += counts.lost_expired;
+    to.lost_broken += counts.lost_broken;
+    to.lost_node_stopped += counts.lost_node_stopped;
+    to.sessions_opened += counts.sessions_opened;
+    to.sessions_expired += counts.sessions_expired;
+    add(to.hold_time, counts.hold_time);
+    add(to.renewal_slack, counts.renewal_slack);
+    add(to.hand_over_time, counts.hand_over_time);
+}
+
+}  // namespace
 
 ProgramSide::ProgramSide(HoldTableParts parts, core::Nanoseconds margin, Knowledge knowledge,
                          const Metrics& counters)
@@ -33,6 +51,8 @@ core::Calls ProgramSide::begin(SubmittedCalls taken) {
 core::Call ProgramSide::begin(Submitted& submitted) {
     const auto* release = submitted.call.get_if<core::ReleaseCall>();
     if (release != nullptr) holds_.given_back(release->hold);
+    const auto* publish = submitted.call.get_if<core::PublishCall>();
+    if (publish != nullptr) holds_.published(publish->hold);
     if (submitted.completion) {
         PendingCall pending;
         pending.completion = submitted.completion;
@@ -42,6 +62,7 @@ core::Call ProgramSide::begin(Submitted& submitted) {
             pending.upgrades = upgrade->hold;
         if (const auto* acquire = submitted.call.get_if<core::AcquireCall>()) {
             ++counters_.acquires;
+            pending.began = submitted.call.began();
             const auto& request = acquire->request;
             if (submitted.call.may_be_cached())
                 pending.user = core::LockCache::User{request.locker, request.label};
@@ -78,7 +99,7 @@ void ProgramSide::complete(PendingCall& call, core::CallAnswer& answer) {
         call.completion->complete({Errc::node_stopped, {}, {}});
         throw;
     }
-    count(outcome);
+    count(call, outcome);
     call.place.reset();  // the caller may begin its next call at once
     call.completion->complete(std::move(outcome));
 }
@@ -137,7 +158,8 @@ CallOutcome ProgramSide::outcome_of(PendingCall& call, core::CallAnswer& answer)
     return outcome;
 }
 
-void ProgramSide::count(const CallOutcome& outcome) {
+void ProgramSide::count(const PendingCall& call, const CallOutcome& outcome) {
+    if (call.began) count_acquire(*call.began, outcome);
     if (outcome.hold) {
         ++counters_.granted;
     } else if (outcome.error == Errc::timed_out) {
@@ -148,6 +170,28 @@ void ProgramSide::count(const CallOutcome& outcome) {
         ++counters_.calls_refused;
     } else if (outcome.error) {
         ++counters_.failed;
+    }
+}
+
+void ProgramSide::count_acquire(core::Instant began, const CallOutcome& outcome) {
+    auto& results = counters_.acquire_results;
+    if (outcome.hold) {
+        ++results.granted;
+        const auto& granted = *HoldRecord::of(outcome.hold);
+        detail::count(counters_.acquire_time, granted.granted_at() - began);
+        holds_.measure_hand_over(granted, began);
+    } else if (!outcome.error) {
+        ++results.busy;
+    } else if (outcome.error == Errc::timed_out) {
+        ++results.timed_out;
+    } else if (outcome.error == Errc::cancelled) {
+        ++results.cancelled;
+    } else if (outcome.error == Errc::deadlock) {
+        ++results.deadlocked;
+    } else if (outcome.error == Errc::resource_exhausted) {
+        ++results.refused;
+    } else {
+        ++results.failed;
     }
 }
 
@@ -183,19 +227,38 @@ void ProgramSide::abandon() {
     lose_everything();
 }
 
+Metrics ProgramSide::counted() const {
+    auto metrics = counters_;
+    add_counts(metrics, holds_.counts());
+    return metrics;
+}
+
 Metrics ProgramSide::metrics(Metrics counters) const {
     auto metrics = std::move(counters);
     metrics.holds = holds_.size();
-    metrics.served_from_cache = cache_->served();
-    const auto timed_out = cache_->timed_out();
-    const auto cancelled = cache_->cancelled();
-    metrics.acquires += metrics.served_from_cache + timed_out + cancelled;
-    metrics.timed_out += timed_out;
-    metrics.cancelled += cancelled;
-    metrics.granted += metrics.served_from_cache;
+    add_cache(metrics);
     metrics.calls_refused += gate_->refused();
+    metrics.acquire_results.refused += gate_->refused_acquires();
     metrics.waits = pending_.size() + cache_->waiting();
     return metrics;
+}
+
+// The calls that ended without the cluster.
+void ProgramSide::add_cache(Metrics& to) const {
+    const auto served = cache_->served();
+    const auto timed_out = cache_->timed_out();
+    const auto cancelled = cache_->cancelled();
+    to.served_from_cache = served;
+    to.handed_over = cache_->handed_over();
+    to.acquires += served + timed_out + cancelled;
+    to.granted += served;
+    to.timed_out += timed_out;
+    to.cancelled += cancelled;
+    to.acquire_results.granted += served;
+    to.acquire_results.timed_out += timed_out;
+    to.acquire_results.cancelled += cancelled;
+    add(to.acquire_time, cache_->acquire_time());
+    add(to.hand_over_time, cache_->hand_over_time());
 }
 
 // A hold is at risk when half of this time has passed, if it has not ended before.

@@ -30,6 +30,7 @@ public:
 
     [[nodiscard]] HoldTable& holds() { return holds_; }
     [[nodiscard]] const HoldTable& holds() const { return holds_; }
+    [[nodiscard]] PendingCalls& pending() { return pending_; }
     [[nodiscard]] WaitingCalls& waiting() { return waiting_; }
     [[nodiscard]] Metrics& counters() { return counters_; }
     [[nodiscard]] const Metrics& counters() const { return counters_; }
@@ -47,14 +48,18 @@ public:
     // The same without answers for others than the program: these would be written to descriptors
     // that may belong to the program now.
     void abandon();
-    // With what the calls and holds contribute.
+    // The counters, with those of the holds.
+    [[nodiscard]] Metrics counted() const;
+    // With what the calls, the holds and the cached grants contribute.
     [[nodiscard]] Metrics metrics(Metrics counters) const;
 
 private:
     core::Call begin(Submitted& submitted);
     void complete(PendingCall& call, core::CallAnswer& answer);
     CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
-    void count(const CallOutcome& outcome);
+    void count(const PendingCall& call, const CallOutcome& outcome);
+    void count_acquire(core::Instant began, const CallOutcome& outcome);
+    void add_cache(Metrics& to) const;
 
     std::shared_ptr<CallGate> gate_;
     std::shared_ptr<GrantCache> cache_;

@@ -9,6 +9,7 @@
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/threads/stage_trace.hpp"
+#include "embed/values/duration_buckets.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 
@@ -47,16 +48,20 @@ void CoreLoop::disconnect(core::NodeId peer) {
 void CoreLoop::introduced(core::Hello caller) {
     const bool is_known = introduced_.contains(caller.node);
     const auto address = parse_host_port(caller.address);
+    const auto id = std::to_string(caller.node.raw());
     if (caller.is_empty() || !address || is_known || introduced_.size() >= introduced_max) return;
     if (dials_loopback_only() && is_numeric(*address) && !is_loopback(*address)) {
-        parts_.log.info("members", "node " + std::to_string(caller.node.raw()) +
-                                       ", which is unknown here, is not called at " +
-                                       escaped(caller.address) +
-                                       ": without TLS all members are on this machine");
+        parts_.log.info("stranger_not_called",
+                        "node " + id + ", which is unknown here, is not called at " +
+                            escaped(caller.address) +
+                            ": without TLS all members are on this machine",
+                        {{"peer", id}, {"address", caller.address}});
         return;
     }
-    parts_.log.info("members", "node " + std::to_string(caller.node.raw()) + ", which is unknown " +
-                                   "here, says that it is a member, at " + escaped(caller.address));
+    parts_.log.info("stranger_introduced",
+                    "node " + id + ", which is unknown here, says that it is a member, at " +
+                        escaped(caller.address),
+                    {{"peer", id}, {"address", caller.address}});
     introduced_.emplace(caller.node, std::move(caller.address));
     connect_to_peers();
 }
@@ -105,28 +110,46 @@ bool CoreLoop::dials_loopback_only() const {
 
 void CoreLoop::state_replaced(core::LogId last) {
     ++program_.counters().states_taken_over;
-    parts_.log.info("state", "was too far behind: installed the state of another member, up to " +
-                                 std::to_string(last.index.raw()));
+    const auto index = std::to_string(last.index.raw());
+    parts_.log.info("snapshot_installed",
+                    "was too far behind: installed the state of another member, up to " + index,
+                    {{"index", index}});
 }
 
 void CoreLoop::applied(const core::Applied& applied) {
     ++program_.counters().entries_applied;
     program_.counters().commands_applied += applied.outcomes.size();
+    const auto took = commits_.applied(applied.entry.id.index, step_began_);
+    if (took) detail::count(program_.counters().commit_time, *took);
     for (const auto& outcome : applied.outcomes) {
         if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
     }
 }
 
+void CoreLoop::appended(core::LogIndex last) {
+    if (driver_->core().raft().is_leader()) {
+        commits_.appended(last, step_began_);
+    } else {
+        commits_.clear();
+    }
+}
+
 // The line is for operators who investigate the break later (S24).
 void CoreLoop::lock_broken(const core::LockBroken& broken) {
+    ++program_.counters().locks_broken;
     const auto by = driver_->core().machine().views().node_of(broken.by.session).raw();
     const auto token = static_cast<std::int64_t>(broken.token.raw());
     const auto who =
         broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";
-    parts_.log.warn("broken", "node " + std::to_string(by) + who + " broke \"" +
-                                  escaped(broken.name) + "\", token " + std::to_string(token) +
-                                  (broken.immediate ? ", at once" : "") + ": " +
-                                  escaped(broken.reason));
+    parts_.log.warn("lock_broken",
+                    "node " + std::to_string(by) + who + " broke \"" + escaped(broken.name) +
+                        "\", token " + std::to_string(token) +
+                        (broken.immediate ? ", at once" : "") + ": " + escaped(broken.reason),
+                    {{"name", broken.name},
+                     {"token", std::to_string(token)},
+                     {"peer", std::to_string(by)},
+                     {"asked_by", broken.asked_by},
+                     {"reason", broken.reason}});
     // The log is for the operator of the node. Events are for its program, which may not be allowed
     // to observe the name.
     if (!options_.access.may(core::Right::observe, broken.name)) return;
@@ -142,52 +165,67 @@ void CoreLoop::noted(const core::Note& note) {
     using Kind = core::Note::Kind;
     const auto peer = std::to_string(note.peer.raw());
     switch (note.kind) {
-        case Kind::lost_quorum: parts_.log.warn("quorum", "lost contact with a majority"); return;
+        case Kind::lost_quorum:
+            parts_.log.warn("quorum_lost", "lost contact with a majority");
+            return;
         case Kind::disk_stalled:
-            parts_.log.warn("disk", "the disk stalls; stopped leading");
+            parts_.log.warn("disk_stalled", "the disk stalls; stopped leading");
             return;
         case Kind::peer_cut_off:
-            parts_.log.warn("cut off",
-                            "node " + peer + " is too far behind: the log it needs is gone");
+            parts_.log.warn("peer_cut_off",
+                            "node " + peer + " is too far behind: the log it needs is gone",
+                            {{"peer", peer}});
             return;
         case Kind::transfer_started:
-            parts_.log.info("transfer", "transfers leadership to node " + peer);
+            parts_.log.info("transfer_started", "transfers leadership to node " + peer,
+                            {{"peer", peer}});
             return;
-        case Kind::transfer_failed: parts_.log.warn("transfer", "leadership stays here"); return;
+        case Kind::transfer_failed:
+            parts_.log.warn("transfer_failed", "leadership stays here");
+            return;
         case Kind::refused_message:
-            parts_.log.warn("message", "refused a message of node " + peer + " (" +
-                                           std::string{note.message} +
-                                           "): " + std::string{note.why});
+            parts_.log.warn("message_refused",
+                            "refused a message of node " + peer + " (" + std::string{note.message} +
+                                "): " + std::string{note.why},
+                            {{"peer", peer}, {"message", note.message}, {"reason", note.why}});
             return;
         case Kind::refused_chunk:
-            parts_.log.warn("state", "the transfer of a snapshot with node " + peer +
-                                         " failed: it starts again");
+            parts_.log.warn(
+                "snapshot_failed",
+                "the transfer of a snapshot with node " + peer + " failed: it starts again",
+                {{"peer", peer}});
             return;
         case Kind::own_life_doubted:
-            parts_.log.error("rolled back",
+            parts_.log.error("directory_doubted",
                              "node " + peer +
                                  " says that this data directory was rolled back, or is a copy: "
-                                 "takes no part in elections until another member says so too");
+                                 "takes no part in elections until another member says so too",
+                             {{"peer", peer}});
             return;
         case Kind::senseless_entry:
             parts_.log.error(
-                "log",
+                "entry_skipped",
                 "an entry of the log has invalid commands: it was skipped, as on all members");
             return;
         case Kind::terms_used_up:
-            parts_.log.error("terms",
+            parts_.log.error("terms_used_up",
                              "the last possible term was used: no leader can be elected any more");
             return;
         case Kind::peer_forgot:
             parts_.log.error(
-                "rolled back",
-                "node " + peer + " has lost what it acknowledged, or is a copy: it is not counted");
+                "peer_forgot",
+                "node " + peer + " has lost what it acknowledged, or is a copy: it is not counted",
+                {{"peer", peer}});
             return;
         case Kind::refused_state:
-            parts_.log.error("state", "cannot read the snapshot that node " + peer +
-                                          " sends: damaged, or of a newer version than this");
+            parts_.log.error("snapshot_refused",
+                             "cannot read the snapshot that node " + peer +
+                                 " sends: damaged, or of a newer version than this",
+                             {{"peer", peer}});
             return;
-        case Kind::formed: parts_.log.info("formed", "the cluster is formed"); return;
+        case Kind::became_candidate: ++program_.counters().elections_started; return;
+        case Kind::state_sent: ++program_.counters().snapshots_sent; return;
+        case Kind::formed: parts_.log.info("cluster_formed", "the cluster is formed"); return;
         case Kind::configuration_changed: return members_changed();
         case Kind::removed:
             parts_.log.warn("removed", "this node is not a member of its cluster any more");

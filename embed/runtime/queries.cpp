@@ -3,6 +3,7 @@
 #include <string>
 
 #include "embed/runtime/node_runtime.hpp"
+#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 
@@ -42,24 +43,43 @@ Status NodeRuntime::status() {
 Metrics NodeRuntime::metrics() {
     if (is_forked()) return {};
     if (!readiness_.why_stopped()) {
-        auto metrics = questions_.ask([this] { return loop().metrics(); }, gate_->call_timeout());
-        if (metrics && tls_) metrics->certificate_left = tls_->time_left();
-        if (metrics) return with_log(*metrics);
+        const auto metrics =
+            questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
+        if (metrics) return *metrics;
     }
     return with_log(last_metrics_.with([](const Metrics& last) { return last; }));
+}
+
+// On the core thread.
+Metrics NodeRuntime::present_metrics() {
+    auto metrics = with_log(loop().metrics());
+    if (tls_) metrics.certificate_left = tls_->time_left();
+    return metrics;
 }
 
 Metrics NodeRuntime::with_log(Metrics metrics) const {
     metrics.log_writes = log_counters_.writes;
     metrics.log_bytes = log_counters_.bytes;
     metrics.slowest_log_write = log_counters_.slowest.load();
+    metrics.log_write_time = log_counters_.times.read();
     return metrics;
+}
+
+// The sink of the events may be the slow one: it must not keep itself busy.
+void NodeRuntime::callback_slow(std::chrono::nanoseconds took) noexcept {
+    constexpr core::Nanoseconds pause = std::chrono::seconds{10};
+    const auto now = steady_now();
+    auto told_at = slow_told_at_.load();
+    if (now < core::Instant{told_at} + pause) return;
+    if (!slow_told_at_.compare_exchange_strong(told_at, now.ns)) return;
+    events_.publish({.kind = NodeEvent::Kind::slow_callback, .took = took});
 }
 
 // One thread writes these counters, others read them.
 void LogCounters::count(const LogWrite& write) {
     ++writes;
     bytes += write.bytes;
+    times.count(write.took);
     if (write.took > slowest.load()) slowest = write.took;
 }
 

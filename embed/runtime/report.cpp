@@ -3,12 +3,14 @@
 #include <array>
 #include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/timing_words.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
+#include "embed/values/duration_buckets.hpp"
 
 namespace mortise::detail {
 
@@ -64,7 +66,9 @@ void CoreLoop::watch_leader() {
     if (led) parts_.events.publish({.kind = Kind::lost_leadership});
     parts_.events.publish({.kind = Kind::leader_changed, .peer = peer});
     if (leader == options_.self) parts_.events.publish({.kind = Kind::became_leader});
-    parts_.log.info("leader", leader ? "node " + std::to_string(peer) + " leads" : "no leader");
+    parts_.log.info("leader_changed",
+                    leader ? "node " + std::to_string(peer) + " leads" : "no leader",
+                    {{"leader", std::to_string(peer)}});
 }
 
 // Repeated, so that the operator does not forget it.
@@ -72,7 +76,8 @@ void CoreLoop::warn_of_insecurity() {
     if (ended_ || !network_ || parts_.credentials || !network_->is_reachable_from_outside()) return;
     parts_.log.warn("insecure",
                     "listens on " + network_->listening_at() +
-                        " without TLS (tls.insecure): everybody who reaches it may do everything");
+                        " without TLS (tls.insecure): everybody who reaches it may do everything",
+                    {{"address", network_->listening_at()}});
     insecurity_.expires_after(std::chrono::hours{1});
     insecurity_.async_wait([this](std::error_code error) {
         if (!error) warn_of_insecurity();
@@ -86,9 +91,14 @@ void CoreLoop::warn_of_timing(const core::Hello& peer) {
     auto& warned = warned_of_timing_[peer.node];
     if (warned == differences) return;
     warned = std::move(differences);
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::timing_differs, .text = warned, .peer = peer.node.raw()});
     if (warned.empty()) return;
-    parts_.log.warn("timing", "node " + std::to_string(peer.node.raw()) + " is configured with " +
-                                  warned + ": all members of a cluster should have the same");
+    const auto id = std::to_string(peer.node.raw());
+    parts_.log.warn("timing_differs",
+                    "node " + id + " is configured with " + warned +
+                        ": all members of a cluster should have the same",
+                    {{"peer", id}, {"timing", warned}});
 }
 
 void CoreLoop::watch_ready() {
@@ -98,8 +108,25 @@ void CoreLoop::watch_ready() {
     if (ready == ready_) return;
     ready_ = ready;
     parts_.readiness.set_ready(ready);
-    parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
-    parts_.log.info("ready", ready ? "ready" : "not ready");
+    if (ready) {
+        parts_.log.info("ready", "ready");
+        parts_.events.publish({.kind = NodeEvent::Kind::ready});
+        return;
+    }
+    const auto why = why_not_ready_now();
+    parts_.log.info("not_ready", "not ready: " + why, {{"reason", why}});
+    parts_.events.publish({.kind = NodeEvent::Kind::not_ready, .text = why});
+}
+
+std::string CoreLoop::why_not_ready_now() const {
+    if (suspended_) return *suspended_;
+    if (close_tag_.is_set()) return "it is being closed";
+    if (!leader_) {
+        const auto why = why_not_ready();
+        return why.empty() ? "no leader is known" : why;
+    }
+    return driver_->core().agent().open_session() ? "the lease of its session has ended"
+                                                  : "it has no session yet";
 }
 
 // "1, 2, 3; learners 4"
@@ -113,8 +140,36 @@ void CoreLoop::members_changed() {
     }
     const auto text = "voters " + voters + (learners.empty() ? "" : "; learners " + learners) +
                       (present.is_joint() ? "; a change is in progress" : "");
-    parts_.log.info("members", "the members are now " + text);
+    parts_.log.info("members_changed", "the members are now " + text, {{"members", text}});
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
+    auto former = std::exchange(members_, present_members());
+    if (former.empty()) return;  // the cluster was formed
+    for (const auto& [id, address] : members_) {
+        if (former.erase(id) != 0) continue;
+        parts_.events.publish(
+            {.kind = NodeEvent::Kind::member_added, .text = address, .peer = id.raw()});
+    }
+    for (const auto& [id, address] : former)
+        parts_.events.publish({.kind = NodeEvent::Kind::member_removed, .peer = id.raw()});
+}
+
+std::map<core::NodeId, std::string> CoreLoop::present_members() const {
+    const auto& present = driver_->core().raft().configuration();
+    std::map<core::NodeId, std::string> members;
+    for (const auto id : present.all())
+        members.emplace(id, present.find(id)->address);
+    return members;
+}
+
+// An event for each of them would come on top of what makes the node slow.
+void CoreLoop::report_overrun(Duration took) {
+    constexpr auto pause = std::chrono::seconds{1};
+    ++program_.counters().loop_overruns;
+    parts_.log.debug("step_slow", "a step took " + to_string(took), {{"took", to_string(took)}});
+    const auto now = steady_now();
+    if (overrun_told_at_ != core::Instant{} && now < overrun_told_at_ + pause) return;
+    overrun_told_at_ = now;
+    parts_.events.publish({.kind = NodeEvent::Kind::loop_overrun, .took = took});
 }
 
 // What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
@@ -210,18 +265,18 @@ bool CoreLoop::is_alone_by_mistake() const {
 Metrics CoreLoop::metrics() const {
     auto metrics = program_.metrics(counters());
     const auto& core = driver_->core();
+    metrics.log_memory_bytes = core.raft().log().bytes();
+    metrics.unsaved_bytes = core.state_lag_bytes();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
     metrics.log_lines_left_out = parts_.log.left_out();
-    metrics.late_callbacks = parts_.notifier.overruns() + parts_.losses.overruns();
+    metrics.late_callbacks = parts_.notifier.slow_tasks() + parts_.losses.slow_tasks();
     return metrics;
 }
 
 // For this run and the earlier ones in this process.
 Metrics CoreLoop::counters() const {
-    auto metrics = program_.counters();
-    metrics.holds_lost += program_.holds().holds_lost();
-    metrics.sessions_expired += program_.holds().sessions_expired();
+    auto metrics = program_.counted();
     metrics.messages_refused += driver_->core().refused_messages();
     metrics.lost_untold += driver_->core().agent().released_unnotified();
     if (!network_) return metrics;

@@ -28,15 +28,15 @@ void NodeRuntime::begin_anew() {
     if (config_.peers.empty() || config_.memory_only) {
         loop_->fail(why);
     } else {
-        suspend(why, incarnation_);
+        suspend({why}, incarnation_);
     }
 }
 
-void NodeRuntime::suspend(const std::string& why, core::Incarnation superseded) {
+void NodeRuntime::suspend(const Suspension& cause, core::Incarnation superseded) {
     if (is_suspended_ || readiness_.why_stopped()) return;
     is_suspended_ = true;
     ++life_;
-    loop_->suspend(why);
+    loop_->suspend(cause);
     begin_reopening(superseded, try_again_min);
 }
 
@@ -68,6 +68,8 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
         return loop_->fail(broken.what());
     }
     is_suspended_ = false;
+    log_.warn("resumed", "takes part again");
+    events_.publish({.kind = NodeEvent::Kind::resumed});
     loop_->begin(former->leave_calls());
     asio::post(io_, [former] {});  // only after the events that are still queued for it
 }

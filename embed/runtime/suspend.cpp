@@ -43,12 +43,13 @@ void CoreLoop::unreached(core::NodeId peer, const std::string& why) {
     unreached_.insert_or_assign(peer, why);
 }
 
-void CoreLoop::suspend(const std::string& why) {
+void CoreLoop::suspend(const Suspension& cause) {
     driver_->halt();
-    suspended_ = why;
+    suspended_ = cause.why;
     ended_ = true;
     desk_.close();
     timer_.cancel();
+    ages_.stop();
     if (network_) {
         listening_at_ = network_->listening_at();
         stop_network();
@@ -56,7 +57,9 @@ void CoreLoop::suspend(const std::string& why) {
     connected_.clear();
     if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});
     leader_.reset();
-    parts_.log.error("suspended", "takes no part for now: " + why);
+    parts_.log.error("suspended", "takes no part for now: " + cause.why, {{"reason", cause.why}});
+    parts_.events.publish(
+        {.kind = NodeEvent::Kind::suspended, .text = cause.why, .error = cause.code});
     // The session is not renewed any more, and the next run has another one.
     program_.holds().lose_everything(LossReason::expired);
     program_.fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
@@ -67,7 +70,7 @@ void CoreLoop::suspend(const std::string& why) {
 
 void CoreLoop::stay_suspended(const std::string& why) {
     suspended_ = why;
-    parts_.log.warn("suspended", "takes no part yet: " + why);
+    parts_.log.warn("still_suspended", "takes no part yet: " + why, {{"reason", why}});
 }
 
 void CoreLoop::let_calls_wait() {

@@ -178,6 +178,9 @@ LockInfo from_core(const core::LockView& view) {
     if (view.barrier)
         info.barrier.emplace(BarrierPhase{view.barrier->parties, view.barrier->arrived,
                                           view.barrier->phase, view.barrier->is_broken});
+    for (const auto& member : view.members)
+        info.members.push_back(
+            {member.node.raw(), member.session.raw(), member.parties, member.arrived});
     if (view.limit) info.limit.emplace(SemaphoreLimit{view.limit->permits, view.limit->version});
     return info;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "embed/threads/stage_trace.hpp"
+#include "embed/values/clocks.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -35,12 +36,18 @@ std::error_code CallGate::submit(Submitted one) {
     });
 }
 
-// Counts an acquiring call; false if there are too many.
+// Counts an acquiring call; false if there are too many. A caller that waited in a line of this
+// node began earlier.
 bool CallGate::admit(Submitted& one) noexcept {
     if (!is_acquiring(one.call)) return true;
+    const bool is_acquire = one.call.is<core::AcquireCall>();
+    if (is_acquire && one.call.began() == core::Instant{}) one.call.set_began(steady_now());
     const bool is_full = under_way_++ >= calls_max_;
     one.place.reset(&under_way_);
-    refused_ += is_full;
+    if (is_full) {
+        ++refused_;
+        if (is_acquire) ++refused_acquires_;
+    }
     if (is_full) one.place.reset();
     return !is_full;
 }

@@ -78,6 +78,8 @@ public:
     // Takes the oldest calls that were submitted. `wake` is called again for the rest.
     [[nodiscard]] SubmittedCalls take(std::size_t max = std::numeric_limits<std::size_t>::max());
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
+    // Among them.
+    [[nodiscard]] std::uint64_t refused_acquires() const { return refused_acquires_; }
     // Closes the gate and returns the calls that were not taken. After it returns, `wake` is not
     // called and not running.
     [[nodiscard]] SubmittedCalls close();
@@ -100,6 +102,7 @@ private:
     const std::shared_ptr<Notifier> notifier_;
     std::atomic<std::uint64_t> newest_tag_{0};
     std::atomic<std::uint64_t> refused_{0};
+    std::atomic<std::uint64_t> refused_acquires_{0};
     std::atomic<std::size_t> under_way_{0};  // destroyed after the calls, whose places refer to it
     Guarded<State> state_;
 };

@@ -60,7 +60,8 @@ std::shared_ptr<Notifier::Job> Notifier::Queue::pop() noexcept {
     return job;
 }
 
-Notifier::Notifier(std::string name) : name_{std::move(name)} {
+Notifier::Notifier(std::string name, OnSlow on_slow)
+    : name_{std::move(name)}, on_slow_{std::move(on_slow)} {
     const std::scoped_lock lock{mutex_};
     start_thread();
 }
@@ -187,13 +188,22 @@ void Notifier::run() {
         // Not under the mutex, because thread-local destructors that a callback left may post.
         for (auto& thread : ended)
             thread.join();
-        run_here(*job);
+        run_measured(*job);
         job.reset();
         lock.lock();
         --running_;
         if (is_over()) work_.notify_all();
     }
     if (!stopping_) end_thread();
+}
+
+void Notifier::run_measured(Job& job) noexcept {
+    const auto began = std::chrono::steady_clock::now();
+    run_here(job);
+    const auto took = std::chrono::steady_clock::now() - began;
+    if (took <= patience) return;
+    ++slow_tasks_;
+    if (on_slow_) on_slow_(took);
 }
 
 bool run_elsewhere(const Notifier::Task& task) noexcept {

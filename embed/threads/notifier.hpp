@@ -3,6 +3,7 @@
 // (S7).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -58,9 +59,12 @@ public:
         Job* last_ = nullptr;
     };
 
-    // `name` is the name of its threads, at most 15 bytes. Throws std::system_error if no thread
-    // can be started; later failures are tolerated.
-    explicit Notifier(std::string name);
+    using OnSlow = std::function<void(std::chrono::nanoseconds took)>;
+
+    // `name` is the name of its threads, at most 15 bytes. `on_slow` is called after each task that
+    // took longer than a moment, on the thread of the task; it must not throw. Throws
+    // std::system_error if no thread can be started; later failures are tolerated.
+    explicit Notifier(std::string name, OnSlow on_slow = {});
     ~Notifier();
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
@@ -78,9 +82,12 @@ public:
     void stop();
     // The number of times that tasks moved to another thread because one was slow.
     [[nodiscard]] std::uint64_t overruns() const;
+    // The number of tasks that took longer than a moment. A task counts when it ends.
+    [[nodiscard]] std::uint64_t slow_tasks() const { return slow_tasks_; }
 
 private:
     void run();
+    void run_measured(Job& job) noexcept;
     bool wait_for_task(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] bool may_take() const;
     [[nodiscard]] bool is_over() const;
@@ -90,6 +97,8 @@ private:
 
     const ForkGeneration generation_;
     const std::string name_;
+    const OnSlow on_slow_;
+    std::atomic<std::uint64_t> slow_tasks_ = 0;
     mutable std::mutex mutex_;
     std::condition_variable work_;
     Queue jobs_;

@@ -74,6 +74,13 @@ public:
         return large != nullptr && (*large)->may_be_cached;
     }
 
+    // For an acquire only: when its caller began to wait, on the steady clock.
+    void set_began(core::Instant steady) { std::get<Large>(call_)->began = steady; }
+    [[nodiscard]] core::Instant began() const {
+        const auto* large = std::get_if<Large>(&call_);
+        return large == nullptr ? core::Instant{} : (*large)->began;
+    }
+
     [[nodiscard]] core::Call take() {
         auto* large = std::get_if<Large>(&call_);
         return large == nullptr ? small() : std::move((*large)->call);
@@ -84,6 +91,7 @@ private:
         core::Call call;
         core::Nanoseconds progress_timeout{0};
         bool may_be_cached = false;
+        core::Instant began{};
     };
     using Large = std::unique_ptr<Block>;
     template <class Kind>

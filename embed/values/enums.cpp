@@ -149,6 +149,13 @@ std::string_view to_string(NodeEvent::Kind kind) noexcept {
         case NodeEvent::Kind::removed: return "removed";
         case NodeEvent::Kind::certificate_expires: return "certificate_expires";
         case NodeEvent::Kind::lock_broken: return "lock_broken";
+        case NodeEvent::Kind::member_added: return "member_added";
+        case NodeEvent::Kind::member_removed: return "member_removed";
+        case NodeEvent::Kind::suspended: return "suspended";
+        case NodeEvent::Kind::resumed: return "resumed";
+        case NodeEvent::Kind::timing_differs: return "timing_differs";
+        case NodeEvent::Kind::slow_hold: return "slow_hold";
+        case NodeEvent::Kind::long_wait: return "long_wait";
     }
     return "unknown";
 }

@@ -1,9 +1,11 @@
-"""A Redis and a MariaDB for the stories: processes with their files in a temporary directory, on
-loopback or on a private socket. They end with the story, however it ends."""
+"""A Redis, a MariaDB and a PostgreSQL for the stories: processes with their files in a temporary
+directory, on loopback or on a private socket. They end with the story, however it ends."""
 
 import contextlib
 import os
+import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,8 +21,11 @@ PATIENCE = 60  # seconds, for a start
 def program(name):
     """The path of a program. As packages, servers would start with the machine, so `./dev stories`
     only unpacks them."""
-    unpacked = TREE / "build/peers/usr/bin"
-    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", str(unpacked)])
+    unpacked = TREE / "build/peers/usr"
+    servers = [found for root in (Path("/usr"), unpacked)
+               for found in sorted(root.glob("lib/postgresql/*/bin"), reverse=True)]
+    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin",
+                            *map(str, [unpacked / "bin", *servers])])
     if found := shutil.which(name, path=path):
         return found
     print(f"skipped: there is no {name}; ./dev stories brings it")
@@ -35,19 +40,19 @@ def free_port():
 def run(*words):
     """Runs a client to its end; what it prints, without the last line end."""
     done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False)
+                          text=True, check=False, cwd="/")
     return done.stdout.rstrip("\n") if done.returncode == 0 else done.stderr.rstrip("\n")
 
 
 class Server:
     """A process that does not outlive this one."""
 
-    def __init__(self, words, log):
+    def __init__(self, words, log, user=()):
         self.log = Path(log)
         with open(log, "ab") as output:
             self.process = subprocess.Popen(
-                [program("setpriv"), "--pdeathsig", "KILL", "--", *map(str, words)],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+                [program("setpriv"), "--pdeathsig", "KILL", *user, "--", *map(str, words)],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/")
 
     def __enter__(self):
         return self
@@ -106,6 +111,40 @@ class MariaDb(Server):
     def sql(self, statement, database=""):
         """What the client prints for a statement: the rows, or the error in one line."""
         return run(*filter(None, self.words(statement, database))).rpartition("\n\n")[2]
+
+
+class Postgres(Server):
+    """It does not run as root; for root it runs as nobody."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder) / "postgres"  # of its socket
+        self.folder.mkdir()
+        data, user = self.folder / "data", []
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chmod(folder, 0o711)
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            user = ["--reuid", str(nobody.pw_uid), "--regid", str(nobody.pw_gid), "--clear-groups"]
+        made = run(program("setpriv"), *user, "--", program("initdb"), f"--pgdata={data}",
+                   "--username=story", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+        if not (data / "PG_VERSION").is_file():
+            sys.exit(f"initdb: {made}")
+        super().__init__([program("postgres"), "-D", data, "-c", "listen_addresses=",
+                          "-c", f"unix_socket_directories={self.folder}"],
+                         Path(folder) / "postgres.log", user)
+        self.await_answer(lambda: self.sql("SELECT 1") == "1")
+        self.sql("CREATE DATABASE story")
+
+    def sql(self, statement):
+        """What the client prints for a statement in the database of the server itself."""
+        return run(program("psql"), "--no-psqlrc", "--tuples-only", "--no-align",
+                   f"--host={self.folder}", "--username=story", "--dbname=postgres",
+                   f"--command={statement}")
+
+    def kill(self):
+        """Without its files in order, but with the processes that it has started."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait()
 
 
 class Link:

@@ -27,16 +27,20 @@ from ._errors import (
     TimedOut)
 from ._canceller import Canceller
 from ._config import Config
+from ._election import Election, Leader, Observation
 from ._hold import Hold, Previous
 from ._library import version
 from ._load import VERSION as __version__
 from ._node import Node, Status
+from ._semaphore import Permit, RateLimiter, Semaphore
+from ._wait import Barrier, Latch
 
 __all__ = [
-    "Caching", "Cancelled", "Canceller", "Code", "Config", "Deadlock", "DirectoryError", "Forked",
-    "Hold", "HoldState", "Incompatible", "InternalError", "InvalidArgument", "KindMismatch",
-    "LockError", "LockLost", "LogLevel", "LossReason", "Mode", "NoQuorum", "Node", "NodeStopped",
-    "NotHeld", "NotReady", "OnUncertain", "OutOfMemory", "OutcomeUnknown", "PermissionDenied",
-    "Predecessor", "Previous", "QueuePolicy", "ResourceExhausted", "SessionExpired",
+    "Barrier", "Caching", "Cancelled", "Canceller", "Code", "Config", "Deadlock", "DirectoryError",
+    "Election", "Forked", "Hold", "HoldState", "Incompatible", "InternalError", "InvalidArgument",
+    "KindMismatch", "Latch", "Leader", "LockError", "LockLost", "LogLevel", "LossReason", "Mode",
+    "NoQuorum", "Node", "NodeStopped", "NotHeld", "NotReady", "Observation", "OnUncertain",
+    "OutOfMemory", "OutcomeUnknown", "Permit", "PermissionDenied", "Predecessor", "Previous",
+    "QueuePolicy", "RateLimiter", "ResourceExhausted", "Semaphore", "SessionExpired",
     "StaleRequest", "Status", "SystemFailure", "TimedOut", "version",
 ]

@@ -35,6 +35,14 @@ def int64(value: Any, what: str) -> int:
     return _within(value, what, INT64_MAX)
 
 
+def uint32(value: Any, what: str) -> int:
+    """An integer of 32 bits that is not negative."""
+    number = operator.index(value)
+    if not 0 <= number < 2**32:
+        raise InvalidArgument(f"{what} is out of range: {number}", Code.INVALID_ARGUMENT)
+    return number
+
+
 def _within(value: Any, what: str, largest: int) -> int:
     number = operator.index(value)
     if not -largest - 1 <= number <= largest:

@@ -1,4 +1,4 @@
-"""Python functions that the library calls when a hold is lost.
+"""Python functions that the library calls when a hold is lost, or another process leads.
 
 The library gets one trampoline of each kind, which lives as long as the program, and a number as
 the context. The function is found under that number until the library destroys the context.
@@ -7,19 +7,20 @@ the context. The function is found under that number until the library destroys 
 from __future__ import annotations
 
 import itertools
-from typing import Callable
+from typing import Any, Callable
 
-from ._library import DESTROY_CALLBACK, LOST_CALLBACK, HoldHandle, lib
+from ._library import DESTROY_CALLBACK, LEADER_CALLBACK, LOST_CALLBACK, HoldHandle, lib
 
-_functions: dict[int, Callable[[int], None]] = {}
+_functions: dict[int, Callable[[Any], None]] = {}
 _numbers = itertools.count(1)
 # The holds of callbacks that have begun, because only the library knows when one has returned from
 # Python. They are kept a little longer than that.
 _begun: dict[int, HoldHandle] = {}
 
 
-def keep(function: Callable[[int], None]) -> int:
-    """The context of a function, which gets it; `destroy` forgets it."""
+def keep(function: Callable[[Any], None]) -> int:
+    """The context of a function, which `destroy` forgets. The function of a lost callback gets its
+    context, that of an observation the leader."""
     for context in list(_begun):
         if context not in _functions:
             _begun.pop(context, None)
@@ -44,6 +45,11 @@ def await_all() -> None:
 @LOST_CALLBACK
 def lost(context: int) -> None:
     _functions[context](context)
+
+
+@LEADER_CALLBACK
+def leader(context: int, handle: Any) -> None:
+    _functions[context](handle)
 
 
 @DESTROY_CALLBACK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from ctypes import byref, c_size_t
+from ctypes import byref, c_size_t, c_uint32
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Callable, Optional, Type
@@ -87,6 +87,14 @@ class Hold:
     def why_lost(self) -> LossReason:
         """Why it was lost; NONE if it is not."""
         return member(LossReason, lib.hold_why_lost(self._handle), LossReason.EXPIRED)
+
+    @property
+    def slots(self) -> list[int]:
+        """The numbers of its permits, ascending, if it is one of a Semaphore. Of two holders of a
+        number the later one has the greater token."""
+        numbers = (c_uint32 * 1024)()
+        count = lib.hold_slots(self._handle, numbers, len(numbers))
+        return list(numbers[:count])
 
     def check(self) -> None:
         """Raises unless `valid`: LockLost, NotHeld, NodeStopped, Forked, NoQuorum."""

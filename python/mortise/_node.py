@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import threading
 import time
 import weakref
 from ctypes import byref
@@ -14,13 +13,13 @@ from types import TracebackType
 from typing import Any, Optional, Type, Union
 
 from . import _callbacks, _log
-from ._arguments import INT64_MAX, Name, Seconds, encoded, int32, int64, nanoseconds
-from ._canceller import Canceller
+from ._arguments import INT64_MAX, Name, Seconds, encoded, int64, nanoseconds
 from ._config import Config
-from ._enums import Caching, Code, Mode, OnUncertain, QueuePolicy
+from ._enums import Code
 from ._errors import TimedOut
 from ._hold import Hold
-from ._library import AcquireOptions, CStatus, HoldHandle, NodeHandle, call, lib, made
+from ._library import CStatus, HoldHandle, NodeHandle, call, lib, made
+from ._waiting import acquire_options, interruptible
 
 # Python runs signal handlers between its own instructions, so a long wait is made in pieces.
 _PIECE_NS = 200_000_000
@@ -135,7 +134,7 @@ class Node:
         """Makes one attempt: None if another holder has the lock."""
         content = encoded(name)
         handle = made(HoldHandle, lib.node_try_acquire, self._handle, content, len(content),
-                      byref(_options(**options)))
+                      byref(acquire_options(**options)))
         return Hold(self, handle, name) if handle else None
 
     def acquire_for(self, name: Name, wait_max: Optional[Seconds],
@@ -143,81 +142,25 @@ class Node:
         """Waits for at most `wait_max`, without a limit if it is None. None if that time ended
         first. Ctrl-C ends the wait."""
         wait = nanoseconds(wait_max, INT64_MAX)
-        return self._interruptible(lib.node_acquire_for, name, _options(**options), (wait,))
+        content, given = encoded(name), acquire_options(**options)
+
+        # It may go on for a moment after an interruption, so it keeps what it needs: this node, and
+        # the options with their canceller.
+        def acquire() -> Optional[Hold]:
+            handle = made(HoldHandle, lib.node_acquire_for, self._handle, content, len(content),
+                          wait, byref(given))
+            return Hold(self, handle, name) if handle else None
+
+        return interruptible(acquire, given)
+
+    def remove(self, name: Name) -> None:
+        """Removes a semaphore, a latch or a barrier that nobody uses, so that the name may be
+        something else. InvalidArgument while somebody holds the name or waits for it."""
+        content = encoded(name)
+        call(lib.node_remove, self._handle, content, len(content))
 
     def break_lock(self, name: Name, token: int, reason: str = "") -> None:
         """Takes a lock away from the holder with that token. NotHeld if nobody has it."""
         content, words = encoded(name), encoded(reason)
         call(lib.node_break_lock, self._handle, content, len(content), int64(token, "token"),
              words, len(words))
-
-    def _interruptible(self, function: Any, name: Name, options: AcquireOptions,
-                       extra: tuple[int, ...]) -> Optional[Hold]:
-        """Python handles Ctrl-C on the main thread only, and only between its own instructions. So
-        there another thread makes the call, and the main thread can cancel it."""
-        content = encoded(name)
-
-        # It may go on for a moment after an interruption, so it keeps what it needs: this node, and
-        # the options with their canceller.
-        def acquire() -> Optional[Hold]:
-            handle = made(HoldHandle, function, self._handle, content, len(content), *extra,
-                          byref(options))
-            return Hold(self, handle, name) if handle else None
-
-        if threading.current_thread() is not threading.main_thread():
-            return acquire()
-        # The program's canceller may serve other waits, which an interruption here must not end.
-        options.keep(Canceller() if options.kept is None else options.kept._part())
-        return _in_a_thread(acquire, options.kept.cancel)
-
-
-def _in_a_thread(acquire: Any, cancel: Any) -> Optional[Hold]:
-    """What `acquire` returns or raises. An exception of a signal handler cancels it; a hold that it
-    has then is released."""
-    holds: list[Optional[Hold]] = []
-    errors: list[BaseException] = []
-    done = threading.Event()
-
-    def work() -> None:
-        try:
-            holds.append(acquire())
-        except BaseException as error:  # pylint: disable=broad-except
-            errors.append(error)
-        finally:
-            done.set()
-
-    try:
-        threading.Thread(target=work, name="mortise acquire", daemon=True).start()
-        done.wait()
-    except BaseException:
-        cancel()
-        # If the thread is late, or never started, a hold that it gets is forgotten with it.
-        done.wait(0.1)
-        for hold in filter(None, holds):
-            hold.unlock()
-        raise
-    # Nothing else may refer to it: the thread has perhaps not quite ended.
-    if errors:
-        raise errors.pop()
-    return holds.pop()
-
-
-def _options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
-             max_hold: Optional[Seconds] = None, min_hold: Optional[Seconds] = None,
-             progress_timeout: Optional[Seconds] = None, lock_delay: Optional[Seconds] = None,
-             priority: int = 0,
-             queue_policy: QueuePolicy = QueuePolicy.DEFAULT,
-             on_uncertain: OnUncertain = OnUncertain.LOSE, caching: Caching = Caching.ADAPTIVE,
-             canceller: Optional[Canceller] = None) -> AcquireOptions:
-    words = encoded(label)
-    made_options = AcquireOptions(
-        size=ctypes.sizeof(AcquireOptions), label=words, label_length=len(words),
-        max_hold_ns=nanoseconds(max_hold, 0), min_hold_ns=nanoseconds(min_hold, 0),
-        progress_timeout_ns=nanoseconds(progress_timeout, 0),
-        lock_delay_ns=nanoseconds(lock_delay, 0),
-        mode=int32(mode, "mode"), priority=int32(priority, "priority"),
-        queue_policy=int32(queue_policy, "queue_policy"),
-        on_uncertain=int32(on_uncertain, "on_uncertain"), caching=int32(caching, "caching"))
-    if canceller is not None:
-        made_options.keep(canceller)
-    return made_options

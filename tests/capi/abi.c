@@ -50,6 +50,15 @@ static void structs(void) {
     MEMBER(mortise_log_line, dropped);
     MEMBER(mortise_log_line, level);
     MEMBER(mortise_log_line, reserved);
+    STRUCT(mortise_wait_options);
+    MEMBER(mortise_wait_options, size);
+    MEMBER(mortise_wait_options, label);
+    MEMBER(mortise_wait_options, label_length);
+    MEMBER(mortise_wait_options, canceller);
+    STRUCT(mortise_permit);
+    MEMBER(mortise_permit, token);
+    MEMBER(mortise_permit, number);
+    MEMBER(mortise_permit, reserved);
 }
 
 static void codes(void) {
@@ -123,8 +132,12 @@ static void choices(void) {
 
 int main(void) {
     const mortise_acquire_options options = MORTISE_ACQUIRE_OPTIONS_INIT;
+    const mortise_wait_options wait = MORTISE_WAIT_OPTIONS_INIT;
     structs();
     codes();
     choices();
-    return options.size == sizeof options && options.canceller == NULL ? 0 : 1;
+    return options.size == sizeof options && options.canceller == NULL &&
+                   wait.size == sizeof wait && wait.canceller == NULL
+               ? 0
+               : 1;
 }

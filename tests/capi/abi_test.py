@@ -4,6 +4,8 @@
     abi_test.py LIBRARY HEADER RECORD COMPILER...     compare
     abi_test.py --write LIBRARY HEADER RECORD COMPILER...
 
+HEADER is mortise.h, beside the folder of those that it includes.
+
 RECORD has the soname of the library, the version of its symbols, the functions that it exports, how
 the header declares them, the layout of its structs and its constants. What is added belongs into it
 (--write); what is in it does not change.
@@ -44,9 +46,16 @@ def soname(library):
     return re.search(r"\(SONAME\).*\[(.*)\]", lines)[1]
 
 
+def text_of(header):
+    """The header with those that it includes."""
+    parts = [Path(header), *sorted((Path(header).parent / "mortise/c").glob("*.h"))]
+    assert len(parts) > 1, f"no headers beside {header}"
+    return "".join(part.read_text(encoding="utf-8") for part in parts)
+
+
 def declared(header):
     """The functions and the types, each on one line, by name."""
-    text = re.sub(r"/\*.*?\*/", "", Path(header).read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", "", text_of(header), flags=re.DOTALL)
     text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*", "", text, flags=re.MULTILINE)
     found = {}
     for statement in re.findall(r"[^;{}]*(?:\([^;{}]*\)|typedef int32_t \w+)\s*;", text):
@@ -84,8 +93,7 @@ def padded(found):
 
 def unlisted(header):
     """Constants of the header that abi.c does not print."""
-    named = set(re.findall(r"^\s+(MORTISE_\w+) = -?\d+,", Path(header).read_text(encoding="utf-8"),
-                           re.MULTILINE))
+    named = set(re.findall(r"^\s+(MORTISE_\w+) = -?\d+,", text_of(header), re.MULTILINE))
     return sorted(named - set(re.findall(r"MORTISE_\w+", (HERE / "abi.c").read_text())))
 
 

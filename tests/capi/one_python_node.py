@@ -2,6 +2,7 @@
 names, with the library that the second one names, and a node."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -36,3 +37,18 @@ def run(program, **environment):
     return subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": FOLDER, **environment},
                           timeout=PATIENCE, check=False)
+
+
+def free_ports(count):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def toml(number, ports, folder):
+    peers = ", ".join(f'{{ id = {i}, address = "127.0.0.1:{port}" }}'
+                      for i, port in enumerate(ports, 1))
+    return (f'node_id = {number}\nlisten = "127.0.0.1:{ports[number - 1]}"\n'
+            f'data_dir = "{folder}/{number}"\npeer = [{peers}]\n')

@@ -164,7 +164,7 @@ class Log(unittest.TestCase):
         node = mortise._library.NodeHandle()
         keeping = ctypes.PyDLL(LIBRARY)
         for name in ("mortise_node_open", "mortise_node_wait_ready"):
-            getattr(keeping, name).argtypes = mortise._library._SIGNATURES[name[8:]][1]
+            getattr(keeping, name).argtypes = mortise._library.SIGNATURES[name[8:]][1]
         self.assertEqual(keeping.mortise_node_open(config._handle, ctypes.byref(node), None), 0)
         self.assertEqual(keeping.mortise_node_wait_ready(node, 10 * 10**9, None), 0)
         self.assertTrue(wait_for(lambda: lines))

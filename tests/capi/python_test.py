@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,8 @@ import unittest
 from datetime import timedelta
 from pathlib import Path
 
-from one_python_node import FOLDER, LIBRARY, PATIENCE, mortise, open_node, wait_for
+from one_python_node import (
+    FOLDER, LIBRARY, PATIENCE, free_ports, mortise, open_node, toml, wait_for)
 
 
 class OneNode(unittest.TestCase):
@@ -253,7 +253,9 @@ class SameAsTheHeader(unittest.TestCase):
         kinds = {"mortise_acquire_options": mortise._library.AcquireOptions,
                  "mortise_status": mortise._library.CStatus,
                  "mortise_previous": mortise._library.CPrevious,
-                 "mortise_log_line": mortise._library.CLogLine}
+                 "mortise_log_line": mortise._library.CLogLine,
+                 "mortise_wait_options": mortise._library.WaitOptions,
+                 "mortise_permit": mortise._library.CPermit}
         ours = "".join(
             f"struct {name}: {ctypes.sizeof(kind)} bytes\n" +
             "".join(f"  {field}: {getattr(kind, field).size} bytes at "
@@ -263,7 +265,7 @@ class SameAsTheHeader(unittest.TestCase):
 
     def test_functions(self):
         declared = set(re.findall(r"\bmortise_(\w+)\(", self.record))
-        self.assertLessEqual(set(mortise._library._SIGNATURES), declared)
+        self.assertLessEqual(set(mortise._library.SIGNATURES), declared)
 
 
 def builder():
@@ -296,21 +298,6 @@ class Installation(unittest.TestCase):
                 capture_output=True, text=True).stdout
             self.assertEqual(said.split(), [f"{folder}/target/mortise/__init__.py",
                                             mortise.__version__])
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def toml(number, ports, folder):
-    peers = ", ".join(f'{{ id = {i}, address = "127.0.0.1:{port}" }}'
-                      for i, port in enumerate(ports, 1))
-    return (f'node_id = {number}\nlisten = "127.0.0.1:{ports[number - 1]}"\n'
-            f'data_dir = "{folder}/{number}"\npeer = [{peers}]\n')
 
 
 # What the processes do; the first argument names it.

@@ -120,7 +120,11 @@ class Errors(unittest.TestCase):
         result = run("--version")
         self.assertEqual(result.returncode, OK)
         self.assertRegex(result.stdout, r"\Amortise \d+\.\d+\.\d+\n\Z")
-        self.assertNotIn("member", run("--help").stdout.split("Subcommands")[1].split("\n")[0])
+        listed = run("--help").stdout.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+        commands = [line.split()[0] for line in listed]
+        self.assertIn("members", commands)
+        self.assertNotIn("member", commands)
+        self.assertNotIn("complete", commands)
 
     def test_output_that_cannot_be_written_is_an_io_error(self):
         if not os.path.exists("/dev/full"):

@@ -141,7 +141,21 @@ TEST(LockText, ABarrierShowsItsPhase) {
     EXPECT_NE(text_of(lock, false).find(", broken\n"), std::string::npos);
     EXPECT_EQ(text_of(lock, false).find("is free"), std::string::npos);
     EXPECT_EQ(json_of(lock).at("barrier").dump(),
-              R"({"parties":3,"arrived":2,"phase":7,"broken":true})");
+              R"({"parties":3,"arrived":2,"phase":7,"broken":true,"members":[]})");
+}
+
+TEST(LockText, ABarrierShowsWhoHasArrived) {
+    LockInfo lock;
+    lock.name = "step";
+    lock.barrier = BarrierPhase{5, 2, 7, false};
+    lock.members = {{1, 10, 2, 1}, {0, 20, 1, 1}};
+    EXPECT_NE(text_of(lock, false)
+                  .find("in phase 7\n"
+                        "  node 1: 1 of 2 have arrived\n"
+                        "  a process that has ended: 1 of 1 have arrived\n"),
+              std::string::npos);
+    EXPECT_EQ(json_of(lock).at("barrier").at("members").at(0).dump(),
+              R"({"node":1,"session":10,"parties":2,"arrived":1})");
 }
 
 LockInfo closed_lock(ClosedBy by, Duration left) {

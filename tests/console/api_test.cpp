@@ -169,6 +169,19 @@ TEST_F(ConsoleApi, AStoppedNodeIsShownAsThat) {
     EXPECT_EQ(get("/api/v1/events").status, 503);
 }
 
+TEST_F(ConsoleApi, HasTheMetricsForPrometheus) {
+    const auto hold = node_.acquire("a");
+    const auto reply = get("/metrics");
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_NE(reply.head.find("Content-Type: text/plain; version=0.0.4"), std::string::npos);
+    EXPECT_NE(reply.body.find("# TYPE mortise_"), std::string::npos);
+    EXPECT_NE(reply.body.find("node=\"1\""), std::string::npos);
+    EXPECT_EQ(ask_as(port_, "GET /metrics", "Host: evil.example\r\nConnection: close\r\n").status,
+              403);
+    node_.close();
+    EXPECT_EQ(get("/metrics").status, 200);  // the last numbers
+}
+
 // --- the break --------------------------------------------------------------------------------
 
 TEST_F(ConsoleApi, BreaksALockThatIsConfirmed) {

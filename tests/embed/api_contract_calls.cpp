@@ -249,6 +249,8 @@ TEST_F(ApiContractCalls, TheNode) {
     const Metrics metrics = node_.metrics();
     EXPECT_EQ(metrics.acquires, 0U);
     Subscription subscription = node_.on_event([](const NodeEvent&) {});
+    Subscription readings = node_.on_metrics(1s, [](const Metrics&) {});
+    EXPECT_TRUE(readings);
     EXPECT_TRUE(subscription);
     subscription.end();
     Node moved = std::move(node_);

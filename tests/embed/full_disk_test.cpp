@@ -1,5 +1,6 @@
 // A full disk suspends a node, but does not end its program: when there is space again, the node
 // continues in the same process.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
+#include "tests/embed/recorded.hpp"
 #include <mortise/testing.hpp>
 
 namespace mortise {
@@ -32,6 +34,15 @@ bool wait_for(const std::function<bool()>& happened) {
         std::this_thread::sleep_for(5ms);
     }
     return true;
+}
+
+// The first event of that kind; one of another kind if none comes.
+NodeEvent first_of(Recorded<NodeEvent>& events, NodeEvent::Kind kind) {
+    const auto is_it = [&](const NodeEvent& event) { return event.kind == kind; };
+    const auto all =
+        events.when([&](const auto& some) { return std::ranges::any_of(some, is_it); });
+    const auto found = std::ranges::find_if(all, is_it);
+    return found == all.end() ? NodeEvent{.kind = NodeEvent::Kind::stopped} : *found;
 }
 
 // A small disk that only this process sees.
@@ -94,11 +105,17 @@ protected:
 TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     Node node{config()};
     ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
+    Recorded<NodeEvent> events;
+    const auto subscription = node.on_event(events.sink());
     const auto kept = node.acquire("kept");
     fill();
     const auto status = use_up(node);
     EXPECT_FALSE(status.ready || status.stopped);
     EXPECT_NE(status.why_not_ready.find("no space"), std::string::npos) << status.why_not_ready;
+    const auto suspended = first_of(events, NodeEvent::Kind::suspended);
+    EXPECT_EQ(suspended.error, std::errc::no_space_on_device);
+    EXPECT_NE(suspended.text.find("no space"), std::string::npos) << suspended.text;
+    EXPECT_EQ(first_of(events, NodeEvent::Kind::not_ready).text, suspended.text);
     EXPECT_FALSE(kept.valid());
     EXPECT_TRUE(wait_for([&] { return kept.lost().stop_requested(); }));
     // Closing the failed store has released some space, but not for long.
@@ -111,6 +128,7 @@ TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     make_room();
     ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience))
         << node.status().why_not_ready;
+    EXPECT_EQ(first_of(events, NodeEvent::Kind::resumed).kind, NodeEvent::Kind::resumed);
     const auto after = node.acquire("after");
     EXPECT_TRUE(after.valid());
     EXPECT_GT(after.token(), kept.token());

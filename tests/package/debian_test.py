@@ -20,7 +20,6 @@ NAMES = ("libmortise0", "libmortise-dev", "mortise")
 # lintian's tags that are meant; each has its reason.
 MEANT = {
     "initial-upload-closes-no-bugs": "not uploaded to Debian",
-    "no-manual-page": "the program does not print one yet",
 }
 
 
@@ -54,7 +53,9 @@ class Content(unittest.TestCase):
                                r"/usr/lib/[\w-]+/libmortise_testing\.a",
                                r"/usr/lib/[\w-]+/pkgconfig/mortise\.pc",
                                r"/usr/lib/[\w-]+/cmake/mortise/mortiseConfig\.cmake"],
-            "mortise": [r"/usr/bin/mortise", r"/usr/lib/systemd/system/mortise\.service"]}
+            "mortise": [r"/usr/bin/mortise", r"/usr/lib/systemd/system/mortise\.service",
+                        r"/usr/share/man/man1/mortise\.1\.gz",
+                        r"/usr/share/bash-completion/completions/mortise"]}
         for name, patterns in wanted.items():
             for pattern in patterns:
                 found = [path for path in files(name) if re.fullmatch(pattern, path)]

@@ -1,5 +1,8 @@
 """Data directories that are copied, moved and put back, rightly and wrongly (docs/backup.md).
 
+Each command of that page is run here, by members_test.py (mortise members) or by dump_test.py
+(mortise dump and its options).
+
     backup_test.py MORTISE WORKER
 """
 
@@ -143,12 +146,16 @@ class BackupTest(unittest.TestCase):
         ways = [by("cp", "-a", "{source}", "{target}"), by("mv", "{source}", "{target}"),
                 by("cp", "-r", "--no-preserve=all", "{source}", "{target}"), strange,
                 by("sh", "-c", "mkdir {target} && tar -C {source} -cf - . | tar -C {target} -xf -")]
+        if shutil.which("rsync"):
+            ways.append(by("rsync", "-a", "{source}/", "{target}"))
         here = self.data(2)
         incarnation = json.loads(run("members", "--json", *self.peers(1)).stdout)[1]["incarnation"]
         for number, way in enumerate(ways):
             self.stop(2)
             there = self.place / f"moved-{number}"
             way(here, there)
+            subprocess.run(["chmod", "-R", "go=", there], check=True)
+            self.assertEqual(os.stat(there).st_mode & 0o077, 0)
             here = there
             self.back(2, data=here)
             self.assertEqual(list(here.glob("damaged-*")), [])

@@ -1,7 +1,7 @@
 """A thousand client nodes on three voters: what each costs a voter in memory and renewals, and what
 becomes of their locks when a voter dies.
 
-    client_crowd_test.py CROWD CLIENTS COUNT
+    client_crowd_test.py MORTISE CROWD CLIENTS COUNT
 
 Prints what it measured.
 """
@@ -18,11 +18,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 import program  # noqa: E402
 from member_process import Member  # noqa: E402
-from program import config_text, free_ports  # noqa: E402
+from program import HOLDER as VOTER, config_text, free_ports  # noqa: E402
 
-COUNT = int(sys.argv.pop(3))
-CLIENTS = sys.argv.pop(2)
-VOTER = sys.argv.pop(1)
+CLIENTS = sys.argv.pop(1)
+COUNT = int(sys.argv.pop(1))
 TTL_MS = 10_000
 WATCHED = 20  # seconds
 program.PATIENCE = 120

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -1485,6 +1486,16 @@ LockView LockSpec::inspect(std::string_view name) const {
             const auto arrived = std::ranges::count(met->known, true, &Party::has_arrived);
             view.barrier = LockView::Barrier{met->parties, static_cast<std::uint32_t>(arrived),
                                              met->phase, met->is_broken};
+            std::map<core::SessionId, LockView::Member> members;
+            for (const auto& party : met->known) {
+                auto& member = members[party.session];
+                member.session = party.session;
+                if (const auto* session = live(party.session)) member.node = session->opened.node;
+                ++member.parties;
+                if (party.has_arrived) ++member.arrived;
+            }
+            for (const auto& [session, member] : members)
+                view.members.push_back(member);
         }
     }
     return view;

@@ -315,6 +315,10 @@ std::string words(const core::LockView& view) {
                 std::to_string(view.barrier->parties) + " in phase " +
                 std::to_string(view.barrier->phase) + (view.barrier->is_broken ? ", broken" : "");
     }
+    for (const auto& member : view.members) {
+        text += ", session " + number(member.session) + " of node " + number(member.node) + " " +
+                std::to_string(member.arrived) + "/" + std::to_string(member.parties);
+    }
     if (!view.value) return text;
     text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;
     return text + (view.value->dirty ? " dirty" : "");

@@ -135,7 +135,13 @@ Json json_of(const LockInfo& lock) {
         json["barrier"] = {{"parties", lock.barrier->parties},
                            {"arrived", lock.barrier->arrived},
                            {"phase", lock.barrier->number},
-                           {"broken", lock.barrier->is_broken}};
+                           {"broken", lock.barrier->is_broken},
+                           {"members", Json::array()}};
+    for (const auto& member : lock.members)
+        json["barrier"]["members"].push_back({{"node", member.node},
+                                              {"session", member.session},
+                                              {"parties", member.parties},
+                                              {"arrived", member.arrived}});
     for (const auto& holder : lock.holders)
         json["holders"].push_back(json_of(holder));
     for (const auto& waiter : lock.waiters)

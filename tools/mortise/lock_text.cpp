@@ -97,15 +97,27 @@ bool is_free(const LockInfo& lock) {
            !lock.latch && !lock.barrier;
 }
 
-std::string barrier_text(const BarrierPhase& phase) {
-    return "barrier: " + std::to_string(phase.arrived) + " of " + std::to_string(phase.parties) +
-           " have arrived in phase " + std::to_string(phase.number) +
-           (phase.is_broken ? ", broken" : "") + "\n";
+std::string member_text(const BarrierMember& member) {
+    const auto who =
+        member.node == 0 ? "a process that has ended" : "node " + std::to_string(member.node);
+    return "  " + who + ": " + std::to_string(member.arrived) + " of " +
+           std::to_string(member.parties) + " have arrived\n";
+}
+
+// Those that have never arrived are not known.
+std::string barrier_text(const LockInfo& lock) {
+    const auto& phase = *lock.barrier;
+    auto text = "barrier: " + std::to_string(phase.arrived) + " of " +
+                std::to_string(phase.parties) + " have arrived in phase " +
+                std::to_string(phase.number) + (phase.is_broken ? ", broken" : "") + "\n";
+    for (const auto& member : lock.members)
+        text += member_text(member);
+    return text;
 }
 
 // Only a lock has a policy.
 std::string kind_text(const LockInfo& lock) {
-    if (lock.barrier) return barrier_text(*lock.barrier);
+    if (lock.barrier) return barrier_text(lock);
     if (lock.latch)
         return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted\n";
     if (!lock.limit) return "policy: " + std::string{to_string(lock.policy)} + "\n";

@@ -70,6 +70,33 @@ void get_closings(CheckedReading& reading, wire::Lock::Reader from, core::LockVi
     view.closings_total = from.getClosingsTotal();
 }
 
+void put_barrier(const core::LockView& view, wire::Lock::Builder to) {
+    if (!view.barrier) return;
+    to.setIsBarrier(true);
+    to.setIsBroken(view.barrier->is_broken);
+    to.setParties(view.barrier->parties);
+    to.setArrived(view.barrier->arrived);
+    to.setPhase(view.barrier->phase);
+    auto members = to.initMembers(size_of(std::min(view.members.size(), list_holders_max)));
+    for (unsigned i = 0; i < members.size(); ++i) {
+        members[i].setSession(view.members[i].session.raw());
+        members[i].setNode(view.members[i].node.raw());
+        members[i].setParties(view.members[i].parties);
+        members[i].setArrived(view.members[i].arrived);
+    }
+}
+
+void get_barrier(CheckedReading& reading, wire::Lock::Reader from, core::LockView& view) {
+    if (!from.getIsBarrier()) return;
+    view.barrier = core::LockView::Barrier{from.getParties(), from.getArrived(), from.getPhase(),
+                                           from.getIsBroken()};
+    reading.list(from.getMembers(), list_holders_max, "Lock.members", [&](auto each) {
+        view.members.push_back(
+            {reading.set<core::SessionId>(each.getSession(), "Lock.members.session"),
+             core::NodeId{each.getNode()}, each.getParties(), each.getArrived()});
+    });
+}
+
 void put(const core::LockView& view, wire::Lock::Builder to) {
     to.setName(data_of(view.name));
     to.setPolicy(static_cast<wire::QueuePolicy>(view.policy));
@@ -98,13 +125,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         to.setIsLatch(true);
         to.setRemaining(view.latch->remaining);
     }
-    if (view.barrier) {
-        to.setIsBarrier(true);
-        to.setIsBroken(view.barrier->is_broken);
-        to.setParties(view.barrier->parties);
-        to.setArrived(view.barrier->arrived);
-        to.setPhase(view.barrier->phase);
-    }
+    put_barrier(view, to);
     if (!view.value) return;
     to.setValue(data_of(view.value->bytes));
     to.setValueVersion(view.value->version);
@@ -136,9 +157,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     if (from.getLimitVersion() != 0)
         view.limit = core::LockView::Limit{from.getLimit(), from.getLimitVersion()};
     if (from.getIsLatch()) view.latch = core::LockView::Latch{from.getRemaining()};
-    if (from.getIsBarrier())
-        view.barrier = core::LockView::Barrier{from.getParties(), from.getArrived(),
-                                               from.getPhase(), from.getIsBroken()};
+    get_barrier(reading, from, view);
     if (from.getValueVersion() == 0) return view;
     view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
                                  from.getValueVersion(), from.getValueIsDirty()};
@@ -149,10 +168,12 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
 std::size_t lock_bytes(const core::LockView& view) {
     constexpr std::size_t party_bytes = 13 * word_bytes;
     constexpr std::size_t closing_bytes = 3 * word_bytes;
+    constexpr std::size_t member_bytes = 4 * word_bytes;
     std::size_t bytes = view.name.size() + 2 * party_bytes;
     for (const auto& holder : view.holders)
         bytes += sizeof(core::Slots::value_type) * holder.slots.size();
     bytes += closing_bytes * std::min(view.closings.size(), list_closings_max);
+    bytes += member_bytes * std::min(view.members.size(), list_holders_max);
     if (view.value) bytes += view.value->bytes.size();
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);

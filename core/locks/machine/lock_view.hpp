@@ -58,6 +58,14 @@ struct LockView {
         bool is_broken = false;
         friend bool operator==(const Barrier&, const Barrier&) = default;
     };
+    // A session that takes part in a barrier: so many of the parties are its own.
+    struct Member {
+        SessionId session;
+        NodeId node;  // not set: the session has ended, and all its parties drop
+        std::uint32_t parties = 0;
+        std::uint32_t arrived = 0;  // of these, in the present phase
+        friend bool operator==(const Member&, const Member&) = default;
+    };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
@@ -73,6 +81,7 @@ struct LockView {
     std::optional<Limit> limit{};       // of a semaphore
     std::optional<Latch> latch{};       // if it is one
     std::optional<Barrier> barrier{};
+    std::vector<Member> members{};  // of a barrier, by session
     // How long the leases of the holders' sessions run if they are not renewed again. The node that
     // counts them down fills it in.
     std::map<SessionId, Nanoseconds> leases_left{};

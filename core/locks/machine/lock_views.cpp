@@ -147,15 +147,22 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
-    if (const auto* its = record->barrier())
-        view.barrier =
-            LockView::Barrier{its->parties(), its->arrived(), its->phase(), its->is_broken()};
+    if (const auto* its = record->barrier()) add_barrier(*its, parties_max, view);
     if (const auto* latch = record->latch()) view.latch = LockView::Latch{latch->remaining()};
     const auto* its = record->semaphore();
     if (its != nullptr && (its->was_resized() || !is_nothing(view)))
         view.limit = LockView::Limit{its->limit(), its->version()};
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
+}
+
+void LockViews::add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const {
+    view.barrier = LockView::Barrier{barrier.parties(), barrier.arrived(), barrier.phase(),
+                                     barrier.is_broken()};
+    for (const auto& [session, member] : barrier.members()) {
+        if (view.members.size() == max) return;
+        view.members.push_back({session, node_of(session), member.parties, member.arrived});
+    }
 }
 
 void LockViews::add_holders(const LockRecord& record, std::size_t max, LockView& view) const {

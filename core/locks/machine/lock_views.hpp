@@ -33,8 +33,8 @@ public:
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const;
     // The same for a request for permits.
     [[nodiscard]] bool would_grant_permits(const Acquire& request) const;
-    // The view of an unknown name is empty. At most `parties_max` holders and waiters are listed;
-    // all are counted.
+    // The view of an unknown name is empty. At most `parties_max` holders, waiters and members of a
+    // barrier are listed; holders and waiters are all counted.
     [[nodiscard]] LockView inspect(std::string_view name, std::size_t parties_max) const;
     // Names with this prefix that are greater than `after`, in byte order, at most `limit`. Ends
     // with the name that raises the number of holders and waiters to `parties_max`.
@@ -61,6 +61,7 @@ private:
     [[nodiscard]] bool will_be_delayed(const Holder& holder) const;
     [[nodiscard]] SessionView view_of(const Session& session) const;
     [[nodiscard]] std::string label_of(const Session& session) const;
+    void add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const;
     void add_holders(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_waiters(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_closings(const std::vector<const Holder*>& closed, LockView& view) const;

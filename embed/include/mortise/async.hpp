@@ -33,6 +33,7 @@
 
 #include <asio/async_result.hpp>
 
+#include <mortise/async_wait.hpp>
 #include <mortise/detail/async_finish.hpp>
 #include <mortise/detail/start.hpp>
 #include <mortise/duration.hpp>

@@ -13,11 +13,17 @@
 
 namespace mortise {
 
+class Barrier;
 class Node;
 
 namespace detail {
 class NodeRuntime;
-}
+struct WaitOrder;
+
+[[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Barrier& barrier);
+[[nodiscard]] WaitOrder order_of(const Barrier& barrier, WaitOptions options,
+                                 std::chrono::steady_clock::time_point deadline);
+}  // namespace detail
 
 // A name at which processes meet, phase after phase: whoever arrives waits until all parties have
 // arrived, then all go on and the next phase begins. It has the members of std::barrier that are
@@ -98,6 +104,10 @@ public:
     void arrive_and_drop(std::error_code& ec);
 
 private:
+    friend const std::shared_ptr<detail::NodeRuntime>& detail::runtime_of(const Barrier&);
+    friend detail::WaitOrder detail::order_of(const Barrier&, WaitOptions,
+                                              std::chrono::steady_clock::time_point);
+
     std::shared_ptr<detail::NodeRuntime> node_;
     std::string name_;
     std::ptrdiff_t parties_;

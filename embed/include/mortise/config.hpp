@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -61,12 +62,49 @@ struct TlsConfig {
     friend bool operator==(const TlsConfig&, const TlsConfig&) = default;
 };
 
+// One key and its value, beside the text of a line.
+struct LogField {
+    std::string_view key{};
+    std::string_view value{};  // any bytes; numbers are decimal
+
+    friend bool operator==(const LogField&, const LogField&) = default;
+};
+
+// A line of the log with its parts. It is valid during the call of the sink.
+struct LogRecord {
+    LogLevel level = LogLevel::warn;
+    NodeId node = 0;
+    // What the line says, for programs: "leader_changed". docs/monitoring.md lists the keys; they
+    // stay the same in later versions, while texts may change.
+    std::string_view key{};
+    std::string_view text{};  // one line for a person, escaped
+    std::span<const LogField> fields{};
+    // Lines with this key that were dropped since the last one, because they came too often.
+    std::uint64_t left_out = 0;
+};
+
 struct LogConfig {
     LogLevel level = LogLevel::warn;
     // Receives each line, without time, level and newline. It is called on threads of the node,
     // perhaps on several at once; it must not block or call the node. Exceptions are dropped.
     // Empty: lines go to stderr, and a line is dropped if writing it would block.
     std::function<void(LogLevel level, std::string_view line)> sink{};
+    // Receives each line with its parts, under the same conditions. If it is set, lines do not go
+    // to stderr; `sink` receives them as well, if it is set.
+    std::function<void(const LogRecord& record)> record_sink{};
+};
+
+// When a node warns of what takes long: one event and one line of the log, with the name, the
+// label, the token and who stands in the way; again each time that the age has doubled. Zero:
+// never.
+struct ObservabilityConfig {
+    // A hold of this program is held for so long. A cached grant counts from when another request
+    // waits for it.
+    Duration slow_hold{};
+    // An acquire of this program waits for so long.
+    Duration long_wait{};
+
+    friend bool operator==(const ObservabilityConfig&, const ObservabilityConfig&) = default;
 };
 
 // Limits on what a node may use.
@@ -110,6 +148,7 @@ struct Config {
     TlsConfig tls{};
     LogConfig log{};
     LimitsConfig limits{};
+    ObservabilityConfig observability{};
     bool memory_only = false;  // see in_memory()
 
     // Reads and checks a TOML file. Relative paths in it are relative to the working directory in

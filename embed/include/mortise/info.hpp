@@ -11,6 +11,7 @@
 #include <mortise/enums.hpp>
 #include <mortise/event.hpp>
 #include <mortise/fencing_token.hpp>
+#include <mortise/metrics.hpp>
 #include <mortise/node_id.hpp>
 
 namespace mortise {
@@ -87,6 +88,17 @@ struct BarrierPhase {
     friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
 };
 
+// A node that takes part in a barrier (S35): it has parties that have arrived, now or in an earlier
+// phase, and have not left. The other parties are not known before their first arrival.
+struct BarrierMember {
+    NodeId node = 0;  // zero: its session has ended, and all its parties have dropped
+    SessionId session = 0;
+    std::uint32_t parties = 0;  // of this node
+    std::uint32_t arrived = 0;  // of these, in the present phase
+
+    friend bool operator==(const BarrierMember&, const BarrierMember&) = default;
+};
+
 // A reason why a name is closed; there is at most one for each token and reason.
 struct ClosureInfo {
     ClosedBy by = ClosedBy::broken;
@@ -123,6 +135,7 @@ struct LockInfo {
     std::optional<SemaphoreLimit> limit{};
     std::optional<LatchCount> latch{};      // of a latch, until it is removed
     std::optional<BarrierPhase> barrier{};  // of a barrier, until it is removed
+    std::vector<BarrierMember> members{};   // of a barrier: who has arrived, and who is missed
 
     [[nodiscard]] bool is_held() const noexcept { return !holders.empty(); }
     // The cluster knows the name: it is not free for any use.
@@ -186,58 +199,6 @@ struct Status {
     // The node listens on an address that other machines reach, without TLS (tls.insecure):
     // everybody who reaches it may do everything.
     bool insecure = false;
-};
-
-// Counters since the node was opened, and present numbers where the comment says so.
-struct Metrics {
-    // Calls of this program.
-    std::uint64_t acquires = 0;  // including try_acquire
-    std::uint64_t granted = 0;
-    std::uint64_t busy = 0;  // attempts that found the name taken
-    std::uint64_t timed_out = 0;
-    std::uint64_t cancelled = 0;
-    std::uint64_t failed = 0;  // for any other reason
-    std::uint64_t released = 0;
-    std::uint64_t holds_lost = 0;
-    std::uint64_t calls_refused = 0;     // a limit was reached
-    std::uint64_t sessions_expired = 0;  // of this node
-    std::uint64_t holds = 0;             // present number
-    std::uint64_t waits = 0;             // present number
-
-    // The cluster, as this node sees it.
-    std::uint64_t names = 0;           // present number
-    std::uint64_t sessions = 0;        // present number
-    std::uint64_t leader_changes = 0;  // seen by this node
-    std::uint64_t entries_applied = 0;
-    std::uint64_t commands_applied = 0;
-    // snapshots installed because this node was too far behind
-    std::uint64_t states_taken_over = 0;
-
-    // The node's internals.
-    std::uint64_t log_writes = 0;  // each one is one sync
-    std::uint64_t log_bytes = 0;   // bytes of the entries in them
-    std::uint64_t messages_sent = 0;
-    std::uint64_t messages_received = 0;
-    std::uint64_t messages_refused = 0;  // malformed, or from a sender without permission
-    std::uint64_t messages_dropped = 0;  // the peer was too slow
-    std::uint64_t connections_refused = 0;
-    std::uint64_t loop_overruns = 0;   // steps that took longer than 5 ms
-    std::uint64_t late_callbacks = 0;  // callbacks of the program longer than 10 ms
-    // Lost locks that were released to the cluster before the callbacks of Hold::lost() had
-    // returned, because these took longer than 100 ms.
-    std::uint64_t lost_untold = 0;
-    Duration slowest_loop_turn{};
-    Duration slowest_log_write{};
-    // Lines of the node's own log that were dropped: they came too often, or standard error did not
-    // accept them.
-    std::uint64_t log_lines_left_out = 0;
-    std::uint64_t handshakes_failed = 0;  // connections without a trusted certificate
-    // Present number: the time until this node's certificate, or one of its authorities, expires;
-    // unset (Duration::max()) without TLS.
-    Duration certificate_left = Duration::max();
-    // Acquires that were served by a grant in this node's cache (AcquireOptions::caching); they are
-    // counted in `acquires` and `granted` as well.
-    std::uint64_t served_from_cache = 0;
 };
 
 }  // namespace mortise

@@ -14,11 +14,18 @@
 
 namespace mortise {
 
+class Latch;
 class Node;
 
 namespace detail {
 class NodeRuntime;
-}
+struct WaitOrder;
+
+[[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Latch& latch);
+[[nodiscard]] WaitOrder order_of(const Latch& latch, WaitOptions options,
+                                 std::chrono::steady_clock::time_point deadline);
+[[nodiscard]] WaitOrder count_of(const Latch& latch, std::ptrdiff_t n);
+}  // namespace detail
 
 // A name with a count that only goes down, for processes that wait until others have done
 // something. It has the members of std::latch (S35). Who waits passes when the count is zero, and
@@ -96,6 +103,11 @@ public:
     void arrive_and_wait(std::ptrdiff_t n, const WaitOptions& options, std::error_code& ec);
 
 private:
+    friend const std::shared_ptr<detail::NodeRuntime>& detail::runtime_of(const Latch&);
+    friend detail::WaitOrder detail::order_of(const Latch&, WaitOptions,
+                                              std::chrono::steady_clock::time_point);
+    friend detail::WaitOrder detail::count_of(const Latch&, std::ptrdiff_t);
+
     std::shared_ptr<detail::NodeRuntime> node_;
     std::string name_;
     std::ptrdiff_t expected_;

@@ -22,11 +22,13 @@
 #include <mortise/lock_error.hpp>
 #include <mortise/lock_request.hpp>
 #include <mortise/locker.hpp>
+#include <mortise/metrics.hpp>
 #include <mortise/mutex.hpp>
 #include <mortise/node.hpp>
 #include <mortise/node_id.hpp>
 #include <mortise/observe.hpp>
 #include <mortise/options.hpp>
+#include <mortise/prometheus.hpp>
 #include <mortise/rate_limiter.hpp>
 #include <mortise/recover.hpp>
 #include <mortise/recursive_mutex.hpp>

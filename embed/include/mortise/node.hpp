@@ -257,6 +257,12 @@ public:
     // of the node, one call at a time.
     [[nodiscard]] Subscription on_event(NodeEventSink sink);
 
+    // Passes metrics() to `sink` at each interval until the Subscription ends or the node is
+    // closed, for the first time after one interval. An interval below 10 ms counts as 10 ms. The
+    // sink runs on a thread of the node, one call at a time, and holds up nothing: if it takes
+    // longer than the interval, it misses metrics. Does not block. Throws std::bad_alloc.
+    [[nodiscard]] Subscription on_metrics(Duration interval, MetricsSink sink);
+
     // --- members -------------------------------------------------------------------------------
 
     // Changes of the cluster's members; status().members lists them. Any member may be asked; a

@@ -11,6 +11,7 @@ namespace mortise {
 
 // Called on a thread of the node, one call at a time. It must not throw; exceptions are dropped.
 using NodeEventSink = std::function<void(const NodeEvent&)>;
+using MetricsSink = std::function<void(const Metrics&)>;
 
 // Ends with its destructor or with end(). Once one of them has returned, no call of the sink begins
 // or runs, except a call that has ended the subscription itself. It is movable and may outlive the

@@ -110,7 +110,7 @@ TEST(ConfigPage, GivesTheRangesThatAreChecked) {
         value = before;
         ++ranges;
     });
-    EXPECT_EQ(ranges, 11U);
+    EXPECT_EQ(ranges, 13U);
 }
 
 TEST(ConfigPage, GivesTheMostVoters) {

@@ -56,6 +56,10 @@ calls        = 1000
 log_bytes    = 2097152
 outbox_bytes = 1048576
 connections  = 5
+
+[observability]
+slow_hold = "90s"
+long_wait = "3s"
 )";
 
 std::string complaint(std::string_view toml) {
@@ -112,7 +116,7 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "clock_rate_bound, close_timeout, election_timeout, heartbeat, session_ttl"},
              Row{"[secrets]\na = 1\n",
                  "mortise.toml:1: secrets: unknown key; known here: advertise, cluster, "
-                 "data_dir, limits, listen, log, node_id, peer, role, timing, tls"},
+                 "data_dir, limits, listen, log, node_id, observability, peer, role, timing, tls"},
              Row{"session_ttl = '9s'\n",
                  "mortise.toml:1: session_ttl: unknown key; did you mean timing.session_ttl?"},
              Row{"[log]\ncalls = 1\nlevel = 'off'\n",

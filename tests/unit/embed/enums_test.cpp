@@ -36,11 +36,12 @@ TEST(Enums, HaveNames) {
 }
 
 TEST(Enums, ForEventsHaveNames) {
-    expect_names<NodeEvent::Kind>({"ready", "not_ready", "became_leader", "lost_leadership",
-                                   "leader_changed", "peer_up", "peer_down", "session_opened",
-                                   "session_expired", "hold_lost", "not_held", "loop_overrun",
-                                   "slow_callback", "stopped", "members_changed", "removed",
-                                   "lock_broken", "certificate_expires"});
+    expect_names<NodeEvent::Kind>(
+        {"ready",     "not_ready",    "became_leader",       "lost_leadership", "leader_changed",
+         "peer_up",   "peer_down",    "session_opened",      "session_expired", "hold_lost",
+         "not_held",  "loop_overrun", "slow_callback",       "stopped",         "members_changed",
+         "removed",   "lock_broken",  "certificate_expires", "member_added",    "member_removed",
+         "suspended", "resumed",      "timing_differs",      "slow_hold",       "long_wait"});
     expect_names<Event::Kind>({"gap", "state", "state_complete", "granted", "converted",
                                "published", "released", "value_set", "value_removed", "value_dirty",
                                "value_consistent"});

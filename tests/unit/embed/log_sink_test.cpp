@@ -86,6 +86,85 @@ TEST(NodeLog, CutsACauseShortThatComesBackTooOften) {
     EXPECT_EQ(log.left_out(), 1'000 - RateLimit::burst);
 }
 
+// --- lines with their parts
+
+struct OwnedRecord {
+    LogLevel level;
+    NodeId node;
+    std::string key;
+    std::string text;
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::uint64_t left_out;
+};
+
+LogConfig into(std::vector<OwnedRecord>& records) {
+    LogConfig config;
+    config.record_sink = [&records](const LogRecord& record) {
+        OwnedRecord owned{
+            record.level, record.node,    std::string{record.key}, std::string{record.text},
+            {},           record.left_out};
+        for (const auto& [key, value] : record.fields)
+            owned.fields.emplace_back(key, value);
+        records.push_back(std::move(owned));
+    };
+    return config;
+}
+
+TEST(NodeLog, GivesTheProgramThePartsOfALine) {
+    std::vector<OwnedRecord> records;
+    NodeLog log{into(records), 7};
+    log.warn("lock_broken", "broke \"a\nb\"", {{"name", "a\nb"}, {"token", std::to_string(17)}});
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records[0].level, LogLevel::warn);
+    EXPECT_EQ(records[0].node, 7U);
+    EXPECT_EQ(records[0].key, "lock_broken");
+    EXPECT_EQ(records[0].text, R"(broke "a\x0ab")");
+    EXPECT_THAT(records[0].fields, ElementsAre(Pair("name", "a\nb"), Pair("token", "17")));
+    EXPECT_EQ(records[0].left_out, 0U);
+}
+
+TEST(NodeLog, WritesNothingToStderrForAProgramThatTakesThePartsOfLines) {
+    std::vector<OwnedRecord> records;
+    testing::internal::CaptureStderr();
+    {
+        NodeLog log{into(records), 1};
+        log.error("a", "one");
+        log.info("a", "below its level");
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(records.size(), 1U);
+}
+
+TEST(NodeLog, GivesEachSinkItsFormOfTheLine) {
+    std::vector<OwnedRecord> records;
+    Lines lines;
+    auto config = into(records);
+    config.sink = into(lines, LogLevel::warn).sink;
+    NodeLog log{config, 1};
+    log.warn("a", "one", {{"peer", "2"}});
+    EXPECT_EQ(records.size(), 1U);
+    EXPECT_THAT(lines, ElementsAre(Pair(LogLevel::warn, "mortise node 1: one")));
+}
+
+TEST(NodeLog, ARecordSinkThatThrowsKeepsNoLineFromTheOther) {
+    Lines lines;
+    auto config = into(lines, LogLevel::warn);
+    config.record_sink = [](const LogRecord&) { throw std::runtime_error{"full"}; };
+    NodeLog log{config, 1};
+    log.warn("a", "one");
+    EXPECT_EQ(lines.size(), 1U);
+}
+
+TEST(NodeLog, EachKeyHasALimitOfItsOwn) {
+    std::vector<OwnedRecord> records;
+    NodeLog log{into(records), 1};
+    for (int i = 0; i < 100; ++i)
+        log.warn("message_refused", "no");
+    log.warn("snapshot_refused", "yes");
+    EXPECT_EQ(records.size(), RateLimit::burst + 1);
+    EXPECT_EQ(log.left_out(), 100 - RateLimit::burst);
+}
+
 TEST(NodeLog, SurvivesASinkThatThrows) {
     int calls = 0;
     const LogConfig config{.level = LogLevel::warn, .sink = [&calls](LogLevel, std::string_view) {

@@ -108,6 +108,8 @@ TEST(LockInfoOf, ALatchHasACountAndABarrierAPhase) {
     view.latch.reset();
     view.barrier = core::LockView::Barrier{3, 1, 7, true};
     EXPECT_EQ(from_core(view).barrier, (BarrierPhase{3, 1, 7, true}));
+    view.members = {{core::SessionId{40}, core::NodeId{4}, 2, 1}};
+    EXPECT_EQ(from_core(view).members, (std::vector{BarrierMember{4, 40, 2, 1}}));
     EXPECT_TRUE(from_core(view).is_used());
 }
 

@@ -1,12 +1,19 @@
 #include "transport/wire/convert.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
+#include <map>
+#include <string>
 
 #include <capnp/message.h>
 #include <capnp/serialize.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <kj/encoding.h>
 
 #include "core/base/prng.hpp"
 #include "core/raft/bounds.hpp"
@@ -195,10 +202,13 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         for (auto& waiter : view.waiters)
             waiter.permits = static_cast<std::uint32_t>(prng.below(core::permits_max));
     }
-    if (coin(prng))
-        view.barrier = core::LockView::Barrier{static_cast<std::uint32_t>(prng.below(9)),
-                                               static_cast<std::uint32_t>(prng.below(9)),
-                                               number(prng), coin(prng)};
+    const auto few = [&] { return static_cast<std::uint32_t>(prng.below(9)); };
+    if (coin(prng)) {
+        view.barrier = core::LockView::Barrier{few(), few(), number(prng), coin(prng)};
+        for (auto count = prng.below(4); count > 0; --count)
+            view.members.push_back(
+                {core::SessionId{positive(prng)}, core::NodeId{number(prng)}, few(), few()});
+    }
     if (coin(prng)) view.latch = core::LockView::Latch{static_cast<std::uint32_t>(prng.below(9))};
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{prng.below(3)};  // 0: a client node
@@ -890,6 +900,61 @@ TEST(ConvertDamage, AListThatClaimsHalfABillionElementsOfNothingIsRefusedAtOnce)
         return reader.getRoot<capnp::AnyPointer>().getAs<capnp::List<wire::PeerMessage>>();
     });
     ASSERT_FALSE(result);
+}
+
+// --- what former versions sent ------------------------------------------------------------------
+
+// tests/compatibility has a file for each release: lines of a kind and a message in hexadecimal.
+// Fields that a later version adds have their defaults, which the canonical form leaves out.
+
+template <class Wire, class Value>
+std::string canonical(const Value& value) {
+    capnp::MallocMessageBuilder message;
+    write(value, message.initRoot<Wire>());
+    const auto words = capnp::canonicalize(message.getRoot<Wire>().asReader());
+    return kj::encodeHex(words.asBytes()).cStr();
+}
+
+template <class Wire>
+void expect_read_as_it_was(const std::string& hex) {
+    const auto bytes = kj::decodeHex(kj::arrayPtr(hex.data(), hex.size()));
+    ASSERT_FALSE(bytes.hadErrors);
+    auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
+    std::copy(bytes.begin(), bytes.end(), words.asBytes().begin());
+    const kj::ArrayPtr<const capnp::word> segments[] = {words};
+    capnp::SegmentArrayMessageReader reader{segments, reader_options()};
+    const auto value = read_guarded([&] { return reader.getRoot<Wire>(); });
+    ASSERT_TRUE(value) << value.error().what;
+    EXPECT_EQ(canonical<Wire>(*value), hex);
+}
+
+void write_released(const char* path) {
+    std::ofstream out{path};
+    Prng prng{11};
+    for (int run = 0; run < 3; ++run) {
+        for (std::uint64_t kind = 0; kind < message_kinds; ++kind)
+            out << "peer " << canonical<wire::PeerMessage>(message(prng, kind)) << '\n';
+        out << "hello " << canonical<wire::Hello>(greeting(prng)) << '\n'
+            << "status " << canonical<wire::Status>(status(prng)) << '\n'
+            << "list " << canonical<wire::ListAnswer>(ListAnswer{list_reply(prng)}) << '\n';
+    }
+}
+
+TEST(ReleasedMessages, AreReadAsTheyWereSent) {
+    if (const char* const path = std::getenv("MORTISE_WRITE_MESSAGES")) write_released(path);
+    std::map<std::string, int> read;
+    for (const auto& version : std::filesystem::directory_iterator{"tests/compatibility"}) {
+        std::ifstream in{version.path() / "messages.txt"};
+        for (std::string kind, hex; in >> kind >> hex; ++read[kind]) {
+            SCOPED_TRACE(version.path().string() + ": " + kind + " " + std::to_string(read[kind]));
+            if (kind == "peer") expect_read_as_it_was<wire::PeerMessage>(hex);
+            if (kind == "hello") expect_read_as_it_was<wire::Hello>(hex);
+            if (kind == "status") expect_read_as_it_was<wire::Status>(hex);
+            if (kind == "list") expect_read_as_it_was<wire::ListAnswer>(hex);
+        }
+    }
+    EXPECT_GE(read["peer"], 60);
+    EXPECT_EQ(read.size(), 4U);
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ private:
 using AcquireEnd = std::tuple<std::error_code, Hold>;
 using AcquireAllEnd = std::tuple<std::error_code, HoldSet>;
 using ReleaseEnd = std::tuple<std::error_code>;
+using WaitEnd = std::tuple<std::error_code>;
+using TimedWaitEnd = std::tuple<std::error_code, bool>;
 
 // The executor as outstanding work of its context. asio::executor_work_guard would keep a copy of
 // the executor beside the work and drop it last; a strand would then be destroyed in a context that
@@ -154,6 +156,9 @@ private:
             } catch (const std::bad_alloc&) {
                 return {make_error_code(Errc::resource_exhausted), HoldSet{}};
             }
+        } else if constexpr (std::is_same_v<End, TimedWaitEnd>) {
+            const bool has_passed = !ec;
+            return {ec == Errc::timed_out ? std::error_code{} : ec, has_passed};
         } else {
             return {ec};
         }
@@ -207,6 +212,29 @@ struct StartCampaign {
         if (stopper) stopper->can_stop_with(std::move(cancel));
     }
 };
+
+// A count has no slot: it takes effect whatever becomes of its caller.
+template <class End>
+struct StartWaiting {
+    std::shared_ptr<NodeRuntime> node;
+    std::optional<Duration> wait_max{};  // counts from the start of the operation
+
+    template <class Handler>
+    void operator()(Handler&& handler, WaitOrder order) const {
+        const auto now = Deadline::clock::now();
+        order.has_time = wait_max ? *wait_max > Duration::zero() : order.deadline > now;
+        if (wait_max && wait_max->is_set()) order.deadline = now + *wait_max;
+        using Ending = HandlerFinish<std::decay_t<Handler>, End>;
+        const bool can_stop = order.kind != WaitOrder::Kind::count;
+        const auto stopper = can_stop ? stopper_for(handler) : nullptr;
+        auto finish = std::make_unique<Ending>(std::forward<Handler>(handler), stopper);
+        auto cancel = start_wait(node, order, std::move(finish));
+        if (stopper) stopper->can_stop_with(std::move(cancel));
+    }
+};
+
+using StartWait = StartWaiting<WaitEnd>;
+using StartTimedWait = StartWaiting<TimedWaitEnd>;
 
 struct StartRelease {
     template <class Handler>

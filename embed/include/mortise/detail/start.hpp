@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <mortise/hold_set.hpp>
 #include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
+#include <mortise/wait_options.hpp>
 
 namespace mortise {
 
@@ -62,6 +64,18 @@ struct AcquireOrder {
     ErrorDetail* detail = nullptr;     // receives the details of an error, for a thread that waits
 };
 
+// What a caller asks of a latch or a barrier.
+struct WaitOrder {
+    enum class Kind : std::uint8_t { latch, count, barrier };
+    Kind kind = Kind::latch;
+    std::string name;
+    std::ptrdiff_t size = 0;   // counts if the order creates the latch or the barrier
+    std::ptrdiff_t count = 0;  // to be counted down
+    WaitOptions options{};     // without wait_max
+    Deadline deadline = Deadline::max();
+    bool has_time = true;  // false: the wait was over when it was asked for
+};
+
 // The completion of an asynchronous operation. It is called once, on a callback thread of the node,
 // and never by start_*. For a release the Hold is empty.
 class Finish {
@@ -83,6 +97,10 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
 std::function<void()> start_campaign(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                      std::string value, std::unique_ptr<Finish> finish);
 void start_release(Hold hold, std::unique_ptr<Finish> finish);
+// Begins a wait or a count; the rest is as for start_acquire. `finish` receives no hold, and
+// timed_out when the time ends first.
+std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const WaitOrder& order,
+                                 std::unique_ptr<Finish> finish);
 
 // The grant of acquire_all() as a set. Throws std::bad_alloc; then everything is released.
 [[nodiscard]] HoldSet as_set(Hold granted);

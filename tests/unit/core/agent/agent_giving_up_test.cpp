@@ -162,6 +162,43 @@ TEST_F(AgentGivingUp, WhereNothingIsDecidedThereIsNoMajority) {  // S48
     EXPECT_EQ(refusals.at(second), CallError::no_quorum);
 }
 
+class AgentGivingUpSoon : public AgentGivingUp {
+protected:
+    CallTag acquire_within(Nanoseconds time) {
+        AcquireCall call;
+        call.tag = CallTag{1'000};
+        call.request.names.push_back({"name"});
+        call.deadline = of.now.steady + time;
+        of.agent.on_acquire(std::move(call), of.now);
+        return CallTag{1'000};
+    }
+    [[nodiscard]] CallError error_after(Nanoseconds time) {
+        const auto call = acquire_within(time);
+        lose();
+        pass(time);
+        lose();
+        return refusals.at(call);
+    }
+};
+
+// Also if nothing was decided for a while, since nobody had asked for anything.
+TEST_F(AgentGivingUpSoon, IsNoSignOfTooMuchWork) {  // S48
+    EXPECT_EQ(error_after(1ns), CallError::timed_out);
+    pass(1h);
+    EXPECT_EQ(error_after(1ns), CallError::timed_out);
+    EXPECT_EQ(error_after(AgentOptions{}.answer_time - 1ns), CallError::timed_out);
+}
+
+TEST_F(AgentGivingUpSoon, IsNoMajorityWithoutALeader) {  // S48
+    of.agent.on_leader(false, of.now);
+    EXPECT_EQ(error_after(1ns), CallError::no_quorum);
+}
+
+TEST_F(AgentGivingUpSoon, IsNotSoonWhenAnAnswerHadTheTimeToCome) {  // S48
+    of.agent.on_progress(of.now);
+    EXPECT_EQ(error_after(AgentOptions{}.answer_time), CallError::resource_exhausted);
+}
+
 // Another process has used the same number for another request, in the name of this session.
 TEST_F(AgentGivingUp, AnAnswerToWhatWasNotAskedIsUnknown) {
     const auto waits = acquire("name");

@@ -107,6 +107,19 @@ TEST_F(ClientCoreTest, ItsHoldsSurviveTheSilenceOfItsMember) {
     EXPECT_TRUE(client.was_answered<Released>(2));
 }
 
+// Nothing is unanswered: the grant may come at any time.
+TEST_F(ClientCoreTest, ASilentMemberIsLeftSoonWhileACallWaits) {
+    attach(follower());
+    cluster[leader()].acquire(1, "a");
+    cluster.run_for(100ms);
+    client.acquire(2, "a");
+    client.run_for(100ms);
+    const auto silent = client.member();
+    client.silence(silent);
+    client.run_for(7 * election_timeout / 2);
+    EXPECT_NE(client.member(), silent);
+}
+
 TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {
     attach(follower());
     client.acquire(1, "a");
@@ -154,6 +167,7 @@ TEST_F(ClientCoreTest, ARequestThatWasQueuedUnseenGoesOnByAnotherMember) {
     holder.acquire(1, "a");
     cluster.run_for(100ms);
     client.acquire(2, "a");
+    cluster.run_for(100ms);  // queued, and the client does not hear of it
     client.reach_only({third()});
     client.lose_member();
     client.run_for(3s);

@@ -49,6 +49,20 @@ TEST_F(LockMachineBarriers, AllPassWhenTheLastArrives) {
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 not_held") << "it holds nothing";
 }
 
+TEST_F(LockMachineBarriers, AViewShowsWhoHasArrived) {
+    using Members = std::vector<LockView::Member>;
+    const auto members = [&] { return machine_.inspect("a").members; };
+    put(arrive(1, 1, 3));
+    put(arrive(2, 1, 3));
+    const auto node = [&](std::uint64_t session) {
+        return machine_.sessions().find(SessionId{session})->opened.node;
+    };
+    EXPECT_EQ(members(), (Members{{SessionId{1}, node(1), 1, 1}, {SessionId{2}, node(2), 1, 1}}));
+    put(arrive(1, 2, 3));
+    EXPECT_EQ(members(), (Members{{SessionId{1}, node(1), 2, 0}, {SessionId{2}, node(2), 1, 0}}));
+    EXPECT_EQ(machine_.inspect("a", 1).members.size(), 1U);
+}
+
 TEST_F(LockMachineBarriers, ARepeatedArrivalCountsOnce) {  // S17
     put(arrive(1, 1));
     EXPECT_EQ(put(arrive(1, 1)), "1.1 queued");

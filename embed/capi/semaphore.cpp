@@ -1,0 +1,158 @@
+// Semaphores, rate limiters, and the removal of a name.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <mortise.h>
+
+#include "embed/capi/calls.hpp"
+#include "embed/capi/handles.hpp"
+#include "embed/capi/options.hpp"
+#include <mortise/rate_limiter.hpp>
+#include <mortise/semaphore.hpp>
+
+using namespace mortise::capi;
+
+struct mortise_semaphore {
+    mortise::Semaphore semaphore;
+};
+
+struct mortise_rate_limiter {
+    mortise::RateLimiter limiter;
+};
+
+namespace mortise::capi {
+namespace {
+
+// `ask` is the one of the acquiring calls.
+template <class Ask>
+int acquire_permits(mortise_semaphore* semaphore, mortise_hold** hold, mortise_error** error,
+                    const Ask& ask) {
+    clear(hold);
+    return guarded(error, [&] {
+        require(semaphore != nullptr, "semaphore is NULL");
+        require(hold != nullptr, "hold is NULL");
+        *hold = handle_of(ask(semaphore->semaphore));
+    });
+}
+
+std::optional<std::vector<Slot>> take(RateLimiter& limiter, std::uint32_t count, Duration wait,
+                                      const AcquireOptions& options) {
+    if (!wait.is_set()) return limiter.acquire(count, options);
+    if (wait == Duration::zero()) return limiter.try_acquire(count, options);
+    return limiter.acquire_for(count, wait, options);
+}
+
+}  // namespace
+}  // namespace mortise::capi
+
+int mortise_semaphore_new(const mortise_node* node, const char* name, size_t name_length,
+                          uint32_t limit, mortise_semaphore** semaphore, mortise_error** error) {
+    clear(semaphore);
+    return guarded(error, [&] {
+        require(node != nullptr, "node is NULL");
+        require(semaphore != nullptr, "semaphore is NULL");
+        const auto wanted = text(name, name_length, "name is NULL");
+        *semaphore = new mortise_semaphore{mortise::Semaphore{node->node, wanted, limit}};
+    });
+}
+
+void mortise_semaphore_free(mortise_semaphore* semaphore) {
+    delete semaphore;
+}
+
+int mortise_semaphore_acquire(mortise_semaphore* semaphore, uint32_t count,
+                              const mortise_acquire_options* options, mortise_hold** hold,
+                              mortise_error** error) {
+    return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
+        return std::optional{asked.acquire(count, options_of(options))};
+    });
+}
+
+int mortise_semaphore_try_acquire(mortise_semaphore* semaphore, uint32_t count,
+                                  const mortise_acquire_options* options, mortise_hold** hold,
+                                  mortise_error** error) {
+    return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
+        return asked.try_acquire(count, options_of(options));
+    });
+}
+
+int mortise_semaphore_acquire_for(mortise_semaphore* semaphore, uint32_t count, int64_t wait_max_ns,
+                                  const mortise_acquire_options* options, mortise_hold** hold,
+                                  mortise_error** error) {
+    return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
+        const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
+        return asked.acquire_for(count, wait, options_of(options));
+    });
+}
+
+int mortise_semaphore_resize(mortise_semaphore* semaphore, uint32_t limit, mortise_error** error) {
+    return guarded(error, [&] {
+        require(semaphore != nullptr, "semaphore is NULL");
+        semaphore->semaphore.resize(limit);
+    });
+}
+
+int mortise_semaphore_limit(const mortise_semaphore* semaphore, uint32_t* limit,
+                            mortise_error** error) {
+    if (limit != nullptr) *limit = 0;
+    return guarded(error, [&] {
+        require(semaphore != nullptr, "semaphore is NULL");
+        require(limit != nullptr, "limit is NULL");
+        *limit = semaphore->semaphore.limit();
+    });
+}
+
+size_t mortise_hold_slots(const mortise_hold* hold, uint32_t* slots, size_t slots_max) {
+    if (hold == nullptr) return 0;
+    const auto all = hold->hold.slots();
+    const auto told = slots != nullptr ? std::min(slots_max, all.size()) : 0;
+    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(told), slots,
+                   [](const mortise::Slot& slot) { return slot.number; });
+    return all.size();
+}
+
+int mortise_rate_limiter_new(const mortise_node* node, const char* name, size_t name_length,
+                             uint32_t permits, int64_t per_ns, mortise_rate_limiter** limiter,
+                             mortise_error** error) {
+    clear(limiter);
+    return guarded(error, [&] {
+        require(node != nullptr, "node is NULL");
+        require(limiter != nullptr, "limiter is NULL");
+        const auto wanted = text(name, name_length, "name is NULL");
+        const auto per = time_of(per_ns, "per_ns is negative");
+        *limiter = new mortise_rate_limiter{mortise::RateLimiter{node->node, wanted, permits, per}};
+    });
+}
+
+void mortise_rate_limiter_free(mortise_rate_limiter* limiter) {
+    delete limiter;
+}
+
+int mortise_rate_limiter_acquire_for(mortise_rate_limiter* limiter, uint32_t count,
+                                     int64_t wait_max_ns, const mortise_acquire_options* options,
+                                     int* is_granted, mortise_permit* permits,
+                                     mortise_error** error) {
+    if (is_granted != nullptr) *is_granted = 0;
+    return guarded(error, [&] {
+        require(limiter != nullptr, "limiter is NULL");
+        require(is_granted != nullptr, "is_granted is NULL");
+        const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
+        const auto taken = take(limiter->limiter, count, wait, options_of(options));
+        if (!taken) return;
+        *is_granted = 1;
+        for (std::size_t i = 0; permits != nullptr && i < taken->size(); ++i)
+            permits[i] = {(*taken)[i].token.raw(), (*taken)[i].number, 0};
+    });
+}
+
+int mortise_node_remove(mortise_node* node, const char* name, size_t name_length,
+                        mortise_error** error) {
+    return guarded(error, [&] {
+        require(node != nullptr, "node is NULL");
+        node->node.remove(text(name, name_length, "name is NULL"));
+    });
+}

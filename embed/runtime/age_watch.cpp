@@ -1,0 +1,175 @@
+#include "embed/runtime/age_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "embed/runtime/translate.hpp"
+#include "embed/values/clocks.hpp"
+#include <mortise/escaped.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// What one turn looks at, and the warnings in it: a name with many waiters takes a while (P10).
+constexpr std::size_t looks_max = 4'096;
+constexpr int warnings_max = 8;
+constexpr std::size_t parties_shown_max = 64;
+
+// Often enough for a warning in time.
+core::Nanoseconds pause_for(const ObservabilityConfig& config) {
+    core::Nanoseconds shortest = 8s;
+    for (const auto limit : {config.slow_hold, config.long_wait}) {
+        if (limit > Duration::zero()) shortest = std::min(shortest, limit.to_nanoseconds());
+    }
+    return std::clamp<core::Nanoseconds>(shortest / 8, 10ms, 1s);
+}
+
+// "90s", "250ms": the rest does not matter to a person.
+std::string age_in_words(core::Nanoseconds age) {
+    const auto unit = age < 10s ? core::Nanoseconds{1ms} : core::Nanoseconds{1s};
+    return to_string(Duration{age - age % unit});
+}
+
+std::string labelled(const std::string& label) {
+    return label.empty() ? std::string{} : ", label \"" + escaped(label) + "\"";
+}
+
+std::string requests_wait(std::size_t count) {
+    if (count == 0) return "nobody waits for it";
+    return count == 1 ? "1 request waits for it" : std::to_string(count) + " requests wait for it";
+}
+
+}  // namespace
+
+AgeWatch::AgeWatch(Parts parts, const ObservabilityConfig& config)
+    : parts_{parts},
+      slow_hold_{config.slow_hold.to_nanoseconds()},
+      long_wait_{config.long_wait.to_nanoseconds()},
+      timer_{parts.io},
+      pause_{pause_for(config)} {}
+
+void AgeWatch::start(const core::NodeCore& core) {
+    if (!slow_hold_.is_set() && !long_wait_.is_set()) return;
+    core_ = &core;
+    timer_.expires_after(pause_);
+    timer_.async_wait([this](std::error_code error) {
+        if (!error && core_ != nullptr) look();
+    });
+}
+
+void AgeWatch::stop() {
+    core_ = nullptr;
+    timer_.cancel();
+}
+
+// What is left is looked at in the next turn.
+void AgeWatch::look() {
+    const auto now = steady_now();
+    warnings_left_ = warnings_max;
+    if (slow_hold_.is_set() && look_at_holds(now)) next_hold_ = {};
+    if (long_wait_.is_set() && look_at_calls(now)) next_bucket_ = 0;
+    start(*core_);
+}
+
+// True if it came to the end.
+bool AgeWatch::look_at_holds(core::Instant now) {
+    auto left = looks_max;
+    return parts_.holds.each_from(next_hold_, [&](core::OperationId operation, HoldRecord& hold) {
+        next_hold_ = operation;
+        if (left-- == 0 || warnings_left_ == 0) return false;
+        const auto since = hold.in_use_since();
+        if (!since || hold.is_released()) return true;
+        const auto age = now - *since;
+        auto given = hold.age_warnings();
+        if (!slow_hold_.is_due(age, given)) return true;
+        hold.set_age_warnings(given);
+        warn_of(hold, age);
+        return true;
+    });
+}
+
+bool AgeWatch::look_at_calls(core::Instant now) {
+    auto left = looks_max;
+    return parts_.calls.each_from(next_bucket_, [&](core::CallTag tag, PendingCall& call) {
+        if (left == 0 || warnings_left_ == 0) return false;
+        --left;
+        if (!call.began) return true;
+        const auto age = now - *call.began;
+        if (long_wait_.is_due(age, call.age_warnings)) warn_of(tag, age);
+        return true;
+    });
+}
+
+void AgeWatch::warn_of(const HoldRecord& hold, core::Nanoseconds age) {
+    --warnings_left_;
+    NodeEvent event{.kind = NodeEvent::Kind::slow_hold};
+    event.name = hold.has_parts() ? hold.parts().front().name : std::string{hold.name()};
+    event.token = hold.has_parts() ? from_core(hold.parts().front().token) : hold.token();
+    event.took = age;
+    const auto view = core_->machine().inspect(event.name, parties_shown_max);
+    const auto own = std::ranges::find(view.holders, hold.operation(), &core::Grant::operation);
+    if (own != view.holders.end()) event.label = own->label;
+    event.text = "held for " + age_in_words(age) + labelled(event.label) + ", token " +
+                 to_string(event.token);
+    if (hold.has_parts() && hold.parts().size() > 1)
+        event.text += ", with " + std::to_string(hold.parts().size() - 1) + " other names";
+    // The node may hold a name and not be allowed to see who else wants it.
+    if (parts_.access.may(core::Right::observe, event.name))
+        event.text += "; " + requests_wait(view.waiters_total);
+    write("slow_hold", "\"" + event.name + "\" is " + event.text, event);
+    parts_.events.publish(event);
+}
+
+void AgeWatch::write(std::string_view key, const std::string& text, const NodeEvent& event) const {
+    parts_.log.warn(key, text,
+                    {{"name", event.name},
+                     {"label", event.label},
+                     {"token", to_string(event.token)},
+                     {"peer", std::to_string(event.peer)},
+                     {"took", age_in_words(event.took.to_nanoseconds())}});
+}
+
+void AgeWatch::warn_of(core::CallTag call, core::Nanoseconds age) {
+    const auto operation = core_->agent().operation_of(call);
+    const auto* session = core_->machine().sessions().find(operation.session);
+    const auto* waits = session == nullptr ? nullptr : session->operations.find(operation.seq);
+    if (waits == nullptr || waits->held()) return;  // it is on its way, and not queued
+    --warnings_left_;
+    NodeEvent event{.kind = NodeEvent::Kind::long_wait};
+    event.name = waits->name();
+    event.took = age;
+    const auto view = core_->machine().inspect(event.name, parties_shown_max);
+    const auto own =
+        std::ranges::find(view.waiters, operation, &core::LockView::Waiting::operation);
+    if (own != view.waiters.end()) event.label = own->label;
+    event.text = "a call waits for " + age_in_words(age) + labelled(event.label);
+    if (waits->names().size() > 1)
+        event.text += ", for " + std::to_string(waits->names().size() - 1) + " other names too";
+    if (parts_.access.may(core::Right::observe, event.name))
+        event.text += "; " + in_the_way(view, event);
+    write("long_wait", "\"" + event.name + "\": " + event.text, event);
+    parts_.events.publish(event);
+}
+
+// Also fills in the holder.
+std::string AgeWatch::in_the_way(const core::LockView& view, NodeEvent& event) const {
+    if (view.holders.empty()) {
+        return view.is_closed
+                   ? "the name is closed under token " + std::to_string(view.closed_under.raw())
+                   : "nobody holds it; other requests are before it";
+    }
+    const auto& oldest = view.holders.front();
+    const auto node = view.nodes.find(oldest.operation.session);
+    event.peer = node == view.nodes.end() ? NodeId{0} : node->second.raw();
+    event.token = from_core(oldest.token);
+    auto text = "node " + std::to_string(event.peer) + " holds it" + labelled(oldest.label) +
+                ", token " + to_string(event.token);
+    if (view.holders_total > 1)
+        text += ", and " + std::to_string(view.holders_total - 1) + " others";
+    return text;
+}
+
+}  // namespace mortise::detail
