@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The version of the project: mortise/c/codes.h has it, and the other places have the same.
+"""The version of the project: mortise.h has it, and the other places have the same.
 
     tools/version.py                      print it
     tools/version.py --check              compare the other places, which are listed below
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent
-HEADER = "embed/include/mortise/c/codes.h"
+HEADER = "embed/include/mortise.h"
 CHANGELOG = "CHANGELOG.md"
 NUMBER = r"(\d+\.\d+\.\d+)"
 MINOR = r"(\d+\.\d+)"

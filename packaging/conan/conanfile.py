@@ -27,7 +27,7 @@ class MortiseConan(ConanFile):
         return os.path.join(self.recipe_folder, os.pardir, os.pardir)
 
     def set_version(self):
-        header = load(self, os.path.join(self._tree, "embed", "include", "mortise", "c", "codes.h"))
+        header = load(self, os.path.join(self._tree, "embed", "include", "mortise.h"))
         self.version = re.search(r'MORTISE_VERSION_STRING "([\d.]+)"', header)[1]
 
     def export_sources(self):
