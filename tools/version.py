@@ -20,7 +20,7 @@ MINOR = r"(\d+\.\d+)"
 # CMake and the Conan recipe read it from the header. These cannot: file, pattern of one place.
 PLACES = [
     (HEADER, rf'#define MORTISE_VERSION_STRING "{NUMBER}"'),
-    (HEADER, rf'Of the library that runs: "{NUMBER}"'),
+    ("embed/include/mortise/c/codes.h", rf'Of the library that runs: "{NUMBER}"'),
     ("python/pyproject.toml", rf'^version = "{NUMBER}"'),
     ("python/mortise/_load.py", rf'^VERSION = "{NUMBER}"'),
     ("packaging/vcpkg/mortise/vcpkg.json", rf'"version": "{NUMBER}"'),

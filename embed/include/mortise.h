@@ -65,4 +65,12 @@
 #include <mortise/c/semaphore.h>
 #include <mortise/c/wait.h>
 
+/* The version of this header. */
+#define MORTISE_VERSION_MAJOR 0
+#define MORTISE_VERSION_MINOR 1
+#define MORTISE_VERSION_PATCH 0
+#define MORTISE_VERSION_STRING "0.1.0"
+#define MORTISE_VERSION_NUMBER \
+    (MORTISE_VERSION_MAJOR * 1000000 + MORTISE_VERSION_MINOR * 1000 + MORTISE_VERSION_PATCH)
+
 #endif

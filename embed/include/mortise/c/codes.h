@@ -9,14 +9,6 @@
 extern "C" {
 #endif
 
-/* Of this header. */
-#define MORTISE_VERSION_MAJOR 0
-#define MORTISE_VERSION_MINOR 1
-#define MORTISE_VERSION_PATCH 0
-#define MORTISE_VERSION_STRING "0.1.0"
-#define MORTISE_VERSION_NUMBER \
-    (MORTISE_VERSION_MAJOR * 1000000 + MORTISE_VERSION_MINOR * 1000 + MORTISE_VERSION_PATCH)
-
 /* Of the library that runs: "0.1.0". Static text. */
 const char* mortise_version(void);
 /* The same as MORTISE_VERSION_NUMBER: 1002003 is 1.2.3. */
