@@ -52,7 +52,7 @@ protected:
     std::string stopped(int signal, Terminal terminal) {
         return words(supervisor_.stopped(signal, terminal, 10s));
     }
-    std::string exited(int code) { return words(supervisor_.ended({false, code})); }
+    std::string exited(int code) { return words(supervisor_.ended({false, code}, 10s)); }
 
     const std::string asked_ = send(SIGTERM) + ", " + send(SIGCONT) + ", say";
     const std::string killed_ = send(SIGKILL) + ", say";
@@ -67,7 +67,7 @@ TEST_F(SupervisorOfACommand, PassesItsExitCodeOn) {
 }
 
 TEST_F(SupervisorOfACommand, ReportsASignalLikeAShell) {
-    EXPECT_EQ(words(supervisor_.ended({true, SIGKILL})), "finish 137");
+    EXPECT_EQ(words(supervisor_.ended({true, SIGKILL}, 10s)), "finish 137");
 }
 
 TEST_F(SupervisorOfACommand, AsksItToEndBeforeTheLeaseEndsAndKillsItThen) {
@@ -77,7 +77,7 @@ TEST_F(SupervisorOfACommand, AsksItToEndBeforeTheLeaseEndsAndKillsItThen) {
     EXPECT_EQ(clock(1ns), "");
     EXPECT_EQ(clock(0s), killed_);
     EXPECT_EQ(clock(0s), "");
-    EXPECT_EQ(words(supervisor_.ended({true, SIGKILL})), "finish 76");
+    EXPECT_EQ(words(supervisor_.ended({true, SIGKILL}, 10s)), "finish 76");
 }
 
 TEST_F(SupervisorOfACommand, WasLostForACommandThatWasAskedToEnd) {
@@ -90,6 +90,11 @@ TEST_F(SupervisorOfACommand, KillsItAtOnceWhenTheLockIsGone) {
     EXPECT_EQ(clock(0s), killed_);
     EXPECT_EQ(signalled(SIGINT), "");
     EXPECT_EQ(exited(0), "finish 76");
+}
+
+// As when this process was stopped meanwhile.
+TEST_F(SupervisorOfACommand, DoesNotKnowWhetherItEndedInTime) {
+    EXPECT_EQ(words(supervisor_.ended({false, 0}, 0s)), killed_ + ", finish 76");
 }
 
 TEST_F(SupervisorOfACommand, WaitsNoLongerThanTheLeaseAllows) {

@@ -20,6 +20,7 @@ namespace mortise::cli {
 namespace {
 
 constexpr std::size_t label_bytes_max = 256;
+constexpr std::size_t name_bytes_max = 512;
 
 std::string default_label(const std::vector<std::string>& command) {
     std::array<char, 256> host{};
@@ -55,6 +56,8 @@ Duration grace_of(const RunCommand& command, Duration ttl) {
 }
 
 void check(const RunCommand& command) {
+    if (command.lock.empty() || command.lock.size() > name_bytes_max)
+        throw Failure{ExitCode::usage, "--lock: a name has 1 to 512 bytes"};
     if (!command.misplaced.empty())
         throw Failure{ExitCode::usage, "write -- before the command: mortise run --lock NAME -- " +
                                            escaped(command.misplaced.front())};

@@ -78,7 +78,7 @@ private:
         const auto end = process_->look_at_end();
         if (!end) return;
         guard_.forget();
-        carry_out(supervisor_.ended(*end));
+        carry_out(supervisor_.ended(*end, left()));
         process_->forget();
         process_.reset();
     }

@@ -108,11 +108,13 @@ RunEffects Supervisor::stopped(int signal, Terminal terminal, Nanoseconds left) 
 }
 
 // What is left of a command that was asked to end has no time left either.
-RunEffects Supervisor::ended(ProcessEnd end) {
+RunEffects Supervisor::ended(ProcessEnd end, Nanoseconds left) {
+    RunEffects effects;
+    if (left <= Nanoseconds::zero()) judge_lease(left, effects);
     switch (phase_) {
         case Phase::runs: return finish(code_of(end));
         case Phase::is_asked: return finish(lost, {SendSignal{SIGKILL}});
-        case Phase::is_killed: return finish(lost);
+        case Phase::is_killed: return finish(lost, std::move(effects));
         case Phase::waiting:
         case Phase::is_over: break;
     }

@@ -78,7 +78,8 @@ public:
     [[nodiscard]] RunEffects signalled(int signal, Nanoseconds left);
     // The command was stopped by a signal.
     [[nodiscard]] RunEffects stopped(int signal, Terminal terminal, Nanoseconds left);
-    [[nodiscard]] RunEffects ended(ProcessEnd end);
+    // If the lease has ended as well, it is unknown which came first, and the lock counts as lost.
+    [[nodiscard]] RunEffects ended(ProcessEnd end, Nanoseconds left);
 
     // clock() is to be called after this time at the latest; max() if it need not be called.
     [[nodiscard]] Nanoseconds look_after(Nanoseconds left) const;
