@@ -114,7 +114,9 @@ private:
         ::kill(stop.whole_group ? 0 : ::getpid(), SIGSTOP);
     }
     void on(const run_effect::Say& say) const {
-        std::cerr << "mortise: " << escaped(words_.front()) << ": " << say.line << std::endl;
+        // In one piece: the command may write to the same file now.
+        const auto line = "mortise: " + escaped(words_.front()) + ": " + say.line + "\n";
+        std::cerr << line << std::flush;
     }
     void on(const run_effect::Finish& finish) { code_ = finish.code; }
 
