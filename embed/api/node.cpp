@@ -301,6 +301,7 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
     return locks;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the parameters of list(), and one more
 std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after, std::size_t limit,
                                  ReadLevel level, std::size_t parties_max, std::error_code& ec) {
     Failure failure;

@@ -182,7 +182,7 @@ private:
     void flush() override;
     void set_peers(const std::vector<core::Member>& peers) override;
     void disconnect(core::NodeId peer) override;
-    void notify(core::ClientId client, core::ClientNotice notice) override {
+    void notify(core::ClientId client, const core::ClientNotice& notice) override {
         desk_.notify(client, notice);
     }
     void disconnect(core::ClientId client) override { desk_.disconnect(client); }

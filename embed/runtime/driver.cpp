@@ -75,7 +75,7 @@ void Driver::carry_out(core::Effects effects) {
         ports_.peers.disconnect(peer);
     publish(effects);
     for (auto& [client, notice] : effects.notices)
-        ports_.peers.notify(client, std::move(notice));
+        ports_.peers.notify(client, notice);
     for (const auto client : effects.unfit_clients)
         ports_.peers.disconnect(client);
     if (sends && !early) ports_.peers.flush();

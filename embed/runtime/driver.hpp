@@ -63,7 +63,7 @@ public:
     // Closes the connections with that peer, which may open new ones.
     virtual void disconnect(core::NodeId /*peer*/) {}
     // The same for client nodes that are connected to this one.
-    virtual void notify(core::ClientId /*client*/, core::ClientNotice /*notice*/) {}
+    virtual void notify(core::ClientId /*client*/, const core::ClientNotice& /*notice*/) {}
     virtual void disconnect(core::ClientId /*client*/) {}
 };
 

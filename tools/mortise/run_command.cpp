@@ -85,7 +85,9 @@ void wait_ready(Node& node, const std::string& timeout, const std::stop_token& c
 ExitCode run(const RunCommand& command) {
     check(command);
     const auto lock = lock_of(command);
-    const auto config = client_config_of(command.access, command.ttl);
+    auto config = client_config_of(command.access, command.ttl);
+    // The lock is released before that. A session without locks may as well expire.
+    config.timing.close_timeout = std::chrono::milliseconds{200};
     const auto grace = grace_of(command, config.timing.session_ttl).to_nanoseconds();
     SupervisedRun supervised;  // before the node has threads
     Node node{config};

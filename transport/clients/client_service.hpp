@@ -53,11 +53,13 @@ public:
     // --- client nodes
 
     // A client node begins to speak on this connection. The error says why it may not.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it keeps the line
     virtual core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> /*line*/) {
         return core::Error{std::make_error_code(std::errc::not_supported),
                            "this member serves no client nodes"};
     }
     // `access` is what the certificate of the connection allows.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it moves the message
     virtual void said(core::ClientId /*client*/, core::ClientMessage /*message*/,
                       const core::Access& /*access*/) {}
     // Its connection has ended. Called once for each that was admitted.

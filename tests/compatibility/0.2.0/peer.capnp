@@ -615,7 +615,15 @@ struct Lock {
   isBroken @18 :Bool;          # and whether it is broken,
   parties @19 :UInt32;         # its parties,
   arrived @20 :UInt32;         # how many have arrived in this phase,
-  phase @21 :UInt64;           # and how many phases have ended
+  phase @21 :UInt64;           # how many phases have ended,
+  members @22 :List(BarrierMember);  # and the sessions that take part, by id
+}
+
+struct BarrierMember {
+  session @0 :UInt64;
+  node @1 :UInt64;             # zero: the session has ended, and all its parties drop
+  parties @2 :UInt32;          # of this session,
+  arrived @3 :UInt32;          # of which so many have arrived in this phase
 }
 
 enum ClosureKind {

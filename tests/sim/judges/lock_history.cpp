@@ -225,6 +225,7 @@ void LockHistory::check_view(core::NodeId node, const core::Viewed& viewed) {
         auto wanted = spec_.inspect(seen.name);
         const bool is_listed = seen.value && seen.value->bytes.empty();
         if (is_listed && wanted.value) wanted.value->bytes.clear();
+        wanted.leases_left = seen.leases_left;  // countdowns of that node, not replicated state
         if (seen == wanted) continue;
         report(node,
                "witness: " + seen.name + " looks other than specified at index " + in_words(last_));

@@ -133,8 +133,7 @@ core::Now LockWorkload::now(core::NodeId node) const {
 
 // Clients have clocks within the bounds.
 bool LockWorkload::clocks_out_of_bounds(core::NodeId holder) const {
-    return is_client(holder) ? cluster_.clocks_too_fast()
-                                         : cluster_.clocks_out_of_bounds(holder);
+    return is_client(holder) ? cluster_.clocks_too_fast() : cluster_.clocks_out_of_bounds(holder);
 }
 
 void LockWorkload::call(core::NodeId node, core::Call call) {

@@ -238,10 +238,10 @@ void SimNode::disconnect(core::NodeId peer) {
     if (!is_dead()) owner_.disconnect(id_, peer);
 }
 
-void SimNode::notify(core::ClientId client, core::ClientNotice notice) {
+void SimNode::notify(core::ClientId client, const core::ClientNotice& notice) {
     if (is_dead()) return;
     effects_.number(client.raw() << 16U | notice.outcomes.size());
-    owner_.notify(id_, client, std::move(notice));
+    owner_.notify(id_, client, core::ClientNotice{notice});
 }
 
 void SimNode::disconnect(core::ClientId /*client*/) {

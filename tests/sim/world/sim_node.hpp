@@ -94,7 +94,7 @@ public:
     void superseded() override;
     void copied() override;
     void disconnect(core::NodeId peer) override;
-    void notify(core::ClientId client, core::ClientNotice notice) override;
+    void notify(core::ClientId client, const core::ClientNotice& notice) override;
     void disconnect(core::ClientId client) override;
     void stopped(const std::string& reason) override;
     void on_platter(const core::HardState& before, const core::Write& write) override;

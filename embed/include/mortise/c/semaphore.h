@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
 #include <mortise/c/acquire.h>
 #include <mortise/c/error.h>
 #include <mortise/c/node.h>

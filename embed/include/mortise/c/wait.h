@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
 #include <mortise/c/acquire.h>
 #include <mortise/c/error.h>
 #include <mortise/c/node.h>
@@ -16,9 +17,9 @@ extern "C" {
 /* The options of a wait that ends without a hold. Begin with MORTISE_WAIT_OPTIONS_INIT, or with
  * zeros and the size; it grows as mortise_acquire_options does. */
 typedef struct mortise_wait_options {
-    size_t size;         /* sizeof(mortise_wait_options) */
-    const char* label;   /* at most 256 bytes; shown to operators */
-    size_t label_length; /* of label */
+    size_t size;                        /* sizeof(mortise_wait_options) */
+    const char* label;                  /* at most 256 bytes; shown to operators */
+    size_t label_length;                /* of label */
     const mortise_canceller* canceller; /* or NULL */
 } mortise_wait_options;
 
