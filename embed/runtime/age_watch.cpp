@@ -20,7 +20,7 @@ constexpr std::size_t parties_shown_max = 64;
 
 // Often enough for a warning in time.
 core::Nanoseconds pause_for(const ObservabilityConfig& config) {
-    core::Nanoseconds shortest = 8s;
+    core::Nanoseconds shortest = std::chrono::seconds{8};
     for (const auto limit : {config.slow_hold, config.long_wait}) {
         if (limit > Duration::zero()) shortest = std::min(shortest, limit.to_nanoseconds());
     }

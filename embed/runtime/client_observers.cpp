@@ -49,7 +49,8 @@ public:
     }
     void forget() {
         answer_ = nullptr;
-        timer_.cancel();
+        std::error_code ignored;
+        timer_.cancel(ignored);
     }
 
 private:

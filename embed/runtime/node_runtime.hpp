@@ -107,7 +107,10 @@ private:
     // The parameters of a loop, with what this node's certificate allows.
     [[nodiscard]] LoopParts loop_parts();
     [[nodiscard]] const core::Access& access_now();
-    [[nodiscard]] NodeLoop& loop() { return client_ ? static_cast<NodeLoop&>(*client_) : *loop_; }
+    [[nodiscard]] NodeLoop& loop() {
+        if (client_) return *client_;
+        return *loop_;
+    }
     // Returns the loop of the previous run, if there was one.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const Estate& estate);
     void report(const storage::Opened& opened);

@@ -233,8 +233,7 @@ Metrics ProgramSide::counted() const {
     return metrics;
 }
 
-Metrics ProgramSide::metrics(Metrics counters) const {
-    auto metrics = std::move(counters);
+Metrics ProgramSide::metrics(Metrics metrics) const {
     metrics.holds = holds_.size();
     add_cache(metrics);
     metrics.calls_refused += gate_->refused();

@@ -51,7 +51,7 @@ public:
     // The counters, with those of the holds.
     [[nodiscard]] Metrics counted() const;
     // With what the calls, the holds and the cached grants contribute.
-    [[nodiscard]] Metrics metrics(Metrics counters) const;
+    [[nodiscard]] Metrics metrics(Metrics metrics) const;
 
 private:
     core::Call begin(Submitted& submitted);

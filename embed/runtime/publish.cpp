@@ -161,6 +161,7 @@ void CoreLoop::lock_broken(const core::LockBroken& broken) {
                            .asked_by = broken.asked_by});
 }
 
+// NOLINTNEXTLINE(readability-function-size): a line for each kind of note
 void CoreLoop::noted(const core::Note& note) {
     using Kind = core::Note::Kind;
     const auto peer = std::to_string(note.peer.raw());

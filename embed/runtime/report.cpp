@@ -222,8 +222,7 @@ std::string CoreLoop::missing_peers() const {
 std::string CoreLoop::why_missing(core::NodeId peer) const {
     constexpr auto lasts = std::chrono::seconds{30};
     const auto lost = lost_at_.find(peer);
-    const auto since =
-        lost == lost_at_.end() ? std::string{} : ", lost at " + utc_in_words(lost->second);
+    auto since = lost == lost_at_.end() ? std::string{} : ", lost at " + utc_in_words(lost->second);
     const auto refused = refused_by_.find(peer);
     if (refused != refused_by_.end() && steady_now() <= refused->second.at + lasts)
         return since + ", which refuses: " + refusal_in_words(refused->second.why);

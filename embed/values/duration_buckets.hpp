@@ -13,7 +13,7 @@
 namespace mortise::detail {
 
 // 1, 2 and 5 times each power of ten, in nanoseconds, from a microsecond on.
-constexpr auto duration_bounds = [] {
+constexpr auto make_duration_bounds() {
     std::array<std::uint64_t, DurationHistogram::bounds_count> bounds{};
     std::uint64_t power = 1'000;
     for (std::size_t i = 0; i < bounds.size(); i += 3, power *= 10) {
@@ -22,11 +22,12 @@ constexpr auto duration_bounds = [] {
         bounds.at(i + 2) = 5 * power;
     }
     return bounds;
-}();
+}
+constexpr auto duration_bounds = make_duration_bounds();
 
 // For each number of bits: the bucket of the shortest duration that has so many. A bound is at
 // least twice the one before it, so at most one bound has so many bits as well.
-constexpr auto first_buckets = [] {
+constexpr auto make_first_buckets() {
     std::array<std::uint8_t, 65> first{};
     for (std::size_t bits = 1; bits < first.size(); ++bits) {
         const auto shortest = std::uint64_t{1} << (bits - 1);
@@ -36,7 +37,8 @@ constexpr auto first_buckets = [] {
         first.at(bits) = bucket;
     }
     return first;
-}();
+}
+constexpr auto first_buckets = make_first_buckets();
 
 constexpr std::size_t bucket_of(std::uint64_t ns) noexcept {
     const std::size_t bucket = first_buckets[static_cast<std::size_t>(std::bit_width(ns))];

@@ -252,7 +252,7 @@ kj::Promise<void> Member::observe(ObserveContext context) {
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
     if (request->continues && !observer_) return malformed();
-    const auto refuse = [&](ObserveAnswer why) -> kj::Promise<void> {
+    const auto refuse = [&](const ObserveAnswer& why) -> kj::Promise<void> {
         write(why, context.getResults().initAnswer());
         return kj::READY_NOW;
     };
@@ -278,7 +278,7 @@ kj::Promise<void> Member::sessions(SessionsContext context) {
     if (!is_open()) return useless();
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
-    const auto refuse = [&](SessionsAnswer why) -> kj::Promise<void> {
+    const auto refuse = [&](const SessionsAnswer& why) -> kj::Promise<void> {
         write(why, context.getResults().initAnswer());
         return kj::READY_NOW;
     };

@@ -157,6 +157,7 @@ std::vector<PeerAnswer> check_peers(const Config& config, milliseconds patience)
         }));
     }
     std::vector<PeerAnswer> answers;
+    answers.reserve(asked.size());
     for (auto& each : asked)
         answers.push_back(each.get());
     return answers;

@@ -24,7 +24,7 @@ public:
             if (!is_replaced(text, order)) variables_.push_back(text);
         }
         for (const auto& [name, value] : order.environment)
-            variables_.push_back(name + "=" + value);
+            variables_.push_back(std::string{name}.append("=").append(value));
         point_to(words_, word_pointers_);
         point_to(variables_, variable_pointers_);
     }
