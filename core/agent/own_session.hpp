@@ -80,7 +80,7 @@ public:
 
     // --- queries
 
-    // Of the present session, or of the one that is being opened.
+    // The nonce of the present session, or of the one that is being opened.
     [[nodiscard]] std::uint64_t nonce() const { return opening_.nonce; }
     // Not set while the session is being opened.
     [[nodiscard]] std::optional<SessionId> id() const { return id_; }

@@ -66,7 +66,7 @@ struct ClientEffects {
     std::optional<LeaseChanged> lease;
     std::vector<CallAnswer> answers;
     std::vector<Contended> contended;
-    // Of locks, to be answered outside, by any member: the program is allowed to read them.
+    // Reads of locks that the program may make. Any member can answer them, outside of this class.
     std::vector<InspectCall> reads;
     EntryId send_to;
     std::vector<ClientMessage> send;  // in this order

@@ -20,7 +20,7 @@ namespace mortise::core {
 
 // The first message of a connection, and of each new session of the client.
 struct Attach {
-    // Of the OpenSession: whoever knows it owns the session (docs/decisions/0009).
+    // The nonce of the OpenSession. A node that knows it owns the session (docs/decisions/0009).
     std::uint64_t nonce = 0;
     // The client has received everything up to here. The member reports nothing before it has
     // applied that much itself.
@@ -64,8 +64,8 @@ struct ClientNotice {
     // the state of the session yet, and only answers a Ping.
     LogIndex applied;
     std::optional<SessionState> state{};
-    // Of the client's session, in order. A LockBroken has only its holds, and a ClosureBegun only
-    // its kind and its hold.
+    // What happened to the client's session, in order. A LockBroken has only its holds, and a
+    // ClosureBegun only its kind and its hold.
     std::vector<Happened> outcomes{};
     // Set with the state, and when it changes: whether the member knows a leader. If it is set,
     // what was forwarded before may be lost.

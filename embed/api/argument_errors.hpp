@@ -15,9 +15,9 @@ namespace mortise::detail {
 [[nodiscard]] std::string_view unsound_label(std::string_view label);
 // `least` is the lowest valid limit of a semaphore.
 [[nodiscard]] std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least);
-// Of a latch.
+// Checks what a latch is counted down by.
 [[nodiscard]] std::string_view unsound_count(std::ptrdiff_t n);
-// Of a party at a barrier: whether it has any time to wait, and its options.
+// Checks the call of a party at a barrier: whether it may wait at all, and its options.
 [[nodiscard]] std::string_view unsound_arrival(bool has_time, const WaitOptions& options);
 // For Node::request_release and Node::break_lock.
 [[nodiscard]] std::string_view unsound_reason(std::string_view name, std::string_view reason);

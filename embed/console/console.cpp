@@ -50,7 +50,7 @@ console::ListenAddress checked_address(const ConsoleOptions& options) {
                                 "(--console-remote) if that is intended"};
 }
 
-// Whoever reaches a loopback address may break locks of a node without TLS anyway.
+// Without TLS every program of this machine may break locks, so the page on loopback may do it too.
 bool may_break(const ConsoleOptions& options, const console::ListenAddress& address, Node& node) {
     const bool has_tls = node.metrics().certificate_left.is_set();
     return options.allow_break.value_or(address.is_loopback() && !has_tls);

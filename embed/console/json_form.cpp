@@ -11,7 +11,7 @@ namespace mortise::console {
 namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
-// Of one holder; a page shows no more.
+// How many slots of one holder are shown.
 constexpr std::size_t slots_max = 64;
 
 bool is_utf8(std::string_view bytes) {

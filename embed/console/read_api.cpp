@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t names_max = 200;
 constexpr std::size_t names_usual = 50;
-// Of all names of a page together.
+// How many holders and waiters all names of a page have together at most.
 constexpr std::size_t listed_parties_max = 1'000;
 constexpr std::size_t inspected_parties_max = 500;
 // A look at who waits goes through so many names, and shows so many of them.

@@ -87,9 +87,9 @@ public:
     // The callers that gave up while they waited here, and those that wait now.
     [[nodiscard]] std::uint64_t timed_out() const { return timed_out_; }
     [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
-    // Of the served ones: those that a caller of this node handed over to the next one. Their
-    // times: from the call until it was granted, and from the release until then.
+    // How many of the served grants one caller of this node handed over to the next one.
     [[nodiscard]] std::uint64_t handed_over() const { return hand_over_time_.read().total(); }
+    // Of those grants: the times from the call to the grant, and from the release to the grant.
     [[nodiscard]] DurationHistogram acquire_time() const { return acquire_time_.read(); }
     [[nodiscard]] DurationHistogram hand_over_time() const { return hand_over_time_.read(); }
     [[nodiscard]] std::size_t waiting() const {

@@ -167,7 +167,7 @@ public:
     // The number of warnings of its age. Used on the core thread only, like the times.
     [[nodiscard]] std::uint8_t age_warnings() const { return age_warnings_; }
     void set_age_warnings(std::uint8_t number) { age_warnings_ = number; }
-    // It is a cached grant, whoever uses it.
+    // It is a cached grant, whether it is used at the moment or not.
     [[nodiscard]] bool is_cached_grant() const { return rare_ && rare_->is_cached; }
     // It is one of several holds that are released together.
     [[nodiscard]] bool is_part_of_set() const { return rare_ && rare_->part != nullptr; }

@@ -218,7 +218,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
     return releases;
 }
 
-// Of a lease that is over nothing was left.
+// A lease that is over counts as a slack of zero.
 void HoldTable::measure_slack() {
     const auto left = lease_->is_over() ? core::Nanoseconds{0} : lease_->valid_until() - boot_now();
     count(counts_.renewal_slack, left);

@@ -266,7 +266,7 @@ void ClientLoop::stop(const std::string& reason) {
     ready_ = false;
     parts_.readiness.stop(reason);
     program_.lose_everything();
-    parts_.log.error("stopped", "stopped: " + reason);
+    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
     asio::post(parts_.io, [this] {

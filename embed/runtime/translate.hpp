@@ -48,7 +48,7 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 
 // Voters, timing and limits; the rest comes from the data directory.
 [[nodiscard]] core::NodeOptions node_options(const Config& config);
-// Of a client node.
+// The same for a client node.
 [[nodiscard]] core::ClientOptions client_options(const Config& config);
 
 }  // namespace mortise::detail

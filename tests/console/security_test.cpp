@@ -214,10 +214,9 @@ TEST_F(ConsoleSecurity, ARequestThatComesTooSlowlyEnds) {
     RawClient client{port_};
     const auto begin = Clock::now();
     client.send("GET ");
-    for (int i = 0; i < 40 && Clock::now() - begin < 6s; ++i) {
+    // What comes after the answer makes the system forget the answer, so nothing is sent then.
+    while (Clock::now() - begin < 6s && client.read_until("\n", 150ms).empty())
         client.send("x");
-        std::this_thread::sleep_for(150ms);
-    }
     EXPECT_EQ(reply_of(client.read_all()).status, 408);
     EXPECT_LT(Clock::now() - begin, 9s);
 }

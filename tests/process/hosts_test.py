@@ -16,13 +16,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cli"))
 sys.path.insert(0, str(HERE.parent / "torture"))
 
-INSIDE = "MORTISE_TEST_INSIDE"
-UNSHARE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-if INSIDE not in os.environ:
-    os.environ[INSIDE] = "1"
-    os.execvp(UNSHARE[0], [*UNSHARE, sys.executable, "-B", *sys.argv])
+from namespaces import Network, run_inside  # noqa: E402
 
-from namespaces import Network  # noqa: E402
+run_inside()  # before the next import, which takes arguments away
 from program import HOLDER, OK, PROGRAM, environment, wait_until  # noqa: E402
 
 SECRET = "a-name-that-nobody-else-shall-read"

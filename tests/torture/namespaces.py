@@ -1,10 +1,22 @@
 """A network namespace for each node, on a bridge; packets are dropped, slowed and reset there."""
 
+import os
 import socket
 import subprocess
+import sys
 
 PORT = 7401
 DEVICE = "e0"
+UNSHARE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+INSIDE = "MORTISE_TEST_INSIDE"
+
+
+def run_inside():
+    """Runs this script again, in namespaces of its own, unless it is in them already."""
+    if INSIDE in os.environ:
+        return
+    os.environ[INSIDE] = "1"
+    os.execvp(UNSHARE[0], [*UNSHARE, sys.executable, "-B", *sys.argv])
 
 
 def run(*words):

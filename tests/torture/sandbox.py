@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 import cgroups
+from namespaces import UNSHARE
 
-UNSHARE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 PATIENCE = 20  # seconds for an orderly end
 
 

@@ -50,7 +50,7 @@ ExitCode of_code(std::error_code code) {
     if (code.category() == directory_category())
         return of_directory(static_cast<DirectoryErrc>(code.value()));
     if (is(code, std::errc::address_in_use)) return ExitCode::taken;
-    // Of the certificates and the key that a node is configured with.
+    // The certificates and the key of the configuration are answered with these.
     if (code == std::errc::bad_message) return ExitCode::data_error;
     if (code == std::errc::operation_not_permitted) return ExitCode::denied;
     if (code == std::errc::no_such_file_or_directory) return ExitCode::no_input;

@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Of a session that the lost members may have opened, and this directory does not know.
+// The TTL that a session is assumed to have if this directory does not know the session.
 constexpr Duration usual_ttl = seconds{10};
 // The greatest possible timing.clock_rate_bound.
 constexpr double clock_rate_bound_max = 0.1;

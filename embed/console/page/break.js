@@ -25,7 +25,7 @@ export function openBreak(what, done) {
     ? `${shown(what.name)} is kept closed by a former hold with token ${what.token}.`
     : `${shown(what.name)} is held by ${what.who}, with token ${what.token}.`;
   byId("break-effect").textContent = isClosed
-    ? "It is opened for whoever waits, before its time is over."
+    ? "The name opens for the next waiter before its time is over."
     : "The holder is told that its hold is lost. The name stays closed until the holder’s node " +
       "has confirmed that, or cannot rely on the hold any more.";
   byId("break-expected").textContent = what.token;

@@ -74,7 +74,7 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// For a screen reader, and for whoever looks at the corner of the page.
+// Shows a message in the corner of the page, and has screen readers speak it.
 export function say(text) {
   const said = byId("said");
   said.textContent = text;

@@ -102,7 +102,7 @@ struct Metrics {
 
     // More about calls of this program.
     AcquireResults acquire_results{};
-    // Of served_from_cache: grants that a caller of this node handed over to the next one.
+    // The part of served_from_cache that a caller of this node handed over to the next one.
     std::uint64_t handed_over = 0;
     // Holds that their owners released, whether anybody waited for the answer or not; without those
     // that the cache served.

@@ -157,7 +157,7 @@ void SimClient::tell_down(core::EntryId entry) {
     });
 }
 
-// Whoever does not answer in time cannot be reached.
+// A member that does not answer in time counts as one that cannot be reached.
 void SimClient::dial(const core::ClientEffects::Dial& dial) {
     const core::NodeId member{dial.member + 1};
     const auto takes = prng_.between(1, world_.swarm.network.connect_max);

@@ -12,7 +12,7 @@ class FormatterBase;
 
 namespace mortise::cli {
 
-// Of this command and those below it. Hidden ones are left out.
+// Describes this command and its subcommands, without the hidden ones.
 [[nodiscard]] CommandDoc doc_of(const CLI::App& command);
 // Prints help as help_text.hpp does.
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter();

@@ -17,7 +17,7 @@ struct Completion {
         std::string text;  // what it does; may be empty
     };
     std::vector<Word> words;  // those that begin with what is typed
-    Kind more = Kind::text;   // what else may stand there, for whoever knows files and locks
+    Kind more = Kind::text;   // what else may stand there: the caller knows files and locks
     std::string typed;        // of that: the beginning
     std::string prefix;       // what stands before it in the same word: "--config="
     // The options that were given before, by their names, for asking the cluster.

@@ -38,7 +38,7 @@ struct Page {
     Own own{};  // differing meanings
 };
 
-// Of a command that asks the cluster.
+// The exit codes of commands that only ask the cluster.
 const Codes asks{0, 64, 65, 66, 69, 74, 77, 78, 141};
 const Codes changes{0, 64, 65, 66, 69, 74, 75, 77, 78};
 const Own of_changes{

@@ -19,7 +19,7 @@ struct ProcessEnd {
     int number = 0;  // the signal, or the exit code
 };
 
-// Whose terminal it is, as far as this process is concerned.
+// Which process group has the terminal, as far as this process is concerned.
 enum class Terminal {
     none,  // there is no controlling terminal
     ours,  // this process group or the command's is in the foreground
