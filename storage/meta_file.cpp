@@ -15,8 +15,8 @@ namespace mortise::storage {
 namespace {
 
 constexpr std::uint64_t magic = 0x6174656d74726f6dU;  // "mortmeta"
-constexpr std::uint32_t format = 1;
-constexpr std::size_t head_bytes = 8 + 4 + 4;
+constexpr std::uint32_t meta_format = 1;
+constexpr std::size_t slot_head_bytes = 8 + 4 + 4;
 constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t boot_id_bytes_max = 64;
 
@@ -58,7 +58,7 @@ std::string encode(std::uint64_t sequence, const Meta& meta) {
     const auto content = encode_content(sequence, meta);
     core::ByteWriter head;
     head.u64(magic);
-    head.u32(format);
+    head.u32(meta_format);
     head.u32(static_cast<std::uint32_t>(content.size()));
     auto bytes = head.take() + content;
     core::ByteWriter sum;
@@ -93,12 +93,12 @@ std::optional<Slot> decode(std::string_view bytes) {
     Slot slot;
     slot.format = head.u32();
     const std::size_t size = head.u32();
-    if (!ours || !head.ok() || size > bytes.size() - head_bytes) return std::nullopt;
-    if (bytes.size() - head_bytes - size < checksum_bytes) return std::nullopt;
-    core::ByteReader tail{bytes.substr(head_bytes + size)};
-    if (tail.u64() != checksum_of(bytes.substr(0, head_bytes + size))) return std::nullopt;
-    if (slot.format > format) return slot;
-    if (!decode_content(bytes.substr(head_bytes, size), slot)) return std::nullopt;
+    if (!ours || !head.ok() || size > bytes.size() - slot_head_bytes) return std::nullopt;
+    if (bytes.size() - slot_head_bytes - size < checksum_bytes) return std::nullopt;
+    core::ByteReader tail{bytes.substr(slot_head_bytes + size)};
+    if (tail.u64() != checksum_of(bytes.substr(0, slot_head_bytes + size))) return std::nullopt;
+    if (slot.format > meta_format) return slot;
+    if (!decode_content(bytes.substr(slot_head_bytes, size), slot)) return std::nullopt;
     return slot;
 }
 
@@ -136,7 +136,7 @@ Result<MetaFile> MetaFile::open(const std::filesystem::path& path, int flags, Fi
     for (std::size_t i = 0; i * slot_bytes < bytes->size(); ++i) {
         auto slot = decode(std::string_view{*bytes}.substr(i * slot_bytes, slot_bytes));
         if (!slot) continue;
-        if (slot->format > format)
+        if (slot->format > meta_format)
             return make_error(Errc::newer_format, path.string() + " is of a later version");
         sequences.at(i) = slot->sequence;
         if (!newest || slot->sequence > newest->sequence) newest = std::move(slot);

@@ -12,10 +12,6 @@ namespace mortise::storage {
 
 namespace {
 
-Error damaged(const RocksDatabase& database, const std::string& what) {
-    return make_error(Errc::damaged, database.path.string() + ": " + what);
-}
-
 void put(rocksdb::WriteBatch& batch, const AppliedRow& about) {
     batch.Put(rocksdb::Slice{applied_key.data(), applied_key.size()}, encode_applied(about));
 }

@@ -7,13 +7,9 @@
 
 namespace mortise::storage {
 
-namespace {
-
 Error damaged(const RocksDatabase& database, const std::string& what) {
     return make_error(Errc::damaged, database.path.string() + ": " + what);
 }
-
-}  // namespace
 
 Result<AppliedRow> read_applied(const RocksDatabase& database, core::Incarnation incarnation,
                                 const rocksdb::Snapshot* snapshot) {

@@ -11,6 +11,8 @@
 
 namespace mortise::storage {
 
+[[nodiscard]] Error damaged(const RocksDatabase& database, const std::string& what);
+
 // Row "A" in that snapshot, or now. Without the row it is the state before the first entry, with
 // the given incarnation.
 Result<AppliedRow> read_applied(const RocksDatabase& database, core::Incarnation incarnation,

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint32_t ttl_ms = 2'000;
+constexpr std::uint32_t expiry_ttl_ms = 2'000;
 constexpr NodeId owner{77};
 
 class NodeCoreExpiry : public testing::Test {
@@ -22,7 +22,7 @@ protected:
         ASSERT_NE(cluster.leader(), nullptr);
         cluster.add_played(owner);
         BatchBuilder batch;
-        batch.add(opening_of(owner, ttl_ms));
+        batch.add(opening_of(owner, expiry_ttl_ms));
         cluster.leader()->receive(owner, forward_of(batch.take()));
         cluster.settle();
         session = cluster.leader()->core().machine().sessions().newest();
@@ -74,7 +74,7 @@ TEST_F(NodeCoreExpiry, WaitsForTheRenewalsThatANewLeaderHasNotHeardYet) {
 TEST(NodeCoreExpiryAfterARestart, GoesByTheTimeOfTheNewestRenewalAlone) {
     LockMachine machine;
     Outcomes outcomes;
-    machine.apply(LogIndex{2}, {opening_of(owner, ttl_ms)}, outcomes);
+    machine.apply(LogIndex{2}, {opening_of(owner, expiry_ttl_ms)}, outcomes);
     const auto session = machine.sessions().newest();
     machine.apply(LogIndex{3}, {Renew{{{session, 1}}}}, outcomes);
     auto state = disk_with(voters({1}), {Term{1}, n1}, {1, 1});

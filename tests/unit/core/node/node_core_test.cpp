@@ -23,11 +23,11 @@ struct Running {
     HandDrivenNode& leader{cluster[n1]};
 };
 
-std::uint64_t tag = 100;
+std::uint64_t newest_tag = 100;
 
 void ask_something(HandDrivenNode& node) {
-    ++tag;
-    node.acquire(tag, "name" + std::to_string(tag));
+    ++newest_tag;
+    node.acquire(newest_tag, "name" + std::to_string(newest_tag));
 }
 
 RaftMessage harmless() {
@@ -269,7 +269,7 @@ TEST(NodeCore, NeverUsesAReadIdTwice) {
     std::set<ReadId> seen;
     for (int life = 0; life < 3; ++life) {
         for (int i = 0; i < 5; ++i) {
-            follower.inspect(++tag, "name");
+            follower.inspect(++newest_tag, "name");
             EXPECT_TRUE(seen.insert(follower.newest<ReadRequest>(n1).id).second);
         }
         running.cluster.crash_and_restart(n3);
@@ -318,7 +318,7 @@ TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
     auto& follower = running.cluster[n3];
     std::size_t asked = 0;
     for (std::uint64_t i = 0; i < 50; ++i) {
-        follower.inspect(++tag, "name");
+        follower.inspect(++newest_tag, "name");
         EXPECT_EQ(follower.take<ReadRequest>(n1).size(), 1U);  // lost
         running.cluster.run_for(1ms);
     }
@@ -333,7 +333,7 @@ TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
     EXPECT_GE(asked, 1U);
     EXPECT_LE(asked, 6U);
     running.cluster.run_for(election_timeout);
-    EXPECT_TRUE(follower.was_answered<Viewed>(tag));
+    EXPECT_TRUE(follower.was_answered<Viewed>(newest_tag));
 }
 
 // The log progresses while there are many listings.

@@ -39,8 +39,8 @@ constexpr const char* append_request = "AppendRequest";
 constexpr const char* second_leader = "there is another leader in this term";
 constexpr const char* contradicts = "it contradicts what is certain here";
 
-struct Led {
-    Led() : leader{cluster.elect(n1)} {
+struct Checking {
+    Checking() : leader{cluster.elect(n1)} {
         leader.propose();
         cluster.settle();
         cluster.beat(n1);
@@ -60,7 +60,7 @@ SnapshotChunk chunk_of(std::uint64_t term, LogId last, const Configuration& conf
 }
 
 TEST(RaftCheckMessage, ALeaderKnowsOfNoOtherInItsTerm) {
-    Led led;
+    Checking led;
     EXPECT_TRUE(is_refused(led.leader, n2, append(2, led.leader->log().last()), append_request,
                            second_leader));
     EXPECT_TRUE(led.leader->is_leader());
@@ -70,14 +70,14 @@ TEST(RaftCheckMessage, ALeaderKnowsOfNoOtherInItsTerm) {
 }
 
 TEST(RaftCheckMessage, AFollowerFollowsOneLeaderInATerm) {
-    Led led;
+    Checking led;
     EXPECT_TRUE(
         is_refused(led.cluster[n2], n3, append(2, log_id(1, 1)), append_request, second_leader));
     EXPECT_EQ(led.cluster[n2]->leader(), n1);
 }
 
 TEST(RaftCheckMessage, WhatIsCommittedIsNotContradicted) {
-    Led led;
+    Checking led;
     auto& node = led.cluster[n2];
     const auto last = node->log().last();
     ASSERT_EQ(node->commit_index(), last.index);
@@ -93,7 +93,7 @@ TEST(RaftCheckMessage, WhatIsCommittedIsNotContradicted) {
 
 // The same for the beginning of the log.
 TEST(RaftCheckMessage, WhatIsPurgedIsNotContradicted) {
-    Led led;
+    Checking led;
     auto& node = led.cluster[n2];
     const auto last = node->log().last();
     node.purge_to(last.index.raw());
@@ -142,7 +142,7 @@ TEST(RaftCheckMessage, MembersOfAnotherClusterAreNotTaken) {
 }
 
 TEST(RaftCheckMessage, NobodyHasWhatWasNotSent) {
-    Led led;
+    Checking led;
     const auto last = led.leader->log().last().index.raw();
     led.cluster.cut(n2);
     for (int i = 0; i < 8; ++i)  // more than are sent without an answer
@@ -168,7 +168,7 @@ TEST(RaftCheckMessage, NobodyHasWhatWasNotSent) {
 // A false acknowledgement in its name says that it has everything. It reports itself what it lacks,
 // and receives it.
 TEST(RaftCheckMessage, AFalseAcknowledgementDoesNotKeepAMemberOut) {
-    Led led;
+    Checking led;
     led.cluster.cut(n3);
     led.leader.propose();
     led.cluster.settle();

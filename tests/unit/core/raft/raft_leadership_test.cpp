@@ -6,8 +6,8 @@ namespace mortise::core::test {
 namespace {
 
 // Node 1 leads these nodes, and all are quiet.
-struct Led {
-    explicit Led(std::initializer_list<std::uint64_t> ids)
+struct Leading {
+    explicit Leading(std::initializer_list<std::uint64_t> ids)
         : cluster{ids}, leader{cluster.elect(n1)} {}
 
     // Passes time in heartbeats, so that no node takes it for a pause.
@@ -23,7 +23,7 @@ struct Led {
 // --- check-quorum (thesis 6.2)
 
 TEST(RaftLeadership, LastsWhileAMajorityAnswers) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.cut(n3);
     led.run_for(10 * election_timeout);
     EXPECT_TRUE(led.leader->is_leader());
@@ -31,7 +31,7 @@ TEST(RaftLeadership, LastsWhileAMajorityAnswers) {
 }
 
 TEST(RaftLeadership, EndsATimeoutAfterTheLastAnswerOfAMajority) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.cut(n2);
     led.cluster.cut(n3);
     led.run_for(election_timeout);
@@ -67,7 +67,7 @@ TEST(RaftLeadership, ASingleVoterKeepsIt) {
 // P7: after a pause, the answers that waited in its sockets are not contact.
 TEST(RaftLeadership, APausedLeaderStepsDownBeforeItLooksAtWhatWaits) {
     for (const bool with_timer : {true, false}) {
-        Led led{1, 2, 3};
+        Leading led{1, 2, 3};
         led.leader.propose();
         led.leader.complete_writes();
         led.leader.read(7);
@@ -84,7 +84,7 @@ TEST(RaftLeadership, APausedLeaderStepsDownBeforeItLooksAtWhatWaits) {
 }
 
 TEST(RaftLeadership, APausedLeaderTakesNoProposalsAndReads) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.leader.now = led.leader.now + election_timeout + 1ns;
     EXPECT_EQ(led.leader.propose(), std::nullopt);
     EXPECT_FALSE(led.leader.read(7));
@@ -93,7 +93,7 @@ TEST(RaftLeadership, APausedLeaderTakesNoProposalsAndReads) {
 
 // V16, P10: otherwise heartbeats would keep a leader in office that can write nothing.
 TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.stall_disk(n1);
     led.leader.propose();
     led.run_for(election_timeout);
@@ -106,7 +106,7 @@ TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {
 
 // Each write has its own time: a busy disk is not a stalled one.
 TEST(RaftLeadership, LastsWhileWritesComplete) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.stall_disk(n1);
     for (int i = 0; i < 30; ++i) {
         led.leader.propose();
@@ -120,7 +120,7 @@ TEST(RaftLeadership, LastsWhileWritesComplete) {
 // --- uninterrupted contact (S4)
 
 TEST(RaftLeadership, CountsItsContactFromTheElection) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     const auto since = led.leader->contact_since();
     EXPECT_LE(since, led.leader.now);
     led.run_for(5 * election_timeout);
@@ -141,7 +141,7 @@ TEST(RaftLeadership, AGapInItsOwnLoopStartsTheCountAgain) {
 // --- leadership transfer (thesis 3.10)
 
 TEST(RaftTransfer, HandsLeadershipToTheTarget) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     EXPECT_TRUE(led.leader.transfer_to(n3));
     EXPECT_TRUE(led.leader->is_transferring());
     EXPECT_TRUE(led.leader.noted(Note::Kind::transfer_started));
@@ -166,7 +166,7 @@ TEST(RaftTransfer, IsRefusedByWhoDoesNotLeadAndToWhoCannot) {
 
 // V13: it is asked only when it has everything on disk.
 TEST(RaftTransfer, WaitsUntilTheTargetHasEverything) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.leader.propose();
     led.leader.transfer_to(n3);
     EXPECT_EQ(led.leader.sent_count<TimeoutNow>(n3), 0U);
@@ -180,7 +180,7 @@ TEST(RaftTransfer, WaitsUntilTheTargetHasEverything) {
 
 // V12
 TEST(RaftTransfer, TakesNoProposalsMeanwhile) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.cut(n3);
     led.leader.transfer_to(n3);
     EXPECT_EQ(led.leader.propose(), std::nullopt);
@@ -189,7 +189,7 @@ TEST(RaftTransfer, TakesNoProposalsMeanwhile) {
 
 // V12: if it fails, everything is as before.
 TEST(RaftTransfer, FailsByItsDeadline) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.cut(n3);
     led.leader.transfer_to(n3);
     led.run_for(election_timeout - heartbeat);
@@ -202,7 +202,7 @@ TEST(RaftTransfer, FailsByItsDeadline) {
 }
 
 TEST(RaftTransfer, MayBeTriedAgainAfterItFailed) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.cluster.cut(n3);
     led.leader.transfer_to(n3);
     led.run_for(election_timeout);
@@ -215,7 +215,7 @@ TEST(RaftTransfer, MayBeTriedAgainAfterItFailed) {
 
 // V12: nothing of a transfer survives a change of role.
 TEST(RaftTransfer, EndsWithTheLeadership) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.leader.propose();
     led.leader.transfer_to(n3);
     led.leader.receive(n2, append(3, log_id(2, 2)));
@@ -227,7 +227,7 @@ TEST(RaftTransfer, EndsWithTheLeadership) {
 }
 
 TEST(RaftTransfer, OnlyTheOwnLeaderMayAskForIt) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     auto& target = led.cluster[n3];
     target.receive(n2, TimeoutNow{Term{2}, log_id(2, 2)});
     EXPECT_EQ(target->role(), Role::follower);
@@ -239,7 +239,7 @@ TEST(RaftTransfer, OnlyTheOwnLeaderMayAskForIt) {
 
 // V13: an old request, which names another log.
 TEST(RaftTransfer, ATargetThatIsElsewhereByNowDoesNotCampaign) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     auto& target = led.cluster[n3];
     led.leader.propose();
     led.cluster.settle();
@@ -250,7 +250,7 @@ TEST(RaftTransfer, ATargetThatIsElsewhereByNowDoesNotCampaign) {
 
 // V13, D18
 TEST(RaftTransfer, ATargetWhoseLogIsNotDurableDoesNotCampaign) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     auto& target = led.cluster[n3];
     target.receive(n1, append(2, log_id(2, 2), {commands(log_id(2, 3))}));
     target.receive(n1, TimeoutNow{Term{2}, log_id(2, 3)});
@@ -262,7 +262,7 @@ TEST(RaftTransfer, ATargetWhoseLogIsNotDurableDoesNotCampaign) {
 
 // V10: a leader that is asked to campaign does not, and a candidate does not campaign twice.
 TEST(RaftTransfer, ARequestToWhoDoesNotFollowChangesNothing) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     led.leader.receive(n2, TimeoutNow{Term{2}, log_id(2, 2)});
     EXPECT_TRUE(led.leader->is_leader());
     auto& target = led.cluster[n3];
@@ -272,7 +272,7 @@ TEST(RaftTransfer, ARequestToWhoDoesNotFollowChangesNothing) {
 }
 
 TEST(RaftTransfer, SkipsTheQuestionButNotTheDurableVote) {
-    Led led{1, 2, 3};
+    Leading led{1, 2, 3};
     auto& target = led.cluster[n3];
     target.receive(n1, TimeoutNow{Term{2}, log_id(2, 2)});
     EXPECT_TRUE(target.sent.empty());

@@ -32,9 +32,10 @@ std::vector<LogId> log_of(const Raft& raft) {
 
 // Node 1 leads these nodes, and all are quiet; from here on the test delivers messages and
 // completes writes.
-struct Led {
-    explicit Led(std::initializer_list<std::uint64_t> ids) : Led{ids, options_of(n1)} {}
-    Led(std::initializer_list<std::uint64_t> ids, RaftOptions options)
+struct Replicating {
+    explicit Replicating(std::initializer_list<std::uint64_t> ids)
+        : Replicating{ids, options_of(n1)} {}
+    Replicating(std::initializer_list<std::uint64_t> ids, RaftOptions options)
         : cluster{voters(ids), options}, leader{cluster.elect(n1)} {}
 
     RaftCluster cluster;
@@ -188,7 +189,7 @@ TEST(RaftReplication, ACompletionDoesNotCountWhatReplacedItsEntries) {
 // Entries of an idle cluster are small: without the limit a message would have more than a receiver
 // accepts.
 TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     const auto first = led.leader.propose("");
     for (std::size_t i = 0; i < 2 * append_entries_max; ++i)
         led.leader.propose("");
@@ -278,7 +279,7 @@ TEST(RaftReplication, ADeposedLeaderIsToldTheTerm) {
     EXPECT_EQ(reply.term, Term{5});
     EXPECT_TRUE(reply.rejected);
 
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.receive(n2, reply);
     EXPECT_EQ(led.leader->role(), Role::follower);
     EXPECT_EQ(led.leader->term(), Term{5});
@@ -379,7 +380,7 @@ TEST(RaftReplication, RefusesAConfigurationThatIsNone) {
 }
 
 TEST(RaftReplication, ALeaderRefusesAnswersToWhatItNeverSent) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     const auto commit = led.leader->commit_index();
     led.leader.receive(n2, accepts(2, 99));
     led.leader.receive(n3, accepts(2, 99));
@@ -389,7 +390,7 @@ TEST(RaftReplication, ALeaderRefusesAnswersToWhatItNeverSent) {
 }
 
 TEST(RaftReplication, AnswersOfStrangersDoNotCount) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.complete_writes();
     led.leader.receive(n5, accepts(2, 3));
@@ -399,7 +400,7 @@ TEST(RaftReplication, AnswersOfStrangersDoNotCount) {
 // --- the leader
 
 TEST(RaftReplication, CommitsWhatAMajorityHasOnDisk) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.complete_writes();
     EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
@@ -409,7 +410,7 @@ TEST(RaftReplication, CommitsWhatAMajorityHasOnDisk) {
 }
 
 TEST(RaftReplication, NewsOfACommitNeedNoAnswerAndHeartbeatsDo) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.complete_writes();
     EXPECT_FALSE(led.leader.newest<AppendRequest>(n2).quiet);  // it has an entry
@@ -424,7 +425,7 @@ TEST(RaftReplication, NewsOfACommitNeedNoAnswerAndHeartbeatsDo) {
 
 // A read waits for the answer.
 TEST(RaftReplication, AReadNeedsAnAnswer) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.read(7);
     const auto asked = led.leader.newest<AppendRequest>(n2);
     EXPECT_EQ(asked.read_round, 1U);
@@ -433,7 +434,7 @@ TEST(RaftReplication, AReadNeedsAnAnswer) {
 
 // D1: the leader's own disk counts like any other.
 TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.receive(n2, accepts(2, 3));
     EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
@@ -443,7 +444,7 @@ TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {
 
 // Thesis 10.2.1
 TEST(RaftReplication, TwoFollowersCommitWithoutASlowLeaderDisk) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.cluster.stall_disk(n1);
     led.leader.propose();
     EXPECT_EQ(led.leader.sent_count<AppendRequest>(n2), 1U);  // its own write sends no further one
@@ -455,7 +456,7 @@ TEST(RaftReplication, TwoFollowersCommitWithoutASlowLeaderDisk) {
 
 // C2
 TEST(RaftReplication, HalfIsNoMajority) {
-    Led led{1, 2, 3, 4};
+    Replicating led{1, 2, 3, 4};
     led.leader.propose();
     led.leader.complete_writes();
     led.leader.receive(n2, accepts(2, 3));
@@ -466,7 +467,7 @@ TEST(RaftReplication, HalfIsNoMajority) {
 
 // F1, F2: the count follows the entries, whatever happens to them.
 TEST(RaftReplication, KnowsHowMuchIsNotCommitted) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     EXPECT_EQ(led.leader->uncommitted_bytes(), 0U);
     led.cluster.cut(n2);
     led.cluster.cut(n3);
@@ -486,7 +487,7 @@ TEST(RaftReplication, KnowsHowMuchIsNotCommitted) {
 
 // C5
 TEST(RaftReplication, RepeatedAnswersCountOnce) {
-    Led led{1, 2, 3, 4, 5};
+    Replicating led{1, 2, 3, 4, 5};
     led.leader.propose();
     led.leader.complete_writes();
     for (int i = 0; i < 5; ++i)
@@ -498,7 +499,7 @@ TEST(RaftReplication, RepeatedAnswersCountOnce) {
 
 // C3: while joint, a majority of each list is needed.
 TEST(RaftReplication, WhileJointCommitsWithBothMajorities) {
-    Led led{1, 2, 3, 4, 5};
+    Replicating led{1, 2, 3, 4, 5};
     led.leader.configure({{7, 9}, members({1, 2, 3}), members({1, 4, 5}), {}});
     led.leader.complete_writes();
     led.leader.receive(n2, accepts(2, 3));
@@ -525,7 +526,7 @@ TEST(RaftReplication, LearnersReceiveButDoNotCount) {
 
 // C10
 TEST(RaftReplication, OldAnswersMoveNothingBack) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     for (int i = 0; i < 3; ++i)
         led.leader.propose();
     led.cluster.settle();
@@ -543,7 +544,7 @@ TEST(RaftReplication, OldAnswersMoveNothingBack) {
 
 // C7: a rejection acknowledges nothing.
 TEST(RaftReplication, ARejectionCommitsNothing) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.complete_writes();
     auto reply = rejects(2, 2, log_id(1, 1));
@@ -554,7 +555,7 @@ TEST(RaftReplication, ARejectionCommitsNothing) {
 
 // C6: it acknowledges entries of the term that it answers, with the same indexes.
 TEST(RaftReplication, AnAnswerToAnEarlierTermDoesNotCount) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.receive(n2, append(3, log_id(2, 2)));
     led.cluster.settle();
     led.cluster.elect(n1);
@@ -570,7 +571,7 @@ TEST(RaftReplication, AnAnswerToAnEarlierTermDoesNotCount) {
 }
 
 TEST(RaftReplication, AnIdleClusterLearnsOfACommitAtOnce) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.complete_writes();
     led.leader.sent.clear();
@@ -586,7 +587,7 @@ TEST(RaftReplication, AnIdleClusterLearnsOfACommitAtOnce) {
 TEST(RaftReplication, ACommitTravelsWithEntriesWhenThereAreSome) {
     auto options = options_of(n1);
     options.appends_in_flight_max = 1;
-    Led led{{1, 2, 3}, options};
+    Replicating led{{1, 2, 3}, options};
     led.leader.propose();
     led.leader.propose();
     led.leader.complete_writes();
@@ -599,7 +600,7 @@ TEST(RaftReplication, ACommitTravelsWithEntriesWhenThereAreSome) {
 }
 
 TEST(RaftReplication, HeartbeatsGoToEverybodyInTime) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.cluster.pass(heartbeat - 1ns);
     const auto due = led.leader->deadline();
     EXPECT_LE(due, led.leader.now + heartbeat);
@@ -618,7 +619,7 @@ TEST(RaftReplication, HeartbeatsGoToEverybodyInTime) {
 TEST(RaftReplication, SendsAheadUpToItsWindow) {
     auto options = options_of(n1);
     options.appends_in_flight_max = 3;
-    Led led{{1, 2, 3}, options};
+    Replicating led{{1, 2, 3}, options};
     for (int i = 0; i < 5; ++i)
         led.leader.propose();
     EXPECT_EQ(led.leader.sent_count<AppendRequest>(n2), 3U);
@@ -636,7 +637,7 @@ TEST(RaftReplication, SendsAheadUpToItsWindow) {
 
 // F1: one answer acknowledges everything before it.
 TEST(RaftReplication, OneAnswerFreesTheWholeWindow) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     for (int i = 0; i < 9; ++i)
         led.leader.propose();
     EXPECT_EQ(led.leader->progress_of(n2)->in_flight.size(), 4U);
@@ -649,7 +650,7 @@ TEST(RaftReplication, SplitsWhatIsTooMuchForOneMessage) {
     auto options = options_of(n1);
     options.append_bytes_max = 2 * weight(commands(log_id(2, 3)));
     options.appends_in_flight_max = 1;
-    Led led{{1, 2, 3}, options};
+    Replicating led{{1, 2, 3}, options};
     for (int i = 0; i < 6; ++i)
         led.leader.propose();
     led.leader.sent.clear();
@@ -687,7 +688,7 @@ TEST(RaftReplication, ALostProbeIsMadeUpForByAHeartbeat) {
 
 // F3: nothing is resent by a timer of its own; the heartbeat detects the gap.
 TEST(RaftReplication, LostEntriesAreMadeUpForByAHeartbeat) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.cluster.cut(n3);
     for (int i = 0; i < 10; ++i)
         led.leader.propose();
@@ -701,7 +702,7 @@ TEST(RaftReplication, LostEntriesAreMadeUpForByAHeartbeat) {
 }
 
 TEST(RaftReplication, OneThatRestartedCatchesUp) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.leader.propose();
     led.cluster.settle();
     led.cluster[n3].crash_and_restart();
@@ -712,7 +713,7 @@ TEST(RaftReplication, OneThatRestartedCatchesUp) {
 }
 
 TEST(RaftReplication, KnowsWhatEverybodyHas) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     led.cluster.cut(n3);
     led.leader.propose();
     led.cluster.settle();
@@ -739,7 +740,7 @@ TEST(RaftReplication, ANewMemberGetsTheWholeLog) {
 }
 
 TEST(RaftReplication, ANewMemberIsSentEntriesAtOnce) {
-    Led led{1, 2, 3};
+    Replicating led{1, 2, 3};
     auto grown = voters({1, 2, 3});
     grown.learners = members({4});
     EXPECT_EQ(led.leader->progress_of(n4), nullptr);
