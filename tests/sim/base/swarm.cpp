@@ -157,6 +157,8 @@ void draw_terms(core::Prng& own, Swarm& swarm) {
 void draw_caches(core::Prng& own, Swarm& swarm) {
     if (swarm.workload.burst != 0 || swarm.judged_from_outside) return;
     swarm.workload.caches = own.one_in(2);
+    // With few others, most grants are unused for a while, also when their lease ends.
+    if (swarm.workload.caches) swarm.workload.own_percent = own.one_in(2) ? 90 : 25;
 }
 
 // The search of tests/check does not know semaphores. Most nodes with restricted rights may use

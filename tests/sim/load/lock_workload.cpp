@@ -188,7 +188,8 @@ void LockWorkload::acquire(core::NodeId node) {
     } else {
         auto call = drawing_.acquire(steady(node));
         // A name that no other node wants stays cached for a while, also unused.
-        const bool is_own = world_.swarm.workload.caches && !is_owed && prng_.one_in(4);
+        const auto own_percent = is_owed ? 0 : world_.swarm.workload.own_percent;
+        const bool is_own = own_percent != 0 && prng_.below(100) < own_percent;
         if (is_own) call.request.names = {{"own" + in_words(node)}};
         acquire_one(node, std::move(call));
     }

@@ -36,7 +36,7 @@ TEST(Simulation, GivesAnotherRunForAnotherSeed) {
 // Some faults need a node that is in a suitable state, which is rare.
 TEST(Simulation, InjectsEveryKindOfFault) {
     Tally total;
-    for (auto seed = first_seed; seed < first_seed + 4 * seeds; ++seed) {
+    for (auto seed = first_seed; seed < first_seed + 6 * seeds; ++seed) {
         total.add(run_seed({.seed = seed, .steps = steps}).tally);
     }
     for (std::size_t i = 0; i < fault_count; ++i) {

@@ -149,7 +149,10 @@ void Nemesis::pause(Fault kind) {
     const auto node = draw_running();
     if (!cluster_.can_answer(node)) return;
     world_.tally.fault(kind);
-    const auto ends = world_.heap.now() + draw_length();
+    auto ends = world_.heap.now() + draw_length();
+    // Grants that nobody uses are still there when their lease has ended.
+    if (world_.swarm.workload.caches && prng_.one_in(2))
+        ends += 2 * world_.swarm.session_ttl_ms * sim_millisecond;
     world_.workload->struck(node, kind);
     if (kind == Fault::pause) {
         cluster_.pause(node);
