@@ -50,8 +50,8 @@ class Import(unittest.TestCase):
     def test_an_older_library_is_refused(self):
         self.refused(self.of_version("0.0.9"), "0.0.9", "or a later one")
 
-    def test_while_the_interface_is_provisional_a_newer_one_is_refused(self):
-        self.refused(self.of_version("0.1.1"), "0.1.1", "provisional")
+    def test_before_the_interface_is_stable_a_newer_one_is_refused(self):
+        self.refused(self.of_version("0.1.1"), "0.1.1", "stable from 0.2.0 on")
 
     def test_another_binary_interface_is_refused(self):
         other = self.of_version(mortise.__version__, "MORTISE_1 { global: *; };")
