@@ -6,9 +6,9 @@
  *       mortise_hold_free(hold);
  *   }
  *
- * Stability. This interface is provisional until version 0.2.0 is released, and frozen from then
- * on: names, values and the meaning of what is declared here do not change, and a program that was
- * compiled against this header runs with every later library of the same soname. Functions,
+ * Stability. This interface is stable from version 0.2.0 on: names, values and the meaning of what
+ * is declared here do not change, and a program that was compiled against this header runs with
+ * every later library of the same soname. Functions,
  * constants, and members at the end of structs may be added.
  *
  * Unknown values. A later library may return values that this header does not name. Treat an

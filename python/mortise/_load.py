@@ -12,7 +12,7 @@ from typing import Iterable, Optional
 VERSION = "0.1.0"  # of this package
 # The version of the symbols of mortise.h, which embed/exports.map.in gives them.
 _BINARY_INTERFACE = b"MORTISE_0"
-# Before that version the interface is provisional, and may be another one in each version.
+# The interface is stable from this version on; before, it could differ in each version.
 _FROZEN = (0, 2, 0)
 
 
@@ -58,7 +58,7 @@ def _unfit(library: ctypes.CDLL, functions: Iterable[str]) -> Optional[str]:
     if _is_too_old(version):
         return f"{said} {VERSION} or a later one"
     if _number(VERSION) < _FROZEN and version != VERSION:
-        return f"{said} {VERSION}, because the interface is provisional until 0.2.0"
+        return f"{said} {VERSION}, because the interface is stable from 0.2.0 on only"
     if not _has_our_interface(library):
         return f"{said} one with the binary interface {_BINARY_INTERFACE.decode()}"
     missing = [name for name in functions if not hasattr(library, name)]

@@ -50,8 +50,17 @@ class Import(unittest.TestCase):
     def test_an_older_library_is_refused(self):
         self.refused(self.of_version("0.0.9"), "0.0.9", "or a later one")
 
-    def test_while_the_interface_is_provisional_a_newer_one_is_refused(self):
-        self.refused(self.of_version("0.1.1"), "0.1.1", "provisional")
+    def why_refused(self, package, library):
+        loader = sys.modules["mortise._load"]
+        loaded = ctypes.CDLL(self.of_version(library))
+        with mock.patch.object(loader, "VERSION", package):
+            return loader._unfit(loaded, [])
+
+    def test_before_the_interface_is_stable_a_newer_one_is_refused(self):
+        self.assertIn("stable from 0.2.0 on", self.why_refused("0.1.0", "0.1.1"))
+
+    def test_a_newer_library_is_taken_since_the_interface_is_stable(self):
+        self.assertIsNone(self.why_refused("0.2.0", "0.3.1"))
 
     def test_another_binary_interface_is_refused(self):
         other = self.of_version(mortise.__version__, "MORTISE_1 { global: *; };")

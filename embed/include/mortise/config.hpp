@@ -47,9 +47,10 @@ struct TimingConfig {
 // Mutual TLS 1.3 between all nodes and clients of a cluster; see docs/tls.md. A node reads the
 // files when it is opened and whenever one of them changes (see Node::reload_tls()).
 struct TlsConfig {
-    // Paths of PEM files: all three, or none.
+    // Paths of PEM files: all three, or none. The key is refused if others than its owner can read
+    // it; if it belongs to root, its group may read it too.
     std::filesystem::path certificate{};  // must name this cluster and this node
-    std::filesystem::path key{};          // not encrypted; readable by its owner and group at most
+    std::filesystem::path key{};          // not encrypted; readable by its owner only
     std::filesystem::path ca{};           // the trusted authorities
     // Allows the node to listen without TLS on addresses that other machines reach. Everybody who
     // reaches it can then do everything and read everything on the wire.
@@ -112,7 +113,8 @@ struct LimitsConfig {
     // Acquiring calls of this program that are in progress; the next one fails with
     // Errc::resource_exhausted.
     std::uint64_t calls = 65'536;
-    std::uint64_t log_bytes = std::uint64_t{256} << 20U;  // log kept in memory for slow members
+    // The log that is kept for slow members, in memory and again on disk.
+    std::uint64_t log_bytes = std::uint64_t{256} << 20U;
     // Bytes that wait to be sent to one peer; counted separately for the log and for requests to
     // the leader. Messages beyond it are dropped, and repeated later.
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;

@@ -71,8 +71,8 @@ public:
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
     // A stop is requested when the hold is lost: before the name is granted to another holder,
-    // unless the process was paused or cut off for so long that the cluster has ended the whole
-    // session, or the lock was broken with BreakMode::immediate. Callbacks run on a thread of the
+    // unless the process was paused for so long that the cluster has ended the whole session, or
+    // the lock was broken with BreakMode::immediate. Callbacks run on a thread of the
     // node. The name becomes free after they have returned, or after 100 ms. A callback that throws
     // ends the program, as for std::stop_callback. A release does not request a stop, and the token
     // of an empty hold never does.

@@ -78,7 +78,7 @@ int mortise_hold_confirm(const mortise_hold* hold, int64_t wait_max_ns, mortise_
 void mortise_hold_checkpoint(const mortise_hold* hold);
 
 /* Called at most once, when the hold is lost: before the name is granted to another holder, unless
- * the process was paused or cut off for too long. The name becomes free after the callback has
+ * the process was paused for too long. The name becomes free after the callback has
  * returned, or after 100 ms. A release is no loss. */
 typedef void (*mortise_lost_callback)(void* context);
 /* Sets the callback of a hold; a second one fails with MORTISE_INVALID_ARGUMENT. If the hold is
