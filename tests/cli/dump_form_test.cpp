@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/shown_fields.hpp"
+
 namespace mortise::cli {
 namespace {
 
@@ -87,6 +89,26 @@ TEST(DumpForm, JsonHasTokensAsStringsAndNullForWhatIsNotKnown) {
     EXPECT_TRUE(json.at("locks_index").is_null());
     EXPECT_TRUE(json.at("voted_for").is_null());
     EXPECT_NO_THROW(static_cast<void>(json.dump()));
+}
+
+TEST(DumpForm, JsonHasAllOfItsFields) {
+    DirectoryDump dump;
+    const auto shown = [&dump] { return json_of(dump).dump(); };
+    auto& [node, incarnation, boot_epoch, cluster_id, term, voted_for, first_index, last_index,
+           last_term, applied_index, committed_index, members, locks_index, newest_token, locks,
+           sessions, entries, damage, is_newer, notes] = dump;
+    using tests::expect_each_shown;
+    expect_each_shown(shown, node, incarnation, boot_epoch, cluster_id, term, voted_for,
+                      first_index, last_index, last_term, applied_index, committed_index, members,
+                      locks_index, newest_token, locks, sessions, entries, damage, is_newer, notes);
+    {
+        auto& [id, node_of, incarnation_of, boot_epoch_of, ttl, renewed_at, holds, waits] =
+            sessions.front();
+        expect_each_shown(shown, id, node_of, incarnation_of, boot_epoch_of, ttl, renewed_at, holds,
+                          waits);
+    }
+    auto& [index, term_of, kind, words] = entries.front();
+    expect_each_shown(shown, index, term_of, kind, words);
 }
 
 }  // namespace
