@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include <mortise/escaped.hpp>
 
@@ -99,32 +101,23 @@ Table sessions_of(const DirectoryDump& dump) {
 }
 
 std::string value_of(const LockValue& value) {
-    return '"' + escaped(value.bytes) + "\", version " + number(value.version) +
-           (value.dirty ? ", dirty" : "");
+    return '"' + escaped(value.bytes) + "\", " + summary_of(value);
 }
 
-void add_rows(Table& table, const LockInfo& lock) {
-    const auto name = escaped(lock.name);
-    for (const auto& holder : lock.holders)
-        table.add({name, "holds", std::string{to_string(holder.mode)}, number(holder.node),
-                   number(holder.session), holder.token.to_string(), number(holder.since),
-                   escaped(holder.label)});
-    for (const auto& waiter : lock.waiters)
-        table.add({name, waiter.upgrades ? "upgrades" : "waits",
-                   std::string{to_string(waiter.mode)}, number(waiter.node), number(waiter.session),
-                   "-", number(waiter.since), escaped(waiter.label)});
-    if (lock.is_closed)
-        table.add({name, "is closed", "-", "-", "-", lock.closed_under.to_string(), "-", ""});
-    if (lock.value) table.add({name, "value", "-", "-", "-", "-", "-", value_of(*lock.value)});
+void add_row(Table& table, const LockInfo& lock, std::string does, std::string what) {
+    table.add({escaped(lock.name), std::move(does), "-", "-", "-", "-", "-", std::move(what)});
 }
 
 std::string locks_of(const DirectoryDump& dump, bool bold) {
     if (!dump.locks_index) return "locks: they cannot be read\n";
     auto text = "locks after index " + number(*dump.locks_index) + ", newest token " +
                 dump.newest_token.to_string() + ":\n";
-    Table table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
-    for (const auto& lock : dump.locks)
+    auto table = lock_table();
+    for (const auto& lock : dump.locks) {
         add_rows(table, lock);
+        if (const auto use = use_of(lock); !use.empty()) add_row(table, lock, "is", use);
+        if (lock.value) add_row(table, lock, "value", value_of(*lock.value));
+    }
     return text + table.text(bold) + '\n' + sessions_of(dump).text(bold);
 }
 
