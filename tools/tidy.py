@@ -21,12 +21,13 @@ USES = {
     "embed/include": {"mortise", "asio"},
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "embed/capi": {"mortise"},  # as a user's C++ would use it
-    "embed/console": {"mortise", "httplib", "nlohmann"},  # likewise
+    "embed/json_form": {"embed/json_form", "mortise", "nlohmann"},  # likewise
+    "embed/console": {"mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
     "embed/console/include": {"mortise"},
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
     "bench/node": {"bench", "mortise", "asio", "nlohmann", "embed"},  # for the trace of stages
-    "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib"},
+    "tools": {"tools", "mortise", "asio", "CLI", "nlohmann", "httplib", "embed/json_form"},
     "tests": None,  # everything
 }
 # The subfolders of a folder: each may include itself, those before it, and the files of the folder
@@ -104,6 +105,8 @@ def includes(folder, line):
         return
     quote, path = include.groups()
     target = re.sub(r"\.(hpp|h)$", "", path.split("/")[0])
+    if os.path.dirname(path) in WATCHED:  # a folder inside another that the table names in full
+        target = os.path.dirname(path)
     uses = USES[folder]
     if ".." in path.split("/"):
         yield f"include from the top folder on, not {path}"
@@ -134,7 +137,8 @@ def is_in_no_subfolder(name):
     """A new subfolder must be added to the table; files of the folder itself need no entry."""
     folder, inner = subfolder_of(name)
     # These have their own rows in USES.
-    own = (f"{folder}/include/", f"{folder}/testing/", f"{folder}/capi/", f"{folder}/console/")
+    own = tuple(f"{folder}/{inside}/"
+                for inside in ("include", "testing", "capi", "json_form", "console"))
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 

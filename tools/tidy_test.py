@@ -65,6 +65,15 @@ class Includes(Tidy):
         self.finds("embed/capi/x.cpp", '#include "embed/holds/y.hpp"\n',
                    "1: embed/capi must not include embed")
 
+    def test_a_folder_inside_another_is_included_by_those_that_name_it(self):
+        for folder in ("embed/json_form", "embed/console", "tools/mortise"):
+            self.finds(f"{folder}/x.cpp", '#include "embed/json_form/y.hpp"\n')
+            self.finds(f"{folder}/x.cpp", '#include "embed/holds/y.hpp"\n',
+                       "1: must not include embed")
+            (self.root / folder / "x.cpp").unlink()
+        self.finds("embed/api/x.cpp", '#include "embed/json_form/y.hpp"\n',
+                   "1: embed must not include embed/json_form")
+
     def test_climbing_out_of_the_folder(self):
         self.finds("core/base/x.cpp", '#include "../../storage/y.hpp"\n', "1: from the top folder")
 

@@ -1,7 +1,5 @@
 #include "embed/console/answers.hpp"
 
-#include <string>
-
 #include <mortise/errc.hpp>
 
 namespace mortise::console {
@@ -17,6 +15,10 @@ int status_of(std::error_code error) {
 }
 
 }  // namespace
+
+std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 void answer_json(httplib::Response& response, const Json& json) {
     response.set_content(text_of(json) + "\n", "application/json");

@@ -1,14 +1,25 @@
 // Answers in JSON.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include <httplib.h>
 
-#include "embed/console/json_form.hpp"
 #include "embed/console/request_guard.hpp"
+#include "embed/json_form/json_form.hpp"
 
 namespace mortise::console {
+
+using json_form::bytes_of;
+using json_form::Json;
+using json_form::json_list;
+using json_form::json_ms;
+using json_form::json_of;
+using json_form::json_text;
+
+[[nodiscard]] std::string text_of(const Json& json);
 
 void answer_json(httplib::Response& response, const Json& json);
 // {"error": "a_word", "reason": "a sentence"}

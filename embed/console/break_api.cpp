@@ -8,7 +8,6 @@
 
 #include "embed/console/answers.hpp"
 #include "embed/console/http_server.hpp"
-#include "embed/console/json_form.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
 

@@ -9,7 +9,6 @@
 #include "embed/console/answers.hpp"
 #include "embed/console/event_queue.hpp"
 #include "embed/console/http_server.hpp"
-#include "embed/console/json_form.hpp"
 #include <mortise/observe.hpp>
 #include <mortise/subscription.hpp>
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "embed/console/answers.hpp"
-#include "embed/console/json_form.hpp"
 #include <mortise/prometheus.hpp>
 
 namespace mortise::console {
@@ -25,6 +24,10 @@ constexpr std::size_t inspected_parties_max = 500;
 // A look at who waits goes through so many names, and shows so many of them.
 constexpr std::size_t scanned_names_max = 2'000;
 constexpr std::size_t waits_max = 60;
+// Values are the program's own, and are not shown. Of several names the members of barriers are not
+// told either: there may be many, which no limit above counts.
+constexpr json_form::Detail of_one{.slots_max = 64};
+constexpr json_form::Detail of_several{.barrier_members = false, .slots_max = 64};
 
 // A page of a listing, and whether more names follow it.
 struct Page {
@@ -59,7 +62,9 @@ Json json_of_seen(const MemberWatch::Seen& seen) {
     const Duration age = MemberWatch::Clock::now() - seen.at;
     Json json{{"answers", seen.answered}, {"age_ms", json_ms(age)}};
     if (!seen.answered) json["problem"] = json_text(seen.problem);
-    if (seen.has_status) json["status"] = json_of(seen.status);
+    if (!seen.has_status) return json;
+    json["status"] = json_of(seen.status);
+    json["status"].erase("members");  // each of 64 members knows 64
     return json;
 }
 
@@ -86,16 +91,12 @@ Json json_of_member(const Status& own, const MemberInfo& member,
                     const std::map<NodeId, MemberWatch::Seen>& all, std::uint64_t newest) {
     const auto found = all.find(member.id);
     const auto* const seen = found == all.end() ? nullptr : &found->second;
-    return {{"id", member.id},
-            {"role", to_string(member.role)},
-            {"address", json_text(member.address)},
-            {"self", member.id == own.id},
-            {"leads", own.leader == member.id},
-            {"connected", member.connected},
-            {"leaving", member.leaving},
-            {"matching", member.matching == 0 ? Json(nullptr) : Json(member.matching)},
-            {"lag", lag_of(own, member, seen, newest)},
-            {"seen", seen == nullptr ? Json(nullptr) : json_of_seen(*seen)}};
+    auto json = json_of(member);
+    json["self"] = member.id == own.id;
+    json["leads"] = own.leader == member.id;
+    json["lag"] = lag_of(own, member, seen, newest);
+    json["seen"] = seen == nullptr ? Json(nullptr) : json_of_seen(*seen);
+    return json;
 }
 
 }  // namespace
@@ -141,11 +142,8 @@ void ReadApi::locks(const httplib::Request& request, httplib::Response& response
     const auto page = page_of(node_, request.get_param_value("prefix"),
                               request.get_param_value("after"), *limit, ec);
     if (ec) return answer_error(response, ec);
-    auto locks = Json::array();
-    for (const auto& lock : page.locks)
-        locks.push_back(json_of(lock));
     const auto next = page.has_more ? json_text(page.locks.back().name) : Json(nullptr);
-    answer_json(response, {{"locks", std::move(locks)}, {"next", next}});
+    answer_json(response, {{"locks", json_list(page.locks, of_several)}, {"next", next}});
 }
 
 void ReadApi::lock(const httplib::Request& request, httplib::Response& response) {
@@ -153,7 +151,7 @@ void ReadApi::lock(const httplib::Request& request, httplib::Response& response)
     const auto found =
         node_.inspect(request.get_param_value("name"), ReadLevel::local, inspected_parties_max, ec);
     if (ec) return answer_error(response, ec);
-    answer_json(response, json_of(found));
+    answer_json(response, json_of(found, of_one));
 }
 
 void ReadApi::waits(const httplib::Request& request, httplib::Response& response) {
@@ -174,7 +172,7 @@ void ReadApi::waits(const httplib::Request& request, httplib::Response& response
             }
             ++scanned;
             after = lock.name;
-            if (!lock.waiters.empty()) locks.push_back(json_of(lock));
+            if (!lock.waiters.empty()) locks.push_back(json_of(lock, of_several));
         }
     }
     answer_json(response, {{"locks", std::move(locks)},

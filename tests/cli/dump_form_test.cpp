@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/shown_fields.hpp"
+
 namespace mortise::cli {
 namespace {
 
@@ -30,6 +32,7 @@ DirectoryDump sample() {
     lock.value = LockValue{"v\n", 6, true};
     lock.is_closed = true;
     lock.closed_under = FencingToken::from_raw(70);
+    lock.closures.push_back({ClosedBy::lock_delay, lock.closed_under, Duration::max()});
     dump.locks.push_back(lock);
     dump.sessions.push_back({4, 2, 0xab, 3, std::chrono::seconds{10}, 9, 1, 0});
     dump.entries.push_back({10, 4, "commands", {"close session 1"}});
@@ -47,10 +50,25 @@ TEST(DumpForm, TellsAPersonEverythingInLines) {
         EXPECT_NE(text.find(line), std::string::npos) << line << '\n' << text;
     EXPECT_NE(text.find("holds"), std::string::npos);
     EXPECT_NE(text.find("waits"), std::string::npos);
-    EXPECT_NE(text.find("is closed"), std::string::npos);
-    EXPECT_NE(text.find("version 6, dirty"), std::string::npos);
+    EXPECT_NE(text.find("lock_delay, for an unknown time"), std::string::npos);
+    EXPECT_NE(text.find("\"v\\x0a\", 2 bytes, version 6, dirty"), std::string::npos);
     EXPECT_EQ(text.find('\t'), std::string::npos) << "names are escaped";
     EXPECT_EQ(text_of(sample(), false, false).find("entries of the log"), std::string::npos);
+}
+
+TEST(DumpForm, TellsAPersonWhatANameIsUsedAs) {
+    auto dump = sample();
+    dump.locks.resize(4);
+    dump.locks[1].latch = LatchCount{2};
+    dump.locks[2].barrier = BarrierPhase{3, 1, 7, false};
+    dump.locks[3].limit = SemaphoreLimit{3, 2};
+    dump.locks[3].holders.resize(1);
+    dump.locks[3].holders[0].slots = {0, 2};
+    const auto text = text_of(dump, false, false);
+    for (const auto* shown :
+         {"latch: 2 remaining to be counted\n", "barrier: 1 of 3 have arrived in phase 7\n",
+          "slots 0,2 ", "semaphore: 3 permits, version 2 of the limit\n"})
+        EXPECT_NE(text.find(shown), std::string::npos) << shown << '\n' << text;
 }
 
 TEST(DumpForm, DamageIsToldFirst) {
@@ -87,6 +105,26 @@ TEST(DumpForm, JsonHasTokensAsStringsAndNullForWhatIsNotKnown) {
     EXPECT_TRUE(json.at("locks_index").is_null());
     EXPECT_TRUE(json.at("voted_for").is_null());
     EXPECT_NO_THROW(static_cast<void>(json.dump()));
+}
+
+TEST(DumpForm, JsonHasAllOfItsFields) {
+    DirectoryDump dump;
+    const auto shown = [&dump] { return json_of(dump).dump(); };
+    auto& [node, incarnation, boot_epoch, cluster_id, term, voted_for, first_index, last_index,
+           last_term, applied_index, committed_index, members, locks_index, newest_token, locks,
+           sessions, entries, damage, is_newer, notes] = dump;
+    using tests::expect_each_shown;
+    expect_each_shown(shown, node, incarnation, boot_epoch, cluster_id, term, voted_for,
+                      first_index, last_index, last_term, applied_index, committed_index, members,
+                      locks_index, newest_token, locks, sessions, entries, damage, is_newer, notes);
+    {
+        auto& [id, node_of, incarnation_of, boot_epoch_of, ttl, renewed_at, holds, waits] =
+            sessions.front();
+        expect_each_shown(shown, id, node_of, incarnation_of, boot_epoch_of, ttl, renewed_at, holds,
+                          waits);
+    }
+    auto& [index, term_of, kind, words] = entries.front();
+    expect_each_shown(shown, index, term_of, kind, words);
 }
 
 }  // namespace

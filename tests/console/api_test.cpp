@@ -34,6 +34,7 @@ TEST_F(ConsoleApi, TellsTheNodeAndItsMembers) {
     EXPECT_EQ(member["self"], true);
     EXPECT_EQ(member["leads"], true);
     EXPECT_EQ(member["lag"], 0);
+    EXPECT_EQ(told["node"]["members"].size(), 1U);
     EXPECT_EQ(told["names"], 1);
     EXPECT_EQ(told["console"]["may_break"], true);
 }
@@ -109,13 +110,34 @@ TEST_F(ConsoleApi, ShowsWhatANameIsUsedAs) {
     EXPECT_EQ(told["kind"], "semaphore");
     EXPECT_EQ(told["limit"]["permits"], 3);
     EXPECT_EQ(told["holders"][0]["slots"], Json::array({0, 1}));
+    EXPECT_EQ(told["holders"][0]["slots_total"], 2);
     told = json("/api/v1/lock?name=latch");
     EXPECT_EQ(told["kind"], "latch");
     EXPECT_EQ(told["latch"]["remaining"], 4);
     told = json("/api/v1/lock?name=barrier");
     EXPECT_EQ(told["kind"], "barrier");
     EXPECT_EQ(told["barrier"]["parties"], 4);
+    ASSERT_EQ(told["barrier"]["members"].size(), 1U);
+    EXPECT_EQ(told["barrier"]["members"][0]["node"], 1);
+    EXPECT_EQ(told["barrier"]["members"][0]["arrived"], 1);
+    EXPECT_EQ(told["barrier"]["members"][0]["parties"], 1);
+    const auto listed = json("/api/v1/locks?prefix=barrier")["locks"][0];
+    EXPECT_EQ(listed["barrier"]["arrived"], 1);
+    EXPECT_FALSE(listed["barrier"].contains("members"));
     node_.close();
+}
+
+TEST_F(ConsoleApi, ValuesAreNotShown) {
+    RawClient client{port_};
+    client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client.read_until("event: begin");
+    auto hold = node_.acquire("a", {.caching = Caching::off});
+    hold.set_value("secret");
+    EXPECT_FALSE(hold.release());
+    EXPECT_EQ(client.read_until("\"released\"").find("secret"), std::string::npos);
+    for (const auto* const target : {"/api/v1/lock?name=a", "/api/v1/locks", "/api/v1/waits"})
+        EXPECT_EQ(get(target).body.find("secret"), std::string::npos) << target;
+    EXPECT_EQ(json("/api/v1/lock?name=a")["value"], Json({{"version", 1}, {"dirty", false}}));
 }
 
 TEST_F(ConsoleApi, TellsWhyANameIsClosedAndOpensIt) {
@@ -262,7 +284,7 @@ TEST_F(ConsoleEvents, ArriveAsTheyHappen) {
     const auto other = node_.acquire("other");
     EXPECT_FALSE(hold.release());
     const auto told = client.read_until("\"released\"");
-    EXPECT_NE(told.find("\"kind\":\"granted\""), std::string::npos);
+    EXPECT_NE(told.find("\"event\":\"granted\""), std::string::npos);
     EXPECT_NE(told.find("\"label\":\"nightly\""), std::string::npos);
     EXPECT_EQ(told.find("jobs/0"), std::string::npos);  // the state is not told
     EXPECT_EQ(told.find("other"), std::string::npos);

@@ -197,6 +197,13 @@ test("semaphores, latches, barriers and closed names are shown as such", async (
   assert.match(await text("warm-up"), /latch, 4 to be counted/);
   assert.match(await text("phase"), /barrier, 1 of 4 arrived/);
   assert.match(await text("deploy/web"), /closed[\s\S]*min_hold/);
+  await go("/lock/phase");
+  await page.getByText("1 of 4 parties have arrived in phase 0").waitFor();
+  assert.match(await rows(page.locator("table").first()).first().innerText(),
+    /^node 3\s+\d+\s+1\s+1$/);
+  await go("/lock/warm-up");
+  await page.locator("main .tag", {hasText: "latch, 4 to be counted"}).waitFor();
+  assert.ok(!(await page.locator("main").innerText()).includes("Holders"));
   await go("/lock/deploy%2Fweb");
   await page.getByText("the min_hold of its last holder runs").first().waitFor();
   assert.match(await page.locator("table").first().innerText(), /(9|10) min \d+ s/);

@@ -21,7 +21,7 @@ ExitCode run(const DumpCommand& command) {
     options.at = command.at;
     const auto dump = dump_directory(command.directory, options);
     if (command.json)
-        std::cout << json_of(dump).dump(2) << '\n';
+        print(json_of(dump));
     else
         std::cout << text_of(dump, command.entries, is_terminal());
     if (dump.damage.empty()) return ExitCode::ok;

@@ -2,22 +2,16 @@
 
 #include <chrono>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
 
 namespace {
-
-std::string hex(std::uint64_t number) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text(16, '0');
-    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4U)
-        *digit = digits[number & 15U];
-    return text;
-}
 
 std::int64_t milliseconds(const Duration& time) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time.to_nanoseconds()).count();
@@ -27,17 +21,18 @@ std::string role_of(const MemberInfo& member) {
     return member.leaving ? "leaving" : std::string{to_string(member.role)};
 }
 
+// A directory does not know whom its node reaches, and what others have.
 Json form_of(const MemberInfo& member) {
-    return {{"id", member.id},
-            {"role", role_of(member)},
-            {"address", json_text(member.address)},
-            {"incarnation", hex(member.incarnation)}};
+    auto json = json_of(member);
+    json.erase("connected");
+    json.erase("matching");
+    return json;
 }
 
 Json form_of(const StoredSession& session) {
     return {{"id", session.id},
             {"node", session.node},
-            {"incarnation", hex(session.incarnation)},
+            {"incarnation", hexadecimal(session.incarnation)},
             {"boot_epoch", session.boot_epoch},
             {"ttl_ms", milliseconds(session.ttl)},
             {"renewed_at", session.renewed_at},
@@ -50,8 +45,9 @@ Json form_of(const StoredEntry& entry) {
         {"index", entry.index}, {"term", entry.term}, {"kind", entry.kind}, {"words", entry.words}};
 }
 
-Json form_of(const LockInfo& lock) {
-    return json_of(lock);
+// Paths and names are bytes, and may not be UTF-8.
+Json form_of(const std::string& line) {
+    return json_text(line);
 }
 
 template <class Item>
@@ -59,14 +55,6 @@ Json list_of(const std::vector<Item>& items) {
     auto list = Json::array();
     for (const auto& item : items)
         list.push_back(form_of(item));
-    return list;
-}
-
-// Paths and names are bytes, and may not be UTF-8.
-Json texts(const std::vector<std::string>& lines) {
-    auto list = Json::array();
-    for (const auto& line : lines)
-        list.push_back(json_text(line));
     return list;
 }
 
@@ -79,8 +67,8 @@ std::string whose(const DirectoryDump& dump) {
         dump.node == 0 ? std::string{"of an unknown node"} : "node " + number(dump.node);
     const auto cluster = dump.cluster_id.empty() ? std::string{", of no cluster yet"}
                                                  : " of cluster " + dump.cluster_id;
-    auto text = node + cluster + '\n' + "incarnation " + hex(dump.incarnation) + ", boot epoch " +
-                number(dump.boot_epoch) + '\n' + "term " + number(dump.term);
+    auto text = node + cluster + '\n' + "incarnation " + hexadecimal(dump.incarnation) +
+                ", boot epoch " + number(dump.boot_epoch) + '\n' + "term " + number(dump.term);
     text += dump.voted_for ? ", voted for node " + number(*dump.voted_for) : ", no vote";
     return text + '\n';
 }
@@ -98,47 +86,38 @@ std::string log_of(const DirectoryDump& dump) {
 Table members_of(const DirectoryDump& dump) {
     Table table{{"ID", "ADDRESS", "ROLE", "INCARNATION"}};
     for (const auto& member : dump.members)
-        table.add(
-            {number(member.id), escaped(member.address), role_of(member), hex(member.incarnation)});
+        table.add({number(member.id), escaped(member.address), role_of(member),
+                   hexadecimal(member.incarnation)});
     return table;
 }
 
 Table sessions_of(const DirectoryDump& dump) {
     Table table{{"SESSION", "NODE", "INCARNATION", "BOOT", "TTL", "RENEWED", "HOLDS", "WAITS"}};
     for (const auto& session : dump.sessions)
-        table.add({number(session.id), number(session.node), hex(session.incarnation),
+        table.add({number(session.id), number(session.node), hexadecimal(session.incarnation),
                    number(session.boot_epoch), std::to_string(milliseconds(session.ttl)) + "ms",
                    number(session.renewed_at), number(session.holds), number(session.waits)});
     return table;
 }
 
 std::string value_of(const LockValue& value) {
-    return '"' + escaped(value.bytes) + "\", version " + number(value.version) +
-           (value.dirty ? ", dirty" : "");
+    return '"' + escaped(value.bytes) + "\", " + summary_of(value);
 }
 
-void add_rows(Table& table, const LockInfo& lock) {
-    const auto name = escaped(lock.name);
-    for (const auto& holder : lock.holders)
-        table.add({name, "holds", std::string{to_string(holder.mode)}, number(holder.node),
-                   number(holder.session), holder.token.to_string(), number(holder.since),
-                   escaped(holder.label)});
-    for (const auto& waiter : lock.waiters)
-        table.add({name, waiter.upgrades ? "upgrades" : "waits",
-                   std::string{to_string(waiter.mode)}, number(waiter.node), number(waiter.session),
-                   "-", number(waiter.since), escaped(waiter.label)});
-    if (lock.is_closed)
-        table.add({name, "is closed", "-", "-", "-", lock.closed_under.to_string(), "-", ""});
-    if (lock.value) table.add({name, "value", "-", "-", "-", "-", "-", value_of(*lock.value)});
+void add_row(Table& table, const LockInfo& lock, std::string does, std::string what) {
+    table.add({escaped(lock.name), std::move(does), "-", "-", "-", "-", "-", std::move(what)});
 }
 
 std::string locks_of(const DirectoryDump& dump, bool bold) {
     if (!dump.locks_index) return "locks: they cannot be read\n";
     auto text = "locks after index " + number(*dump.locks_index) + ", newest token " +
                 dump.newest_token.to_string() + ":\n";
-    Table table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
-    for (const auto& lock : dump.locks)
+    auto table = lock_table();
+    for (const auto& lock : dump.locks) {
         add_rows(table, lock);
+        if (const auto use = use_of(lock); !use.empty()) add_row(table, lock, "is", use);
+        if (lock.value) add_row(table, lock, "value", value_of(*lock.value));
+    }
     return text + table.text(bold) + '\n' + sessions_of(dump).text(bold);
 }
 
@@ -163,7 +142,7 @@ std::string lines_of(std::string_view head, const std::vector<std::string>& line
 
 Json json_of(const DirectoryDump& dump) {
     return {{"node", dump.node},
-            {"incarnation", hex(dump.incarnation)},
+            {"incarnation", hexadecimal(dump.incarnation)},
             {"boot_epoch", dump.boot_epoch},
             {"cluster_id", dump.cluster_id},
             {"term", dump.term},
@@ -176,12 +155,12 @@ Json json_of(const DirectoryDump& dump) {
             {"members", list_of(dump.members)},
             {"locks_index", dump.locks_index ? Json(*dump.locks_index) : Json(nullptr)},
             {"newest_token", dump.newest_token.to_string()},
-            {"locks", list_of(dump.locks)},
+            {"locks", json_list(dump.locks, with_values)},
             {"sessions", list_of(dump.sessions)},
             {"entries", list_of(dump.entries)},
-            {"damage", texts(dump.damage)},
+            {"damage", list_of(dump.damage)},
             {"newer_format", dump.is_newer},
-            {"notes", texts(dump.notes)}};
+            {"notes", list_of(dump.notes)}};
 }
 
 std::string text_of(const DirectoryDump& dump, bool with_entries, bool bold) {

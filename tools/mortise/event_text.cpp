@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include <mortise/escaped.hpp>
 
@@ -30,11 +31,6 @@ std::string position_of(const Event& event) {
     return event.position.is_set() ? event.position.to_string() : "-";
 }
 
-std::string value_text(const LockValue& value) {
-    return "value: " + std::to_string(value.bytes.size()) + " bytes, version " +
-           std::to_string(value.version) + (value.dirty ? ", dirty" : "");
-}
-
 std::string node_of(const HolderInfo& holder) {
     return holder.node == 0 ? "-" : std::to_string(holder.node);
 }
@@ -53,7 +49,7 @@ std::string state_text(const Event& event) {
     std::string text;
     for (const auto& holder : event.holders)
         text += held(event, "holds", holder, escaped(holder.label));
-    if (event.value) text += held(event, "has", {}, value_text(*event.value));
+    if (event.value) text += held(event, "has", {}, "value: " + summary_of(*event.value));
     if (text.empty()) text = held(event, "free", {}, "");
     return text;
 }
@@ -63,7 +59,8 @@ std::string more_of(const Event& event) {
         const auto label = escaped(event.holder.label);
         return std::string{to_string(event.how)} + (label.empty() ? "" : ", " + label);
     }
-    if (event.kind == Event::Kind::value_set && event.value) return value_text(*event.value);
+    if (event.kind == Event::Kind::value_set && event.value)
+        return "value: " + summary_of(*event.value);
     return escaped(event.holder.label);
 }
 

@@ -1,24 +1,23 @@
-// Listings as JSON. Tokens are strings: they have 63 bits, and many JSON readers support only 53.
-// Names and labels that are not UTF-8 become {"hex": "..."}.
+// What --json prints.
 #pragma once
 
-#include <string_view>
+#include <iostream>
 
-#include <nlohmann/json.hpp>
-
-#include <mortise/info.hpp>
-#include <mortise/observe.hpp>
-#include <mortise/remote.hpp>
+#include "embed/json_form/json_form.hpp"
 
 namespace mortise::cli {
 
-using Json = nlohmann::ordered_json;
+using json_form::hexadecimal;
+using json_form::Json;
+using json_form::json_list;
+using json_form::json_of;
+using json_form::json_text;
 
-[[nodiscard]] Json json_text(std::string_view bytes);
-void print(const Json& json);
-[[nodiscard]] Json json_of(const LockInfo& lock);
-[[nodiscard]] Json json_of(const MemberReport& report);
-[[nodiscard]] Json json_of(const SessionInfo& session);
-[[nodiscard]] Json json_of(const Event& event);
+// With the bytes of values. A list has none: the cluster does not answer it with them.
+inline constexpr json_form::Detail with_values{.value_bytes = true};
+
+inline void print(const Json& json) {
+    std::cout << json.dump(2) << '\n';
+}
 
 }  // namespace mortise::cli

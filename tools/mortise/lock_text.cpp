@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 
-#include "tools/mortise/table.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -104,25 +103,13 @@ std::string member_text(const BarrierMember& member) {
            std::to_string(member.parties) + " have arrived\n";
 }
 
-// Those that have never arrived are not known.
-std::string barrier_text(const LockInfo& lock) {
-    const auto& phase = *lock.barrier;
-    auto text = "barrier: " + std::to_string(phase.arrived) + " of " +
-                std::to_string(phase.parties) + " have arrived in phase " +
-                std::to_string(phase.number) + (phase.is_broken ? ", broken" : "") + "\n";
+// Only a lock has a policy. Members of a barrier that have never arrived are not known.
+std::string kind_text(const LockInfo& lock) {
+    const auto use = use_of(lock);
+    auto text = (use.empty() ? "policy: " + std::string{to_string(lock.policy)} : use) + "\n";
     for (const auto& member : lock.members)
         text += member_text(member);
     return text;
-}
-
-// Only a lock has a policy.
-std::string kind_text(const LockInfo& lock) {
-    if (lock.barrier) return barrier_text(lock);
-    if (lock.latch)
-        return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted\n";
-    if (!lock.limit) return "policy: " + std::string{to_string(lock.policy)} + "\n";
-    return "semaphore: " + std::to_string(lock.limit->permits) + " permits, version " +
-           std::to_string(lock.limit->version) + " of the limit\n";
 }
 
 std::string closed_text(const LockInfo& lock) {
@@ -143,13 +130,37 @@ std::string short_time(Duration duration) {
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
 }
 
+Table lock_table() {
+    return Table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
+}
+
+void add_rows(Table& table, const LockInfo& lock) {
+    add_holders(table, lock);
+    add_closures(table, lock);
+    add_waiters(table, lock);
+}
+
+std::string use_of(const LockInfo& lock) {
+    if (const auto& phase = lock.barrier)
+        return "barrier: " + std::to_string(phase->arrived) + " of " +
+               std::to_string(phase->parties) + " have arrived in phase " +
+               std::to_string(phase->number) + (phase->is_broken ? ", broken" : "");
+    if (lock.latch)
+        return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted";
+    if (!lock.limit) return {};
+    return "semaphore: " + std::to_string(lock.limit->permits) + " permits, version " +
+           std::to_string(lock.limit->version) + " of the limit";
+}
+
+std::string summary_of(const LockValue& value) {
+    return std::to_string(value.bytes.size()) + " bytes, version " + std::to_string(value.version) +
+           (value.dirty ? ", dirty" : "");
+}
+
 std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
-    Table table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
-    for (const auto& lock : locks) {
-        add_holders(table, lock);
-        add_closures(table, lock);
-        add_waiters(table, lock);
-    }
+    auto table = lock_table();
+    for (const auto& lock : locks)
+        add_rows(table, lock);
     return table.text(bold);
 }
 
@@ -160,10 +171,7 @@ std::string text_of(const LockInfo& lock, bool bold) {
     if (lock.truncated)
         text += "in all: " + std::to_string(lock.holders_total) + " holders, " +
                 std::to_string(lock.waiters_total) + " waiters\n";
-    if (lock.value) {
-        text += "value: " + std::to_string(lock.value->bytes.size()) + " bytes, version " +
-                std::to_string(lock.value->version) + (lock.value->dirty ? ", dirty" : "") + "\n";
-    }
+    if (lock.value) text += "value: " + summary_of(*lock.value) + "\n";
     return text;
 }
 

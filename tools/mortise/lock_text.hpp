@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/mortise/table.hpp"
 #include <mortise/info.hpp>
 
 namespace mortise::cli {
@@ -13,6 +14,13 @@ namespace mortise::cli {
 [[nodiscard]] std::string text_of(const std::vector<LockInfo>& locks, bool bold);
 // The same table for one lock, followed by its other properties.
 [[nodiscard]] std::string text_of(const LockInfo& lock, bool bold);
+
+// The parts of these: the titles of the table, the rows of one lock, what it is used as ("latch: 2
+// remaining to be counted"; empty for a lock), and its value ("3 bytes, version 7, dirty").
+[[nodiscard]] Table lock_table();
+void add_rows(Table& table, const LockInfo& lock);
+[[nodiscard]] std::string use_of(const LockInfo& lock);
+[[nodiscard]] std::string summary_of(const LockValue& value);
 
 // "7.3s", "192s": tenths of a second, unless that would be too fine.
 [[nodiscard]] std::string short_time(Duration time);

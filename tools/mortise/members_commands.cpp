@@ -55,14 +55,6 @@ std::string role_of(const MemberInfo& member) {
     return std::string{to_string(member.role)};
 }
 
-std::string hex(std::uint64_t number) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text(16, '0');
-    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4U)
-        *digit = digits[number & 15U];
-    return text;
-}
-
 std::optional<std::uint64_t> lag_of(const MemberInfo& member, const Status& status) {
     const auto* leader = find_leader(status);
     if (leader == nullptr || !leads(status)) return std::nullopt;
@@ -78,19 +70,17 @@ std::vector<std::string> row_of(const MemberInfo& member, const Status& status) 
             member.connected ? "yes" : "no",
             lag ? std::to_string(member.matching) : "-",
             lag ? std::to_string(*lag) : "-",
-            hex(member.incarnation)};
+            hexadecimal(member.incarnation)};
 }
 
-Json json_of(const MemberInfo& member, const Status& status) {
+// With what only the leader knows, if it has answered.
+Json listed(const MemberInfo& member, const Status& status) {
     const auto lag = lag_of(member, status);
-    return {{"id", member.id},
-            {"address", json_text(member.address)},
-            {"role", role_of(member)},
-            {"leads", status.leader == member.id},
-            {"connected", member.connected},
-            {"matching", lag ? Json(member.matching) : Json(nullptr)},
-            {"lag", lag ? Json(*lag) : Json(nullptr)},
-            {"incarnation", hex(member.incarnation)}};
+    auto json = json_of(member);
+    json["leads"] = status.leader == member.id;
+    json["lag"] = lag ? Json(*lag) : Json(nullptr);
+    if (!lag) json["matching"] = nullptr;
+    return json;
 }
 
 void ask(Remote& remote, const ChangeCommand& command) {
@@ -121,7 +111,7 @@ ExitCode run(const MembersCommand& command) {
     if (command.access.json) {
         auto list = Json::array();
         for (const auto& member : status.members)
-            list.push_back(json_of(member, status));
+            list.push_back(listed(member, status));
         print(list);
         return ExitCode::ok;
     }

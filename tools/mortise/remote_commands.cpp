@@ -72,10 +72,7 @@ ExitCode run(const StatusCommand& command) {
     });
     const auto code = command.ready && !all_ready ? ExitCode::unavailable : ExitCode::ok;
     if (command.access.json) {
-        auto list = Json::array();
-        for (const auto& report : reports)
-            list.push_back(json_of(report));
-        print(list);
+        print(json_list(reports));
         return code;
     }
     Table table{{"PEER", "ID", "STANDING", "TERM", "LEADER", "APPLIED", "STATE"}};
@@ -90,10 +87,7 @@ ExitCode run(const LocksCommand& command) {
         return all_locks(remote, command.prefix, level_of(command.local));
     });
     if (command.access.json) {
-        auto list = Json::array();
-        for (const auto& lock : locks)
-            list.push_back(json_of(lock));
-        print(list);
+        print(json_list(locks));
         return ExitCode::ok;
     }
     std::cout << text_of(locks, is_terminal());
@@ -105,7 +99,7 @@ ExitCode run(const InspectCommand& command) {
         return remote.inspect(command.name, level_of(command.local));
     });
     if (command.access.json) {
-        print(json_of(lock));
+        print(json_of(lock, with_values));
         return ExitCode::ok;
     }
     std::cout << text_of(lock, is_terminal());

@@ -35,10 +35,7 @@ ExitCode run(const SessionsCommand& command) {
     const auto sessions =
         answer_of(command.access, [&](Remote& remote) { return remote.sessions(level); });
     if (command.access.json) {
-        auto list = Json::array();
-        for (const auto& session : sessions)
-            list.push_back(json_of(session));
-        print(list);
+        print(json_list(sessions));
         return ExitCode::ok;
     }
     Table table{{"SESSION", "NODE", "AGE", "LEFT", "TTL", "HOLDS", "WAITS", "LABEL"}};

@@ -98,7 +98,7 @@ ExitCode run(const WatchCommand& command) {
     const auto print_event = [&](const Event& event) {
         moves.has_news();
         if (command.access.json)
-            std::cout << json_of(event).dump() << '\n' << std::flush;
+            std::cout << json_of(event, with_values).dump() << '\n' << std::flush;
         else
             std::cout << text_of(event) << std::flush;
         if (!std::cout) end.request();

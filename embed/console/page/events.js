@@ -69,17 +69,23 @@ function add(event) {
 
 export const eventsOf = (key) => events.filter((event) => event.key === key || event.kind === "gap");
 
+// {"event": "granted", ...}: its kind is called so here.
+function parsed(message) {
+  const {event: kind, ...more} = JSON.parse(message.data);
+  return {kind, ...more};
+}
+
 // One stream for the whole page. The browser continues it by itself after the last position.
 export function connect(changed) {
   source = new EventSource("/api/v1/events");
   const take = (isNode) => (message) => {
-    add({...JSON.parse(message.data), isNode});
+    add({...parsed(message), isNode});
     changed();
   };
   source.addEventListener("lock", take(false));
   source.addEventListener("node", take(true));
   source.addEventListener("begin", (message) => {
-    if (counter === 0) add({...JSON.parse(message.data), kind: "begin", isNode: false});
+    if (counter === 0) add({...parsed(message), kind: "begin", isNode: false});
     changed();
   });
   source.onerror = () => {

@@ -94,6 +94,21 @@ function queueOf(lock, key) {
   return table(total, columns, rows);
 }
 
+// Parties that have never arrived belong to no node yet.
+function membersOf({barrier}) {
+  const columns = [{label: "Takes part"}, {label: "Session", class: "number"},
+    {label: "Have arrived", class: "number"}, {label: "Of its parties", class: "number"}];
+  const rows = barrier.members.map((member) => ({
+    key: String(member.session),
+    cells: [
+      member.node === 0 ? "a process that has ended" : `node ${member.node}`,
+      String(member.session), number(member.arrived), number(member.parties),
+    ],
+  }));
+  return table(`${number(barrier.arrived)} of ${plural(barrier.parties, "party", "parties")} have ` +
+    `arrived in phase ${number(barrier.phase)}`, columns, rows);
+}
+
 function closuresOf(lock, mayBreak, refresh) {
   const columns = [{label: "Closed because"}, {label: "Token", class: "number"},
     {label: "Opens in at most"}, ...(mayBreak ? [{label: "Action", class: "narrow"}] : [])];
@@ -111,6 +126,16 @@ function closuresOf(lock, mayBreak, refresh) {
 
 const section = (title, content, empty) => [
   h("h2", {}, title), content ?? h("p", {class: "empty"}, empty)];
+
+// Who waits for a latch or at a barrier passes, and holds nothing.
+function partiesOf(lock, key, mayBreak, refresh) {
+  if (lock.kind === "latch") return [];
+  if (lock.kind === "barrier")
+    return section("Members", lock.barrier.members.length > 0 ? membersOf(lock) : null,
+      "Nobody takes part any more.");
+  return section("Holders",
+    lock.holders.length > 0 ? holdersOf(lock, key, mayBreak, refresh) : null, "Nobody holds it.");
+}
 
 function factsOf(lock) {
   const facts = [h("span", {class: "tag"}, kindText(lock))];
@@ -133,8 +158,7 @@ export function lockView(key, mayBreak, refresh) {
     factsOf(lock),
     ...(lock.closures.length > 0
       ? section("Closed", closuresOf(lock, mayBreak, refresh)) : []),
-    ...section("Holders", lock.holders.length > 0 && holdersOf(lock, key, mayBreak, refresh) || null,
-      "Nobody holds it."),
+    ...partiesOf(lock, key, mayBreak, refresh),
     ...section("Queue", lock.waiters.length > 0 && queueOf(lock, key) || null,
       "Nobody waits for it."),
     ...section("History since this page was opened",

@@ -1,0 +1,45 @@
+// The public structs as JSON: what the command line prints with --json and what the console
+// answers. docs/cli.md and docs/console.md describe it. Tokens are strings: they have 63 bits, and
+// many JSON readers support only 53. An enumerator is its name. What is not known is null.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "embed/json_form/json_text.hpp"
+#include <mortise/event.hpp>
+#include <mortise/info.hpp>
+#include <mortise/observe.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise::json_form {
+
+// How much of a lock or of a change is told.
+struct Detail {
+    bool value_bytes = false;          // the value itself; its version is always told
+    bool barrier_members = true;       // who has arrived at a barrier; the numbers are always told
+    std::size_t slots_max = SIZE_MAX;  // of one holder; `slots_total` is how many it has
+};
+
+[[nodiscard]] Json json_of(const HolderInfo& holder, const Detail& detail = {});
+[[nodiscard]] Json json_of(const WaiterInfo& waiter);
+[[nodiscard]] Json json_of(const ClosureInfo& closure);
+[[nodiscard]] Json json_of(const BarrierMember& member);
+[[nodiscard]] Json json_of(const LockInfo& lock, const Detail& detail = {});
+[[nodiscard]] Json json_of(const SessionInfo& session);
+[[nodiscard]] Json json_of(const MemberInfo& member);
+[[nodiscard]] Json json_of(const Status& status);
+[[nodiscard]] Json json_of(const MemberReport& report);
+// Events have only what their kind has.
+[[nodiscard]] Json json_of(const Event& event, const Detail& detail = {});
+[[nodiscard]] Json json_of(const NodeEvent& event);
+
+template <class List, class... More>
+[[nodiscard]] Json json_list(const List& list, const More&... detail) {
+    auto json = Json::array();
+    for (const auto& each : list)
+        json.push_back(json_of(each, detail...));
+    return json;
+}
+
+}  // namespace mortise::json_form

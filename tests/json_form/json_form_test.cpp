@@ -1,0 +1,115 @@
+// What the JSON of the console and the program looks like where it is not a plain field;
+// tests/cli/listing_test.cpp and tests/console/api_test.cpp have more.
+#include "embed/json_form/json_form.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mortise::json_form {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(JsonText, BytesThatAreNotTextAreHexadecimalAndShown) {
+    EXPECT_EQ(json_text("tab\t\u00e4"), "tab\t\u00e4");
+    EXPECT_EQ(json_text("\xff\0z"s).dump(), R"({"hex":"ff007a","shown":"\\xff\\x00z"})");
+    for (const auto& bytes : {""s, "a"s, "\xff\0z"s, "\xed\xa0\x80"s})
+        EXPECT_EQ(bytes_of(json_text(bytes)), bytes);
+}
+
+TEST(JsonText, OtherJsonHasNoBytes) {
+    for (const auto* const text :
+         {"null", "1", "[]", "{}", R"({"hex":1})", R"({"hex":"f"})", R"({"hex":"FF"})"})
+        EXPECT_EQ(bytes_of(Json::parse(text)), std::nullopt) << text;
+}
+
+TEST(JsonText, ATimeIsInMillisecondsRoundedUp) {
+    EXPECT_EQ(json_ms(std::chrono::nanoseconds{1'000'001}), 2);
+    EXPECT_EQ(json_ms(Duration{}), 0);
+    EXPECT_EQ(json_ms(Duration::max()), nullptr);
+    EXPECT_EQ(hexadecimal(0xab), "00000000000000ab");
+}
+
+TEST(JsonForm, AnOrdinaryLock) {
+    LockInfo lock;
+    lock.name = "orders/42";
+    lock.holders.push_back({.node = 2, .session = 1027, .label = "checkout", .since = 5120});
+    lock.holders[0].token = FencingToken::from_raw(17);
+    lock.holders[0].lease_left = std::chrono::milliseconds{8'340};
+    lock.waiters.push_back({.node = 3, .session = 1031, .mode = LockMode::shared, .since = 5133});
+    lock.holders_total = lock.waiters_total = 1;
+    EXPECT_EQ(
+        json_of(lock).dump(),
+        R"({"name":"orders/42","kind":"lock","policy":"phase_fair","holders":[{"node":2,)"
+        R"("session":1027,"label":"checkout","mode":"exclusive","token":"17","since":5120,)"
+        R"("cached":false,"lease_left_ms":8340}],"waiters":[{"node":3,"session":1031,"label":"",)"
+        R"("mode":"shared","since":5133,"upgrades":false,"priority":0}],"holders_total":1,)"
+        R"("waiters_total":1,"closures_total":0,"truncated":false,"closed":false,)"
+        R"("closed_under":null,"closures":[]})");
+}
+
+TEST(JsonForm, SaysWhatALockIsUsedAs) {
+    LockInfo lock;
+    EXPECT_EQ(json_of(lock).at("kind"), "lock");
+    lock.barrier.emplace();
+    EXPECT_EQ(json_of(lock).at("kind"), "barrier");
+    lock.latch.emplace();
+    EXPECT_EQ(json_of(lock).at("kind"), "latch");
+    lock.limit.emplace();
+    EXPECT_EQ(json_of(lock).at("kind"), "semaphore");
+}
+
+TEST(JsonForm, AValueIsToldOnlyIfThatIsAskedFor) {
+    LockInfo lock;
+    lock.value = LockValue{"secret", 7, true};
+    EXPECT_EQ(json_of(lock).at("value").dump(), R"({"version":7,"dirty":true})");
+    EXPECT_EQ(json_of(lock, {.value_bytes = true}).at("value").at("bytes"), "secret");
+    Event event;
+    event.value = lock.value;
+    EXPECT_EQ(json_of(event).dump().find("secret"), std::string::npos);
+    EXPECT_EQ(json_of(event, {.value_bytes = true}).at("value").at("bytes"), "secret");
+}
+
+TEST(JsonForm, LongListsCanBeCut) {
+    LockInfo lock;
+    lock.barrier.emplace();
+    lock.members.resize(2);
+    lock.holders.resize(1);
+    lock.holders[0].slots = {3, 4, 5};
+    auto json = json_of(lock);
+    EXPECT_EQ(json.at("holders").at(0).at("slots").dump(), "[3,4,5]");
+    EXPECT_EQ(json.at("barrier").at("members").size(), 2U);
+    json = json_of(lock, {.barrier_members = false, .slots_max = 2});
+    EXPECT_EQ(json.at("holders").at(0).at("slots").dump(), "[3,4]");
+    EXPECT_EQ(json.at("holders").at(0).at("slots_total"), 3);
+    EXPECT_FALSE(json.at("barrier").contains("members"));
+}
+
+TEST(JsonForm, AMemberThatLeavesStillHasItsRole) {
+    MemberInfo member;
+    member.id = 3;
+    member.leaving = true;
+    EXPECT_EQ(json_of(member).dump(),
+              R"({"id":3,"role":"voter","address":"","connected":false,"leaving":true,)"
+              R"("matching":null,"incarnation":"0000000000000000"})");
+}
+
+TEST(JsonForm, AReportHasTheTimesThatTheMemberTells) {
+    MemberReport report;
+    report.timing.heartbeat = std::chrono::milliseconds{50};
+    report.voters = {1, 3};
+    const auto json = json_of(report);
+    EXPECT_EQ(json.at("timing").dump(),
+              R"({"election_timeout_ms":null,"heartbeat_ms":50,"session_ttl_ms":null})");
+    EXPECT_EQ(json.at("voters").dump(), "[1,3]");
+}
+
+TEST(JsonForm, AnEventHasOnlyWhatItsKindHas) {
+    NodeEvent event;
+    event.kind = NodeEvent::Kind::leader_changed;
+    event.peer = 2;
+    EXPECT_EQ(json_of(event).dump(), R"({"event":"leader_changed","peer":2})");
+    EXPECT_EQ(json_of(Event{}).dump(), R"({"event":"gap"})");
+}
+
+}  // namespace
+}  // namespace mortise::json_form
