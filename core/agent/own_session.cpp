@@ -13,6 +13,7 @@ OwnSession::OwnSession(const AgentOptions& options, Prng prng, Now now)
 }
 
 void OwnSession::open(Now now) {
+    if (id_) former_ = id_;
     id_.reset();
     lease_ = OwnLease{options_.ttl_ms, options_.rho_ppm};
     lapsed_ = true;
@@ -26,8 +27,14 @@ void OwnSession::open(Now now) {
     open_again_at_ = now.steady;
 }
 
+// Another cluster may have given the session the id of the former one. Calls about holds of that
+// one may be on their way, and would be taken for calls about this one (S19).
 bool OwnSession::on_opened(const SessionOpened& opened, Now now) {
     if (id_ || opened.nonce != opening_.nonce) return false;
+    if (opened.session == former_) {
+        open(now);
+        return false;
+    }
     id_ = opened.session;
     lease_.sent(0, opening_sent_.value_or(now.boot));
     lease_.applied(0);
@@ -43,7 +50,8 @@ void OwnSession::on_refused(const OpenRefused& refused, Now now) {
     if (id_ || refused.nonce != opening_.nonce) return;
     options_.former_life_ended = false;
     open(now);
-    open_again_at_ = now.steady + options_.resend_after;
+    refused_until_ = now.steady + options_.resend_after;
+    open_again_at_ = refused_until_;
 }
 
 // The next renewal is due a third of the TTL after the applied renewal was *sent*, not after it was
@@ -87,7 +95,7 @@ void OwnSession::on_leader(bool known, Now now) {
     leader_known_ = known;
     renewals_unseen_ = 0;
     if (!known) return;
-    open_again_at_ = std::min(open_again_at_, now.steady);
+    open_again_at_ = std::max(refused_until_, std::min(open_again_at_, now.steady));
     renew(now);
 }
 

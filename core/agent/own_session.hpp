@@ -51,7 +51,7 @@ public:
     // This process has had a session by now. The next opening must not end the former sessions of
     // this directory, because one of them is its own.
     void former_run_is_this_one() { options_.former_life_ended = false; }
-    // False if this node did not request that session.
+    // False if this node did not request that session, or does not use it.
     bool on_opened(const SessionOpened& opened, Now now);
     void on_refused(const OpenRefused& refused, Now now);
     void on_renewed(std::uint64_t number, Now now);
@@ -101,6 +101,8 @@ private:
     OpenSession opening_;
     std::optional<Instant> opening_sent_;  // the first time, on the boot clock
     Instant open_again_at_;
+    Instant refused_until_;            // not before, whatever else happens (P11)
+    std::optional<SessionId> former_;  // the session before
     std::optional<SessionId> id_;
     OwnLease lease_;
     bool lapsed_ = true;

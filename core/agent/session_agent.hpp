@@ -97,6 +97,8 @@ public:
     [[nodiscard]] std::optional<SessionId> open_session() const {
         return stage_ == Stage::open ? session_.id() : std::nullopt;
     }
+    // False while there is no session.
+    [[nodiscard]] bool has_valid_lease(Now now) const { return session_.is_valid(now); }
     // Identifies the present session, or the one that is being opened, before it has an id.
     [[nodiscard]] std::uint64_t session_nonce() const { return session_.nonce(); }
     // Empty if this node does not have the hold.

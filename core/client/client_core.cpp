@@ -66,7 +66,7 @@ ClientEffects ClientCore::step(ClientEvent event, Now now) {
             stage_ = Stage::dialling;
             newest_entry_ = newest_entry_.next();
             entry_ = newest_entry_;
-            effects_.dial = {entry_, *member};
+            effects_.dial = {entry_, *member, agent_.has_valid_lease(now) ? cluster_ : ClusterId{}};
         }
     }
     effects_.deadline = deadline();
@@ -91,6 +91,8 @@ void ClientCore::on(ClientCalls& event, Now now) {
 void ClientCore::on(const EntryUp& event, Now now) {
     if (event.entry != entry_ || stage_ != Stage::dialling) return;
     heard_at_ = now.steady;
+    entry_cluster_ = event.cluster;
+    if (reads_open_ != 0) unread_since_ = now.steady;  // they are asked of this member now
     attach(now);
 }
 
@@ -105,6 +107,13 @@ void ClientCore::on(EntrySaid& event, Now now) {
     heard_at_ = now.steady;
     unheard_since_ = Instant::never();
     take(event.notice, now);
+}
+
+void ClientCore::on(ReadsOpen event, Now now) {
+    reads_open_ = event.count;
+    if (event.heard || reads_open_ == 0) unread_since_ = Instant::never();
+    const bool is_connected = stage_ == Stage::attaching || stage_ == Stage::served;
+    if (is_connected && reads_open_ != 0) unread_since_ = std::min(unread_since_, now.steady);
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -174,12 +183,14 @@ void ClientCore::take(ClientNotice& notice, Now now) {
     if (!notice.applied.is_set()) return;
     const bool is_state = notice.state && notice.state->nonce == nonce_;
     if (stage_ == Stage::attaching && !is_state) return;
+    if (is_elsewhere()) return notice.has_leader.value_or(false) ? begin_anew(now) : leave(now);
     // A member that is behind what this client has seen would contradict it.
     if (notice.applied < position_) return leave(now);
     if (is_state && !take_state(*notice.state, notice.applied, now)) return leave(now);
     for (auto& [at, outcome] : notice.outcomes) {
         // Something that this client asked for was applied: its messages get through.
         unanswered_since_ = Instant::never();
+        choice_.served();
         agent_.on_outcome(outcome, at, now);
     }
     if (notice.applied > position_) agent_.on_progress(now);
@@ -210,7 +221,7 @@ bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now
         (void)sessions.restore(std::move(*session));
     }
     stage_ = Stage::served;
-    choice_.served();
+    cluster_ = entry_cluster_;
     refused_.clear();
     unanswered_since_ = Instant::never();
     agent_.on_state_replaced(sessions, now);
@@ -236,7 +247,21 @@ void ClientCore::attach(Now now) {
     nonce_ = agent_.session_nonce();
     agent_.on_leader(false, now);
     has_leader_ = false;
-    tell(Attach{nonce_, position_}, now);
+    tell(Attach{nonce_, is_elsewhere() ? LogIndex{} : position_}, now);
+}
+
+// The member is of another cluster than the session.
+bool ClientCore::is_elsewhere() const {
+    return cluster_.is_set() && entry_cluster_ != cluster_;
+}
+
+// The other cluster may know the session, if it was recovered from a member of the first, but less
+// of it than this client does. So the session ends here, and there when its TTL is over.
+void ClientCore::begin_anew(Now now) {
+    cluster_ = entry_cluster_;
+    position_ = {};
+    agent_.on_state_replaced(SessionTable{}, now);
+    if (!agent_.is_closed()) attach(now);
 }
 
 void ClientCore::leave(Now now) {
@@ -247,26 +272,34 @@ void ClientCore::leave(Now now) {
     has_leader_ = false;
     unheard_since_ = Instant::never();
     unanswered_since_ = Instant::never();
+    unread_since_ = Instant::never();
     leaderless_since_ = Instant::never();
     agent_.on_leader(false, now);
     choice_.failed(now.steady);
 }
 
+// A third of the TTL after a renewal the next one is due. If that has no answer after another
+// third, there is still one in which another member can pass it on.
+Nanoseconds ClientCore::patience(int election_timeouts) const {
+    const Nanoseconds ttl = std::chrono::milliseconds{options_.session_ttl_ms};
+    return std::min(election_timeouts * options_.election_timeout, ttl / 3);
+}
+
 // It is silent, does not know a leader, or does not get through to one. Another member may.
 bool ClientCore::must_leave(Now now) const {
     if (stage_ == Stage::dialling) return false;
-    const auto timeout = options_.election_timeout;
     const auto is_over = [&](Instant since, int times) {
-        return since != Instant::never() && now.steady >= since + times * timeout;
+        return since != Instant::never() && now.steady >= since + patience(times);
     };
     if (stage_ == Stage::attaching && is_over(attaching_since_, 3)) return true;
     return is_over(unheard_since_, 2) || is_over(leaderless_since_, 2) ||
-           is_over(unanswered_since_, 4);
+           is_over(unanswered_since_, 4) || is_over(unread_since_, 4);
 }
 
 // When it is to be asked for a sign of life: something is expected of it, and it is silent.
 Instant ClientCore::silent_at() const {
-    const bool expects = unheard_since_ != Instant::never() || agent_.outstanding() != 0;
+    const bool expects =
+        unheard_since_ != Instant::never() || agent_.outstanding() != 0 || reads_open_ != 0;
     if (!expects || stage_ == Stage::apart || stage_ == Stage::dialling) return Instant::never();
     return std::max(heard_at_, pinged_at_) + options_.election_timeout;
 }
@@ -278,12 +311,12 @@ void ClientCore::ping_if_silent(Now now) {
 }
 
 Instant ClientCore::entry_deadline() const {
-    const auto timeout = options_.election_timeout;
     if (stage_ == Stage::apart) return agent_.is_closed() ? Instant::never() : choice_.due();
     if (stage_ == Stage::dialling) return Instant::never();
-    auto next = std::min({silent_at(), unheard_since_ + 2 * timeout,
-                          leaderless_since_ + 2 * timeout, unanswered_since_ + 4 * timeout});
-    if (stage_ == Stage::attaching) next = std::min(next, attaching_since_ + 3 * timeout);
+    auto next =
+        std::min({silent_at(), unheard_since_ + patience(2), leaderless_since_ + patience(2),
+                  unanswered_since_ + patience(4), unread_since_ + patience(4)});
+    if (stage_ == Stage::attaching) next = std::min(next, attaching_since_ + patience(3));
     return next;
 }
 

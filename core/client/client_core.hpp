@@ -4,6 +4,11 @@
 // does not get through to one, the client leaves it for another one. The session, the holds and the
 // calls stay: the next member begins with the state of the session, not older than what the client
 // has received, and the requests that it lacks are sent again.
+//
+// All of that belongs to one cluster. Another cluster may have the same name and the same members:
+// one that was recovered from the first (docs/decisions/0054), or a former one whose directory a
+// member still has. As long as the lease lasts the client enters no other cluster. After that it
+// does if a leader is known there, and begins anew with another session.
 #pragma once
 
 #include <map>
@@ -40,9 +45,10 @@ struct ClientCalls {
     std::vector<Call> calls;
 };
 
-// The member that was dialled can be spoken to.
+// The member that was dialled can be spoken to. It belongs to that cluster.
 struct EntryUp {
     EntryId entry;
+    ClusterId cluster;
 };
 
 // It cannot be reached, or not any more, or broke the protocol.
@@ -55,7 +61,15 @@ struct EntrySaid {
     ClientNotice notice;
 };
 
-using ClientEvent = std::variant<ClientTimer, ClientCalls, EntryUp, EntryDown, EntrySaid>;
+// So many of ClientEffects::reads have no answer. Reported when there are more or fewer, and when
+// the member has said something about one of them.
+struct ReadsOpen {
+    std::size_t count = 0;
+    bool heard = false;
+};
+
+using ClientEvent =
+    std::variant<ClientTimer, ClientCalls, EntryUp, EntryDown, EntrySaid, ReadsOpen>;
 
 // --- effects, to be executed in this order. What is sent leaves after the holds whose loss it
 // reports are marked lost.
@@ -74,6 +88,7 @@ struct ClientEffects {
     struct Dial {
         EntryId entry;
         std::size_t member = 0;  // its place in the list
+        ClusterId cluster;       // the member has to belong to it; not set: to any
     };
     std::optional<Dial> dial;  // reported by EntryUp or EntryDown
     Instant deadline;          // of the steady clock: when to step again if nothing else happens
@@ -97,6 +112,8 @@ public:
     [[nodiscard]] const std::string& refused() const { return refused_; }
     // Everything up to here was received.
     [[nodiscard]] LogIndex position() const { return position_; }
+    // To which the session and the position belong; not set until a member has served this client.
+    [[nodiscard]] ClusterId cluster() const { return cluster_; }
 
     // Throws InvariantBroken.
     void check_invariants() const { agent_.check_invariants(); }
@@ -115,6 +132,7 @@ private:
     void on(const EntryUp& event, Now now);
     void on(const EntryDown& event, Now now);
     void on(EntrySaid& event, Now now);
+    void on(ReadsOpen event, Now now);
 
     // --- calls
     void take(Call& call, Now now);
@@ -130,8 +148,11 @@ private:
     void take_asked(const Contended& asked);
 
     // --- the member
+    [[nodiscard]] bool is_elsewhere() const;
+    void begin_anew(Now now);
     void attach(Now now);
     void leave(Now now);
+    [[nodiscard]] Nanoseconds patience(int election_timeouts) const;
     [[nodiscard]] bool must_leave(Now now) const;
     void ping_if_silent(Now now);
     void tell(ClientMessage message, Now now);
@@ -152,6 +173,8 @@ private:
     EntryId newest_entry_;
     std::uint64_t nonce_ = 0;  // of the newest Attach
     bool has_leader_ = false;
+    ClusterId entry_cluster_;  // of the member
+    ClusterId cluster_;        // of the session and the position
     LogIndex position_;
     std::string refused_;
 
@@ -160,9 +183,11 @@ private:
     Instant unheard_since_ = Instant::never();  // something was sent then, and nothing heard since
     Instant pinged_at_;
     Instant unanswered_since_ = Instant::never();  // requests were sent then, and none answered
+    Instant unread_since_ = Instant::never();      // the same of reads
     Instant leaderless_since_ = Instant::never();
     Instant attaching_since_;
 
+    std::size_t reads_open_ = 0;  // as last reported
     std::set<OperationId> watched_;
     std::map<OperationId, Contended> asked_early_;  // before their owners wanted to hear
     ClientEffects effects_;

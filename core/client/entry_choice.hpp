@@ -21,7 +21,7 @@ public:
     [[nodiscard]] std::optional<std::size_t> take_due(Instant now);
     // That member does not serve the client, or does not any more.
     void failed(Instant now);
-    // It does.
+    // It does: something that the client asked for was applied.
     void served() { failures_ = 0; }
     [[nodiscard]] Instant due() const { return due_; }
 

@@ -41,7 +41,10 @@ ClientLoop::ClientLoop(LoopParts parts, const core::ClientOptions& options)
                 },
                 [] { return false; }},
                {}},
-      reads_{[this](core::CallAnswer answer) { answered(std::move(answer)); }},
+      reads_{{[this](core::CallAnswer answer) { answered(std::move(answer)); },
+              [this](bool heard) {
+                  step(core::ReadsOpen{reads_.size(), heard});
+              }}},
       began_{steady_now()} {}
 
 ClientLoop::~ClientLoop() {
@@ -74,7 +77,10 @@ void ClientLoop::step(core::ClientEvent event) {
         while (!events_.empty() && !is_stopped_ && !ended_) {
             auto next = std::move(events_.front());
             events_.pop_front();
-            carry_out(core_.step(std::move(next), read_clocks()));
+            const auto former = core_.cluster();
+            auto effects = core_.step(std::move(next), read_clocks());
+            if (former.is_set() && core_.cluster() != former) say_other_cluster(former);
+            carry_out(std::move(effects));
         }
     } catch (const std::exception& broken) {
         stepping_ = false;
@@ -83,6 +89,13 @@ void ClientLoop::step(core::ClientEvent event) {
     stepping_ = false;
     watch_ready();
     set_timer();
+}
+
+void ClientLoop::say_other_cluster(core::ClusterId former) {
+    const auto& address = parts_.config.peers[member_].address;
+    parts_.log.warn("cluster", address + " belongs to another cluster of this name (" +
+                                   to_text(core_.cluster()) + ", before: " + to_text(former) +
+                                   "): this client begins anew there");
 }
 
 // What is sent leaves after the holds whose loss it reports are marked lost.
@@ -102,6 +115,7 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
         program_.holds().contended(contended);
     for (auto& read : effects.reads)
         reads_.add(std::move(read), steady_now() + options_.call_timeout);
+    if (!effects.reads.empty()) step(core::ReadsOpen{reads_.size(), false});
     if (line_ && effects.send_to == entry_) {
         for (const auto& message : effects.send)
             line_->send(message);
@@ -134,10 +148,11 @@ void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
                              [this, entry](core::ClientNotice notice) {
                                  step(core::EntrySaid{entry, std::move(notice)});
                              }};
-    line_ = std::make_shared<EntryLine>(parts_.io,
-                                        EntryLine::Target{parts_.config.peers[member_].address,
-                                                          patience, cluster_, parts_.credentials},
-                                        log_to(parts_.log), std::move(events));
+    line_ =
+        std::make_shared<EntryLine>(parts_.io,
+                                    EntryLine::Target{parts_.config.peers[member_].address,
+                                                      patience, dial.cluster, parts_.credentials},
+                                    log_to(parts_.log), std::move(events));
     line_->connect();
 }
 
@@ -148,11 +163,12 @@ void ClientLoop::line_up(core::EntryId entry, const core::Hello& member) {
         return line_down(
             entry, "it belongs to a cluster named " + name + ", not " + parts_.config.cluster);
     if (member.is_empty()) return line_down(entry, "it is in no cluster yet");
-    cluster_ = member.cluster;
     member_id_ = member.node;
     parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = member_id_.raw()});
-    reads_.use(line_);
-    step(core::EntryUp{entry});
+    reads_.use([line = line_](const transport::ListRequest& request, auto done) {
+        line->list(request, std::move(done));
+    });
+    step(core::EntryUp{entry, member.cluster});
 }
 
 void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
@@ -164,7 +180,7 @@ void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
 }
 
 void ClientLoop::hang_up() {
-    reads_.use(nullptr);
+    reads_.use({});
     if (member_id_.is_set())
         parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = member_id_.raw()});
     member_id_ = {};
@@ -231,7 +247,7 @@ std::string ClientLoop::why_not_ready() const {
 Status ClientLoop::status() const {
     Status status;
     status.cluster = parts_.config.cluster;
-    status.cluster_id = to_text(cluster_);
+    status.cluster_id = to_text(core_.cluster());
     status.role = Role::client;
     status.applied_index = core_.position().raw();
     if (const auto session = core_.agent().open_session()) status.session = session->raw();

@@ -43,6 +43,7 @@ private:
     void line_down(core::EntryId entry, const std::string& why);
     void hang_up();
     void watch_ready();
+    void say_other_cluster(core::ClusterId former);
     [[nodiscard]] std::string why_not_ready() const;
     [[nodiscard]] core::Instant deadline() const;
     void set_timer();
@@ -62,7 +63,6 @@ private:
     core::EntryId entry_;
     std::size_t member_ = 0;                   // its place among the peers
     core::NodeId member_id_;                   // set while it is connected
-    core::ClusterId cluster_;                  // set once a member told it
     std::map<std::size_t, std::string> whys_;  // why members cannot be used, by their places
 
     std::deque<core::ClientEvent> events_;  // that came within a step

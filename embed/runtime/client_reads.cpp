@@ -23,8 +23,8 @@ void ClientReads::add(core::InspectCall call, core::Instant gives_up) {
     ask_next();
 }
 
-void ClientReads::use(std::shared_ptr<EntryLine> line) {
-    line_ = std::move(line);
+void ClientReads::use(Ask member) {
+    member_ = std::move(member);
     asking_ = std::make_shared<bool>(true);
     asked_.clear();
     ask_again_at_ = core::Instant::never();
@@ -35,7 +35,7 @@ void ClientReads::use(std::shared_ptr<EntryLine> line) {
 
 // A member refuses more listings of one client at a time.
 void ClientReads::ask_next() {
-    if (!line_ || ask_again_at_ != core::Instant::never()) return;
+    if (!member_ || ask_again_at_ != core::Instant::never()) return;
     for (const auto& [tag, read] : reads_) {
         if (asked_.size() >= transport::lists_per_client_max) return;
         if (asked_.insert(tag).second) ask(read);
@@ -50,9 +50,12 @@ void ClientReads::ask(const Read& read) {
     request.local = call.local;
     request.after = read.found.empty() ? call.after : read.found.back().name;
     request.limit = std::min(call.limit - read.found.size(), list_page_max);
-    line_->list(request, [this, tag = call.tag, weak = std::weak_ptr{asking_}](
-                             core::Result<transport::ListAnswer> answer) {
-        if (weak.lock()) take(tag, std::move(answer));
+    member_(request, [this, tag = call.tag,
+                      weak = std::weak_ptr{asking_}](core::Result<transport::ListAnswer> answer) {
+        if (!weak.lock()) return;
+        const bool heard = answer.has_value();
+        take(tag, std::move(answer));
+        events_.changed(heard);
     });
 }
 
@@ -85,7 +88,7 @@ void ClientReads::take_page(Read& read, transport::ListReply page) {
 void ClientReads::end(core::CallTag tag, core::CallAnswer answer) {
     reads_.erase(tag);
     asked_.erase(tag);
-    answered_(std::move(answer));
+    events_.answered(std::move(answer));
     ask_next();
 }
 
@@ -96,6 +99,7 @@ void ClientReads::on_timer(core::Instant now) {
     }
     for (const auto tag : over)
         end(tag, {tag, core::CallError::no_quorum});
+    if (!over.empty()) events_.changed(false);
     if (now < ask_again_at_) return;
     ask_again_at_ = core::Instant::never();
     ask_next();

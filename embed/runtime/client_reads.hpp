@@ -9,24 +9,33 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
-#include "embed/runtime/entry_line.hpp"
+#include "transport/clients/member_client.hpp"
 
 namespace mortise::detail {
 
 // Runs on the core thread.
 class ClientReads {
 public:
-    // `answered` is called later, never from within a call.
-    explicit ClientReads(std::function<void(core::CallAnswer)> answered)
-        : answered_{std::move(answered)} {}
+    // The member answers a request later, never from within the call.
+    using Ask = std::function<void(const transport::ListRequest& request,
+                                   transport::MemberClient::Done<transport::ListAnswer> done)>;
+    // Called when the member answers, and by on_timer().
+    struct Events {
+        std::function<void(core::CallAnswer)> answered;
+        // size() or deadline() may have changed; whether the member has said something.
+        std::function<void(bool heard)> changed;
+    };
+    explicit ClientReads(Events events) : events_{std::move(events)} {}
 
     void add(core::InspectCall call, core::Instant gives_up);
-    // They are asked of this member from now on; null: of none.
-    void use(std::shared_ptr<EntryLine> line);
+    // They are asked of this member from now on; empty: of none.
+    void use(Ask member);
     // Answers those whose time is over, and asks again what the member had no capacity for.
     void on_timer(core::Instant now);
     // On the steady clock.
     [[nodiscard]] core::Instant deadline() const;
+    // How many have no answer.
+    [[nodiscard]] std::size_t size() const { return reads_.size(); }
     // None is answered any more.
     void clear() { reads_.clear(); }
 
@@ -43,11 +52,11 @@ private:
     void take_page(Read& read, transport::ListReply page);
     void end(core::CallTag tag, core::CallAnswer answer);
 
-    std::function<void(core::CallAnswer)> answered_;
+    Events events_;
     std::map<core::CallTag, Read> reads_;
     std::set<core::CallTag> asked_;  // of these, the ones without an answer; few at a time
     core::Instant ask_again_at_ = core::Instant::never();  // the member has no capacity until then
-    std::shared_ptr<EntryLine> line_;
+    Ask member_;
     // Answers to what was asked before do not count.
     std::shared_ptr<bool> asking_ = std::make_shared<bool>(true);
 };

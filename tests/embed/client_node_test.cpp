@@ -325,6 +325,58 @@ TEST_F(ClientNode, UsesNoClusterWithAnotherName) {
     EXPECT_THAT(node.status().why_not_ready, HasSubstr("it belongs to a cluster named"));
 }
 
+// A member was started with the directory of a former cluster of that name, and is dialled first.
+TEST_F(ClientNode, IsNotKeptByAMemberOfAFormerCluster) {
+    auto client = config();
+    if (client.tls.is_set()) GTEST_SKIP() << "that cluster has another authority";
+    testing::LocalCluster former{3, testing::quick_timing()};
+    former.kill(1);
+    former.kill(2);
+    proxy.set_target(links[0], former.node(0).status().address);
+    set_link(2, testing::LinkMode::refuse);
+    set_link(3, testing::LinkMode::refuse);
+    Node node{client};
+    std::atomic<bool> is_connected = false;
+    const auto events = node.on_event([&](const NodeEvent& event) {
+        if (event.kind == NodeEvent::Kind::peer_up) is_connected = true;
+    });
+    ASSERT_TRUE(wait_until([&] { return is_connected.load(); }));
+    set_links(testing::LinkMode::pass);
+    EXPECT_TRUE(node.wait_ready(steady_clock::now() + patience));
+    EXPECT_EQ(node.status().cluster_id, cluster.node(1).status().cluster_id);
+    EXPECT_TRUE(node.acquire("a").valid());
+}
+
+// The recovered member may not know of everything that this client holds.
+TEST_F(ClientNode, BeginsAnewInARecoveredCluster) {
+    Client client{config()};
+    auto hold = client.node.acquire("a");
+    const auto session = client.node.status().session;
+    const auto former = cluster.node(0).status().cluster_id;
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+        cluster.kill(i);
+    const auto recovered = recover_directory(cluster.directory() / "1", former);
+    EXPECT_TRUE(wait_until([&] { return hold.lost().stop_requested(); }));
+    Config alone;
+    alone.cluster = Config{}.cluster;
+    alone.node_id = recovered.node;
+    alone.data_dir = cluster.directory() / "1";
+    alone.listen = "127.0.0.1:0";
+    alone.timing = testing::quick_timing();
+    alone.tls = cluster.issue_node(recovered.node);
+    Node member{alone};
+    ASSERT_TRUE(member.wait_ready(steady_clock::now() + patience));
+    proxy.set_target(links[0], member.status().address);
+    EXPECT_TRUE(client.node.wait_ready(steady_clock::now() + patience));
+    EXPECT_EQ(client.node.status().cluster_id, recovered.cluster_id);
+    EXPECT_NE(client.node.status().session, session);
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    EXPECT_FALSE(hold.valid());
+    const auto later = client.node.acquire("a");
+    EXPECT_TRUE(later.valid());
+    EXPECT_GT(later.token(), hold.token());
+}
+
 TEST_F(ClientNode, MayDoWhatItsCertificateAllows) {
     auto limited = config({{AccessRight::acquire, "mine/"}});
     if (!limited.tls.is_set()) GTEST_SKIP() << "without TLS nothing is restricted";

@@ -117,7 +117,7 @@ private:
         entry_ = dial.entry;
         member_ = member;
         connection_ = ClientId{++connections_};
-        step(EntryUp{dial.entry});
+        step(EntryUp{dial.entry, cluster_[member].hello().cluster});
     }
     void hang_up() {
         if (!connection_.is_set()) return;

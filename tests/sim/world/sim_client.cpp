@@ -170,10 +170,12 @@ void SimClient::dial(const core::ClientEffects::Dial& dial) {
                               });
             return;
         }
+        const auto cluster = cluster_.hello(member).cluster;
+        if (!cluster.is_set()) return tell_down(dial.entry);
         // Unique among all clients.
         link_ = {dial.entry, core::ClientId{id_.raw() << 32U | ++connections_}, member,
                  world_.heap.now(), world_.heap.now()};
-        handle(core::EntryUp{dial.entry});
+        handle(core::EntryUp{dial.entry, cluster});
     });
 }
 

@@ -1,0 +1,243 @@
+// By which members a client node enters which cluster (S49). A test plays the members.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/played_members.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr Nanoseconds election_timeout = 1s;
+
+ClientOptions options_for(std::size_t members, std::uint32_t ttl_ms = 10'000,
+                          std::uint64_t seed = 7) {
+    ClientOptions options;
+    options.members = members;
+    options.election_timeout = election_timeout;
+    options.session_ttl_ms = ttl_ms;
+    options.seed = seed;
+    return options;
+}
+
+// The table of sessions is full (P11).
+TEST(ClientEntries, ARefusedClientOpensItsSessionAgainLater) {
+    PlayedCluster cluster{1};
+    cluster.is_full = true;
+    ClientOfPlayedMembers client{options_for(1), {{&cluster}}};
+    client.run_for(10s);
+    EXPECT_GE(cluster.openings, 8U);
+    EXPECT_LE(cluster.openings, 11U);
+    cluster.is_full = false;
+    client.run_for(2s);
+    EXPECT_TRUE(client.core().agent().open_session());
+}
+
+// They take what it sends for nonsense, for example because it has another version.
+TEST(ClientEntries, AClientWhoseMembersHangUpComesBackLater) {
+    PlayedCluster cluster{1};
+    PlayedMember member{&cluster};
+    member.hangs_up = true;
+    ClientOfPlayedMembers client{options_for(3), {member, member, member}};
+    client.run_for(10s);
+    EXPECT_LE(client.dialled, 60U);
+    for (auto& each : client.members)
+        each.hangs_up = false;
+    client.run_for(3s);
+    EXPECT_TRUE(client.core().agent().open_session());
+}
+
+// The shortest TTL that is permitted: see embed/config/config_check.cpp.
+TEST(ClientEntries, AMemberThatPassesNothingOnIsLeftBeforeTheLeaseEnds) {
+    PlayedCluster cluster{1};
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        ClientOfPlayedMembers client{options_for(2, 5'000, seed), {{&cluster}, {&cluster}}};
+        client.run_for(1s);
+        client.acquire(1, "a");
+        client.run_for(Nanoseconds{seed * 150ms});
+        ASSERT_TRUE(client.granted(1));
+        const auto former = client.member();
+        client.members.at(former).drops_forwards = true;
+        client.run_for(10s);
+        EXPECT_NE(client.member(), former);
+        EXPECT_THAT(client.lost, IsEmpty()) << "seed " << seed;
+    }
+}
+
+// --- reads --------------------------------------------------------------------------------------
+
+// Nothing else is expected of it for a third of the TTL.
+TEST(ClientEntries, AMemberThatFallsSilentIsLeftSoonWhileAReadWaits) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(2, 60'000), {{&cluster}, {&cluster}}};
+    client.run_for(2s);
+    const auto silent = client.member();
+    client.members.at(silent).is_reachable = false;
+    client.step(ReadsOpen{1, false});
+    client.run_for(4s);
+    EXPECT_NE(client.member(), silent);
+    EXPECT_TRUE(client.core().is_served());
+}
+
+TEST(ClientEntries, AMemberThatAnswersEverythingButReadsIsLeft) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(2, 60'000), {{&cluster}, {&cluster}}};
+    client.run_for(2s);
+    const auto member = client.member();
+    client.step(ReadsOpen{1, false});
+    client.run_for(3s);
+    client.step(ReadsOpen{2, false});
+    EXPECT_EQ(client.member(), member);
+    EXPECT_GE(client.members.at(member).pings, 2U);
+    client.run_for(2s);
+    EXPECT_NE(client.member(), member);
+}
+
+TEST(ClientEntries, AMemberThatAnswersSomeReadsIsNotLeft) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(2, 60'000), {{&cluster}, {&cluster}}};
+    client.run_for(2s);
+    client.step(ReadsOpen{2, false});
+    for (int i = 0; i < 5; ++i) {
+        client.run_for(3s);
+        client.step(ReadsOpen{2, true});
+    }
+    client.step(ReadsOpen{0, true});
+    client.run_for(20s);
+    EXPECT_EQ(client.dialled, 1U);
+}
+
+// --- clusters of the same name ------------------------------------------------------------------
+
+class ClientClusters : public testing::Test {
+protected:
+    // A directory of a former cluster: that cluster has no majority.
+    PlayedCluster former{1, LogIndex{1'000'000}};
+    PlayedCluster cluster{2};
+    PlayedCluster next{3, LogIndex{5'000'000}};  // recovered from `cluster`
+    ClientClusters() { former.has_leader = false; }
+    static void reach(ClientOfPlayedMembers& client, bool can) {
+        for (auto& member : client.members)
+            member.is_reachable = can;
+    }
+    static void become(ClientOfPlayedMembers& client, PlayedCluster& other) {
+        for (auto& member : client.members)
+            member.cluster = &other;
+        client.lose_member();
+    }
+};
+
+// Whichever member is dialled first.
+TEST_F(ClientClusters, AMemberOfAFormerClusterIsLeftForTheOthers) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        ClientOfPlayedMembers client{options_for(3, 10'000, seed),
+                                     {{&former}, {&cluster}, {&cluster}}};
+        client.run_for(10s);
+        EXPECT_TRUE(client.core().is_served()) << "seed " << seed;
+        EXPECT_EQ(client.core().cluster(), cluster.id);
+        client.acquire(1, "a");
+        client.run_for(1s);
+        EXPECT_TRUE(client.granted(1));
+    }
+}
+
+// What was granted here may have been granted to somebody else there.
+TEST_F(ClientClusters, ARecoveredClusterIsEnteredWithANewSession) {
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
+    client.run_for(1s);
+    client.acquire(1, "a");
+    client.run_for(1s);
+    const auto hold = client.granted(1);
+    ASSERT_TRUE(hold);
+    cluster.grants = false;
+    client.acquire(2, "b");
+    client.run_for(100ms);
+    // The recovered member has the session as it was before.
+    next.sessions = cluster.sessions;
+    next.sessions.front().applied = Seq{};
+    next.newest = SessionId{1'000};
+    become(client, next);
+    client.run_for(6s);
+    EXPECT_FALSE(client.core().is_served());
+    EXPECT_THAT(client.lost, IsEmpty());
+    client.run_for(8s);
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().hold, *hold);
+    EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::expired);
+    EXPECT_EQ(client.error_of(2), CallError::session_expired);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_EQ(client.core().cluster(), next.id);
+    EXPECT_EQ(client.core().agent().open_session(), SessionId{1'001});
+    client.acquire(3, "a");
+    client.run_for(1s);
+    EXPECT_TRUE(client.granted(3));
+}
+
+TEST_F(ClientClusters, WhileItsLeaseLastsItEntersNoOtherCluster) {
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
+    client.run_for(1s);
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    become(client, next);
+    client.run_for(5s);
+    become(client, cluster);
+    client.run_for(30s);
+    EXPECT_THAT(client.lost, IsEmpty());
+    EXPECT_EQ(next.openings, 0U);
+    EXPECT_TRUE(client.core().is_served());
+}
+
+// Its call waits in the queue of its own cluster, whose members are away for a while.
+TEST_F(ClientClusters, AClusterWithoutALeaderDoesNotEndItsSession) {
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&former}}};
+    client.run_for(10s);
+    const auto session = client.core().agent().open_session();
+    ASSERT_TRUE(session);
+    cluster.grants = false;
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    client.members.front().is_reachable = false;
+    client.run_for(25s);
+    client.members.front().is_reachable = true;
+    client.run_for(5s);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_EQ(client.core().agent().open_session(), session);
+    EXPECT_FALSE(client.error_of(1));
+}
+
+// A cluster that was founded anew counts its sessions from one. An operation must not mean two
+// grants (S19).
+TEST_F(ClientClusters, TheIdOfItsFormerSessionIsNotUsedAgain) {
+    PlayedCluster founded_anew{4};
+    ClientOfPlayedMembers client{options_for(1), {{&cluster}}};
+    client.run_for(1s);
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    ASSERT_EQ(client.granted(1), (OperationId{SessionId{1}, Seq{1}}));
+    become(client, founded_anew);
+    client.run_for(15s);
+    ASSERT_TRUE(client.core().is_served());
+    client.acquire(2, "a");
+    client.run_for(1s);
+    EXPECT_EQ(client.granted(2), (OperationId{SessionId{2}, Seq{1}}));
+}
+
+TEST_F(ClientClusters, ACloseEndsAlthoughItsClusterIsGone) {
+    ClientOfPlayedMembers client{options_for(1), {{&cluster}}};
+    client.run_for(1s);
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    client.members.front().is_reachable = false;
+    client.lose_member();
+    client.call(CloseCall{CallTag{2}});
+    client.members.front().is_reachable = true;
+    client.members.front().cluster = &next;
+    client.run_for(15s);
+    EXPECT_TRUE(client.core().agent().is_closed());
+}
+
+}  // namespace
+}  // namespace mortise::core::test
