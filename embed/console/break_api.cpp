@@ -61,6 +61,21 @@ std::optional<Asked> asked_by(const std::string& text, Refusal& problem) {
                  is_now ? BreakMode::immediate : BreakMode::confirmed};
 }
 
+// A place among those that break at the same time; false if there was none.
+class Place {
+public:
+    explicit Place(std::atomic<int>& taken)
+        : taken_{taken}, is_one_{taken.fetch_add(1) < BreakApi::breaks_max} {}
+    ~Place() { --taken_; }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    explicit operator bool() const { return is_one_; }
+
+private:
+    std::atomic<int>& taken_;
+    const bool is_one_;
+};
+
 std::string_view reason_for(std::error_code error) {
     if (error == Errc::not_held)
         return "nothing was done: nobody holds the lock with this token any more";
@@ -77,12 +92,18 @@ void BreakApi::answer(const httplib::Request& request, httplib::Response& respon
     Refusal problem;
     const auto asked = asked_by(request.body, problem);
     if (!asked) return answer_error(response, problem);
+    const Place place{breaks_};
+    if (!place)
+        return answer_error(response, {503, "too_many_breaks", "at most 4 breaks at a time"});
     HttpServer::current().begin_answer();
     std::error_code ec;
     node_.break_lock(asked->name, asked->token, asked->reason, asked->mode, ec);
     if (ec) return answer_error(response, ec, reason_for(ec));
-    note_("broke " + escaped(asked->name) + ", token " + asked->token.to_string() + ": " +
-          escaped(asked->reason));
+    const auto token = asked->token.to_string();
+    log_.warn("console_broke",
+              "console: broke " + escaped(asked->name) + ", token " + token + ": " +
+                  escaped(asked->reason),
+              {{"name", asked->name}, {"token", token}, {"reason", asked->reason}});
     answer_json(response, {{"broken", true}});
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 #include <poll.h>
 #include <sys/socket.h>
+
+#include "embed/console/request_head.hpp"
 
 namespace mortise::console {
 
@@ -13,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::string_view head_end = "\r\n\r\n";
 constexpr std::size_t head_bytes_max = std::size_t{8} << 10U;
 constexpr auto request_time = 5s;  // from its first byte to its last
 constexpr auto send_time = 5s;     // for an answer, or for a part of a stream
@@ -60,13 +64,20 @@ Connection::Head Connection::read_head() {
     if (buffer_.empty() && !receive(Clock::now() + idle_max)) return Head::gone;
     deadline_ = Clock::now() + request_time;
     for (std::size_t seen = 0;;) {
-        const auto end = buffer_.find("\r\n\r\n", seen);
+        const auto end = buffer_.find(head_end, seen);
         if (std::min(end, buffer_.size()) > head_bytes_max) return Head::too_large;
-        if (end != std::string::npos) return Head::complete;
+        if (end != std::string::npos) return admit_head(end + head_end.size());
         seen = buffer_.size() < 3 ? 0 : buffer_.size() - 3;
         if (receive(deadline_)) continue;
         return Clock::now() >= deadline_ ? Head::too_slow : Head::gone;
     }
+}
+
+Connection::Head Connection::admit_head(std::size_t end) {
+    const auto shown = admitted_head(std::string_view{buffer_}.substr(0, end));
+    if (!shown) return Head::malformed;
+    buffer_.replace(0, end, *shown);
+    return Head::complete;
 }
 
 void Connection::linger() noexcept {

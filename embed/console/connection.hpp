@@ -30,9 +30,9 @@ public:
 
     explicit Connection(Descriptor socket) noexcept : socket_{std::move(socket)} {}
 
-    enum class Head { complete, too_large, too_slow, gone };
-    // Reads the head of the next request. `gone` if the other side has closed, or sent nothing for
-    // a while.
+    enum class Head { complete, malformed, too_large, too_slow, gone };
+    // Reads the head of the next request, and keeps what httplib may see (admitted_head()). `gone`
+    // if the other side has closed, or sent nothing for a while.
     [[nodiscard]] Head read_head();
     // The request is complete.
     void begin_answer() { enter(Phase::answering); }
@@ -67,6 +67,8 @@ private:
     void enter(Phase phase) noexcept;
     // Reads what is there, or arrives before the deadline. False at the end, and after it.
     [[nodiscard]] bool receive(Clock::time_point deadline);
+    // The bytes before `end` are a head.
+    [[nodiscard]] Head admit_head(std::size_t end);
 
     Descriptor socket_;
     std::string buffer_;    // what was received and belongs to the present or the next request

@@ -41,8 +41,8 @@ Descriptor make_eventfd() {
     return made;
 }
 
-// A smaller number is closed earlier; empty: not at all. Who waits for an answer of the node, or
-// watches events, is no burden that a stranger could bring about: there are few of them.
+// A smaller number is closed earlier; empty: not at all. Few can wait for an answer of the node, or
+// watch events: reads are answered by the node itself, breaks and streams have a limit each.
 std::optional<int> worth(Phase phase) {
     switch (phase) {
         case Phase::waiting: return 0;

@@ -3,7 +3,6 @@
 #include <system_error>
 #include <utility>
 
-#include <poll.h>
 #include <unistd.h>
 
 #include "embed/console/answers.hpp"
@@ -17,6 +16,7 @@
 #include "embed/console/read_api.hpp"
 #include "embed/console/request_guard.hpp"
 #include <mortise/console.hpp>
+#include <mortise/detail/side_log.hpp>
 #include <mortise/escaped.hpp>
 
 namespace mortise {
@@ -56,13 +56,6 @@ bool may_break(const ConsoleOptions& options, const console::ListenAddress& addr
     return options.allow_break.value_or(address.is_loopback() && !has_tls);
 }
 
-// A line is dropped if writing it would block.
-void write_to_stderr(const std::string& line) {
-    pollfd poll{STDERR_FILENO, POLLOUT, 0};
-    if (::poll(&poll, 1, 0) == 1 && (poll.revents & POLLOUT) != 0)
-        (void)!::write(STDERR_FILENO, line.data(), line.size());
-}
-
 }  // namespace
 
 class Console::Impl {
@@ -72,16 +65,14 @@ public:
           address_{checked_address(options_)},
           listening_{console::listen_on(address_)},
           names_{address_, options_.hosts},
+          log_{options_.log, node.id()},
           streams_{node},
           may_break_{may_break(options_, address_, node)},
           members_{std::in_place, node, options_.tls},
           reads_{node, may_break_, *members_, streams_},
-          breaks_{node, may_break_,
-                  [this](const std::string& what) { log(LogLevel::warn, what); }} {
+          breaks_{node, may_break_, log_} {
         set_routes();
-        if (!address_.is_loopback())
-            log(LogLevel::warn, "listens on " + address_.to_string() +
-                                    ", which other machines reach, without TLS and passwords");
+        warn_of_others();
         connections_.emplace(std::move(listening_), [this](console::Connection& connection) {
             server_.serve(connection);
         });
@@ -153,15 +144,17 @@ private:
         if (!response.has_header("Connection")) response.set_header("Connection", "close");
     }
 
-    void log(LogLevel level, const std::string& what) const {
-        if (level < options_.log.level) return;
-        const auto line = "console: " + what;
-        try {
-            if (options_.log.sink) return options_.log.sink(level, line);
-        } catch (...) {  // the host's exception
-            return;
-        }
-        write_to_stderr("mortise: " + line + "\n");
+    void warn_of_others() const {
+        if (address_.is_loopback()) return;
+        const auto where = address_.to_string();
+        log_.warn("console_reachable",
+                  "console: listens on " + where +
+                      ", which other machines reach, without TLS and passwords",
+                  {{"address", where}});
+        if (!may_break_) return;
+        log_.warn("console_breaks_for_all",
+                  "console: everybody who reaches it breaks locks, with the rights of this node",
+                  {{"address", where}});
     }
 
     const pid_t process_ = ::getpid();
@@ -169,6 +162,7 @@ private:
     console::ListenAddress address_;
     console::Descriptor listening_;
     const console::OwnNames names_;
+    const detail::SideLog log_;
     console::EventStreams streams_;
     const bool may_break_;
     std::optional<console::MemberWatch> members_;

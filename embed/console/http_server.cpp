@@ -43,6 +43,8 @@ void HttpServer::serve(Connection& connection) {
         if (head == Connection::Head::too_large)
             return refuse(connection, "431 Request Header Fields Too Large",
                           "a request has at most 8 KiB");
+        if (head == Connection::Head::malformed)
+            return refuse(connection, "400 Bad Request", "the head of the request is malformed");
         if (head == Connection::Head::too_slow)
             return refuse(connection, "408 Request Timeout", "the request took too long");
         if (head == Connection::Head::gone || !serve_one(connection)) break;
@@ -52,12 +54,7 @@ void HttpServer::serve(Connection& connection) {
 
 bool HttpServer::serve_one(Connection& connection) {
     bool is_closing = false;
-    // Ranges would let a short request ask for the same bytes many times.
-    const auto without_ranges = [](httplib::Request& request) {
-        request.ranges.clear();
-        request.headers.erase("Range");
-    };
-    const bool is_answered = process_request(connection, false, is_closing, without_ranges);
+    const bool is_answered = process_request(connection, false, is_closing, nullptr);
     return is_answered && !is_closing && !connection.is_last();
 }
 

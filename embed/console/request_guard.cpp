@@ -41,7 +41,8 @@ std::size_t count(const httplib::Request& request, const char* header) {
 // A body that somebody sends along with a read would be taken for the next request.
 bool has_body(const httplib::Request& request) {
     const auto length = request.get_header_value("Content-Length");
-    return count(request, "Transfer-Encoding") != 0 || (!length.empty() && length != "0");
+    return count(request, "Transfer-Encoding") != 0 || count(request, "Content-Length") > 1 ||
+           (!length.empty() && length != "0");
 }
 
 std::optional<Refusal> host_refusal(const httplib::Request& request, const OwnNames& names) {

@@ -154,7 +154,7 @@ private:
     void snapshot();
     [[nodiscard]] Status status_of_child() const;
     [[nodiscard]] Metrics present_metrics();
-    [[nodiscard]] Metrics with_log(Metrics metrics) const;
+    [[nodiscard]] Metrics completed(Metrics metrics) const;
 
     const ForkGeneration generation_;
     const Config config_;

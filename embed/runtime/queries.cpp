@@ -47,17 +47,18 @@ Metrics NodeRuntime::metrics() {
             questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
         if (metrics) return *metrics;
     }
-    return with_log(last_metrics_.with([](const Metrics& last) { return last; }));
+    return completed(last_metrics_.with([](const Metrics& last) { return last; }));
 }
 
 // On the core thread.
 Metrics NodeRuntime::present_metrics() {
-    auto metrics = with_log(loop().metrics());
-    if (tls_) metrics.certificate_left = tls_->time_left();
-    return metrics;
+    return completed(loop().metrics());
 }
 
-Metrics NodeRuntime::with_log(Metrics metrics) const {
+// With what is known without the core thread. Whether there is TLS decides what others may do, so
+// it must not be missing because that thread is busy.
+Metrics NodeRuntime::completed(Metrics metrics) const {
+    if (tls_) metrics.certificate_left = tls_->time_left();
     metrics.log_writes = log_counters_.writes;
     metrics.log_bytes = log_counters_.bytes;
     metrics.slowest_log_write = log_counters_.slowest.load();

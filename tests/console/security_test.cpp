@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,7 +177,8 @@ TEST_F(ConsoleSecurity, RangesDoNotMultiplyAnAnswer) {
     for (int i = 0; i < 1'000; ++i)
         ranges += ",0-";
     const auto reply = get("/app.js", ranges + "\r\n");
-    EXPECT_LE(reply.body.size(), plain + 1'000);
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.body.size(), plain);
     expect_it_answers();
 }
 
@@ -192,6 +194,18 @@ TEST_F(ConsoleSecurity, NonsenseIsAnsweredOrDropped) {
         (void)client.read_until("\r\n\r\n", 2s);
     }
     expect_it_answers();
+}
+
+// What a proxy before the console may read in another way than the console.
+TEST_F(ConsoleSecurity, AmbiguousHeadsAreRefused) {
+    using namespace std::string_literals;
+    const auto own = own_host();
+    EXPECT_EQ(status_for(own + "X: y\r\nY:\r\n"), 200);
+    for (const auto& lines :
+         {"X: y\n"s, "X : y\r\n"s, "X: y\r\n z: a\r\n"s, "X: y\r\n\tz\r\n"s, "X\r\n"s, ": y\r\n"s,
+          "X: a\rHost: b\r\n"s, "X: a\0b\r\n"s, "Content-Length: 0\r\nContent-Length: 5\r\n"s,
+          "Transfer-Encoding: chunked\r\n"s, "transfer-encoding: identity\r\n"s})
+        EXPECT_EQ(status_for(own + lines), 400) << lines;
 }
 
 // Fewer bytes than a request, for ever.
@@ -232,6 +246,72 @@ TEST_F(ConsoleSecurity, AConnectionServesSeveralRequests) {
          at = all.find("HTTP/1.1 200", at + 1))
         ++answers;
     EXPECT_EQ(answers, 3U);
+}
+
+// Threads that are started while it lives have a stack of 256 KiB. By default it is as large as the
+// limit of the process, and 2 MiB where that is `unlimited`.
+class SmallStacks {
+public:
+    SmallStacks() {
+        ::pthread_attr_init(&before_);
+        ::pthread_getattr_default_np(&before_);
+        pthread_attr_t small{};
+        ::pthread_attr_init(&small);
+        ::pthread_attr_setstacksize(&small, std::size_t{256} << 10U);
+        EXPECT_EQ(::pthread_setattr_default_np(&small), 0);
+        ::pthread_attr_destroy(&small);
+    }
+    ~SmallStacks() {
+        ::pthread_setattr_default_np(&before_);
+        ::pthread_attr_destroy(&before_);
+    }
+    SmallStacks(const SmallStacks&) = delete;
+    SmallStacks& operator=(const SmallStacks&) = delete;
+
+private:
+    pthread_attr_t before_{};
+};
+
+std::string repeated(std::string_view text, std::size_t bytes) {
+    std::string all;
+    while (all.size() + text.size() <= bytes)
+        all += text;
+    return all;
+}
+
+// What recurses once for each byte of a request would end the process here.
+TEST_F(ConsoleSecurity, NoRequestNeedsALargeStack) {
+    const SmallStacks small;
+    constexpr std::size_t most = 7'900;
+    const auto own = own_host();
+    const auto expect_an_answer = [&](const std::string& lines,
+                                      const std::string& line = "GET /api/v1/status") {
+        EXPECT_NE(status_for(own + lines, line), 0) << line.substr(0, 50) << lines.substr(0, 50);
+    };
+    const auto range = ": bytes=1-" + repeated("1", most) + "\r\n";
+    for (const std::string name : {"Range", "rANGE", "Accept", "Accept-Encoding", "Content-Type",
+                                   "Connection", "Cookie", "Origin", "Last-Event-ID", "Expect"}) {
+        for (const auto& value :
+             {"bytes=" + repeated("0-,", most), repeated("a/b;q=1,", most), repeated("%41", most)})
+            expect_an_answer(name + ": " + value + "\r\n");
+        expect_an_answer(name + range);
+        expect_an_answer(name + " " + range);
+        expect_an_answer("X: y\r\n " + name + range);
+        expect_an_answer("X: y\n" + name + range);
+    }
+    expect_an_answer("Content-Length: " + repeated("1", most) + "\r\n");
+    expect_an_answer("Transfer-Encoding: " + repeated("chunked,", most) + "\r\n");
+    for (const auto& target : {repeated("/", most), repeated("%41", most), repeated("?", most),
+                               "?" + repeated("a=b&", most), "?" + repeated("=", most)})
+        expect_an_answer("", "GET /" + target);
+    expect_an_answer("", repeated("GET ", most));
+    EXPECT_EQ(ask(port_, "POST", "/api/v1/break",
+                  "Content-Type: application/json; boundary=" + repeated("x", 7'000) +
+                      "\r\nMortise-Console: break\r\n",
+                  repeated("[", 8'000))
+                  .status,
+              400);
+    expect_it_answers();
 }
 
 // --- the host -----------------------------------------------------------------------------------

@@ -29,14 +29,15 @@ struct ConsoleOptions {
     std::optional<bool> allow_break{};
     // To ask the other members how they are: the files of Config::tls, if the cluster has TLS.
     TlsConfig tls{};
-    // The console's own lines: where it listens if that is not loopback, and which locks it broke.
+    // The console's own lines: where it listens if that is not loopback, whether everybody there
+    // breaks locks, and which locks it broke.
     LogConfig log{};
 };
 
 // Serves the page on threads of its own, until close(). It uses only the public members of the
 // node, with ReadLevel::local: it shows what this node knows, and works while the cluster has no
-// majority. At most 32 connections and 8 streams of events at a time; the next connection closes
-// the oldest one that is idle or slow. Every answer is bounded.
+// majority. At most 32 connections, 8 streams of events and 4 breaks at a time; the next connection
+// closes the oldest one that is idle or slow. Every answer is bounded.
 //
 // The node must outlive the console and must not be moved meanwhile. In the child of a fork() a
 // console of the parent does nothing.
