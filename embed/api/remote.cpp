@@ -14,6 +14,7 @@
 #include "storage/descriptors.hpp"
 #include "transport/clients/blocking_member_client.hpp"
 #include "transport/wire/message_limits.hpp"
+#include <mortise/certificates.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
@@ -226,7 +227,7 @@ namespace {
 
 std::shared_ptr<const transport::TlsCredentials> credentials_of(const TlsConfig& tls) {
     auto loaded = transport::TlsCredentials::load(detail::tls_files(tls));
-    if (!loaded) throw detail::in_one_line(loaded.error());
+    if (!loaded) throw CertificateError{loaded.error().code, detail::tls_problem(loaded.error())};
     return std::move(*loaded);
 }
 
