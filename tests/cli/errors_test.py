@@ -146,7 +146,8 @@ class Errors(unittest.TestCase):
     # --- the configuration
 
     def test_a_configuration_that_cannot_be_read(self):
-        self.expect(run("node", "--config", self.directory / "none.toml"), NO_INPUT, "none.toml")
+        self.expect(run("node", "--config", self.directory / "none.toml"), NO_INPUT,
+                    "none.toml: cannot be read: No such file or directory; name a file that ")
         self.expect(run("node", "--config", self.directory), NO_INPUT, str(self.directory))
         self.expect(run("status", "--config", self.directory / "none.toml"), NO_INPUT, "none.toml")
 
@@ -303,10 +304,18 @@ class Errors(unittest.TestCase):
         for words in (["status"], ["locks"], ["inspect", "orders/42"]):
             with self.subTest(words=words):
                 self.expect(run(*words, *peer), UNAVAILABLE, "no member answered: ", str(port),
-                            "Connection refused\n")
+                            "Connection refused")
         # The longest possible duration; the call returns long before.
         self.expect(run("locks", "--peer", f"127.0.0.1:{port}", "--timeout", "2562047h"),
                     UNAVAILABLE, "Connection refused\n")
+
+    def test_nobody_at_all_is_named_whole(self):
+        ports = free_ports(3)
+        peers = [word for port in ports for word in ("--peer", f"127.0.0.1:{port}")]
+        self.expect(run("status", *peers), UNAVAILABLE, *map(str, ports),
+                    "; start the nodes, or run mortise doctor\n")
+        self.expect(run("locks", *peers), UNAVAILABLE, *map(str, ports))
+        self.expect(run("members", "remove", 3, *peers), UNAVAILABLE, *map(str, ports))
 
     def test_somebody_there_who_says_nothing(self):
         with socket.socket() as silent:

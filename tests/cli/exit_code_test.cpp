@@ -79,6 +79,8 @@ TEST(ExitCode, TheReasonIsOneLineAndHarmless) {
     EXPECT_EQ(line_of(std::runtime_error{"a\nb\x1b[2J"}), "a\\x0ab\\x1b[2J");
     EXPECT_EQ(line_of(std::system_error{Errc::invalid_argument, "not an address"}),
               "not an address");
+    EXPECT_EQ(line_of(std::system_error{storage::make_error_code(storage::Errc::locked), "in use"}),
+              "in use");
     EXPECT_EQ(line_of(LockError{Errc::invalid_argument, {.name = "x"}}),
               "x: " + make_error_code(Errc::invalid_argument).message());
 }

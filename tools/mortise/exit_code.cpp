@@ -80,8 +80,9 @@ std::string line_of(const std::exception& error) {
     // std::system_error appends the words of the code to ours, which may end with them already or
     // express them better.
     const auto words = ": " + system->code().message();
-    const bool says_all = system->code() == Errc::invalid_argument &&
-                          dynamic_cast<const LockError*>(&error) == nullptr;
+    const bool says_all = (system->code() == Errc::invalid_argument &&
+                           dynamic_cast<const LockError*>(&error) == nullptr) ||
+                          system->code().category() == directory_category();
     if (line.ends_with(words + words) || (says_all && line.ends_with(words)))
         line.erase(line.size() - words.size());
     return escaped(line);
