@@ -27,14 +27,16 @@ Result<std::shared_ptr<DirectoryLock>> enter(const fs::path& path, const OpenOpt
                                              FileProbe* probe) {
     struct stat about {};
     const bool exists = ::lstat(path.c_str(), &about) == 0;
+    if (!exists && errno == ENOTDIR)
+        return make_error(Errc::not_a_directory, path.string() + " is below a file");
     if (!exists && errno != ENOENT) return io_error("cannot look at " + path.string(), errno);
     if (exists && S_ISLNK(about.st_mode)) {
-        return make_error(Errc::io, path.string() +
-                                        " is a symbolic link: name the directory "
-                                        "that it leads to");
+        return make_error(Errc::not_a_directory, path.string() +
+                                                     " is a symbolic link: name the directory "
+                                                     "that it leads to");
     }
     if (exists && !S_ISDIR(about.st_mode))
-        return make_error(Errc::io, path.string() + " is not a directory");
+        return make_error(Errc::not_a_directory, path.string() + " is not a directory");
     if (!exists && !options.create) return make_error(Errc::io, path.string() + " does not exist");
     if (auto made = make_directory(path, probe); !made) return std::move(made).error();
     return DirectoryLock::take(path, probe);

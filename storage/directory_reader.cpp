@@ -209,16 +209,18 @@ private:
 Result<DirectoryContent> read_directory(const fs::path& path, const Seams& seams) {
     auto normal = path.lexically_normal();
     if (!normal.has_filename()) normal = normal.parent_path();
+    constexpr const char* advice = ": name the data_dir of the node";
     std::error_code failed;
     if (!fs::exists(normal, failed))
         return failed ? io_error("cannot look at " + normal.string(), failed.value())
-                      : make_error(Errc::io, normal.string() + " does not exist");
+                      : make_error(Errc::io, normal.string() + " does not exist" + advice);
     const auto kept = DirectoryLock::keep_out(normal, seams.probe);
     if (!kept) return kept.error();
     bool has_any = false;
     for (const auto* part : {"meta", "log", "state"})
         has_any = has_any || is_there(normal / part);
-    if (!has_any) return make_error(Errc::io, normal.string() + " is not a data directory");
+    if (!has_any)
+        return make_error(Errc::io, normal.string() + " is not a data directory" + advice);
     return Reading{normal, seams}.run();
 }
 

@@ -23,6 +23,8 @@ public:
             case Errc::no_space: return "there is no space left for the data directory";
             case Errc::shortage: return "there are no descriptors or threads left";
             case Errc::closed: return "the program closed descriptors of the data directory";
+            case Errc::denied: return "this user may not read or write the data directory";
+            case Errc::not_a_directory: return "the data directory is not a directory";
         }
         return "unknown error of the data directory";
     }
@@ -47,6 +49,7 @@ Error io_error(const std::string& what, int errno_value) {
     const bool is_full = errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
     const auto code = is_full                    ? Errc::no_space
                       : is_shortage(errno_value) ? Errc::shortage
+                      : errno_value == EACCES    ? Errc::denied
                                                  : Errc::io;
     const auto* limit = errno_value == EFBIG ? " (RLIMIT_FSIZE)" : "";
     return make_error(code, what + ": " + std::system_category().message(errno_value) + limit);

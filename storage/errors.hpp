@@ -13,14 +13,16 @@ using core::Error;
 using core::Result;
 
 enum class Errc {
-    locked = 1,    // a process has it open, perhaps this one
-    damaged,       // acknowledged data is missing or altered: this node has no vote any more
-    newer_format,  // written by a later version
-    wrong_node,    // it belongs to another node id
-    io,            // an error of the disk, the file system or its permissions
-    no_space,      // the disk or a quota is full; it may be tried again later
-    shortage,      // the process or the system has no free descriptors or threads; likewise
-    closed,        // the program closed its descriptors; it is not written to any more
+    locked = 1,       // a process has it open, perhaps this one
+    damaged,          // acknowledged data is missing or altered: this node has no vote any more
+    newer_format,     // written by a later version
+    wrong_node,       // it belongs to another node id
+    io,               // an error of the disk or the file system
+    no_space,         // the disk or a quota is full; it may be tried again later
+    shortage,         // the process or the system has no free descriptors or threads; likewise
+    closed,           // the program closed its descriptors; it is not written to any more
+    denied,           // this user may not read or write it
+    not_a_directory,  // the path is that of a file or of a symbolic link
 };
 
 const std::error_category& error_category() noexcept;

@@ -14,6 +14,7 @@
 #include "storage/descriptors.hpp"
 #include "transport/clients/blocking_member_client.hpp"
 #include "transport/wire/message_limits.hpp"
+#include <mortise/certificates.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
@@ -104,8 +105,15 @@ private:
         // a member answered that it cannot answer the request
         std::optional<std::error_code> answer;
         std::string why;                     // its reason; empty if the code says everything
-        std::optional<core::Error> contact;  // with the member's name
+        std::optional<core::Error> contact;  // with the names of all members that failed so
     };
+
+    static void add_contact(std::optional<core::Error>& contact, core::Error error,
+                            const std::string& address) {
+        if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
+        if (contact) error.what = contact->what + "; " + error.what;
+        contact = std::move(error);
+    }
 
     // Asks the first member that can be reached. After that no other member is asked, since its
     // effect is unknown.
@@ -115,9 +123,7 @@ private:
         for (const auto& address : addresses_) {
             transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
             if (auto hello = client.connect(address); !hello) {
-                contact = std::move(hello).error();
-                if (contact->what.find(address) == std::string::npos)
-                    contact->what = address + ": " + contact->what;
+                add_contact(contact, std::move(hello).error(), address);
                 continue;
             }
             const auto answer = ask(client);
@@ -150,8 +156,7 @@ private:
 
     static std::nullopt_t failed(core::Error error, const std::string& address,
                                  Failures& failures) {
-        if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
-        failures.contact = std::move(error);
+        add_contact(failures.contact, std::move(error), address);
         return std::nullopt;
     }
     // The reply in an answer; empty if it has none, which is noted.
@@ -226,7 +231,7 @@ namespace {
 
 std::shared_ptr<const transport::TlsCredentials> credentials_of(const TlsConfig& tls) {
     auto loaded = transport::TlsCredentials::load(detail::tls_files(tls));
-    if (!loaded) throw detail::in_one_line(loaded.error());
+    if (!loaded) throw CertificateError{loaded.error().code, detail::tls_problem(loaded.error())};
     return std::move(*loaded);
 }
 

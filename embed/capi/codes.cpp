@@ -41,6 +41,8 @@ MORTISE_SAME_CODE(MORTISE_DIRECTORY_IO, io);
 MORTISE_SAME_CODE(MORTISE_DIRECTORY_NO_SPACE, no_space);
 MORTISE_SAME_CODE(MORTISE_DIRECTORY_SHORTAGE, shortage);
 MORTISE_SAME_CODE(MORTISE_DIRECTORY_CLOSED, closed);
+MORTISE_SAME_CODE(MORTISE_DIRECTORY_DENIED, denied);
+MORTISE_SAME_CODE(MORTISE_DIRECTORY_NOT_A_DIRECTORY, not_a_directory);
 #undef MORTISE_SAME_CODE
 
 namespace mortise::capi {
@@ -73,6 +75,8 @@ constexpr std::array named_codes = {
     NamedCode{MORTISE_DIRECTORY_NO_SPACE, "directory_no_space"},
     NamedCode{MORTISE_DIRECTORY_SHORTAGE, "directory_shortage"},
     NamedCode{MORTISE_DIRECTORY_CLOSED, "directory_closed"},
+    NamedCode{MORTISE_DIRECTORY_DENIED, "directory_denied"},
+    NamedCode{MORTISE_DIRECTORY_NOT_A_DIRECTORY, "directory_not_a_directory"},
     NamedCode{MORTISE_OUT_OF_MEMORY, "out_of_memory"},
     NamedCode{MORTISE_SYSTEM_ERROR, "system_error"},
     NamedCode{MORTISE_INTERNAL_ERROR, "internal_error"},

@@ -30,6 +30,13 @@ constexpr std::uint64_t calls_max = 65'536;  // the limit of one session (S17)
 constexpr std::uint64_t bytes_max = 1'024 * mebibyte;
 constexpr std::uint64_t connections_max = 10'000;
 
+std::string ids_of(const std::vector<PeerConfig>& peers) {
+    std::string ids;
+    for (const auto& peer : peers)
+        ids += (ids.empty() ? "" : ", ") + std::to_string(peer.id);
+    return ids;
+}
+
 class ConfigCheck {
 public:
     ConfigCheck(const Config& config, const ConfigOrigin& origin)
@@ -120,7 +127,9 @@ private:
             return peer.id == config_.node_id;
         });
         if (!found) {
-            refuse("node_id", std::to_string(config_.node_id) + " is not the id of a peer");
+            refuse("node_id", std::to_string(config_.node_id) +
+                                  " is not the id of a peer: the peers are " + ids_of(peers) +
+                                  "; correct node_id, or use role = \"learner\"");
         }
         if (config_.listen.empty()) {
             refuse("listen", "missing: with peers a node listens on an address of its own");

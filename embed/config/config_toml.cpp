@@ -208,6 +208,15 @@ private:
     std::vector<Problem> problems_;
 };
 
+// The parser says what it did not find, and not what was probably meant.
+std::string hint_for(std::string_view description) {
+    if (description.find("could not determine value type") != description.npos)
+        return "; text stands in quotes: \"data-1\"";
+    if (description.find("table header") != description.npos)
+        return "; the name of a table is written as [tls]";
+    return {};
+}
+
 toml::table parse(std::string_view text, const std::string& file) {
     try {
         return toml::parse(text);
@@ -215,7 +224,7 @@ toml::table parse(std::string_view text, const std::string& file) {
         // The parser's message quotes the text, which may contain anything.
         throw ConfigError{Errc::invalid_argument,
                           {.file = file, .line = error.source().begin.line},
-                          escaped(error.description())};
+                          escaped(error.description()) + hint_for(error.description())};
     }
 }
 
@@ -250,7 +259,8 @@ Config Config::from_file(const std::filesystem::path& path) {
     if (stream != nullptr) std::ignore = std::fclose(stream);
     if (!is_read) {
         code = {why != 0 ? why : EIO, std::generic_category()};
-        refuse_file(file, code, "cannot be read: " + code.message());
+        refuse_file(file, code,
+                    "cannot be read: " + code.message() + "; name a file that this user may read");
     }
     if (text.size() > file_bytes_max) {
         refuse_file(file, Errc::invalid_argument, "is larger than 1 MiB");

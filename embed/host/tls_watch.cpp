@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "embed/threads/thread_start.hpp"
-#include "embed/values/one_line.hpp"
+#include <mortise/certificates.hpp>
 
 namespace mortise::detail {
 
@@ -36,6 +36,14 @@ Expiry expiry_at(SystemTime now, SystemTime expires) {
     return Expiry::far;
 }
 
+std::string tls_problem(const core::Error& error) {
+    if (error.code == std::errc::no_such_file_or_directory)
+        return error.what + "; mortise cert issue makes the files";
+    if (error.code == std::errc::permission_denied)
+        return error.what + "; run as its owner, or name a file that this user may read";
+    return error.what;
+}
+
 transport::TlsFiles tls_files(const TlsConfig& tls) {
     return {std::filesystem::absolute(tls.certificate), std::filesystem::absolute(tls.key),
             std::filesystem::absolute(tls.ca)};
@@ -45,10 +53,7 @@ core::Result<TlsWatch::Credentials> load_credentials(const transport::TlsFiles& 
                                                      const std::string& cluster, NodeId node) {
     auto loaded = transport::TlsCredentials::load(files);
     if (!loaded) {
-        const bool is_missing = loaded.error().code == std::errc::no_such_file_or_directory;
-        return core::Error{loaded.error().code,
-                           "tls: " + loaded.error().what +
-                               (is_missing ? "; mortise cert issue makes the files" : "")};
+        return core::Error{loaded.error().code, "tls: " + tls_problem(loaded.error())};
     }
     const auto& identity = (*loaded)->identity();
     const bool fits =
@@ -56,7 +61,7 @@ core::Result<TlsWatch::Credentials> load_credentials(const transport::TlsFiles& 
     if (fits) return loaded;
     const auto wanted =
         (node == 0 ? "" : "node " + std::to_string(node) + " of ") + "cluster " + cluster;
-    return core::Error{std::make_error_code(std::errc::invalid_argument),
+    return core::Error{std::make_error_code(std::errc::bad_message),
                        "tls.certificate: " + files.certificate.string() + " is that of " +
                            identity.name() + " of cluster " + identity.cluster + ", not of " +
                            wanted +
@@ -71,7 +76,7 @@ TlsWatch::TlsWatch(const Config& config, Parts parts)
       parts_{std::move(parts)},
       seen_{stamps()} {
     auto loaded = load_credentials(files_, cluster_, node_);
-    if (!loaded) throw in_one_line(loaded.error());
+    if (!loaded) throw CertificateError{loaded.error().code, loaded.error().what};
     credentials_ = std::move(*loaded);
 }
 
@@ -124,7 +129,7 @@ core::Result<void> TlsWatch::is_better(const transport::TlsCredentials& next,
                                        const transport::TlsCredentials& present) {
     const auto now = std::chrono::system_clock::now();
     if (next.certificate_expires() > now || present.certificate_expires() <= now) return {};
-    return core::Error{std::make_error_code(std::errc::invalid_argument),
+    return core::Error{std::make_error_code(std::errc::bad_message),
                        "tls.certificate: it has expired, and the present one has not"};
 }
 

@@ -29,6 +29,8 @@ enum class Expiry { far, days_30, days_7, day_1, expired };
 
 // The files with absolute paths, which stay valid when the host changes its working directory.
 [[nodiscard]] transport::TlsFiles tls_files(const TlsConfig& tls);
+// What is wrong with the files, and what to do about it.
+[[nodiscard]] std::string tls_problem(const core::Error& error);
 // Loads the files and checks that the certificate names the configured cluster and, if one is
 // given, the node. Blocks on the disk.
 [[nodiscard]] core::Result<std::shared_ptr<const transport::TlsCredentials>> load_credentials(

@@ -202,7 +202,11 @@ private:
 
 DirectoryDump dump_directory(const std::filesystem::path& directory, const DumpOptions& options) {
     auto content = storage::read_directory(directory);
-    if (!content) throw std::system_error{content.error().code, content.error().what};
+    if (!content) {
+        const bool is_in_use = content.error().code == storage::Errc::locked;
+        const std::string advice = is_in_use ? "; stop it, or ask it: mortise locks" : "";
+        throw std::system_error{content.error().code, content.error().what + advice};
+    }
     return Dump{*std::move(content), options}.run();
 }
 

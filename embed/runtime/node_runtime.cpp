@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "embed/host/descriptor_budget.hpp"
 #include "embed/host/stay_loaded.hpp"
@@ -17,6 +18,7 @@
 #include "embed/values/one_line.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/ignored_signal.hpp"
+#include <mortise/certificates.hpp>
 #include <mortise/directory_errc.hpp>
 #include <mortise/errc.hpp>
 
@@ -61,15 +63,24 @@ std::string in_mebibytes(std::uint64_t bytes) {
     return std::to_string(bytes >> 20U) + " MiB";
 }
 
+// A number: looking up the name could load modules of the C library into the program.
+std::string own_user() {
+    return "user " + std::to_string(::geteuid());
+}
+
 // What the operator can do about it, as far as the code tells.
 core::Error with_advice(core::Error error) {
-    const auto add = [&](const char* advice) { error.what += std::string{"; "} + advice; };
+    const auto add = [&](const std::string& advice) { error.what += "; " + advice; };
     if (error.code == storage::Errc::no_space)
         add("make room on the volume of data_dir");
     else if (error.code == storage::Errc::locked)
         add("end what uses it, or give this node a directory of its own");
     else if (error.code == storage::Errc::newer_format)
         add("start it with that version");
+    else if (error.code == storage::Errc::not_a_directory)
+        add("name a directory, or one that the node may create, as data_dir");
+    else if (error.code == storage::Errc::denied)
+        add("name a data_dir that " + own_user() + " may write, or give it to that user (chown)");
     return error;
 }
 
@@ -180,7 +191,8 @@ void NodeRuntime::reload_tls() {
     if (is_forked()) throw std::system_error{Errc::forked};
     if (readiness_.why_stopped()) throw std::system_error{Errc::node_stopped};
     if (!tls_) throw std::system_error{Errc::invalid_argument, "this node has no TLS"};
-    if (const auto reloaded = tls_->reload(); !reloaded) throw in_one_line(reloaded.error());
+    if (const auto reloaded = tls_->reload(); !reloaded)
+        throw CertificateError{reloaded.error().code, reloaded.error().what};
 }
 
 // Reported once at the start, because these limits do not change.

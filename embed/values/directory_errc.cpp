@@ -17,6 +17,8 @@ static_assert(is_same(DirectoryErrc::io, storage::Errc::io));
 static_assert(is_same(DirectoryErrc::no_space, storage::Errc::no_space));
 static_assert(is_same(DirectoryErrc::shortage, storage::Errc::shortage));
 static_assert(is_same(DirectoryErrc::closed, storage::Errc::closed));
+static_assert(is_same(DirectoryErrc::denied, storage::Errc::denied));
+static_assert(is_same(DirectoryErrc::not_a_directory, storage::Errc::not_a_directory));
 
 }  // namespace
 

@@ -126,7 +126,7 @@ _CLASSES = {
 
 def class_of(code: int) -> type[LockError]:
     """The class for a code: LockError itself for one that is not known here."""
-    if Code.DIRECTORY_LOCKED <= code <= Code.DIRECTORY_CLOSED:
+    if Code.DIRECTORY_LOCKED <= code <= Code.DIRECTORY_NOT_A_DIRECTORY:
         return DirectoryError
     return _CLASSES.get(code, LockError)  # type: ignore[call-overload]
 

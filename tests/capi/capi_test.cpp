@@ -31,7 +31,7 @@ TEST(CCodes, HaveNamesAndSayWhetherToRetry) {
     EXPECT_STREQ(mortise_code_name(MORTISE_INCOMPATIBLE + 1), "unknown");
     for (int code = MORTISE_OK; code <= MORTISE_INCOMPATIBLE; ++code)
         EXPECT_STRNE(mortise_code_name(code), "unknown") << code;
-    for (int code = MORTISE_DIRECTORY_LOCKED; code <= MORTISE_DIRECTORY_CLOSED; ++code)
+    for (int code = MORTISE_DIRECTORY_LOCKED; code <= MORTISE_DIRECTORY_NOT_A_DIRECTORY; ++code)
         EXPECT_STRNE(mortise_code_name(code), "unknown") << code;
     EXPECT_EQ(mortise_code_is_retryable(MORTISE_NO_QUORUM), 1);
     EXPECT_EQ(mortise_code_is_retryable(MORTISE_OUT_OF_MEMORY), 1);

@@ -139,7 +139,8 @@ class AProgramThatHolds(unittest.TestCase):
             token = self.cluster.wait_ready()[2].split()[1]
             wait_until(lambda: self.json("locks")[0]["waiters"])
             wrong = self.break_it("--token", int(token) + 1)
-            line = f"mortise: orders/42 is not held under token {int(token) + 1}\n"
+            line = f"mortise: orders/42 is not held under token {int(token) + 1}; " \
+                "mortise inspect shows the present one\n"
             self.assertEqual((wrong.returncode, wrong.stdout, wrong.stderr), (FAILED, "", line))
             self.assertEqual(len(self.json("locks")[0]["holders"]), 1)
             broken = self.break_it("--token", token)

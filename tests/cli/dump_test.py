@@ -135,13 +135,15 @@ class Dump(unittest.TestCase):
     def test_a_node_that_runs_is_left_alone(self):
         self.assertEqual(self.running.returncode, TAKEN)
         self.assertEqual(self.running.stdout, "")
-        self.assertIn(f"is in use by process {self.pid}", self.running.stderr)
+        self.assertTrue(self.running.stderr.endswith(
+            f"is in use by process {self.pid}; stop it, or ask it: mortise locks\n"))
 
     def test_what_is_no_data_directory(self):
         empty = self.copy / "empty"
         empty.mkdir()
-        for directory, why in ((empty, "is not a data directory"),
-                               (self.copy / "nowhere", "does not exist"),
+        advice = ": name the data_dir of the node\n"
+        for directory, why in ((empty, f"is not a data directory{advice}"),
+                               (self.copy / "nowhere", f"does not exist{advice}"),
                                (self.copy / "meta", "Not a directory")):
             result = run("dump", directory)
             self.assertEqual(result.returncode, IO_ERROR)

@@ -1,5 +1,6 @@
 """Each way to fail: the exit code, and one line on stderr."""
 
+import ctypes
 import os
 import resource
 import socket
@@ -9,8 +10,15 @@ import time
 import unittest
 from pathlib import Path
 
-from program import (CONFIG, DATA_ERROR, IO_ERROR, NO_INPUT, OK, PROGRAM, TAKEN,
-                     UNAVAILABLE, USAGE, config_text, free_ports, run, start)
+from program import (CONFIG, DATA_ERROR, DENIED, IO_ERROR, NO_INPUT, OK, PROGRAM, TAKEN,
+                     UNAVAILABLE, USAGE, config_text, environment, free_ports, run, start)
+
+
+def obey_permissions():
+    """Lets root be refused as any other user is: without CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH."""
+    drop_from_bounding_set = 24
+    for capability in (1, 2):
+        ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
 
 
 class Errors(unittest.TestCase):
@@ -138,7 +146,8 @@ class Errors(unittest.TestCase):
     # --- the configuration
 
     def test_a_configuration_that_cannot_be_read(self):
-        self.expect(run("node", "--config", self.directory / "none.toml"), NO_INPUT, "none.toml")
+        self.expect(run("node", "--config", self.directory / "none.toml"), NO_INPUT,
+                    "none.toml: cannot be read: No such file or directory; name a file that ")
         self.expect(run("node", "--config", self.directory), NO_INPUT, str(self.directory))
         self.expect(run("status", "--config", self.directory / "none.toml"), NO_INPUT, "none.toml")
 
@@ -234,7 +243,60 @@ class Errors(unittest.TestCase):
 
     def test_a_directory_that_cannot_be_made(self):
         (self.directory / "node-1").write_text("a file", encoding="utf-8")
-        self.expect(run("node", "--config", self.config(self.alone())), IO_ERROR, "node-1")
+        self.expect(run("node", "--config", self.config(self.alone())), CONFIG,
+                    "node-1 is not a directory; name a directory")
+
+    def test_a_directory_without_permission(self):
+        (self.directory / "node-1").mkdir(mode=0o500)
+        command = [PROGRAM, "node", "--config", self.config(self.alone())]
+        result = subprocess.run(command, env=environment(), capture_output=True, text=True,
+                                check=False, preexec_fn=obey_permissions)
+        self.expect(result, DENIED, "Permission denied; name a data_dir that user", "chown")
+
+    # --- certificates
+
+    def tls_node(self, **files):
+        """A node 1 with TLS; the keywords replace files of it."""
+        for words in (("init", "--cluster", "mortise"), ("issue", "--node", 1),
+                      ("issue", "--node", 2)):
+            run("cert", *words, "--dir", self.directory).check_returncode()
+        other = self.directory / "other"
+        run("cert", "init", "--cluster", "mortise", "--dir", other).check_returncode()
+        names = {"certificate": "node-1.pem", "key": "node-1.key", "ca": "ca.pem"}
+        text = f'node_id = 1\ndata_dir = "{self.directory}/data"\nlisten = "127.0.0.1:0"\n[tls]\n'
+        for key, name in (names | files).items():
+            text += f'{key} = "{self.directory}/{name}"\n'
+        return self.config(text)
+
+    def test_wrong_certificates_are_data_errors(self):
+        of_another = {"certificate": "node-2.pem", "key": "node-2.key"}
+        for files, text in ((of_another, "that of node 2 of cluster mortise, not of node 1"),
+                            ({"key": "node-2.key"}, "not that of the certificate"),
+                            ({"ca": "other/ca.pem"}, "not signed by an authority in tls.ca"),
+                            ({"ca": "node-1.pem"}, "not an authority's")):
+            with self.subTest(files=files):
+                result = run("node", "--config", self.tls_node(**files))
+                self.expect(result, DATA_ERROR, "mortise: tls", text)
+                for words in ("Bad message", "Invalid argument", "denied", "not permitted"):
+                    self.assertNotIn(words, result.stderr)
+            for name in ("ca", "node-1", "node-2", "other/ca"):
+                for end in ("pem", "key"):
+                    (self.directory / f"{name}.{end}").unlink()
+
+    def test_certificates_that_cannot_be_read(self):
+        config = self.tls_node()
+        (self.directory / "node-1.pem").chmod(0)
+        for words in (("node",), ("status",), ("locks",)):
+            with self.subTest(words=words):
+                command = [PROGRAM, *words, "--config", config]
+                if words != ("node",):
+                    tls = [word for key, name in (("--cert", "node-1.pem"), ("--key", "node-1.key"),
+                                                  ("--ca", "ca.pem"))
+                           for word in (key, self.directory / name)]
+                    command = [PROGRAM, *words, "--peer", "127.0.0.1:1", *tls]
+                result = subprocess.run(command, env=environment(), capture_output=True,
+                                        text=True, check=False, preexec_fn=obey_permissions)
+                self.expect(result, NO_INPUT, "node-1.pem: Permission denied; run as its owner")
 
     def test_nobody_there(self):
         port = free_ports(1)[0]
@@ -242,10 +304,18 @@ class Errors(unittest.TestCase):
         for words in (["status"], ["locks"], ["inspect", "orders/42"]):
             with self.subTest(words=words):
                 self.expect(run(*words, *peer), UNAVAILABLE, "no member answered: ", str(port),
-                            "Connection refused\n")
+                            "Connection refused")
         # The longest possible duration; the call returns long before.
         self.expect(run("locks", "--peer", f"127.0.0.1:{port}", "--timeout", "2562047h"),
                     UNAVAILABLE, "Connection refused\n")
+
+    def test_nobody_at_all_is_named_whole(self):
+        ports = free_ports(3)
+        peers = [word for port in ports for word in ("--peer", f"127.0.0.1:{port}")]
+        self.expect(run("status", *peers), UNAVAILABLE, *map(str, ports),
+                    "; start the nodes, or run mortise doctor\n")
+        self.expect(run("locks", *peers), UNAVAILABLE, *map(str, ports))
+        self.expect(run("members", "remove", 3, *peers), UNAVAILABLE, *map(str, ports))
 
     def test_somebody_there_who_says_nothing(self):
         with socket.socket() as silent:

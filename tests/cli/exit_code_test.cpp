@@ -42,6 +42,8 @@ TEST(ExitCode, ForTheDataDirectory) {
     EXPECT_EQ(code_of(storage::Errc::damaged), ExitCode::data_error);
     EXPECT_EQ(code_of(storage::Errc::newer_format), ExitCode::data_error);
     EXPECT_EQ(code_of(storage::Errc::wrong_node), ExitCode::data_error);
+    EXPECT_EQ(code_of(storage::Errc::denied), ExitCode::denied);
+    EXPECT_EQ(code_of(storage::Errc::not_a_directory), ExitCode::config);
 }
 
 TEST(ExitCode, ForCertificates) {
@@ -52,14 +54,9 @@ TEST(ExitCode, ForCertificates) {
     EXPECT_EQ(of(std::errc::bad_message), ExitCode::data_error);
     EXPECT_EQ(of(std::errc::file_exists), ExitCode::exists);
     EXPECT_EQ(of(std::errc::operation_not_permitted), ExitCode::denied);
-    EXPECT_EQ(of(std::errc::permission_denied), ExitCode::io_error);
-}
-
-TEST(ExitCode, ForTheCertificatesOfANode) {
-    EXPECT_EQ(code_of(std::make_error_code(std::errc::bad_message)), ExitCode::data_error);
-    EXPECT_EQ(code_of(std::make_error_code(std::errc::operation_not_permitted)), ExitCode::denied);
-    EXPECT_EQ(code_of(std::make_error_code(std::errc::no_such_file_or_directory)),
-              ExitCode::no_input);
+    EXPECT_EQ(of(std::errc::permission_denied), ExitCode::no_input);
+    EXPECT_EQ(of(std::errc::no_such_file_or_directory), ExitCode::no_input);
+    EXPECT_EQ(of(std::errc::no_space_on_device), ExitCode::io_error);
 }
 
 TEST(ExitCode, ForErrorsOfTheSystem) {
@@ -82,6 +79,8 @@ TEST(ExitCode, TheReasonIsOneLineAndHarmless) {
     EXPECT_EQ(line_of(std::runtime_error{"a\nb\x1b[2J"}), "a\\x0ab\\x1b[2J");
     EXPECT_EQ(line_of(std::system_error{Errc::invalid_argument, "not an address"}),
               "not an address");
+    EXPECT_EQ(line_of(std::system_error{storage::make_error_code(storage::Errc::locked), "in use"}),
+              "in use");
     EXPECT_EQ(line_of(LockError{Errc::invalid_argument, {.name = "x"}}),
               "x: " + make_error_code(Errc::invalid_argument).message());
 }

@@ -83,6 +83,16 @@ class Help(unittest.TestCase):
                 if not line.startswith("  mortise") and "source <(" not in line:
                     self.assertLessEqual(len(line), 80, line)
 
+    def test_a_flag_takes_no_value(self):
+        for words in COMMANDS:
+            self.assertRegex(help_of(*words), r"(?m)^  -h, --help  ")
+        for words, flag in ((("locks",), "--json"), (("run",), "--shared"), (("break",), "--now"),
+                            (("bench",), "--tls"), ((), "--version")):
+            self.assertRegex(help_of(*words), rf"(?m)^  {flag}  ")
+        shown = [line for words in COMMANDS for line in section(help_of(*words), "Options")
+                 if re.match(r"  -.* TEXT\b", line)]
+        self.assertEqual({line.split()[0] for line in shown}, {"--reason", "--label"})
+
     def test_an_option_says_what_it_takes_and_its_default(self):
         text = help_of("locks")
         self.assertIn("--peer HOST:PORT", text)
@@ -180,6 +190,10 @@ class CompletionInBash(unittest.TestCase):
         self.assertEqual(self.completed("mortise locks --pe"), ["--peer"])
         self.assertEqual(self.completed("mortise completion "), ["bash", "zsh", "fish"])
         self.assertEqual(self.completed("mortise cert issue --role=ad"), ["admin"])
+
+    def test_a_flag_is_followed_by_another_word(self):
+        self.assertEqual(self.completed("mortise locks --json --pe"), ["--peer"])
+        self.assertEqual(self.completed("mortise members --json re"), ["remove"])
 
     def test_files(self):
         for name in ("one.toml", "one.pem"):

@@ -103,6 +103,12 @@ class Program(unittest.TestCase):
         self.assertEqual(self.start(), NO_INPUT)
         self.assertEqual(self.start("sheep = 1\n"), CONFIG)
         self.assertEqual(self.start(single + tls), DENIED)
+        (self.directory / "node-1.key").chmod(0o600)
+        run("cert", "issue", "--node", "2", "--dir", self.directory).check_returncode()
+        of_another = tls.replace("node-1", "node-2")
+        self.assertEqual(self.start(single + of_another), DATA_ERROR)
+        (self.directory / "data").write_text("a file", encoding="utf-8")
+        self.assertEqual(self.start(single), CONFIG)
         for code in (USAGE, DATA_ERROR, NO_INPUT, DENIED, CONFIG):
             self.assertIn(code, self.lasting)
         self.assertNotIn(OK, self.lasting)

@@ -13,6 +13,7 @@
 
 #include "tools/mortise/cert_text.hpp"
 #include "tools/mortise/commands.hpp"
+#include "tools/mortise/exit_code.hpp"
 #include <mortise/certificates.hpp>
 #include <mortise/escaped.hpp>
 
@@ -51,6 +52,17 @@ void need_file(const fs::path& path, const std::string& advice = {}) {
     const int problem = errno;
     throw Failure{ExitCode::no_input, "cannot open " + path.string() + ": " + words(problem) +
                                           (problem == ENOENT ? advice : "")};
+}
+
+// The files that are read were found readable before: what cannot be opened is to be written.
+template <class Work>
+void write_files(Work work) {
+    try {
+        work();
+    } catch (const CertificateError& error) {
+        if (exit_code_of(error) != ExitCode::no_input) throw;
+        throw Failure{ExitCode::io_error, error.what()};
+    }
 }
 
 // The parser of the command line would read -1 as the largest number.
@@ -144,7 +156,7 @@ ExitCode run(const CertInitCommand& command) {
     options.certificate = file_in(command.directory, "ca.pem");
     options.key = file_in(command.directory, "ca.key");
     options.valid_for = std::chrono::days{command.days};
-    create_authority(options);
+    write_files([&] { create_authority(options); });
     const auto info = read_certificates(options.certificate).front();
     std::cout << escaped(options.certificate.string()) << " and " << escaped(options.key.string())
               << " are those of the " << owner_of(info) << ", valid until " << utc(info.not_after)
@@ -158,7 +170,7 @@ ExitCode run(const CertIssueCommand& command) {
     const auto options = options_of(command);
     need_file(options.authority_certificate, "; mortise cert init makes an authority");
     need_file(options.authority_key, "; it was made together with the certificate");
-    issue_certificate(options);
+    write_files([&] { issue_certificate(options); });
     tell(options);
     return ExitCode::ok;
 }

@@ -26,6 +26,8 @@ ExitCode of_call(Errc code) {
 
 ExitCode of_directory(DirectoryErrc code) {
     if (code == DirectoryErrc::locked) return ExitCode::taken;
+    if (code == DirectoryErrc::denied) return ExitCode::denied;
+    if (code == DirectoryErrc::not_a_directory) return ExitCode::config;
     const bool disk = code == DirectoryErrc::io || code == DirectoryErrc::no_space ||
                       code == DirectoryErrc::shortage || code == DirectoryErrc::closed;
     return disk ? ExitCode::io_error : ExitCode::data_error;
@@ -36,7 +38,10 @@ ExitCode of_certificate(std::error_code code) {
     if (code == std::errc::bad_message) return ExitCode::data_error;
     if (code == std::errc::file_exists) return ExitCode::exists;
     if (code == std::errc::operation_not_permitted) return ExitCode::denied;
-    return ExitCode::io_error;
+    const bool is_unreadable = code == std::errc::no_such_file_or_directory ||
+                               code == std::errc::permission_denied ||
+                               code == std::errc::not_a_directory;
+    return is_unreadable ? ExitCode::no_input : ExitCode::io_error;
 }
 
 // Asio's category does not translate every code of the system.
@@ -50,10 +55,6 @@ ExitCode of_code(std::error_code code) {
     if (code.category() == directory_category())
         return of_directory(static_cast<DirectoryErrc>(code.value()));
     if (is(code, std::errc::address_in_use)) return ExitCode::taken;
-    // The certificates and the key of the configuration are answered with these.
-    if (code == std::errc::bad_message) return ExitCode::data_error;
-    if (code == std::errc::operation_not_permitted) return ExitCode::denied;
-    if (code == std::errc::no_such_file_or_directory) return ExitCode::no_input;
     if (is(code, std::errc::address_not_available) || is(code, std::errc::permission_denied))
         return ExitCode::config;
     return ExitCode::io_error;
@@ -79,8 +80,9 @@ std::string line_of(const std::exception& error) {
     // std::system_error appends the words of the code to ours, which may end with them already or
     // express them better.
     const auto words = ": " + system->code().message();
-    const bool says_all = system->code() == Errc::invalid_argument &&
-                          dynamic_cast<const LockError*>(&error) == nullptr;
+    const bool says_all = (system->code() == Errc::invalid_argument &&
+                           dynamic_cast<const LockError*>(&error) == nullptr) ||
+                          system->code().category() == directory_category();
     if (line.ends_with(words + words) || (says_all && line.ends_with(words)))
         line.erase(line.size() - words.size());
     return escaped(line);

@@ -42,14 +42,27 @@ std::vector<LockInfo> all_locks(Remote& remote, const std::string& prefix, ReadL
 }
 
 std::string state_of(const Status& status) {
-    const auto state = status.stopped ? "stopped: " + status.why_stopped
-                       : status.ready ? "ready"
-                                      : "not ready: " + status.why_not_ready;
+    const std::string state = status.stopped ? "stopped" : status.ready ? "ready" : "not ready";
     return status.insecure ? state + "; INSECURE: reachable without TLS" : state;
 }
 
+// Why a member is not ready, for a line below the table; empty if it is.
+std::string trouble_of(const MemberReport& report) {
+    if (report.error) return reason_of(report);
+    const auto& status = report.status;
+    if (status.stopped) return report.address + ": stopped: " + status.why_stopped;
+    return status.ready ? "" : report.address + ": not ready: " + status.why_not_ready;
+}
+
+std::string reasons_of(const std::vector<MemberReport>& reports) {
+    std::string text;
+    for (const auto& report : reports)
+        text += (text.empty() ? "" : "; ") + reason_of(report);
+    return text;
+}
+
 std::vector<std::string> row_of(const MemberReport& report) {
-    if (report.error) return {report.address, "-", "-", "-", "-", "-", escaped(report.problem)};
+    if (report.error) return {report.address, "-", "-", "-", "-", "-", "no answer"};
     const auto& status = report.status;
     return {report.address,
             std::to_string(status.id),
@@ -66,7 +79,8 @@ ExitCode run(const StatusCommand& command) {
     const auto reports = remote_of(command.access).status();
     const bool answered =
         std::ranges::any_of(reports, [](const MemberReport& report) { return !report.error; });
-    if (!answered) nobody_answered(reason_of(reports.front()));
+    if (!answered)
+        nobody_answered(reasons_of(reports) + "; start the nodes, or run mortise doctor");
     const bool all_ready = std::ranges::all_of(reports, [](const MemberReport& report) {
         return !report.error && report.status.ready && !report.status.stopped;
     });
@@ -79,6 +93,10 @@ ExitCode run(const StatusCommand& command) {
     for (const auto& report : reports)
         table.add(row_of(report));
     std::cout << table.text(is_terminal());
+    for (const auto& report : reports) {
+        if (const auto trouble = trouble_of(report); !trouble.empty())
+            std::cout << escaped(trouble) << '\n';
+    }
     return code;
 }
 
@@ -117,7 +135,8 @@ ExitCode run(const BreakCommand& command) {
     } catch (const LockError& error) {
         if (error.code() == Errc::not_held) {
             throw Failure{ExitCode::failed, escaped(command.name) + " is not held under token " +
-                                                std::to_string(command.token)};
+                                                std::to_string(command.token) +
+                                                "; mortise inspect shows the present one"};
         }
         if (error.detail().reason.empty()) throw;
         throw Failure{exit_code_of(error),

@@ -183,7 +183,9 @@ void MemberClient::Impl::broken() {
     if (member_) return;  // RPC fails all pending calls
     auto error = failure(std::errc::connection_reset, "the connection to " + address_ + " broke");
     if (!credentials_)
-        error.what += "; a cluster with TLS wants a certificate, its key and the authorities";
+        error.what +=
+            "; a cluster with TLS wants a certificate, its key and the authorities "
+            "(--cert, --key, --ca)";
     if (const auto alert = tls_alert(connection_->read_error()); !alert.empty())
         error = failure(std::errc::permission_denied, address_ + ": " + alert);
     give_up(std::move(error));

@@ -37,7 +37,8 @@ core::Result<void> use_key(SSL_CTX* context, const std::filesystem::path& file) 
     if (!key) return in_file(file, key.error());
     if (SSL_CTX_use_PrivateKey(context, key->get()) == 1) return {};
     return failed("the key " + file.string() +
-                  " is not that of the certificate: name the one that was written with it");
+                      " is not that of the certificate: name the one that was written with it",
+                  std::errc::bad_message);
 }
 
 core::Result<void> use_certificates(SSL_CTX* context,
@@ -46,7 +47,7 @@ core::Result<void> use_certificates(SSL_CTX* context,
     for (std::size_t i = 1; used && i < certificates.size(); ++i)
         used = SSL_CTX_add1_chain_cert(context, certificates[i].get()) == 1;
     if (used) return {};
-    return failed("cannot use the certificate");
+    return failed("cannot use the certificate", std::errc::bad_message);
 }
 
 core::Result<TlsCredentials::Time> expiry_of(const X509& certificate) {
@@ -79,7 +80,7 @@ core::Result<void> check(const TlsCredentials::Context& context, X509* certifica
     const bool is_good = X509_verify_cert(check.get()) == 1;
     ERR_clear_error();
     if (is_good) return {};
-    return core::Error{std::make_error_code(std::errc::permission_denied),
+    return core::Error{std::make_error_code(std::errc::bad_message),
                        openssl::not_trusted(X509_STORE_CTX_get_error(check.get()))};
 }
 
@@ -130,9 +131,10 @@ core::Result<void> TlsCredentials::read_authorities(const std::filesystem::path&
     authority_expires_ = Time::max();
     for (const auto& authority : *authorities) {
         if (!is_authority(*authority))
-            return failed(file.string() + " has a certificate that is not an authority's");
+            return failed(file.string() + " has a certificate that is not an authority's",
+                          std::errc::bad_message);
         if (X509_STORE_add_cert(store, authority.get()) != 1)
-            return failed("cannot use the authorities in " + file.string());
+            return failed("cannot use the authorities in " + file.string(), std::errc::bad_message);
         const auto expires = expiry_of(*authority);
         if (!expires) return in_file(file, expires.error());
         authority_expires_ = std::min(authority_expires_, *expires);

@@ -6,14 +6,16 @@
 namespace mortise {
 
 enum class DirectoryErrc {
-    locked = 1,    // a process has it open, perhaps this one
-    damaged,       // acknowledged data is missing or altered
-    newer_format,  // written by a later version
-    wrong_node,    // it belongs to another node id
-    io,            // an error of the disk, the file system or its permissions
-    no_space,      // the disk or a quota is full; try again when there is space
-    shortage,      // the process or the system has no free descriptors or threads; try again
-    closed,        // the program closed its descriptors; it is not written to any more
+    locked = 1,       // a process has it open, perhaps this one
+    damaged,          // acknowledged data is missing or altered
+    newer_format,     // written by a later version
+    wrong_node,       // it belongs to another node id
+    io,               // an error of the disk or the file system
+    no_space,         // the disk or a quota is full; try again when there is space
+    shortage,         // the process or the system has no free descriptors or threads; try again
+    closed,           // the program closed its descriptors; it is not written to any more
+    denied,           // this user may not read or write it
+    not_a_directory,  // the path is that of a file or of a symbolic link
 };
 
 // The category "mortise.storage".

@@ -141,7 +141,9 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
              Row{{{"MORTISE_SESSION_TTL", "9s"}},
                  "MORTISE_SESSION_TTL: unknown variable; did you mean MORTISE_TIMING_SESSION_TTL?"},
              Row{{{"MORTISE_NODE_ID", "3"}, {"MORTISE_PEER_LIST", "1=a:1,2=b:1"}},
-                 "MORTISE_NODE_ID: 3 is not the id of a peer"},
+                 "MORTISE_NODE_ID: 3 is not the id of a peer: the peers are 1, 2; correct node_id, "
+                 "or "
+                 "use role = \"learner\""},
          }) {
         EXPECT_EQ(complaint(variables), expected);
     }

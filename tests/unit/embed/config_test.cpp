@@ -159,7 +159,9 @@ TEST(Config, RefusesPeersThatDoNotFit) {
               "peer.address: \"7403\" is not an address: write host:port, or [::1]:port for IPv6");
     EXPECT_EQ(complaint([](Config& c) { c.peers[2].address = "host:0"; }),
               "peer.address: the port of a peer must not be 0");
-    EXPECT_EQ(complaint([](Config& c) { c.node_id = 4; }), "node_id: 4 is not the id of a peer");
+    EXPECT_EQ(complaint([](Config& c) { c.node_id = 4; }),
+              "node_id: 4 is not the id of a peer: the peers are 1, 2, 3; correct node_id, or use "
+              "role = \"learner\"");
     EXPECT_EQ(complaint([](Config& c) { c.node_id = 0; }),
               "node_id: missing: say which of the peers this node is");
     EXPECT_EQ(complaint([](Config& c) { c.listen = ""; }),

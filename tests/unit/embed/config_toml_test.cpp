@@ -207,7 +207,8 @@ TEST(ConfigToml, NamesLineAndKeyOfAPeerThatIsWrong) {
                  "mortise.toml:6: peer.address: \"a\" is not an address: write host:port, or "
                  "[::1]:port for IPv6"},
              Row{"[[peer]]\nid = 2\naddress = 'a:1'\n",
-                 "mortise.toml:1: node_id: 1 is not the id of a peer"},
+                 "mortise.toml:1: node_id: 1 is not the id of a peer: the peers are 2; correct "
+                 "node_id, or use role = \"learner\""},
          }) {
         const std::string toml = "node_id = 1\ndata_dir = 'd'\nlisten = 'localhost:1'\n";
         EXPECT_EQ(complaint(toml + std::string{peers}), expected) << peers;
@@ -246,6 +247,13 @@ TEST(ConfigToml, NamesTheLineOfWhatIsNoToml) {
     EXPECT_THAT(complaint("cluster = 'a'\ncluster = 'b'\n"), StartsWith("mortise.toml:2: "));
     EXPECT_THAT(complaint("cluster = 'a\n"), StartsWith("mortise.toml:1: "));
     EXPECT_THAT(complaint("cluster = '\xff'\n"), StartsWith("mortise.toml:1: "));
+}
+
+TEST(ConfigToml, SaysHowTextAndTablesAreWritten) {
+    EXPECT_THAT(complaint("data_dir = data-1\n"),
+                HasSubstr("could not determine value type; text stands in quotes: \"data-1\""));
+    EXPECT_THAT(complaint("[tls\n"), HasSubstr("; the name of a table is written as [tls]"));
+    EXPECT_THAT(complaint("[tls"), HasSubstr("; the name of a table is written as [tls]"));
 }
 
 TEST(ConfigToml, EscapesWhatItRepeats) {
@@ -307,7 +315,9 @@ TEST_F(ConfigFile, ThatIsNotThereIsAnErrorOfTheSystem) {
     const auto error = refused(path);
     EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
     EXPECT_EQ(std::string{error.what()},
-              path.string() + ": cannot be read: No such file or directory");
+              path.string() +
+                  ": cannot be read: No such file or directory; name a file that this user may "
+                  "read");
 }
 
 TEST_F(ConfigFile, ThatIsADirectoryIsRefused) {

@@ -124,17 +124,17 @@ TEST_F(DataDirectory, IsMadeWithItsParents) {
     EXPECT_FALSE(fs::exists(path_));
     ASSERT_TRUE(open_directory(deep, as_node_1()));
     EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_all);
-    expect_refused(deep / "" / "meta" / "below", as_node_1(), Errc::io);
+    expect_refused(deep / "" / "meta" / "below", as_node_1(), Errc::not_a_directory);
 }
 
 TEST_F(DataDirectory, IsADirectory) {
     ASSERT_TRUE(open());
     const auto link = directory_.path() / "link";
     fs::create_directory_symlink(path_, link);
-    expect_refused(link, as_node_1(), Errc::io);
-    expect_refused(link / "", as_node_1(), Errc::io);
+    expect_refused(link, as_node_1(), Errc::not_a_directory);
+    expect_refused(link / "", as_node_1(), Errc::not_a_directory);
     EXPECT_TRUE(open_directory(path_ / "", as_node_1()));
-    expect_refused(path_ / "meta", as_node_1(), Errc::io);
+    expect_refused(path_ / "meta", as_node_1(), Errc::not_a_directory);
 }
 
 TEST_F(DataDirectory, IsForItsOwnerAlone) {

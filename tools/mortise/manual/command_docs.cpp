@@ -86,7 +86,7 @@ OptionDoc option_doc_of(const CLI::Option& option) {
     doc.default_value = option.get_default_str();
     doc.is_required = option.get_required();
     doc.is_repeated = option.get_expected_max() >= CLI::detail::expected_max_vector_size;
-    if (option.get_type_size() == 0) return doc;  // a flag
+    if (option.get_expected_max() == 0) return doc;  // a flag
     const auto key = option.get_positional() ? option.get_name(true) : doc.names.back();
     const auto known = arguments().find(key);
     const bool is_known = known != arguments().end();

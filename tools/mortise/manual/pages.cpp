@@ -62,10 +62,14 @@ std::map<std::string, Page> pages_of_the_cluster() {
             "Runs a cluster of one node that is configured by the environment."}},
           {0, 64, 65, 66, 70, 74, 75, 77, 78},
           {{0, "it was asked to end"},
-           {65, "the data directory is damaged, or belongs to a later version or another node"},
+           {65,
+            "the data directory is damaged, or belongs to a later version or another node; or a "
+            "certificate is damaged, of another authority or of another node"},
            {74, "the disk or the directory failed, or the node stopped by itself"},
            {75, "the port or the data directory is in use by another process"},
-           {77, "others than its owner can read a key"}}}},
+           {77,
+            "others than its owner can read a key, or this user may not write the data "
+            "directory"}}}},
         {"mortise doctor",
          {{{"mortise doctor --config /etc/mortise/mortise.toml",
             "Examines that configuration and everything that it depends on."},

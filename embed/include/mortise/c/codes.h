@@ -36,14 +36,16 @@ enum {
     MORTISE_INCOMPATIBLE = 17,       /* a member runs another version; upgrade the older one */
 
     /* Why a data directory cannot be used: mortise::DirectoryErrc. */
-    MORTISE_DIRECTORY_LOCKED = 101,       /* a process has it open, perhaps this one */
-    MORTISE_DIRECTORY_DAMAGED = 102,      /* acknowledged data is missing or altered */
-    MORTISE_DIRECTORY_NEWER_FORMAT = 103, /* written by a later version */
-    MORTISE_DIRECTORY_WRONG_NODE = 104,   /* it belongs to another node id */
-    MORTISE_DIRECTORY_IO = 105,           /* the disk, the file system or its permissions */
-    MORTISE_DIRECTORY_NO_SPACE = 106,     /* the disk or a quota is full */
-    MORTISE_DIRECTORY_SHORTAGE = 107,     /* no free descriptors or threads; try again */
-    MORTISE_DIRECTORY_CLOSED = 108,       /* the program closed its descriptors */
+    MORTISE_DIRECTORY_LOCKED = 101,          /* a process has it open, perhaps this one */
+    MORTISE_DIRECTORY_DAMAGED = 102,         /* acknowledged data is missing or altered */
+    MORTISE_DIRECTORY_NEWER_FORMAT = 103,    /* written by a later version */
+    MORTISE_DIRECTORY_WRONG_NODE = 104,      /* it belongs to another node id */
+    MORTISE_DIRECTORY_IO = 105,              /* an error of the disk or the file system */
+    MORTISE_DIRECTORY_NO_SPACE = 106,        /* the disk or a quota is full */
+    MORTISE_DIRECTORY_SHORTAGE = 107,        /* no free descriptors or threads; try again */
+    MORTISE_DIRECTORY_CLOSED = 108,          /* the program closed its descriptors */
+    MORTISE_DIRECTORY_DENIED = 109,          /* this user may not read or write it */
+    MORTISE_DIRECTORY_NOT_A_DIRECTORY = 110, /* the path is that of a file or a link */
 
     /* Of this interface. */
     MORTISE_OUT_OF_MEMORY = 1001,  /* nothing was begun, or what was acquired was released */
