@@ -243,6 +243,7 @@ constexpr std::string_view expected_probes[] = {
     "client crashed",
     "client closed",
     "client owed a name",
+    "client hung up on for a late message",
 };
 
 }  // namespace
