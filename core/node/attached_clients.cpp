@@ -11,6 +11,13 @@ namespace mortise::core {
 namespace {
 
 constexpr std::size_t watched_max = 65'536;  // holds of one client
+// As many of them are examined at once, where it is not known which one has changed.
+constexpr std::size_t examined_max = 1'024;
+
+// The states that one step tells may cost so much, since encoding them takes the core thread's time
+// (P10). The first one may cost more.
+constexpr std::size_t states_cost_max = std::size_t{256} << 10U;
+constexpr std::size_t state_cost_min = std::size_t{1} << 10U;
 
 // Only a client that may acquire something needs a session.
 bool may_have_session(const Access& access) {
@@ -35,13 +42,32 @@ bool is_about(const Command& command, std::uint64_t nonce, SessionId session) {
                       command);
 }
 
+// The hold that the request may end or convert; not set if it does neither.
+Seq changed_by(const Request& request) {
+    return std::visit(Overloaded{[](const Release& one) { return one.operation; },
+                                 [](const Cancel& one) { return one.operation; },
+                                 [](const Downgrade& one) { return one.operation; },
+                                 [](const Upgrade& one) { return one.operation; },
+                                 [](const auto&) { return Seq{}; }},
+                      request.body);
+}
+
 }  // namespace
 
 // --- what clients say ---------------------------------------------------------------------------
 
-void AttachedClients::said(ClientId client, ClientMessage message, const Access& access) {
+void AttachedClients::said(ClientId client, const std::vector<ClientMessage>& messages,
+                           const Access& access) {
     const auto found = clients_.try_emplace(client).first;
-    std::visit([&](const auto& one) { take(found, one, access); }, message);
+    for (const auto& message : messages) {
+        if (found->second.is_closing) return;
+        std::visit([&](const auto& one) { take(found, one, access); }, message);
+    }
+}
+
+void AttachedClients::close(Clients::iterator client, std::vector<ClientId>& why) {
+    client->second.is_closing = true;
+    why.push_back(client->first);
 }
 
 void AttachedClients::gone(ClientId client) {
@@ -50,9 +76,7 @@ void AttachedClients::gone(ClientId client) {
     wait_for_state(found);
     waiting_.erase(client);
     told_.erase(client);
-    if (const auto named = by_nonce_.find(found->second.nonce);
-        named != by_nonce_.end() && named->second == client)
-        by_nonce_.erase(named);
+    forget_nonce(found->second);
     clients_.erase(found);
 }
 
@@ -66,8 +90,12 @@ std::string AttachedClients::why_refused(const Access& access) const {
     return {};
 }
 
-// The session may have been used over another connection, which the client has left.
+// A client names another session when this member has told it that the former one is no more.
+// Whoever does so without a reason could have the state of a large session encoded again and again,
+// or open sessions without end.
 void AttachedClients::take(Clients::iterator client, const Attach& message, const Access& access) {
+    const bool has_session = client->second.session.is_set() || client->second.is_opening;
+    if (has_session) return close(client, unfit_);
     wait_for_state(client);
     auto refused = why_refused(access);
     if (!refused.empty()) {
@@ -75,33 +103,45 @@ void AttachedClients::take(Clients::iterator client, const Attach& message, cons
         notice_of(client).refused = std::move(refused);
         return;
     }
-    auto& owner = by_nonce_[message.nonce];
-    if (const auto former = clients_.find(owner); former != clients_.end() && former != client) {
-        wait_for_state(former);
-        waiting_.erase(owner);
-        former->second.nonce = 0;
-    }
-    if (client->second.nonce != message.nonce) by_nonce_.erase(client->second.nonce);
+    forget_nonce(client->second);
+    if (const auto owner = by_nonce_.find(message.nonce); owner != by_nonce_.end())
+        take_over(owner->second);
     by_nonce_[message.nonce] = client->first;
     client->second.nonce = message.nonce;
     client->second.position = message.position;
+}
+
+void AttachedClients::take_over(ClientId from) {
+    const auto former = clients_.find(from);
+    wait_for_state(former);
+    waiting_.erase(from);
+    forget_nonce(former->second);
+    close(former, replaced_);
+}
+
+void AttachedClients::forget_nonce(Client& client) {
+    by_nonce_.erase(std::exchange(client.nonce, 0));
+    client.is_opening = false;
 }
 
 // The leader trusts members in this, so it is checked here (docs/decisions/0009). What a client
 // asks for before it has the state of its session, or for a session that has just ended, is
 // dropped.
 void AttachedClients::take(Clients::iterator client, const Forward& message, const Access& access) {
-    const auto& its = client->second;
+    auto& its = client->second;
     auto decoded = decode(message, options_.command_format);
-    if (decoded.is_malformed || !std::ranges::all_of(decoded.commands, is_clients)) {
-        unfit_.push_back(client->first);
-        return;
-    }
+    if (decoded.is_malformed || !std::ranges::all_of(decoded.commands, is_clients))
+        return close(client, unfit_);
     const bool is_its_own = (!decoded.renewal || decoded.renewal->session == its.session) &&
                             std::ranges::all_of(decoded.commands, [&](const Command& command) {
                                 return is_about(command, its.nonce, its.session);
                             });
-    if (!its.is_served || !is_its_own) return;
+    if (!its.is_served || its.nonce == 0 || !is_its_own) return;
+    its.is_opening =
+        its.is_opening || std::ranges::any_of(decoded.commands, [](const Command& command) {
+            return std::holds_alternative<OpenSession>(command);
+        });
+    note_changes(its, decoded.commands);
     set_access(decoded, NodeId{}, access);
     forwards_.push_back({decoded.batch, message.renewal});
 }
@@ -111,13 +151,12 @@ void AttachedClients::take(Clients::iterator client, const WatchHold& message,
     auto& its = client->second;
     const auto* session = its.session.is_set() ? machine_.sessions().find(its.session) : nullptr;
     const auto* operation = session != nullptr ? session->operations.find(message.hold) : nullptr;
-    const bool is_known = std::ranges::find(its.watched, message.hold) != its.watched.end();
-    if (operation == nullptr || !operation->held() || is_known || its.watched.size() >= watched_max)
-        return;
+    const bool is_new = !its.watched.contains(message.hold) && its.watched.size() < watched_max;
+    if (operation == nullptr || !operation->held() || !is_new) return;
     Names names;
     for (const auto& record : operation->names())
         names.push_back(std::string{record->name()});
-    its.watched.push_back(message.hold);
+    its.watched.emplace(message.hold, Seq{});
     contentions_.watch({its.session, message.hold}, names);
 }
 
@@ -145,30 +184,20 @@ void AttachedClients::report(SessionId session, const AnyOutcome& outcome, LogIn
     if (auto* notice = notice_of(session)) notice->outcomes.push_back({at, outcome});
 }
 
-template <class AnyOutcome>
-void AttachedClients::report_by_nonce(std::uint64_t nonce, const AnyOutcome& outcome, LogIndex at) {
-    const auto found = by_nonce_.find(nonce);
-    if (found == by_nonce_.end()) return;
-    const auto client = clients_.find(found->second);
-    if (client->second.is_served) notice_of(client).outcomes.push_back({at, outcome});
-}
-
 void AttachedClients::on_outcome(const Outcome& outcome, LogIndex index) {
     if (clients_.empty()) return;
     std::visit(
         Overloaded{[&](const Answered& one) {
                        report(one.operation.session, one, index);
-                       if (one.answer.kind != AnswerKind::converted) return;
-                       const auto found = by_session_.find(one.operation.session);
-                       if (found == by_session_.end()) return;
-                       // One of its holds has another mode.
-                       for (const auto hold : clients_.at(found->second).watched)
-                           contentions_.converted({one.operation.session, hold});
+                       on_answered(one);
                    },
                    [&](const Queued& one) { report(one.operation.session, one, index); },
                    [&](const SessionOpened& one) { on_opened(one, index); },
-                   [&](const OpenRefused& one) { report_by_nonce(one.nonce, one, index); },
-                   [&](const SessionRenewed& one) { report(one.session, one, index); },
+                   [&](const OpenRefused& one) { on_refused(one, index); },
+                   [&](const SessionRenewed& one) {
+                       report(one.session, one, index);
+                       sweep(one.session);
+                   },
                    [&](const RenewalLost& one) {
                        report(one.session, one, index);
                        on_ended(one.session);
@@ -196,12 +225,22 @@ void AttachedClients::on_opened(const SessionOpened& opened, LogIndex at) {
     notice_of(client).outcomes.push_back({at, opened});
 }
 
+void AttachedClients::on_refused(const OpenRefused& refused, LogIndex at) {
+    const auto found = by_nonce_.find(refused.nonce);
+    if (found == by_nonce_.end()) return;
+    const auto client = clients_.find(found->second);
+    if (!client->second.is_served) return;
+    notice_of(client).outcomes.push_back({at, refused});
+    forget_nonce(client->second);
+}
+
 void AttachedClients::on_ended(SessionId session) {
     const auto found = by_session_.find(session);
     if (found == by_session_.end()) return;
     auto& client = clients_.at(found->second);
     unwatch_all(client);
     client.session = {};
+    forget_nonce(client);
     by_session_.erase(found);
 }
 
@@ -215,14 +254,18 @@ void AttachedClients::on_broken(const LockBroken& broken, LogIndex at) {
 }
 
 void AttachedClients::on_asked(const ReleaseAsked& asked) {
+    // Once for all: a name may have thousands of holders.
+    std::set<OperationId> theirs;
     for (const auto hold : asked.holds) {
-        auto* notice = notice_of(hold.session);
-        if (notice == nullptr) continue;
-        Contended told{hold, LockMode::exclusive, 0, asked.reason};
-        for (const auto& [_, found] : machine_.views().contentions(asked.name, {hold}))
-            told.waiters = found.waiters;
-        notice->asked.push_back(std::move(told));
+        if (has(hold.session)) theirs.insert(hold);
     }
+    if (theirs.empty()) return;
+    std::map<OperationId, std::size_t> waiters;
+    for (const auto& [hold, found] : machine_.views().contentions(asked.name, theirs))
+        waiters[hold] = found.waiters;
+    for (const auto hold : theirs)
+        notice_of(hold.session)
+            ->asked.push_back({hold, LockMode::exclusive, waiters[hold], asked.reason});
 }
 
 void AttachedClients::on_gap(const StreamGap& gap) {
@@ -243,15 +286,19 @@ void AttachedClients::on_state_replaced() {
 }
 
 void AttachedClients::take_theirs(std::vector<Contended>& contended) {
-    if (clients_.empty()) return;
+    if (clients_.empty() || contended.empty()) return;
+    // What others ask for is reported by on_asked() already.
+    std::set<std::pair<OperationId, std::string>> asked;
+    for (const auto id : told_) {
+        const auto client = clients_.find(id);
+        if (client == clients_.end() || !client->second.next) continue;
+        for (const auto& one : client->second.next->asked)
+            asked.emplace(one.hold, one.reason);
+    }
     std::erase_if(contended, [&](Contended& one) {
         auto* notice = notice_of(one.hold.session);
         if (notice == nullptr) return false;
-        // What others ask for is reported by on_asked() already.
-        const bool is_asked = std::ranges::any_of(notice->asked, [&](const Contended& asked) {
-            return asked.hold == one.hold && asked.reason == one.reason;
-        });
-        if (!is_asked) notice->contended.push_back(std::move(one));
+        if (!asked.contains({one.hold, one.reason})) notice->contended.push_back(std::move(one));
         return true;
     });
 }
@@ -269,9 +316,32 @@ void AttachedClients::wait_for_state(Clients::iterator client) {
     waiting_.insert(client->first);
 }
 
-void AttachedClients::serve(Clients::iterator client, LogIndex applied) {
+void AttachedClients::serve_waiting(LogIndex applied) {
+    has_more_ = false;
+    std::size_t cost = 0;
+    for (auto next = waiting_.begin(); next != waiting_.end();) {
+        const auto client = clients_.find(*next);
+        const bool is_ready = client->second.nonce != 0 && client->second.position <= applied;
+        if (!is_ready) {
+            ++next;
+            continue;
+        }
+        if (cost >= states_cost_max) {
+            has_more_ = true;
+            return;
+        }
+        cost += serve(client, applied);
+        next = waiting_.erase(next);
+    }
+}
+
+std::size_t AttachedClients::serve(Clients::iterator client, LogIndex applied) {
     auto& its = client->second;
     auto state = state_of(its);
+    const auto* session = machine_.sessions().find(state.session);
+    const auto operations = session == nullptr ? 0 : session->operations.size();
+    const auto cost = state_cost_min + state.row.size() + operations * sizeof(Seq);
+    its.is_opening = false;
     its.is_served = true;
     its.session = state.session;
     if (its.session.is_set()) by_session_[its.session] = client->first;
@@ -280,6 +350,7 @@ void AttachedClients::serve(Clients::iterator client, LogIndex applied) {
     notice.applied = applied;
     notice.state = std::move(state);
     notice.has_leader = has_leader_;
+    return cost;
 }
 
 SessionState AttachedClients::state_of(const Client& client) const {
@@ -298,17 +369,12 @@ SessionState AttachedClients::state_of(const Client& client) const {
 AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
     Notices told;
     told.unfit = std::exchange(unfit_, {});
-    std::erase_if(waiting_, [&](ClientId id) {
-        const auto client = clients_.find(id);
-        const bool is_ready = client->second.nonce != 0 && client->second.position <= applied;
-        if (is_ready) serve(client, applied);
-        return is_ready;
-    });
+    told.replaced = std::exchange(replaced_, {});
+    serve_waiting(applied);
     for (const auto id : std::exchange(told_, {})) {
         const auto found = clients_.find(id);
         if (found == clients_.end() || !found->second.next) continue;
         auto& client = found->second;
-        unwatch_ended(client);
         if (client.is_served) client.next->applied = applied;
         told.notices.emplace_back(id, std::move(*client.next));
         client.next.reset();
@@ -319,18 +385,65 @@ AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
 // --- watched holds ------------------------------------------------------------------------------
 
 void AttachedClients::unwatch_all(Client& client) {
-    for (const auto hold : std::exchange(client.watched, {}))
+    for (const auto& [hold, _] : std::exchange(client.watched, {}))
         contentions_.forget({client.session, hold});
+    client.changing.clear();
+    client.swept = {};
 }
 
-void AttachedClients::unwatch_ended(Client& client) {
-    if (client.watched.empty()) return;
-    const auto* session = machine_.sessions().find(client.session);
-    std::erase_if(client.watched, [&](Seq hold) {
-        const bool is_held = session != nullptr && session->operations.holds(hold);
-        if (!is_held) contentions_.forget({client.session, hold});
-        return !is_held;
-    });
+void AttachedClients::unwatch(Client& client, Seq hold) {
+    const auto watched = client.watched.extract(hold);
+    if (watched.empty()) return;
+    client.changing.erase(watched.mapped());
+    contentions_.forget({client.session, hold});
+}
+
+void AttachedClients::note_changes(Client& client, const std::vector<Command>& commands) {
+    for (const auto& command : commands) {
+        const auto* request = std::get_if<Request>(&command);
+        if (request == nullptr) continue;
+        const auto watched = client.watched.find(changed_by(*request));
+        if (watched == client.watched.end()) continue;
+        client.changing.erase(std::exchange(watched->second, request->seq));
+        client.changing[request->seq] = watched->first;
+    }
+}
+
+// A client may have thousands of watched holds, and each notice would take milliseconds if all of
+// them were examined. A request that came by way of another member is not known here: then some
+// are.
+void AttachedClients::on_answered(const Answered& answered) {
+    const auto [session, seq] = answered.operation;
+    const auto found = by_session_.find(session);
+    if (found == by_session_.end()) return;
+    auto& client = clients_.at(found->second);
+    const bool is_converted = answered.answer.kind == AnswerKind::converted;
+    if (const auto request = client.changing.find(seq); request != client.changing.end()) {
+        const auto hold = request->second;
+        const auto* its = machine_.sessions().find(session);
+        if (its == nullptr || !its->operations.holds(hold)) return unwatch(client, hold);
+        client.changing.erase(request);
+        client.watched.at(hold) = {};
+        if (is_converted) contentions_.converted({session, hold});
+    } else if (is_converted) {
+        std::size_t left = examined_max;
+        for (auto hold = client.watched.begin(); hold != client.watched.end() && left > 0; --left)
+            contentions_.converted({session, hold++->first});
+    }
+}
+
+// Called at each renewal: forgets holds that have ended by way of another member.
+void AttachedClients::sweep(SessionId session) {
+    const auto found = by_session_.find(session);
+    const auto* its = machine_.sessions().find(session);
+    if (found == by_session_.end() || its == nullptr) return;
+    auto& client = clients_.at(found->second);
+    auto next = client.watched.upper_bound(client.swept);
+    for (auto left = examined_max; left > 0 && next != client.watched.end(); --left) {
+        client.swept = next++->first;
+        if (!its->operations.holds(client.swept)) unwatch(client, client.swept);
+    }
+    if (next == client.watched.end()) client.swept = {};
 }
 
 }  // namespace mortise::core

@@ -4,7 +4,8 @@
 // has seen reports nothing to it until it has applied that much.
 //
 // A client that changes the member says nothing to the former one, so a session belongs to the
-// connection that named its nonce last.
+// connection that named its nonce last. The former one is closed: if messages of an abandoned
+// connection arrive late, the client learns at once that its present one has no session any more.
 #pragma once
 
 #include <map>
@@ -30,7 +31,7 @@ public:
     // --- events
 
     // `access` is what the certificate of the connection allows.
-    void said(ClientId client, ClientMessage message, const Access& access);
+    void said(ClientId client, const std::vector<ClientMessage>& messages, const Access& access);
     // The connection has ended.
     void gone(ClientId client);
     // An outcome of any session, applied at `index`. Called in order.
@@ -51,20 +52,29 @@ public:
         std::vector<std::pair<ClientId, ClientNotice>> notices;
         // Clients that said what no client says: their connections are to be closed.
         std::vector<ClientId> unfit;
+        // Their sessions are used over other connections now: theirs are to be closed.
+        std::vector<ClientId> replaced;
     };
     // At the end of a step, in which everything up to `applied` was applied.
     [[nodiscard]] Notices collect(LogIndex applied);
+    // More states could have been told than fit into one step.
+    [[nodiscard]] bool has_more() const { return has_more_; }
 
     [[nodiscard]] std::size_t size() const { return clients_.size(); }
     [[nodiscard]] bool has(SessionId session) const { return by_session_.contains(session); }
 
 private:
     struct Client {
-        std::uint64_t nonce = 0;  // zero: it has not said yet whose session it uses
-        LogIndex position;        // as in Attach
-        bool is_served = false;   // the state of its session was reported
-        SessionId session;        // not set: there is none under that nonce, or it is not served
-        std::vector<Seq> watched;
+        // Zero: it has not said yet whose session it uses, or was told that this one is no more.
+        std::uint64_t nonce = 0;
+        LogIndex position;           // as in Attach
+        bool is_served = false;      // the state of its session was reported
+        bool is_opening = false;     // it was served, and asked to open its session
+        bool is_closing = false;     // its connection is to be closed: it is not listened to
+        SessionId session;           // not set: there is none under that nonce, or it is not served
+        std::map<Seq, Seq> watched;  // holds, and the newest request that may end or convert each
+        std::map<Seq, Seq> changing;  // these requests, until they are answered, and their holds
+        Seq swept;                    // the watched hold that was examined last
         std::unique_ptr<ClientNotice> next;  // to be sent with this step
     };
     using Clients = std::map<ClientId, Client>;
@@ -73,22 +83,29 @@ private:
     void take(Clients::iterator client, const Forward& message, const Access& access);
     void take(Clients::iterator client, const WatchHold& message, const Access& access);
     void take(Clients::iterator client, const Ping& message, const Access& access);
+    void close(Clients::iterator client, std::vector<ClientId>& why);
+    void take_over(ClientId from);
+    void forget_nonce(Client& client);
     [[nodiscard]] std::string why_refused(const Access& access) const;
     [[nodiscard]] ClientNotice& notice_of(Clients::iterator client);
     // Null if the session is not that of a served client.
     [[nodiscard]] ClientNotice* notice_of(SessionId session);
     template <class AnyOutcome>
     void report(SessionId session, const AnyOutcome& outcome, LogIndex at);
-    template <class AnyOutcome>
-    void report_by_nonce(std::uint64_t nonce, const AnyOutcome& outcome, LogIndex at);
+    void on_refused(const OpenRefused& refused, LogIndex at);
     void on_opened(const SessionOpened& opened, LogIndex at);
     void on_ended(SessionId session);
     void on_broken(const LockBroken& broken, LogIndex at);
     void on_asked(const ReleaseAsked& asked);
     void wait_for_state(Clients::iterator client);
-    void serve(Clients::iterator client, LogIndex applied);
+    void serve_waiting(LogIndex applied);
+    // Returns what that costs, in bytes.
+    std::size_t serve(Clients::iterator client, LogIndex applied);
     void unwatch_all(Client& client);
-    void unwatch_ended(Client& client);
+    void note_changes(Client& client, const std::vector<Command>& commands);
+    void on_answered(const Answered& answered);
+    void unwatch(Client& client, Seq hold);
+    void sweep(SessionId session);
     [[nodiscard]] SessionState state_of(const Client& client) const;
 
     const NodeOptions& options_;
@@ -100,8 +117,10 @@ private:
     std::set<ClientId> waiting_;                // for the state of their sessions
     std::set<ClientId> told_;                   // have a notice to be sent
     std::vector<ClientId> unfit_;
+    std::vector<ClientId> replaced_;
     std::vector<Forward> forwards_;
     bool has_leader_ = false;
+    bool has_more_ = false;
 };
 
 }  // namespace mortise::core

@@ -46,6 +46,8 @@ struct Effects {
     std::vector<std::pair<ClientId, ClientNotice>> notices;
     // Client nodes whose connections are to be closed: they sent what no client sends.
     std::vector<ClientId> unfit_clients;
+    // Likewise, because their sessions are used over other connections now.
+    std::vector<ClientId> replaced_clients;
     // The machine was replaced: entries up to here were applied elsewhere, and their outcomes are
     // not reported. Precedes `applied`.
     std::optional<LogId> state_replaced;

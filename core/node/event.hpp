@@ -63,10 +63,10 @@ struct TransferLeadership {
     NodeId target;
 };
 
-// A message of a client node that is connected to this one (S49).
+// Messages of a client node that is connected to this one (S49), in order.
 struct ClientSaid {
     ClientId client;
-    ClientMessage message;
+    std::vector<ClientMessage> messages;
     Access access = Access::all();  // by the certificate of its connection
 };
 

@@ -140,7 +140,7 @@ Effects NodeCore::step(Event event, Now now) {
 }
 
 Instant NodeCore::deadline() const {
-    if (was_removed_ || raft_.has_decided()) return stepped_at_;
+    if (was_removed_ || raft_.has_decided() || clients_.has_more()) return stepped_at_;
     return std::min({raft_.deadline(), agent_.deadline(), timers_.deadline(),
                      call_desk_.deadline(raft_.leader().has_value()), membership_.deadline(),
                      bootstrap_.deadline(), own_life_.deadline(), saver_.deadline(),
@@ -383,9 +383,10 @@ void NodeCore::tell_program(AgentOutput& agent) {
 }
 
 void NodeCore::tell_clients() {
-    auto [notices, unfit] = clients_.collect(applied_);
-    effects_.notices = std::move(notices);
-    effects_.unfit_clients = std::move(unfit);
+    auto told = clients_.collect(applied_);
+    effects_.notices = std::move(told.notices);
+    effects_.unfit_clients = std::move(told.unfit);
+    effects_.replaced_clients = std::move(told.replaced);
 }
 
 void NodeCore::check_invariants() const {

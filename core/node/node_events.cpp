@@ -9,23 +9,22 @@
 namespace mortise::core {
 
 void NodeCore::take(Event& event, Now now) {
-    std::visit(
-        Overloaded{
-            [&](PeerDown& one) {
-                peers_.gone(one.peer);
-                connection_lost(one.peer, now);
-            },
-            [&](ClientSaid& one) { clients_.said(one.client, std::move(one.message), one.access); },
-            [&](ClientGone& one) { clients_.gone(one.client); },
-            [&](LifeRefused& one) {
-                if (own_life_.refused(one, now.steady)) raft_.note_doubt(one.by);
-            },
-            [&](UnknownTo& one) { raft_.on_unknown_to(one.peer); },
-            [&](TransferLeadership& one) { raft_.transfer_to(one.target, now.steady); },
-            [&](SnapshotRows& one) { raft_.on_snapshot_rows(std::move(one), now.steady); },
-            [&](auto& one) { on(one, now); },
-        },
-        event);
+    std::visit(Overloaded{
+                   [&](PeerDown& one) {
+                       peers_.gone(one.peer);
+                       connection_lost(one.peer, now);
+                   },
+                   [&](ClientSaid& one) { clients_.said(one.client, one.messages, one.access); },
+                   [&](ClientGone& one) { clients_.gone(one.client); },
+                   [&](LifeRefused& one) {
+                       if (own_life_.refused(one, now.steady)) raft_.note_doubt(one.by);
+                   },
+                   [&](UnknownTo& one) { raft_.on_unknown_to(one.peer); },
+                   [&](TransferLeadership& one) { raft_.transfer_to(one.target, now.steady); },
+                   [&](SnapshotRows& one) { raft_.on_snapshot_rows(std::move(one), now.steady); },
+                   [&](auto& one) { on(one, now); },
+               },
+               event);
 }
 
 // --- connections --------------------------------------------------------------------------------

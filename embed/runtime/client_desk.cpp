@@ -1,6 +1,7 @@
 #include "embed/runtime/client_desk.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "embed/runtime/core_loop.hpp"
@@ -144,13 +145,24 @@ core::Result<core::ClientId> ClientDesk::admit(std::shared_ptr<transport::Client
     return newest_;
 }
 
-void ClientDesk::said(core::ClientId client, core::ClientMessage message,
+void ClientDesk::said(core::ClientId client, std::vector<core::ClientMessage> messages,
                       const core::Access& access) {
-    if (!is_closed_) loop_.step(core::ClientSaid{client, std::move(message), access});
+    if (!is_closed_) loop_.step(core::ClientSaid{client, std::move(messages), access});
 }
 
-void ClientDesk::gone(core::ClientId client) {
-    if (lines_.erase(client) != 0 && !is_closed_) loop_.step(core::ClientGone{client});
+// A client that the core never hears the end of would keep its session to itself. So without memory
+// the node stops, as it does when a step fails on its own.
+void ClientDesk::gone(core::ClientId client) noexcept {
+    if (lines_.erase(client) == 0 || is_closed_) return;
+    try {
+        loop_.step(core::ClientGone{client});
+        return;
+    } catch (const std::exception&) {  // there may be no memory for a report of what it was
+    }
+    try {
+        loop_.fail("no memory");
+    } catch (const std::exception&) {  // everything that could be reported was reported
+    }
 }
 
 void ClientDesk::notify(core::ClientId client, const core::ClientNotice& notice) {
@@ -165,6 +177,13 @@ void ClientDesk::disconnect(core::ClientId client) {
     if (found == lines_.end()) return;
     const auto line = found->second;
     line->close();
+}
+
+void ClientDesk::hang_up(core::ClientId client) {
+    const auto found = lines_.find(client);
+    if (found == lines_.end()) return;
+    const auto line = found->second;
+    line->hang_up();
 }
 
 void ClientDesk::close() {

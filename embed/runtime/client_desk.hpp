@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "embed/runtime/client_observers.hpp"
 #include "transport/clients/client_service.hpp"
@@ -25,13 +26,14 @@ public:
     void break_lock(core::BreakLock request,
                     std::function<void(transport::ChangeAnswer)> answer) override;
     core::Result<core::ClientId> admit(std::shared_ptr<transport::ClientLine> line) override;
-    void said(core::ClientId client, core::ClientMessage message,
+    void said(core::ClientId client, std::vector<core::ClientMessage> messages,
               const core::Access& access) override;
-    void gone(core::ClientId client) override;
+    void gone(core::ClientId client) noexcept override;
 
     // For client nodes, from the core.
     void notify(core::ClientId client, const core::ClientNotice& notice);
     void disconnect(core::ClientId client);
+    void hang_up(core::ClientId client);
     // The node stops: nothing reaches it any more.
     void close();
     [[nodiscard]] std::size_t clients() const { return lines_.size(); }

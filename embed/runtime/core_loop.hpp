@@ -186,6 +186,7 @@ private:
         desk_.notify(client, notice);
     }
     void disconnect(core::ClientId client) override { desk_.disconnect(client); }
+    void hang_up(core::ClientId client) override { desk_.hang_up(client); }
     void applied(const core::Applied& applied) override;
     void appended(core::LogIndex last) override;
     void lock_broken(const core::LockBroken& broken);

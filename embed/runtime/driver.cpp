@@ -78,6 +78,8 @@ void Driver::carry_out(core::Effects effects) {
         ports_.peers.notify(client, notice);
     for (const auto client : effects.unfit_clients)
         ports_.peers.disconnect(client);
+    for (const auto client : effects.replaced_clients)
+        ports_.peers.hang_up(client);
     if (sends && !early) ports_.peers.flush();
     save(effects);
     for (const auto& note : effects.notes)

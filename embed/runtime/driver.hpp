@@ -65,6 +65,8 @@ public:
     // The same for client nodes that are connected to this one.
     virtual void notify(core::ClientId /*client*/, const core::ClientNotice& /*notice*/) {}
     virtual void disconnect(core::ClientId /*client*/) {}
+    // Closes a connection in place of which the client has another one.
+    virtual void hang_up(core::ClientId /*client*/) {}
 };
 
 // Receives what became final, in this order within a step.

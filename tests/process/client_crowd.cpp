@@ -78,7 +78,9 @@ private:
     void dial(const core::ClientEffects::Dial& dial) {
         hang_up();
         const auto entry = dial.entry;
-        EntryLine::Events events{[this, entry](const core::Hello& hello) { step(core::EntryUp{entry, hello.cluster}); },
+        EntryLine::Events events{[this, entry](const core::Hello& hello) {
+                                     step(core::EntryUp{entry, hello.cluster});
+                                 },
                                  [this, entry](const std::string&) {
                                      hang_up();
                                      step(core::EntryDown{entry});

@@ -129,7 +129,7 @@ private:
     void deliver() {
         for (auto& message : std::exchange(said, {})) {
             if (!connection_.is_set() || silent_.contains(member_)) continue;
-            cluster_[member_].step(ClientSaid{connection_, std::move(message), access});
+            cluster_[member_].step(ClientSaid{connection_, {std::move(message)}, access});
         }
     }
     void settle() {

@@ -59,6 +59,7 @@ public:
         std::ranges::move(effects.disconnect, std::back_inserter(disconnected));
         std::ranges::move(effects.notices, std::back_inserter(notices));
         std::ranges::move(effects.unfit_clients, std::back_inserter(unfit_clients));
+        std::ranges::move(effects.replaced_clients, std::back_inserter(replaced_clients));
         superseded = superseded || effects.superseded;
         copied = copied || effects.copied;
         if (effects.purge_log_to) purged_to = effects.purge_log_to->id.index;
@@ -222,6 +223,7 @@ public:
     std::vector<NodeId> disconnected;
     std::vector<std::pair<ClientId, ClientNotice>> notices;
     std::vector<ClientId> unfit_clients;
+    std::vector<ClientId> replaced_clients;
     bool checks_grants = true;  // false if another member lies
     bool superseded = false;
     bool copied = false;

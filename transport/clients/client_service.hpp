@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "core/access/identity.hpp"
 #include "core/agent/call.hpp"
@@ -23,6 +24,8 @@ public:
     virtual void send(const core::ClientNotice& notice) = 0;
     // Closes the connection: the client sent what no client sends.
     virtual void close() = 0;
+    // Closes the connection: the client has another one.
+    virtual void hang_up() = 0;
 };
 
 // The observer of one client. It may be destroyed at any time; then it answers no more.
@@ -58,12 +61,12 @@ public:
         return core::Error{std::make_error_code(std::errc::not_supported),
                            "this member serves no client nodes"};
     }
-    // `access` is what the certificate of the connection allows.
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it moves the message
-    virtual void said(core::ClientId /*client*/, core::ClientMessage /*message*/,
+    // What one call brought, in order; `access` is what the certificate of the connection allows.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it moves the messages
+    virtual void said(core::ClientId /*client*/, std::vector<core::ClientMessage> /*messages*/,
                       const core::Access& /*access*/) {}
-    // Its connection has ended. Called once for each that was admitted.
-    virtual void gone(core::ClientId /*client*/) {}
+    // Its connection has ended. Called once for each that was admitted, by a destructor.
+    virtual void gone(core::ClientId /*client*/) noexcept {}
 };
 
 }  // namespace mortise::transport

@@ -1,5 +1,6 @@
 #include "transport/clients/node_line.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/client/client_codec.hpp"
@@ -9,12 +10,19 @@ namespace mortise::transport {
 
 void NodeLine::send(const core::ClientNotice& notice) {
     const auto bytes = core::encode(notice);
-    const bool is_too_much =
-        !pieces_.is_empty() && pieces_.size() + bytes.size() > unheard_bytes_max;
-    if (is_too_much || bytes.size() > core::client_notice_bytes_max) return close();
+    // Only one at a time does not count.
+    const bool is_free = notice.state && state_left_ == 0;
+    const auto unheard = pieces_.size() - state_left_ + (is_free ? 0 : bytes.size());
+    if (unheard > unheard_bytes_max || bytes.size() > core::client_notice_bytes_max) return close();
     pieces_.add(bytes);
+    if (is_free) state_left_ = pieces_.size();
     const auto alive = loop_.lock();
-    if (alive) (*alive)->run([this] { answer(); });
+    if (alive) {
+        (*alive)->run([this] {
+            answer();
+            tell_kept();
+        });
+    }
 }
 
 void NodeLine::close() {
@@ -22,6 +30,14 @@ void NodeLine::close() {
     if (!alive) return;
     (*alive)->run([visit = visit_] {
         if (const auto open = visit.lock()) open->malformed();
+    });
+}
+
+void NodeLine::hang_up() {
+    const auto alive = loop_.lock();
+    if (!alive) return;
+    (*alive)->run([visit = visit_] {
+        if (const auto open = visit.lock()) open->hang_up();
     });
 }
 
@@ -33,6 +49,7 @@ kj::Promise<std::string> NodeLine::hear() {
     auto promised = kj::newPromiseAndFulfiller<std::string>();
     waiting_.push_back(kj::mv(promised.fulfiller));
     answer();
+    tell_kept();
     return kj::mv(promised.promise);
 }
 
@@ -40,8 +57,15 @@ void NodeLine::answer() {
     while (!waiting_.empty() && !pieces_.is_empty()) {
         auto next = kj::mv(waiting_.front());
         waiting_.pop_front();
-        if (next->isWaiting()) next->fulfill(pieces_.take(heard_bytes_max));
+        if (!next->isWaiting()) continue;
+        auto piece = pieces_.take(heard_bytes_max);
+        state_left_ -= std::min(state_left_, piece.size());
+        next->fulfill(std::move(piece));
     }
+}
+
+void NodeLine::tell_kept() {
+    if (const auto visit = visit_.lock()) visit->keeps(pieces_.size());
 }
 
 }  // namespace mortise::transport

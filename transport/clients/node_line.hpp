@@ -19,6 +19,7 @@ public:
 
     void send(const core::ClientNotice& notice) override;
     void close() override;
+    void hang_up() override;
 
     // False: too many calls wait already.
     [[nodiscard]] bool may_wait() const;
@@ -27,10 +28,12 @@ public:
 
 private:
     void answer();
+    void tell_kept();
 
     std::weak_ptr<Visit> visit_;
     KjLoop::Handle loop_;
     PieceWriter pieces_;
+    std::size_t state_left_ = 0;  // so much of pieces_ is a state, and what preceded it
     std::deque<kj::Own<kj::PromiseFulfiller<std::string>>> waiting_;
 };
 

@@ -58,25 +58,37 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
 // Each client may have a few unread answers, but all of them together could exceed the memory that
 // a library may take from its program.
 void PeerNetwork::Impl::make_room() {
-    while (auto* const slowest = slowest_client()) {
+    while (auto* const slowest = client_above(all_unread_bytes_max, &Visitor::unsent_bytes)) {
         ++counters_.stuck_frames;
         left(*slowest);
     }
 }
 
-Visitor* PeerNetwork::Impl::slowest_client() const {
+// The same for notices that client nodes have not heard.
+void PeerNetwork::Impl::keeps(Visitor& visitor, std::size_t before) {
+    kept_bytes_ += visitor.kept_bytes() - before;
+    while (kept_bytes_ > all_unheard_bytes_max) {
+        auto* const slowest = client_above(all_unheard_bytes_max, &Visitor::kept_bytes);
+        if (slowest == nullptr) return;
+        ++counters_.stuck_frames;
+        left(*slowest);
+    }
+}
+
+// The client with the most, if all clients together have more.
+Visitor* PeerNetwork::Impl::client_above(std::size_t all_max, BytesOf bytes_of) const {
     std::size_t all = 0;
     std::size_t most = 0;
-    Visitor* slowest = nullptr;
+    Visitor* chosen = nullptr;
     for (const auto& [visitor, owned] : visitors_) {
         if (!visitor->is_client()) continue;
-        const auto unread = visitor->unsent_bytes();
-        all += unread;
-        if (unread <= most) continue;
-        most = unread;
-        slowest = visitor;
+        const auto bytes = (visitor->*bytes_of)();
+        all += bytes;
+        if (bytes <= most) continue;
+        most = bytes;
+        chosen = visitor;
     }
-    return all > all_unread_bytes_max ? slowest : nullptr;
+    return all > all_max ? chosen : nullptr;
 }
 
 void PeerNetwork::Impl::forbidden(const std::string& who, const char* cause) {

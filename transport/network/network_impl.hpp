@@ -99,7 +99,9 @@ private:
     [[nodiscard]] Visitor* client_to_close() const;
     Admittance admit_client(Visitor& visitor);
     void make_room() override;
-    [[nodiscard]] Visitor* slowest_client() const;
+    void keeps(Visitor& visitor, std::size_t before) override;
+    using BytesOf = std::size_t (Visitor::*)() const;
+    [[nodiscard]] Visitor* client_above(std::size_t all_max, BytesOf bytes_of) const;
 
     // network_peers.cpp again
     void apply(const PeerChange& change);
@@ -121,6 +123,7 @@ private:
     std::vector<std::unique_ptr<PeerLink>> links_;
     std::uint64_t newest_link_ = 0;
     std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
+    std::size_t kept_bytes_ = 0;                    // for all of them
     std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order of their arrival
     Rate handshakes_;
     Places lists_{lists_max};  // for all clients

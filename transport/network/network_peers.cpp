@@ -137,6 +137,7 @@ void PeerNetwork::Impl::close(Visitor& visitor) {
     const auto found = visitors_.find(&visitor);
     if (found == visitors_.end()) return;
     visitor.close();
+    kept_bytes_ -= visitor.kept_bytes();
     dead_visitors_.push_back(std::move(found->second));
     visitors_.erase(found);
 }

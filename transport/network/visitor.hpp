@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/instant.hpp"
@@ -33,6 +34,8 @@ public:
     // If all clients together have too many unread answers, those with the most are closed. The
     // caller may be among them.
     virtual void make_room() = 0;
+    // The kept bytes of that client were `before`. Closes likewise.
+    virtual void keeps(Visitor& visitor, std::size_t before) = 0;
 };
 
 class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
@@ -72,6 +75,8 @@ public:
     [[nodiscard]] std::size_t unsent_bytes() const {
         return connection_ ? connection_->unsent_bytes() : 0;
     }
+    // What is kept for it until it asks for it.
+    [[nodiscard]] std::size_t kept_bytes() const { return kept_bytes_; }
     // The certificate of a connection with TLS.
     [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
     [[nodiscard]] const asio::ip::address& from() const { return from_; }
@@ -115,6 +120,10 @@ private:
         owner_.received(*this, std::move(batch));
     }
     void malformed() override { owner_.malformed(*this); }
+    void hang_up() override { owner_.left(*this); }
+    void keeps(std::size_t bytes) override {
+        if (is_open()) owner_.keeps(*this, std::exchange(kept_bytes_, bytes));
+    }
 
     std::optional<Socket> socket_;  // until it is opened or secured
     asio::ip::address from_;
@@ -125,6 +134,7 @@ private:
     std::optional<ConnectionId> id_;
     std::vector<core::PeerMessage> early_;
     std::size_t early_bytes_ = 0;
+    std::size_t kept_bytes_ = 0;
     core::Instant early_since_;
     std::uint64_t frame_seen_ = 0;
     core::Instant frame_since_;

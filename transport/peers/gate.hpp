@@ -1,6 +1,7 @@
 // What a node offers to a caller: the hello, and the capability that a valid hello earns.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,11 @@ public:
     virtual void received(std::vector<core::PeerMessage> batch) = 0;
     // The connection must be closed.
     virtual void malformed() = 0;
+    // The connection is not needed any more.
+    virtual void hang_up() = 0;
+    // So many bytes are kept for the caller until it asks for them. If all clients together have
+    // too much, those with the most are closed; the caller may be among them.
+    virtual void keeps(std::size_t bytes) = 0;
     [[nodiscard]] virtual bool is_open() const = 0;
     // The identity that the certificate proved; empty without TLS.
     [[nodiscard]] virtual const core::Identity* identity() const = 0;

@@ -43,9 +43,11 @@ constexpr std::size_t heard_bytes_max = std::size_t{48} << 10U;
 constexpr std::size_t own_says_max = 2;
 constexpr std::size_t own_hears = 2;
 constexpr std::size_t hears_max = 4;
-// Notices that a client node has not heard. One more makes the member close the connection, unless
-// it is the first; the client comes back and gets the state of its session.
+// Notices that a client node has not heard. One more makes the member close the connection; the
+// client comes back and gets the state of its session, which may be longer and does not count here.
+// If all clients together have not heard too much, states included, that with the most is closed.
 constexpr std::size_t unheard_bytes_max = std::size_t{1} << 20U;
+constexpr std::size_t all_unheard_bytes_max = std::size_t{16} << 20U;
 
 // Listings that clients have requested and this node has not answered. One takes up to 1.3 MiB.
 constexpr std::size_t lists_per_client_max = 2;

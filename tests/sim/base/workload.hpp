@@ -31,6 +31,8 @@ public:
     // A message of that node to a client.
     virtual void notified(core::NodeId node, core::ClientId client,
                           core::ClientNotice&& notice) = 0;
+    // That node closes the connection of a client that has another one.
+    virtual void hung_up(core::NodeId node, core::ClientId client) = 0;
     // A step has ended, and the node wants to be called again at `next`; both times are of its
     // steady clock.
     virtual void stepped(core::NodeId node, core::Instant now, core::Instant next) = 0;

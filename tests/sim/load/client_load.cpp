@@ -38,6 +38,10 @@ void ClientLoad::notified(core::ClientId client, const core::ClientNotice& notic
     of(core::NodeId{client.raw() >> 32U}).notified(client, notice);
 }
 
+void ClientLoad::hung_up(core::ClientId client) {
+    of(core::NodeId{client.raw() >> 32U}).hung_up(client);
+}
+
 // --- faults -------------------------------------------------------------------------------------
 
 void ClientLoad::fault_later() {

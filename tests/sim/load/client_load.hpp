@@ -34,6 +34,7 @@ public:
     void stop() { stopped_ = true; }
     void node_lost(core::NodeId node);
     void notified(core::ClientId client, const core::ClientNotice& notice);
+    void hung_up(core::ClientId client);
     void begin_liveness(const std::vector<core::NodeId>& core);
     [[nodiscard]] std::string still_owed() const;
 

@@ -364,6 +364,10 @@ void LockWorkload::notified(core::NodeId /*node*/, core::ClientId client,
     if (clients_) clients_->notified(client, notice);
 }
 
+void LockWorkload::hung_up(core::NodeId /*node*/, core::ClientId client) {
+    if (clients_) clients_->hung_up(client);
+}
+
 void LockWorkload::node_lost(core::NodeId node) {
     if (clients_) clients_->node_lost(node);
     history_.node_lost(node);

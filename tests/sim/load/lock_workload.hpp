@@ -38,6 +38,7 @@ public:
     void answered(core::NodeId node, const core::CallAnswer& given) override;
     void applied(core::NodeId node, const core::Applied& applied) override;
     void notified(core::NodeId node, core::ClientId client, core::ClientNotice&& notice) override;
+    void hung_up(core::NodeId node, core::ClientId client) override;
     void stepped(core::NodeId node, core::Instant now, core::Instant next) override {
         deadlines_.after_step(node, now, next);
         contentions_.after_step(node, cluster_.at(node).driver().core().machine());

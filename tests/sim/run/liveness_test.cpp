@@ -23,6 +23,7 @@ public:
     void answered(core::NodeId, const core::CallAnswer&) override {}
     void applied(core::NodeId, const core::Applied&) override {}
     void notified(core::NodeId, core::ClientId, core::ClientNotice&&) override {}
+    void hung_up(core::NodeId, core::ClientId) override {}
     void stepped(core::NodeId, core::Instant, core::Instant) override {}
     void struck(core::NodeId, Fault) override {}
     void wakes(core::NodeId) override {}

@@ -66,6 +66,9 @@ public:
     void notify(core::NodeId from, core::ClientId client, core::ClientNotice&& notice) override {
         world_.workload->notified(from, client, std::move(notice));
     }
+    void hang_up(core::NodeId from, core::ClientId client) override {
+        world_.workload->hung_up(from, client);
+    }
     void died(core::NodeId node) override;
     void begins_anew(core::NodeId node) override;
     void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }

@@ -186,8 +186,8 @@ void SimClient::send(core::ClientMessage&& message) {
     link_.out_at = std::max(link_.out_at, world_.heap.now() + delay());
     world_.heap.at(link_.out_at, [this, connection = link_.connection, member = link_.member,
                                   said = std::move(*decoded)]() mutable {
-        if (link_.connection != connection) return;
-        cluster_.call(member, core::ClientSaid{connection, std::move(said), core::Access::all()});
+        if (link_.connection != connection && !late_.contains(connection)) return;
+        cluster_.call(member, core::ClientSaid{connection, {std::move(said)}, core::Access::all()});
     });
 }
 
@@ -203,14 +203,24 @@ void SimClient::notified(core::ClientId connection, const core::ClientNotice& no
     });
 }
 
-// The client side is closed. What it has sent may still arrive.
+// The client side is closed. What it has sent still arrives, or is lost together with the end.
 void SimClient::hang_up(bool member_hears) {
     const auto link = std::exchange(link_, {});
-    if (!link.connection.is_set() || !member_hears) return;
+    if (!link.connection.is_set()) return;
+    if (member_hears || prng_.one_in(2)) late_[link.connection] = link.member;
+    if (!member_hears) return;
     world_.heap.at(std::max(link.out_at, world_.heap.now() + delay()), [this, link] {
-        if (cluster_.is_running(link.member))
+        if (late_.erase(link.connection) != 0 && cluster_.is_running(link.member))
             cluster_.call(link.member, core::ClientGone{link.connection});
     });
+}
+
+void SimClient::hung_up(core::ClientId connection) {
+    if (link_.connection != connection) return;
+    world_.tally.probe("client hung up on for a late message");
+    const auto entry = link_.entry;
+    hang_up(true);
+    tell_down(entry);
 }
 
 void SimClient::cut(bool silent) {
@@ -222,6 +232,7 @@ void SimClient::cut(bool silent) {
 }
 
 void SimClient::member_lost(core::NodeId member) {
+    std::erase_if(late_, [&](const auto& one) { return one.second == member; });
     if (link_.member != member) return;
     const auto entry = link_.entry;
     link_ = {};

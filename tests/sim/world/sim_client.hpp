@@ -1,9 +1,11 @@
 // One client node and its connection to a member. The connection delivers in order, or breaks; a
-// message may take as long as between members. A cut that neither side notices loses everything
-// that is sent from then on.
+// message may take as long as between members, so what was sent over a former connection may arrive
+// after the first messages of the next one. A cut that neither side notices loses everything that
+// is sent from then on.
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -47,6 +49,8 @@ public:
     void member_lost(core::NodeId member);
     // A message of a member on that connection.
     void notified(core::ClientId connection, const core::ClientNotice& notice);
+    // The member closes that connection.
+    void hung_up(core::ClientId connection);
 
     [[nodiscard]] core::NodeId id() const { return id_; }
     [[nodiscard]] bool is_running() const { return core_ != nullptr; }
@@ -88,6 +92,8 @@ private:
     bool paused_ = false;
     std::deque<core::ClientEvent> parked_;
     Link link_;
+    // Former connections: what was sent over them still arrives.
+    std::map<core::ClientId, core::NodeId> late_;
     std::uint64_t connections_ = 0;
     SimTime timer_at_ = sim_never;
     std::uint64_t timer_ = 0;

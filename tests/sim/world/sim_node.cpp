@@ -248,6 +248,12 @@ void SimNode::disconnect(core::ClientId /*client*/) {
     if (!is_dead()) world_.violations.report(id_, "unfit client: none of them lies");
 }
 
+void SimNode::hang_up(core::ClientId client) {
+    if (is_dead()) return;
+    effects_.number(client.raw());
+    owner_.hang_up(id_, client);
+}
+
 // Answered in the order of the requests.
 void SimNode::read_snapshot(core::SnapshotRead read) {
     if (is_dead()) return;

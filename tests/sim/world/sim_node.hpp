@@ -19,6 +19,7 @@ public:
     virtual void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) = 0;
     virtual void disconnect(core::NodeId a, core::NodeId b) = 0;
     virtual void notify(core::NodeId from, core::ClientId client, core::ClientNotice&& notice) = 0;
+    virtual void hang_up(core::NodeId from, core::ClientId client) = 0;
     virtual void died(core::NodeId node) = 0;
     // The node is down, and has moved its directory aside; its process continues with an empty one.
     virtual void begins_anew(core::NodeId node) = 0;
@@ -96,6 +97,7 @@ public:
     void disconnect(core::NodeId peer) override;
     void notify(core::ClientId client, const core::ClientNotice& notice) override;
     void disconnect(core::ClientId client) override;
+    void hang_up(core::ClientId client) override;
     void stopped(const std::string& reason) override;
     void on_platter(const core::HardState& before, const core::Write& write) override;
     void write_done(core::WriteId id) override;

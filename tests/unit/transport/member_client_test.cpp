@@ -57,13 +57,16 @@ struct Service : ClientService {
         lines.push_back(std::move(line));
         return core::ClientId{lines.size()};
     }
-    void said(core::ClientId client, core::ClientMessage message,
+    void said(core::ClientId client, std::vector<core::ClientMessage> messages,
               const core::Access& access) override {
         EXPECT_EQ(access, core::Access::all());
-        words.emplace_back(client, std::move(message));
+        ++calls;
+        for (auto& message : messages)
+            words.emplace_back(client, std::move(message));
     }
-    void gone(core::ClientId client) override { left.push_back(client); }
+    void gone(core::ClientId client) noexcept override { left.push_back(client); }
 
+    int calls = 0;
     std::string why_not_admitted;
     std::vector<std::shared_ptr<ClientLine>> lines;
     std::vector<std::pair<core::ClientId, core::ClientMessage>> words;
@@ -575,9 +578,68 @@ TEST_F(ClientLines, AreClosedWhenTheClientDoesNotHear) {
     ASSERT_TRUE(say(core::Ping{}));
     auto long_notice = notice(3);
     long_notice.state = core::SessionState{7, core::SessionId{4}, std::string(300'000, 'x'), {}};
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 5; ++i)
         service_.lines.at(0)->send(long_notice);
     EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+}
+
+TEST_F(ClientLines, AreNotClosedForWhatFollowsALongState) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    auto state = notice(3);
+    state.state = core::SessionState{7, core::SessionId{4}, std::string(2'000'000, 'x'), {}};
+    service_.lines.at(0)->send(state);
+    for (std::uint64_t i = 4; i < 14; ++i)
+        service_.lines.at(0)->send(notice(i));
+    const auto heard = hear();
+    ASSERT_TRUE(heard);
+    EXPECT_EQ(heard->state, state.state);
+    EXPECT_TRUE(service_.left.empty());
+}
+
+// Each of them is within its own limit.
+TEST_F(ClientLines, TogetherHaveNoMoreThanTheyMay) {
+    std::vector<std::unique_ptr<MemberClient>> others;
+    auto state = notice(3);
+    state.state = core::SessionState{7, core::SessionId{4}, std::string(5'000'000, 'x'), {}};
+    for (std::size_t i = 0; i < 3; ++i) {
+        ASSERT_TRUE(connect());
+        ASSERT_TRUE(say(core::Ping{}));
+        service_.lines.at(i)->send(state);
+        others.push_back(std::exchange(client_, std::make_unique<MemberClient>(io_)));
+    }
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    EXPECT_TRUE(service_.left.empty());
+    state.state->row += std::string(1'000'000, 'x');
+    service_.lines.at(3)->send(state);
+    EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+    EXPECT_THAT(service_.left, testing::ElementsAre(core::ClientId{4}));
+    // What was closed does not count any more, and neither does what was heard.
+    client_ = std::move(others.at(0));
+    heard_ = PieceReader{core::client_notice_bytes_max};
+    ASSERT_TRUE(hear());
+    service_.lines.at(0)->send(state);
+    ASSERT_TRUE(hear());
+    EXPECT_THAT(service_.left, testing::SizeIs(1));
+}
+
+TEST_F(ClientLines, EndWhenTheClientHasAnother) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    service_.lines.at(0)->hang_up();
+    EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+    EXPECT_EQ(node_->network->counters().malformed_messages, 0U);
+}
+
+TEST_F(ClientLines, TakeWhatOneCallBringsTogether) {
+    ASSERT_TRUE(connect());
+    PieceWriter pieces;
+    for (int i = 0; i < 100; ++i)
+        pieces.add(core::encode(core::ClientMessage{core::Ping{}}));
+    ASSERT_TRUE(say(pieces.take(said_bytes_max)));
+    EXPECT_THAT(service_.words, testing::SizeIs(100));
+    EXPECT_EQ(service_.calls, 1);
 }
 
 TEST_F(ClientLines, EndWithTheirConnection) {

@@ -371,9 +371,34 @@ protected:
         BatchBuilder batch;
         batch.add(command);
         cluster[client.member()].step(
-            ClientSaid{client.connection(), Forward{batch.take(), {}}, Access::all()});
+            ClientSaid{client.connection(), {Forward{batch.take(), {}}}, Access::all()});
         cluster.run_for(100ms);
     }
+    HandDrivenNode& member() { return cluster[client.member()]; }
+    void tell(std::vector<ClientMessage> messages) {
+        tell(std::move(messages), client.connection());
+    }
+    void tell(std::vector<ClientMessage> messages, ClientId from) {
+        member().step(ClientSaid{from, std::move(messages), Access::all()});
+    }
+    static Forward opening(std::uint64_t nonce) {
+        BatchBuilder batch;
+        OpenSession opening;
+        opening.nonce = nonce;
+        opening.ttl_ms = 10'000;
+        opening.rho_ppm = 10'000;
+        batch.add(opening);
+        return {batch.take(), {}};
+    }
+    std::uint64_t nonce() { return session_at(client.member())->opened.nonce; }
+    std::size_t session_count() {
+        return cluster[leader()].core().machine().sessions().all().size();
+    }
+    SessionId session_of_nonce(std::uint64_t nonce) {
+        const auto* found = cluster[leader()].core().machine().sessions().find_by_nonce(nonce);
+        return found == nullptr ? SessionId{} : found->id;
+    }
+    const ClientId other{1'000'000};  // another connection with its member
     SessionId session_of(NodeId node) {
         return cluster[node].core().agent().open_session().value();
     }
@@ -401,7 +426,7 @@ TEST_F(ClientRights, ItDoesNotUseTheSessionOfAnotherClient) {
     say(Request{session, applied.next(), CloseSession{}});
     EXPECT_TRUE(lives(session));
     cluster[client.member()].step(
-        ClientSaid{client.connection(), Forward{{}, Renewal{session, 1'000}}, Access::all()});
+        ClientSaid{client.connection(), {Forward{{}, Renewal{session, 1'000}}}, Access::all()});
     cluster.run_for(100ms);
     EXPECT_LT(cluster[leader()].core().machine().sessions().find(session)->renewal_number, 1'000U);
 }
@@ -424,15 +449,90 @@ TEST_F(ClientRights, ItDoesNotAttachToTheSessionOfAMember) {
     const auto nonce = cluster[leader()].core().machine().sessions().find(session)->opened.nonce;
     auto& member = cluster[client.member()];
     member.notices.clear();
-    member.step(ClientSaid{ClientId{1'000'000}, Attach{nonce, {}}, Access::all()});
+    member.step(ClientSaid{ClientId{1'000'000}, {Attach{nonce, {}}}, Access::all()});
     ASSERT_THAT(member.notices, SizeIs(1));
     EXPECT_FALSE(member.notices.front().second.state->session.is_set());
 }
 
 TEST_F(ClientRights, NonsenseIsNotPassedOn) {
     cluster[client.member()].step(
-        ClientSaid{client.connection(), Forward{Bytes{"nonsense"}, {}}, Access::all()});
+        ClientSaid{client.connection(), {Forward{Bytes{"nonsense"}, {}}}, Access::all()});
     EXPECT_THAT(cluster[client.member()].unfit_clients, ElementsAre(client.connection()));
+}
+
+TEST_F(ClientRights, ItDoesNotAttachAgainWhileItsSessionLives) {
+    tell({Attach{nonce(), {}}});
+    EXPECT_THAT(member().unfit_clients, ElementsAre(client.connection()));
+}
+
+TEST_F(ClientRights, ItOpensOneSessionAtATime) {
+    const auto sessions = session_count();
+    tell({Attach{111, {}}}, other);
+    tell({opening(111), Attach{222, {}}, opening(222)}, other);
+    EXPECT_THAT(member().unfit_clients, ElementsAre(other));
+    cluster.run_for(100ms);
+    EXPECT_EQ(session_count(), sessions + 1);
+}
+
+TEST_F(ClientRights, ItNamesAnotherSessionWhenItsOwnHasEnded) {
+    tell({Attach{111, {}}}, other);
+    tell({opening(111)}, other);
+    cluster.run_for(100ms);
+    const auto session = session_of_nonce(111);
+    BatchBuilder end;
+    end.add(Request{session, Seq{1}, CloseSession{}});
+    tell({Forward{end.take(), {}}}, other);
+    cluster.run_for(100ms);
+    ASSERT_FALSE(lives(session));
+    tell({Attach{222, {}}}, other);
+    EXPECT_THAT(member().unfit_clients, IsEmpty());
+    tell({opening(222)}, other);
+    cluster.run_for(100ms);
+    EXPECT_TRUE(session_of_nonce(222).is_set());
+}
+
+TEST_F(ClientRights, ItIsNotHeardAfterNonsense) {
+    const auto sessions = session_count();
+    tell({Attach{111, {}}}, other);
+    tell({Forward{Bytes{"nonsense"}, {}}, opening(111), Forward{Bytes{"nonsense"}, {}}}, other);
+    tell({opening(111)}, other);
+    cluster.run_for(100ms);
+    EXPECT_THAT(member().unfit_clients, ElementsAre(other));
+    EXPECT_EQ(session_count(), sessions);
+}
+
+// A message of an abandoned connection that arrives late is such a case as well.
+TEST_F(ClientRights, WhoeverNamesItsSessionTakesItsPlace) {
+    const auto former = client.connection();
+    tell({Attach{nonce(), {}}}, other);
+    EXPECT_THAT(member().replaced_clients, ElementsAre(former));
+    EXPECT_THAT(member().unfit_clients, IsEmpty());
+    tell({Forward{{}, Renewal{client.session(), 1'000}}}, former);
+    cluster.run_for(100ms);
+    EXPECT_LT(session_at(leader())->renewal_number, 1'000U);
+}
+
+// All of them are ready in the same step.
+TEST(ClientStates, AreToldInSeveralSteps) {
+    NodeCluster alone{1};
+    alone.run_for(3s);
+    auto& member = alone[n1];
+    constexpr std::size_t many = 2'000;
+    const auto next = member.core().applied_index().next();
+    for (std::uint64_t i = 1; i <= many; ++i)
+        member.step(ClientSaid{ClientId{i}, {Attach{i, next}}, Access::all()});
+    ASSERT_THAT(member.notices, IsEmpty());
+    member.acquire(1, "a");
+    alone.settle();
+    for (std::size_t told = 0; told < many;) {
+        ASSERT_GT(member.notices.size(), told);
+        ASSERT_LT(member.notices.size(), told + many / 2);
+        told = member.notices.size();
+        if (told == many) break;
+        EXPECT_EQ(member.core().deadline(), member.now);
+        member.step(TimerFired{});
+    }
+    EXPECT_GT(member.core().deadline(), member.now);
 }
 
 TEST_F(ClientRights, AMemberWithNarrowerRulesServesNoClientWithMore) {

@@ -1,0 +1,163 @@
+// Which holds of its clients a member watches (S24).
+#include "core/node/attached_clients.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mortise::core {
+namespace {
+
+class AttachedClientsTest : public testing::Test {
+protected:
+    AttachedClientsTest() {
+        say(client_, Attach{7, {}});
+        say(client_, forward(opening(7)));
+        apply(opening(7));
+        apply(opening(8));
+    }
+    static OpenSession opening(std::uint64_t nonce) {
+        OpenSession opening;
+        opening.nonce = nonce;
+        opening.ttl_ms = 10'000;
+        opening.rho_ppm = 10'000;
+        return opening;
+    }
+    static Forward forward(const Command& command) {
+        BatchBuilder batch;
+        batch.add(command);
+        return {batch.take(), {}};
+    }
+    void say(ClientId from, ClientMessage message) {
+        clients_.said(from, {std::move(message)}, Access::all());
+        collect();
+    }
+    void apply(const Command& command) {
+        index_ = index_.next();
+        Outcomes outcomes;
+        machine_.apply(index_, {command}, outcomes);
+        for (const auto& outcome : outcomes)
+            clients_.on_outcome(outcome, index_);
+        for (const auto& outcome : outcomes) {
+            if (const auto* queued = std::get_if<Queued>(&outcome); queued != nullptr)
+                contentions_.somebody_waits(name_of_waiter_);
+        }
+        contended_ = contentions_.take(machine_);
+        collect();
+    }
+    void collect() { unfit_ = clients_.collect(index_).unfit; }
+    // The client's next request comes by way of this member, or of another one.
+    enum class Way : std::uint8_t { here, elsewhere };
+    Seq ask(RequestBody body, Way way = Way::here) {
+        const Request request{session_, seq_ = seq_.next(), std::move(body)};
+        if (way == Way::here) say(client_, forward(request));
+        apply(request);
+        return request.seq;
+    }
+    static Acquire acquire(std::string name, LockMode mode = LockMode::exclusive) {
+        Acquire request;
+        request.names.push_back({std::move(name), mode});
+        request.wait = true;
+        return request;
+    }
+    Seq hold(const std::string& name, LockMode mode = LockMode::exclusive) {
+        const auto seq = ask(acquire(name, mode));
+        say(client_, WatchHold{seq});
+        return seq;
+    }
+    void let_another_wait_for(const std::string& name) {
+        name_of_waiter_ = name;
+        apply(Request{SessionId{2}, others_seq_ = others_seq_.next(), acquire(name)});
+    }
+    std::vector<OperationId> contended_holds() const {
+        std::vector<OperationId> holds;
+        for (const auto& one : contended_)
+            holds.push_back(one.hold);
+        return holds;
+    }
+
+    NodeOptions options_;
+    LockMachine machine_;
+    ContentionWatch contentions_;
+    AttachedClients clients_{options_, machine_, contentions_};
+    const ClientId client_{1};
+    const SessionId session_{1};
+    LogIndex index_;
+    Seq seq_;
+    Seq others_seq_;
+    std::string name_of_waiter_;
+    std::vector<Contended> contended_;
+    std::vector<ClientId> unfit_;
+};
+
+TEST_F(AttachedClientsTest, AHoldIsWatchedUntilItIsReleased) {
+    const auto a = hold("a");
+    const auto b = hold("b");
+    EXPECT_FALSE(contentions_.is_empty());
+    ask(Release{a});
+    EXPECT_FALSE(contentions_.is_empty());
+    ask(Release{b});
+    EXPECT_TRUE(contentions_.is_empty());
+}
+
+TEST_F(AttachedClientsTest, AHoldThatIsCancelledIsNotWatched) {
+    ask(Cancel{hold("a")});
+    EXPECT_TRUE(contentions_.is_empty());
+}
+
+TEST_F(AttachedClientsTest, AHoldThatIsReleasedByWayOfAnotherMemberIsWatchedUntilTheNextRenewal) {
+    ask(Release{hold("a")}, Way::elsewhere);
+    EXPECT_FALSE(contentions_.is_empty());
+    apply(Renew{{{session_, 1}}});
+    EXPECT_TRUE(contentions_.is_empty());
+}
+
+// Two renewals, because each examines a thousand.
+TEST_F(AttachedClientsTest, ManyAreExaminedInSeveralRenewals) {
+    std::vector<Seq> holds;
+    for (int i = 0; i < 1'500; ++i)
+        holds.push_back(hold("a" + std::to_string(i)));
+    for (const auto one : holds)
+        ask(Release{one}, Way::elsewhere);
+    apply(Renew{{{session_, 1}}});
+    EXPECT_FALSE(contentions_.is_empty());
+    apply(Renew{{{session_, 2}}});
+    EXPECT_TRUE(contentions_.is_empty());
+}
+
+// The owner of a hold that was not converted has nothing new to hear.
+TEST_F(AttachedClientsTest, AConversionConcernsOneHold) {
+    const auto a = hold("a");
+    const auto b = hold("b");
+    let_another_wait_for("a");
+    EXPECT_THAT(contended_holds(), testing::ElementsAre(OperationId{session_, a}));
+    let_another_wait_for("b");
+    EXPECT_THAT(contended_holds(), testing::ElementsAre(OperationId{session_, b}));
+    ask(Downgrade{a, LockMode::shared});
+    EXPECT_THAT(contended_holds(), testing::ElementsAre(OperationId{session_, a}));
+}
+
+TEST_F(AttachedClientsTest, AConversionByWayOfAnotherMemberIsNoticed) {
+    const auto a = hold("a");
+    let_another_wait_for("a");
+    ask(Downgrade{a, LockMode::shared}, Way::elsewhere);
+    EXPECT_THAT(contended_holds(), testing::ElementsAre(OperationId{session_, a}));
+}
+
+// A request may be sent again, and a hold may have several.
+TEST_F(AttachedClientsTest, TheNewestRequestOfAHoldCounts) {
+    const auto a = hold("a");
+    const Request downgrade{session_, seq_.next(), Downgrade{a, LockMode::shared}};
+    const Request release{session_, seq_.next().next(), Release{a}};
+    say(client_, forward(downgrade));
+    say(client_, forward(release));
+    say(client_, forward(downgrade));
+    say(client_, forward(release));
+    apply(downgrade);
+    EXPECT_FALSE(contentions_.is_empty());
+    apply(release);
+    EXPECT_TRUE(contentions_.is_empty());
+    EXPECT_THAT(unfit_, testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace mortise::core
