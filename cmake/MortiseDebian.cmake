@@ -26,9 +26,15 @@ foreach(component package IN ZIP_LISTS components mortise_packages)
 endforeach()
 
 # Symbols for debuggers are apart in the others; here nothing else would remove them.
-install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
-  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libmortise_testing.a\"
-  COMMAND_ERROR_IS_FATAL ANY)" COMPONENT development)
+set(archives libmortise_testing.a)
+if(MORTISE_CONSOLE)
+  list(APPEND archives libmortise_console.a)
+endif()
+foreach(archive IN LISTS archives)
+  install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${archive}\"
+    COMMAND_ERROR_IS_FATAL ANY)" COMPONENT development)
+endforeach()
 
 # The manual pages and the completions of shells, as the program prints them.
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\"
@@ -80,12 +86,15 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libmortise${mortise_soversion} ${this_version}, libasio-dev (>= 1.22)")
+# Only who links the console needs it; its header is not included.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "libcpp-httplib-dev (>= 0.11)")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "distributed locks - development files
 Mortise is a lock manager that programs embed: each process is a node, and
 the nodes of a cluster agree on who holds a lock through a replicated log.
 
 This package has the headers for C and C++, the files for CMake and
-pkg-config, and a static library that starts clusters in tests.")
+pkg-config, and static libraries: one that starts clusters in tests, and
+one that serves a web page about a node.")
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME mortise)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION admin)
@@ -99,6 +108,7 @@ Mortise is a lock manager that programs embed: each process is a node, and
 the nodes of a cluster agree on who holds a lock through a replicated log.
 
 This package has the mortise program, which shows and changes clusters,
-makes certificates, and runs nodes without an application, and a service
-for systemd that is neither enabled nor started by the installation.")
+makes certificates, and runs nodes without an application, with a web page
+about them, and a service for systemd that is neither enabled nor started by
+the installation.")
 include(CPack)

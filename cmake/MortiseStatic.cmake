@@ -1,5 +1,6 @@
 # The mortise program as one file that needs no shared library, not even that of C: mortise_static.
-# Included by tools/CMakeLists.txt. Its own objects are those of the other program.
+# Included by tools/CMakeLists.txt. Its own objects are those of the other program, but those of the
+# console: Debian has cpp-httplib as a shared library alone.
 set(mortise_archives)
 foreach(name IN ITEMS rocksdb snappy lz4 zstd z bz2 gflags capnp-rpc capnp kj-async kj ssl crypto)
   find_library(MORTISE_ARCHIVE_${name} lib${name}.a REQUIRED)
@@ -7,12 +8,14 @@ foreach(name IN ITEMS rocksdb snappy lz4 zstd z bz2 gflags capnp-rpc capnp kj-as
   list(APPEND mortise_archives ${MORTISE_ARCHIVE_${name}})
 endforeach()
 
-add_executable(mortise_static mortise/main.cpp
-  $<TARGET_OBJECTS:mortise_cli_parts> $<TARGET_OBJECTS:mortise_testing>
+add_executable(mortise_static mortise/main.cpp mortise/without_console.cpp
+  $<FILTER:$<TARGET_OBJECTS:mortise_cli_parts>,EXCLUDE,_console[.]cpp>
+  $<TARGET_OBJECTS:mortise_testing>
   $<TARGET_OBJECTS:mortise_core> $<TARGET_OBJECTS:mortise_driver>
   $<TARGET_OBJECTS:mortise_storage> $<TARGET_OBJECTS:mortise_transport>
   $<TARGET_OBJECTS:mortise_embed>)
-target_include_directories(mortise_static PRIVATE ${PROJECT_SOURCE_DIR})
+target_include_directories(mortise_static PRIVATE
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/embed/include)
 target_link_libraries(mortise_static PRIVATE mortise_build_flags
   -Wl,--start-group ${mortise_archives} -Wl,--end-group)
 # CMake's own -pie would ask for the loader.

@@ -17,6 +17,26 @@ from bare_root import Root, why_not
 
 PACKAGES, TREE, CACHE = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
 NAMES = ("libmortise0", "libmortise-dev", "mortise")
+# A node with the console, and what this answers to a request; only bash is there to ask.
+CONSOLE = """
+export MORTISE_NODE_ID=1 MORTISE_DATA_DIR=/tmp/node MORTISE_LISTEN=127.0.0.1:7401
+export MORTISE_PEER_LIST=1=127.0.0.1:7401
+mortise node --console &
+node=$!
+until mortise status --ready >/dev/null 2>&1; do
+    kill -0 $node && ((tries++ < 60)) || exit 1
+    sleep 0.5
+done
+for path in / /metrics /api/v1/status; do
+    exec 3<>/dev/tcp/127.0.0.1/7480
+    printf 'GET %s HTTP/1.1\\r\\nHost: 127.0.0.1:7480\\r\\nConnection: close\\r\\n\\r\\n' \
+        $path >&3
+    cat <&3
+    exec 3>&-
+done
+kill $node
+wait $node
+"""
 # lintian's tags that are meant; each has its reason.
 MEANT = {
     "initial-upload-closes-no-bugs": "not uploaded to Debian",
@@ -50,7 +70,9 @@ class Content(unittest.TestCase):
             "libmortise0": [r"/usr/lib/[\w-]+/libmortise\.so\.0"],
             "libmortise-dev": [r"/usr/lib/[\w-]+/libmortise\.so", r"/usr/include/mortise\.h",
                                r"/usr/include/mortise/node\.hpp",
+                               r"/usr/include/mortise/console\.hpp",
                                r"/usr/lib/[\w-]+/libmortise_testing\.a",
+                               r"/usr/lib/[\w-]+/libmortise_console\.a",
                                r"/usr/lib/[\w-]+/pkgconfig/mortise\.pc",
                                r"/usr/lib/[\w-]+/cmake/mortise/mortiseConfig\.cmake"],
             "mortise": [r"/usr/bin/mortise", r"/usr/lib/systemd/system/mortise\.service",
@@ -74,6 +96,10 @@ class Content(unittest.TestCase):
         # They are compiled in.
         for library in ("libspdlog", "libfmt", "libtomlplusplus"):
             self.assertNotIn(library, field("libmortise0", "Depends"))
+        # The console is in the program; a program that embeds it links it itself.
+        self.assertIn("libcpp-httplib0.11", field("mortise", "Depends"))
+        self.assertNotIn("httplib", field("libmortise0", "Depends"))
+        self.assertIn("libcpp-httplib-dev", field("libmortise-dev", "Recommends"))
 
     def test_the_symbols_for_debuggers_are_apart(self):
         for name in ("libmortise0", "mortise"):
@@ -121,7 +147,9 @@ class Life(unittest.TestCase):
         self.apt("update")
         # What the packages need stays when they go.
         needs = [name for name in ("adduser", "libasio-dev")]
-        needs += re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:,|$)", field("libmortise0", "Depends"))
+        depends = f'{field("libmortise0", "Depends")}, {field("mortise", "Depends")}'
+        needs += {need for need in re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:,|$)", depends)
+                  if need not in NAMES}
         self.apt("install", *needs)
         before = self.root.files()
 
@@ -147,15 +175,30 @@ class Life(unittest.TestCase):
     def use(self):
         version = field("mortise", "Version").rpartition("-")[0]
         self.assertEqual(self.root.run("mortise", "--version").stdout, f"mortise {version}\n")
-        # The library of C, by a program of this machine's compiler.
+        self.use_libraries()
+        self.use_console()
+        self.root.run("mortise", "demo", timeout=200)
+
+    def use_libraries(self):
+        """In C and in C++, by programs of this machine's compilers."""
         root = self.root.path
         paths = [path.parent for path in root.rglob("mortise.pc")]
         flags = output("pkg-config", "--cflags", "--libs", "mortise",
                        env={**os.environ, "PKG_CONFIG_LIBDIR": str(paths[0])}).split()
-        output("gcc", TREE / "tests/consume/main.c", "-o", root / "tmp/hello",
-               *flags, f"-Wl,-rpath-link,{root}/usr/lib/x86_64-linux-gnu", "-Wl,-z,now")
+        loaded = [f"-Wl,-rpath-link,{root}/usr/lib/x86_64-linux-gnu", "-Wl,-z,now"]
+        output("gcc", TREE / "tests/consume/main.c", "-o", root / "tmp/hello", *flags, *loaded)
         self.assertIn("held consume", self.root.run("/tmp/hello").stdout)
-        self.root.run("mortise", "demo", timeout=200)
+        output("g++", "-std=c++20", TREE / "tests/consume/console.cpp", "-o", root / "tmp/console",
+               f"-L{paths[0].parent}", "-lmortise_console", *flags, "-lcpp-httplib", *loaded)
+        self.assertIn("http://127.0.0.1:", self.root.run("/tmp/console").stdout)
+
+    def use_console(self):
+        done = self.root.run("bash", "-c", CONSOLE)
+        self.assertIn("mortise: console at http://127.0.0.1:7480/\n", done.stderr)
+        self.assertEqual(done.stdout.count("HTTP/1.1 200 OK"), 3, done.stdout)
+        self.assertIn("<title>Mortise console</title>", done.stdout)
+        self.assertRegex(done.stdout, r'(?m)^mortise_ready\{.*\} 1$')
+        self.assertIn('"ready":true', done.stdout)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,14 @@ class Bare(unittest.TestCase):
         self.assertRegex(self.root.run("/bin/mortise", "--version").stdout, r"^mortise \d")
         self.assertIn("demo", self.root.run("/bin/mortise", "--help").stdout)
 
+    def test_it_says_that_it_has_no_console(self):
+        variables = {"MORTISE_NODE_ID": "1", "MORTISE_DATA_DIR": "/tmp/node",
+                     "MORTISE_LISTEN": "127.0.0.1:7401", "MORTISE_PEER_LIST": "1=127.0.0.1:7401"}
+        done = self.root.run("/bin/mortise", "node", "--console", check=False, **variables)
+        self.assertEqual(done.returncode, 64)
+        self.assertRegex(done.stderr, r"\Amortise: .*without the console.*\n\Z")
+        self.assertNotIn("console", self.root.run("/bin/mortise", "node", "--help").stdout)
+
     def test_the_demonstration(self):
         done = self.root.run("/bin/mortise", "demo", timeout=200)
         self.assertIn("verdict: ", done.stdout)

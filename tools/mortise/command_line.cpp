@@ -14,6 +14,7 @@
 
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/manual/command_docs.hpp"
+#include "tools/mortise/node_console.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -21,12 +22,6 @@ namespace mortise::cli {
 namespace {
 
 using Chosen = std::function<ExitCode()>;
-
-#ifdef MORTISE_CONSOLE
-constexpr bool has_console = true;
-#else
-constexpr bool has_console = false;
-#endif
 
 // The parser would read 010 as 8, and a number that is too large as the largest possible one.
 CLI::Validator whole_number(std::uint64_t max) {
@@ -146,22 +141,28 @@ private:
         sub->add_option("--config", node_.config,
                         "The configuration, TOML; without it the environment (MORTISE_...)");
         sub->footer("docs/configuration.md lists the keys, their defaults and ranges.");
-        if (has_console) add_console(*sub);
+        add_console(*sub);
     }
+    // A program without the console knows its options, to say so, and does not show them.
     void add_console(CLI::App& sub) {
         auto* console = sub.add_option("--console", node_.console,
                                        "Serve a web page about the node, ADDRESS:PORT; without an "
                                        "address on 127.0.0.1:7480")
                             ->expected(0, 1)
                             ->default_str("127.0.0.1:7480");
-        sub.add_flag("--console-remote", node_.console_remote,
-                     "Allow an address that other machines reach: there is no password")
-            ->needs(console);
-        sub.add_flag("--console-break", node_.console_break,
-                     "Let the console break locks also there, and if the node has TLS")
-            ->needs(console);
-        add_list(sub, "--console-host", node_.console_hosts,
-                 "A further name by which browsers reach it; may be repeated");
+        auto* remote =
+            sub.add_flag("--console-remote", node_.console_remote,
+                         "Allow an address that other machines reach: there is no password")
+                ->needs(console);
+        auto* breaking =
+            sub.add_flag("--console-break", node_.console_break,
+                         "Let the console break locks also there, and if the node has TLS")
+                ->needs(console);
+        auto* host = add_list(sub, "--console-host", node_.console_hosts,
+                              "A further name by which browsers reach it; may be repeated");
+        if (has_console()) return;
+        for (auto* option : {console, remote, breaking, host})
+            option->group("");
     }
     void add_doctor() {
         auto* sub = add("doctor", "Say what prevents a node from working, and what to do", doctor_);
@@ -311,9 +312,9 @@ private:
             ->check(CLI::Range(1, 36500))
             ->capture_default_str();
     }
-    static void add_list(CLI::App& sub, const std::string& name, std::vector<std::string>& list,
-                         const std::string& does) {
-        sub.add_option(name, list, does)->take_all()->allow_extra_args(false);
+    static CLI::Option* add_list(CLI::App& sub, const std::string& name,
+                                 std::vector<std::string>& list, const std::string& does) {
+        return sub.add_option(name, list, does)->take_all()->allow_extra_args(false);
     }
     void add_cert_init(CLI::App& cert) {
         auto* sub = add_to(cert, "init", "Create the authority of a cluster", cert_init_);

@@ -13,13 +13,11 @@
 
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/exit_code.hpp"
+#include "tools/mortise/node_console.hpp"
 #include "tools/mortise/port_owner.hpp"
 #include "tools/mortise/service_manager.hpp"
 #include "tools/mortise/signals.hpp"
 #include <mortise/config.hpp>
-#ifdef MORTISE_CONSOLE
-#include <mortise/console.hpp>
-#endif
 #include <mortise/escaped.hpp>
 #include <mortise/node.hpp>
 
@@ -159,30 +157,19 @@ void announce(const Status& status) {
     std::cout.clear();  // the node stops if its line cannot be printed
 }
 
-#ifdef MORTISE_CONSOLE
-// Its address is reported on stderr: stdout has one line, when the node is ready.
-std::optional<Console> open_console(const NodeCommand& command, const Config& config, Node& node) {
-    if (!command.console) return std::nullopt;
-    ConsoleOptions options;
-    options.listen = command.console->empty() ? options.listen : *command.console;
-    options.allow_remote = command.console_remote;
-    if (command.console_break) options.allow_break = true;
-    options.hosts = command.console_hosts;
-    options.tls = config.tls;
-    options.log = config.log;
-    Console console{node, std::move(options)};
-    std::cerr << "mortise: console at " << console.url() << std::endl;
-    return console;
+// It is refused before anything of the node is opened.
+void refuse_missing_console(const NodeCommand& command) {
+    if (command.console && !has_console())
+        throw Failure{
+            ExitCode::usage,
+            "--console: this program was built without the console, as the static one is; "
+            "the program of the Debian package has it"};
 }
-#else
-std::optional<int> open_console(const NodeCommand&, const Config&, const Node&) {
-    return std::nullopt;
-}
-#endif
 
 }  // namespace
 
 ExitCode run(const NodeCommand& command) {
+    refuse_missing_console(command);
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     const Files files{command.config};
     NodeSignals signals;

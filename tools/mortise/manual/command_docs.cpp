@@ -99,8 +99,10 @@ OptionDoc option_doc_of(const CLI::Option& option) {
     return doc;
 }
 
-bool is_hidden(const CLI::App& command) {
-    return command.get_group().empty();
+// Of a command or an option.
+template <class Described>
+bool is_hidden(const Described& described) {
+    return described.get_group().empty();
 }
 
 class HelpFormatter final : public CLI::FormatterBase {
@@ -119,7 +121,8 @@ CommandDoc doc_of(const CLI::App& command) {
     doc.purpose = command.get_description();
     doc.notes = command.get_footer();
     doc.needs_command = command.get_require_subcommand_min() > 0;
-    for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
+    for (const auto* option :
+         command.get_options([](const CLI::Option* option) { return !is_hidden(*option); }))
         (option->get_positional() ? doc.arguments : doc.options).push_back(option_doc_of(*option));
     for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; }))
         if (!is_hidden(*below)) doc.commands.push_back(doc_of(*below));

@@ -1,0 +1,30 @@
+// A program with the console: it links mortise::console.
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "tools/mortise/node_console.hpp"
+#include <mortise/console.hpp>
+
+namespace mortise::cli {
+
+bool has_console() {
+    return true;
+}
+
+// Its address is reported on stderr: stdout has one line, when the node is ready.
+OpenConsole open_console(const NodeCommand& command, const Config& config, Node& node) {
+    if (!command.console) return nullptr;
+    ConsoleOptions options;
+    options.listen = command.console->empty() ? options.listen : *command.console;
+    options.allow_remote = command.console_remote;
+    if (command.console_break) options.allow_break = true;
+    options.hosts = command.console_hosts;
+    options.tls = config.tls;
+    options.log = config.log;
+    auto console = std::make_shared<Console>(node, std::move(options));
+    std::cerr << "mortise: console at " << console->url() << std::endl;
+    return console;
+}
+
+}  // namespace mortise::cli
