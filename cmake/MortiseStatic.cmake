@@ -10,7 +10,7 @@ endforeach()
 
 add_executable(mortise_static mortise/main.cpp mortise/without_console.cpp
   $<FILTER:$<TARGET_OBJECTS:mortise_cli_parts>,EXCLUDE,_console[.]cpp>
-  $<TARGET_OBJECTS:mortise_testing>
+  $<TARGET_OBJECTS:mortise_testing> $<TARGET_OBJECTS:mortise_json_form>
   $<TARGET_OBJECTS:mortise_core> $<TARGET_OBJECTS:mortise_driver>
   $<TARGET_OBJECTS:mortise_storage> $<TARGET_OBJECTS:mortise_transport>
   $<TARGET_OBJECTS:mortise_embed>)

@@ -137,6 +137,18 @@ class Cluster:
         self.directory.cleanup()
 
 
+def full_pipe():
+    """Its ends; whoever writes into it waits."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    for piece in (4096, 1):
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, b"x" * piece)
+    os.set_blocking(writer, True)
+    return reader, writer
+
+
 def wait_until(condition):
     end = time.monotonic() + PATIENCE
     while not condition():

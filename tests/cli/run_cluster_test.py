@@ -1,14 +1,17 @@
 """`mortise run` against a cluster of three processes."""
 
+import contextlib
 import json
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
-from program import (OK, PROGRAM, TAKEN, UNAVAILABLE, USAGE, Cluster, environment, free_ports, run,
-                     wait_until)
+from program import (OK, PROGRAM, TAKEN, UNAVAILABLE, USAGE, Cluster, config_text, environment,
+                     free_ports, run, wait_until)
 
 LOST = 76
 NAME = "jobs/nightly"
@@ -126,21 +129,103 @@ class Run(unittest.TestCase):
         self.assertEqual(result.returncode, TAKEN)
         self.assertEqual(self.run_command(shell("true"), "--wait", "30s").returncode, OK)
 
+    def test_without_a_grace_it_runs_for_longer_than_a_lease(self):
+        result = self.run_command(shell("sleep 4; echo done"), "--grace", "0s")
+        self.assertEqual((result.returncode, result.stdout), (OK, "done\n"), result.stderr)
+
+    def test_a_short_max_hold_has_a_shorter_grace(self):
+        result = run("run", "--lock", NAME, "--max-hold", "2s", *self.cluster.peers(), "--",
+                     *shell("sleep 0.5; echo done"))
+        self.assertEqual((result.returncode, result.stdout), (OK, "done\n"), result.stderr)
+
+    def test_a_waiter_that_was_stopped_waits_anew(self):
+        holder = self.start(shell("echo runs; sleep 1000"))
+        holder.stdout.readline()
+        waiter = subprocess.Popen(
+            [PROGRAM, "run", "--lock", NAME, "--ttl", "1s", *self.cluster.peers(), "--", "echo",
+             "now"], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, waiter)
+        wait_until(lambda: self.lock()["waiters"])
+        waiter.send_signal(signal.SIGSTOP)
+        wait_until(lambda: not self.lock()["waiters"])
+        waiter.send_signal(signal.SIGCONT)
+        wait_until(lambda: self.lock()["waiters"])
+        holder.send_signal(signal.SIGTERM)
+        self.assertEqual(waiter.wait(60), OK, waiter.stderr.read())
+        self.assertEqual(waiter.stdout.read(), "now\n")
+
+    @contextlib.contextmanager
+    def frozen(self):
+        for member in self.cluster.processes:
+            member.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for member in self.cluster.processes:
+                member.send_signal(signal.SIGCONT)
+
+    def test_a_cluster_that_is_away_is_not_a_lock_that_others_have(self):
+        holder = self.start(shell("echo runs; sleep 1000"))
+        holder.stdout.readline()
+        for asked_to_end, code in ((False, UNAVAILABLE), (True, 128 + signal.SIGINT)):
+            with self.subTest(code=code):
+                waiter = self.start(shell("echo runs"), "--wait", "3s")
+                wait_until(lambda: self.lock()["waiters"])
+                with self.frozen():
+                    time.sleep(2.9 if asked_to_end else 0)
+                    began = time.monotonic()
+                    if asked_to_end:
+                        waiter.send_signal(signal.SIGINT)
+                    self.assertEqual(waiter.wait(60), code, waiter.stderr.read())
+                    self.assertLess(time.monotonic() - began, 3 if asked_to_end else 6)
+        holder.send_signal(signal.SIGTERM)
+
+    def test_it_ends_after_its_command_although_the_cluster_is_away(self):
+        process = self.start(shell("echo runs; sleep 0.5; exit 3"))
+        process.stdout.readline()
+        with self.frozen():
+            began = time.monotonic()
+            self.assertEqual(process.wait(60), 3)
+            self.assertLess(time.monotonic() - began, 5)
+
+    # The commands do not compare the name of the cluster.
+    def test_a_cluster_may_have_any_name(self):
+        with tempfile.TemporaryDirectory(prefix="mortise-cli-test-") as directory:
+            ports = free_ports(1)
+            config = Path(directory) / "node.toml"
+            config.write_text(config_text(1, ports, directory, cluster='"orders"'),
+                              encoding="utf-8")
+            node = subprocess.Popen([PROGRAM, "node", "--config", config], env=environment(),
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            try:
+                node.stdout.readline()
+                words = ["run", "--lock", NAME, "--timeout", "2s"]
+                peer = ["--peer", f"127.0.0.1:{ports[0]}"]
+                for words, variables, code in (
+                        ([*words, *peer], {}, OK),
+                        (words, {"MORTISE_PEER_LIST": f"1=127.0.0.1:{ports[0]}"}, OK),
+                        ([*words, "--config", config], {}, OK),
+                        ([*words, *peer], {"MORTISE_CLUSTER": "orders"}, OK),
+                        ([*words, *peer], {"MORTISE_CLUSTER": "bills"}, UNAVAILABLE)):
+                    with self.subTest(words=words, variables=variables):
+                        result = run(*words, "--", "true", **variables)
+                        self.assertEqual(result.returncode, code, result.stderr)
+            finally:
+                node.kill()
+                node.wait()
+                node.stdout.close()
+
     # Nobody can renew, and nobody can grant the lock to others either.
     def test_without_the_cluster_the_command_ends_before_the_lock_is_free(self):
         process = self.start(
             shell('trap "date +%s.%N" TERM; echo $$; while :; do sleep 0.02; done'))
         command = int(process.stdout.readline())
-        for member in self.cluster.processes:
-            member.send_signal(signal.SIGSTOP)
-        stopped = time.time()
-        try:
+        with self.frozen():
+            stopped = time.time()
             wait_until(lambda: is_gone(command))
             ended = time.time()
             self.assertEqual(process.wait(30), LOST)
-        finally:
-            for member in self.cluster.processes:
-                member.send_signal(signal.SIGCONT)
         asked = float(process.stdout.readline())
         # The shell tells that its own command was terminated.
         said = [line for line in process.stderr if line.startswith("mortise: ")]
@@ -166,7 +251,9 @@ class Run(unittest.TestCase):
                 (["--lock", "", "--", "make"], "a name has 1 to 512 bytes"),
                 (["--lock", NAME, "--wait", "10", "--", "make"], '--wait: "10" is not a duration'),
                 (["--lock", NAME, "--grace", "5s", "--", "make"],
-                 "--grace: 5s is not less than half of the session TTL, which is 10s")):
+                 "--grace: 5s is not less than half of the session TTL, which is 10s"),
+                (["--lock", NAME, "--max-hold", "2s", "--grace", "2s", "--", "make"],
+                 "--grace: 2s is not less than --max-hold, which is 2s")):
             with self.subTest(words=words):
                 result = run("run", "--peer", "127.0.0.1:1", *words)
                 self.assertEqual(result.returncode, USAGE, result.stderr)

@@ -4,14 +4,17 @@ import contextlib
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
-import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
 
-RUN_HERE = os.path.abspath(sys.argv.pop(1))
+from program import PROGRAM as RUN_HERE
+from program import full_pipe
+
 PATIENCE = 30
 BUSY, LOST = 75, 76
 
@@ -125,6 +128,44 @@ class Run(unittest.TestCase):
         self.assertEqual(process.wait(PATIENCE), LOST)
         wait_until(lambda: not is_alive(child))
 
+    # The grace begins at once, and its line has no room.
+    def test_a_broken_lock_ends_the_command_although_nobody_reads_what_is_said(self):
+        reader, writer = full_pipe()
+        self.addCleanup(os.close, reader)
+        process = subprocess.Popen(
+            words_of(shell("echo $$; exec sleep 1000"), how="broken", max_hold="20s",
+                     grace="19900ms"),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+        os.close(writer)
+        process.stderr = open(os.devnull, encoding="utf-8")
+        self.addCleanup(self.end, process)
+        command = int(process.stdout.readline())
+        began = time.monotonic()
+        wait_until(lambda: not is_alive(command))
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(process.wait(PATIENCE), LOST)
+
+    # It has the user id 0 in every respect, as with sudo.
+    @unittest.skipIf(os.geteuid() != 0, "only root makes a program that becomes another user")
+    def test_a_command_that_is_another_user_cannot_be_killed(self):
+        with tempfile.TemporaryDirectory(prefix="mortise-run-test-") as directory:
+            os.chmod(directory, 0o755)
+            run_here, becomes_root = (shutil.copy(program, directory)
+                                      for program in (RUN_HERE, shutil.which("setpriv")))
+            os.chmod(becomes_root, 0o4755)
+            words = [run_here, *words_of([becomes_root, "--reuid=0", "sleep", "4"], max_hold="1s",
+                                         how="broken")[1:]]
+            process = subprocess.Popen(words, user=65534, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(self.end, process)
+            said = next(line for line in process.stderr if line.startswith("mortise: "))
+            self.assertIn("the lock is lost, and the command cannot be killed: "
+                          "it runs as another user", said)
+            self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(PATIENCE), LOST)
+
     def test_whoever_stops_the_supervisor_does_not_stop_the_end_of_the_lease(self):
         process = self.start(shell("echo $$; sleep 1000"), max_hold="2s")
         command = int(process.stdout.readline())
@@ -154,6 +195,12 @@ class Run(unittest.TestCase):
                 self.assertEqual(process.wait(PATIENCE), code)
                 self.assertNotIn("mortise: ", process.stderr.read())
 
+    def test_a_command_that_is_stopped_is_asked_to_end(self):
+        process = self.start(shell("kill -STOP $$; sleep 1000"))
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGTERM)
+
     def test_a_signal_ends_the_wait_for_the_lock(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number=number):
@@ -171,22 +218,45 @@ class Run(unittest.TestCase):
         self.assertTrue(int(process.stdout.split()[1], 16) & 1 << signal.SIGINT - 1)
 
 
+def stop_and_tell(job, changes):
+    """What a shell does for its job: it tells each change, and nothing else."""
+    while True:
+        _, status = os.waitpid(job, os.WUNTRACED)
+        os.write(changes, b"%d\n" % status)
+        if not os.WIFSTOPPED(status):
+            os._exit(0)
+
+
 class RunAtATerminal(unittest.TestCase):
-    """The terminal is the controlling one; the supervisor leads its session."""
+    """The terminal is the controlling one. A process like a shell leads its session."""
 
     def start(self, script, **options):
         words = words_of(shell(script), **options)
+        changes, tell = os.pipe()
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execv(words[0], words)
+            job = os.fork()
+            if job == 0:
+                os.setpgid(0, 0)
+                signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+                os.tcsetpgrp(0, os.getpid())
+                signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+                os.execv(words[0], words)
+            os.write(tell, b"%d\n" % job)
+            stop_and_tell(job, tell)
+        os.close(tell)
+        self.changes = os.fdopen(changes, encoding="utf-8")
+        self.terminal, self.seen = terminal, b""
+        self.pid = int(self.changes.readline())
         self.addCleanup(self.reap, pid, terminal)
-        self.pid, self.terminal, self.seen = pid, terminal, b""
 
     def reap(self, pid, terminal):
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+        for each in (self.pid, pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        os.waitpid(pid, 0)
         os.close(terminal)
+        self.changes.close()
 
     def expect(self, text):
         end = time.monotonic() + PATIENCE
@@ -197,15 +267,10 @@ class RunAtATerminal(unittest.TestCase):
                 self.seen += os.read(self.terminal, 4096)
         self.seen = self.seen.split(text, 1)[1]
 
-    def state(self, options=0):
+    def state(self):
         """Its next change."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            pid, status = os.waitpid(self.pid, os.WNOHANG | options)
-            if pid == self.pid:
-                return status
-            time.sleep(0.02)
-        raise TimeoutError("waited in vain")
+        self.assertTrue(select.select([self.changes], [], [], PATIENCE)[0], "waited in vain")
+        return int(self.changes.readline())
 
     def test_the_interrupt_key_reaches_the_command(self):
         self.start('trap "echo interrupted; exit 3" INT; echo runs; while :; do sleep 0.05; done')
@@ -225,7 +290,7 @@ class RunAtATerminal(unittest.TestCase):
 
     def stop_and_continue(self):
         os.write(self.terminal, b"\x1a")
-        self.assertTrue(os.WIFSTOPPED(self.state(os.WUNTRACED)))
+        self.assertTrue(os.WIFSTOPPED(self.state()))
         os.kill(self.pid, signal.SIGCONT)
 
     def test_the_stop_key_stops_both(self):
@@ -249,11 +314,36 @@ class RunAtATerminal(unittest.TestCase):
         self.start("echo runs; sleep 1; sleep 1000; echo done", max_hold="4s")
         self.expect(b"runs")
         os.write(self.terminal, b"\x1a")
-        self.assertTrue(os.WIFSTOPPED(self.state(os.WUNTRACED)))
+        self.assertTrue(os.WIFSTOPPED(self.state()))
         time.sleep(4.5)
         os.kill(self.pid, signal.SIGCONT)
         self.assertEqual(os.waitstatus_to_exitcode(self.state()), LOST)
         self.assertNotIn(b"done", self.seen)
+
+
+class RunAsTheLeaderOfASession(unittest.TestCase):
+    """As by `ssh -t`: nobody would continue it."""
+
+    def test_the_stop_key_has_no_effect(self):
+        words = words_of(shell("echo runs; sleep 2; echo done; exit 3"))
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(words[0], words)
+        self.addCleanup(os.close, terminal)
+        seen = b""
+        while b"runs" not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, b"\x1a")
+        end = time.monotonic() + PATIENCE
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        while ended == 0 and time.monotonic() < end:
+            time.sleep(0.05)
+            ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended == 0:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self.assertEqual(ended, pid)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 3)
 
 
 if __name__ == "__main__":

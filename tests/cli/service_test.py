@@ -113,6 +113,14 @@ class Service(unittest.TestCase):
                 self.end(node)
                 self.assertEqual(self.errors.read_text(encoding="utf-8").count(said), 1)
 
+    def test_a_manager_that_was_away_for_a_while_is_told_the_rest(self):
+        node = self.start(str(self.directory / "notify"))
+        said = "mortise: cannot tell the service manager at NOTIFY_SOCKET="
+        wait_until(lambda: said in self.errors.read_text(encoding="utf-8"))
+        manager = self.manager()
+        self.end(node)
+        manager.until(STOPPING="1")
+
     def test_a_manager_that_reads_nothing_delays_the_end_by_seconds_at_most(self):
         manager = self.manager()
         node = self.start(str(self.directory / "notify"))

@@ -12,8 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
-from program import (OK, PROGRAM, WITH_TLS, Cluster, config_text, environment, free_ports, run,
-                     wait_until)
+from program import (OK, PROGRAM, WITH_TLS, Cluster, config_text, environment, free_ports,
+                     full_pipe, run, wait_until)
 
 
 class Signals(unittest.TestCase):
@@ -62,6 +62,33 @@ class Signals(unittest.TestCase):
     def end(self, node):
         node.send_signal(signal.SIGTERM)
         self.assertEqual(node.wait(60), OK, self.errors.read_text(encoding="utf-8"))
+
+    def test_it_ends_although_nobody_reads_what_it_says(self):
+        """It is not ready, which it says after two seconds."""
+        ports = free_ports(3)
+        self.config.write_text(config_text(1, ports, self.directory), encoding="utf-8")
+        reader, writer = full_pipe()
+        self.addCleanup(os.close, reader)
+        node = subprocess.Popen([PROGRAM, "node", "--config", self.config], env=environment(),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer)
+        os.close(writer)
+        self.addCleanup(self.kill, node)
+        time.sleep(3)
+        node.send_signal(signal.SIGTERM)
+        self.assertEqual(node.wait(10), OK)
+
+    def test_a_node_without_a_program_says_that_it_is_of_no_use_as_a_client(self):
+        config = self.directory / "client.toml"
+        config.write_text(f'role = "client"\n[[peer]]\nid = 1\naddress = "127.0.0.1:{self.port}"\n',
+                          encoding="utf-8")
+        node = subprocess.Popen([PROGRAM, "node", "--config", config], env=environment(),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(node.stderr.close)
+        self.addCleanup(self.kill, node)
+        self.assertIn("no program uses it", node.stderr.readline())
+        node.send_signal(signal.SIGTERM)
+        self.assertEqual(node.wait(60), OK)
 
     def test_sighup_has_a_daemon_read_its_files_again(self):
         node = self.start()

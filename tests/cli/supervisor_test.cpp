@@ -19,6 +19,7 @@ struct InWords {
     std::string operator()(const run_effect::SendSignal& signal) const {
         return "send " + std::to_string(signal.number);
     }
+    std::string operator()(const run_effect::Kill& /*kill*/) const { return "kill"; }
     std::string operator()(const run_effect::GiveTerminal& /*give*/) const { return "give"; }
     std::string operator()(const run_effect::TakeTerminal& /*take*/) const { return "take"; }
     std::string operator()(const run_effect::StopOurselves& stop) const {
@@ -55,7 +56,7 @@ protected:
     std::string exited(int code) { return words(supervisor_.ended({false, code}, 10s)); }
 
     const std::string asked_ = send(SIGTERM) + ", " + send(SIGCONT) + ", say";
-    const std::string killed_ = send(SIGKILL) + ", say";
+    const std::string killed_ = "kill";
     Supervisor supervisor_{2s};
 };
 
@@ -98,13 +99,23 @@ TEST_F(SupervisorOfACommand, DoesNotKnowWhetherItEndedInTime) {
 }
 
 TEST_F(SupervisorOfACommand, WaitsNoLongerThanTheLeaseAllows) {
-    EXPECT_EQ(supervisor_.look_after(10s), 8s);
+    EXPECT_EQ(supervisor_.look_after(4s), 2s);
+    EXPECT_EQ(supervisor_.look_after(3s), 1s);
     EXPECT_EQ(supervisor_.look_after(1s), 0s);
     EXPECT_EQ(clock(1s), asked_);
     EXPECT_EQ(supervisor_.look_after(1s), 1s);
     EXPECT_EQ(supervisor_.look_after(-1s), 0s);
     EXPECT_EQ(clock(0s), killed_);
     EXPECT_EQ(supervisor_.look_after(0s), never);
+}
+
+// The guard kills it at the end that it knows, so it must be told of a renewal long before.
+TEST_F(SupervisorOfACommand, LooksForARenewalAtHalfOfTheLease) {
+    EXPECT_EQ(supervisor_.look_after(10s), 5s);
+    Supervisor without_grace{0s};
+    EXPECT_EQ(words(without_grace.granted(3s)), "start");
+    EXPECT_EQ(without_grace.look_after(3s), 1500ms);
+    EXPECT_EQ(without_grace.look_after(0s), 0s);
 }
 
 TEST_F(SupervisorOfACommand, PassesSignalsOn) {
@@ -138,6 +149,40 @@ TEST_F(SupervisorOfACommand, StopsAloneIfTheTerminalHasToldTheOthers) {
 TEST_F(SupervisorOfACommand, WaitsInTheBackgroundForTheTerminal) {
     EXPECT_EQ(stopped(SIGTTIN, Terminal::others), send(SIGSTOP) + ", take, stop");
     EXPECT_EQ(signalled(SIGCONT), "give, " + send(SIGCONT));
+}
+
+// As the kernel ignores the key for an orphaned process group.
+TEST_F(SupervisorOfACommand, ContinuesIfTheStopKeyStopsNobody) {
+    EXPECT_EQ(stopped(SIGTTOU, Terminal::ours), "give, " + send(SIGCONT));
+    EXPECT_EQ(stopped(SIGTSTP, Terminal::ours), send(SIGSTOP) + ", take, stop all");
+    EXPECT_EQ(words(supervisor_.not_stopped(10s)), "give, " + send(SIGCONT));
+    EXPECT_EQ(words(supervisor_.not_stopped(10s)), "");
+    EXPECT_EQ(stopped(SIGTSTP, Terminal::ours), send(SIGSTOP) + ", take, stop all");
+    EXPECT_EQ(words(supervisor_.not_stopped(0s)), killed_);
+}
+
+// It would ask for the terminal again and again.
+TEST_F(SupervisorOfACommand, IsNotContinuedWithoutTheTerminalOfOthers) {
+    EXPECT_EQ(stopped(SIGTTIN, Terminal::others), send(SIGSTOP) + ", take, stop");
+    EXPECT_EQ(words(supervisor_.not_stopped(10s)), "");
+    EXPECT_EQ(signalled(SIGTERM), send(SIGTERM) + ", " + send(SIGCONT));
+}
+
+TEST_F(SupervisorOfACommand, ReceivesARequestToEndAlsoWhenItIsStopped) {
+    EXPECT_EQ(stopped(SIGSTOP, Terminal::none), "");
+    EXPECT_EQ(signalled(SIGUSR1), send(SIGUSR1));
+    EXPECT_EQ(signalled(SIGTERM), send(SIGTERM) + ", " + send(SIGCONT));
+    EXPECT_EQ(signalled(SIGTERM), send(SIGTERM));
+}
+
+TEST_F(SupervisorOfACommand, IsNotWaitedForIfItIsAnotherUser) {
+    EXPECT_EQ(clock(0s), killed_);
+    EXPECT_EQ(words(supervisor_.kill_sent(0)), "say");
+    EXPECT_EQ(signalled(SIGINT), "");
+    EXPECT_EQ(words(supervisor_.kill_sent(EPERM)), "say");
+    EXPECT_EQ(signalled(SIGUSR1), "");
+    EXPECT_EQ(signalled(SIGINT), "finish 76");
+    EXPECT_EQ(exited(0), "");
 }
 
 TEST_F(SupervisorOfACommand, LeavesAStopAloneThatNobodyWouldEnd) {

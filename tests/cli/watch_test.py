@@ -9,7 +9,7 @@ import time
 import unittest
 
 from program import (HOLDER, OK, PROGRAM, READER_GONE, UNAVAILABLE, USAGE, Cluster, environment,
-                     free_ports, run, wait_until)
+                     free_ports, full_pipe, run, wait_until)
 
 
 class Output:
@@ -56,6 +56,20 @@ class Watch(unittest.TestCase):
     def events(self, process, count):
         wait_until(lambda: len(process.output.lines) >= count)
         return [json.loads(line) for line in process.output.lines]
+
+    def test_a_signal_ends_it_although_nobody_reads(self):
+        self.start_cluster()
+        reader, writer = full_pipe()
+        self.addCleanup(os.close, reader)
+        process = subprocess.Popen([PROGRAM, "watch", *self.cluster.peers()], env=environment(),
+                                   stdout=writer, stderr=subprocess.PIPE, text=True)
+        os.close(writer)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(5), OK)
 
     def test_it_shows_the_state_and_then_each_change(self):
         self.start_cluster()

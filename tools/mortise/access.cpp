@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 namespace mortise::cli {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // The value without blanks and line ends around it, as a node reads it.
 std::filesystem::path variable(const char* name) {
@@ -47,12 +50,14 @@ TlsConfig tls_of(const Access& access) {
     return tls;
 }
 
-// A certificate names its cluster, which the configuration of a node has to repeat.
+// A certificate names its cluster, which the configuration of a node has to repeat. Empty: nothing
+// names it.
 std::string cluster_of(const TlsConfig& tls) {
+    if (!tls.is_set()) return variable("MORTISE_CLUSTER").string();
     for (const auto& certificate : read_certificates(tls.certificate)) {
         if (!certificate.cluster.empty()) return certificate.cluster;
     }
-    return Config{}.cluster;
+    return variable("MORTISE_CLUSTER").string();
 }
 
 // With a TTL that is shorter than usual, the other times that are compared with it are shorter too.
@@ -80,6 +85,17 @@ std::vector<std::string> addresses_of(const Access& access) {
                       "which cluster? give --peer HOST:PORT or --config FILE, or set "
                       "MORTISE_PEER_LIST"};
     return addresses;
+}
+
+// A member of an earlier version does not tell the name.
+std::string or_default(const std::string& cluster) {
+    return cluster.empty() ? Config{}.cluster : cluster;
+}
+
+MemberReport report_of(const std::string& address, const TlsConfig& tls) {
+    constexpr Duration glance = std::chrono::seconds{1};
+    auto remote = tls.is_set() ? Remote{{address}, glance, tls} : Remote{{address}, glance};
+    return remote.status().front();
 }
 
 [[noreturn]] void fail_duration(const char* option, const std::string& text, const char* problem) {
@@ -121,11 +137,28 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     }
     config.role = Role::client;
     config.tls = tls_of(access);
-    if (config.tls.is_set() && !access.config) config.cluster = cluster_of(config.tls);
+    if (!access.config) config.cluster = cluster_of(config.tls);
     for (auto& address : addresses_of(access))
         config.peers.push_back({config.peers.size() + 1, std::move(address)});
     if (!ttl.empty()) set_ttl(config.timing, duration_of("--ttl", ttl));
     return config;
+}
+
+std::string cluster_of_members(const Config& config, Clock::time_point until,
+                               const std::stop_token& cancel) {
+    std::string problem;
+    while (!cancel.stop_requested()) {
+        for (const auto& peer : config.peers) {
+            if (cancel.stop_requested()) break;
+            const auto report = report_of(peer.address, config.tls);
+            if (!report.error) return or_default(report.status.cluster);
+            problem = reason_of(report);
+        }
+        if (until <= Clock::now())
+            throw Failure{ExitCode::unavailable, "the cluster cannot be reached: " + problem};
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
+    return Config{}.cluster;
 }
 
 void nobody_answered(std::string_view reason) {

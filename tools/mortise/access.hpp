@@ -1,6 +1,8 @@
 // How the commands that query a cluster from outside reach it.
 #pragma once
 
+#include <chrono>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,8 +16,14 @@ namespace mortise::cli {
 
 [[nodiscard]] Remote remote_of(const Access& access);
 // The configuration of a client node. `ttl` is that of its session, as typed; empty: that of
-// --config, or the default.
+// --config, or the default. `cluster` is empty if neither --config, a certificate nor
+// MORTISE_CLUSTER names it: then cluster_of_members() does.
 [[nodiscard]] Config client_config_of(const Access& access, const std::string& ttl);
+// The name that the first member to answer has for its cluster. Asks until then; throws Failure if
+// no member answers. After a stop it returns any name.
+[[nodiscard]] std::string cluster_of_members(const Config& config,
+                                             std::chrono::steady_clock::time_point until,
+                                             const std::stop_token& cancel);
 // Throws Failure, which names the option, if that is not a duration.
 [[nodiscard]] Duration duration_of(const char* option, const std::string& text);
 [[noreturn]] void nobody_answered(std::string_view reason);

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -11,10 +10,13 @@
 #include <system_error>
 #include <utility>
 
+#include <unistd.h>
+
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/node_console.hpp"
 #include "tools/mortise/port_owner.hpp"
+#include "tools/mortise/say.hpp"
 #include "tools/mortise/service_manager.hpp"
 #include "tools/mortise/signals.hpp"
 #include <mortise/config.hpp>
@@ -38,8 +40,8 @@ bool is_settled(Node& node) {
 void warn_about_two_addresses(const Config& config) {
     for (const auto& peer : config.peers) {
         if (peer.id == config.own_id() && peer.address != config.listen)
-            std::cerr << "mortise: listening on " << escaped(config.listen) << ", peers are told "
-                      << escaped(peer.address) << std::endl;
+            say("listening on " + escaped(config.listen) + ", peers are told " +
+                escaped(peer.address));
     }
 }
 
@@ -54,7 +56,7 @@ public:
         } else if (Clock::now() - since_ >= patience) {
             if (told_.size() >= reasons_max) told_.clear();
             if (told_.insert(status.why_not_ready).second)
-                std::cerr << "mortise: not ready: " << escaped(status.why_not_ready) << std::endl;
+                say("not ready: " + escaped(status.why_not_ready));
         }
     }
 
@@ -116,9 +118,7 @@ public:
     }
 
 private:
-    static void tell(const std::string& line) {
-        std::cerr << "mortise: SIGHUP: " << line << std::endl;
-    }
+    static void tell(const std::string& line) { say("SIGHUP: " + line); }
     static void take_certificates(Node& node) {
         try {
             node.reload_tls();
@@ -148,13 +148,18 @@ private:
 };
 
 void announce(const Status& status) {
-    std::cout << "mortise: node " << status.id << " of cluster " << escaped(status.cluster)
-              << " is ready";
-    if (!status.address.empty()) std::cout << ", listening on " << status.address;
-    std::cout << std::endl;
-    if (std::cout) return;
-    std::cerr << "mortise: cannot write to standard output" << std::endl;
-    std::cout.clear();  // the node stops if its line cannot be printed
+    auto line =
+        "mortise: node " + std::to_string(status.id) + " of cluster " + escaped(status.cluster);
+    line += " is ready";
+    if (!status.address.empty()) line += ", listening on " + status.address;
+    if (!write_at_once(STDOUT_FILENO, line + "\n")) say("cannot write to standard output");
+}
+
+// It is allowed, for a program that is told its configuration by others; but nothing uses it.
+void warn_about_a_client(const Config& config) {
+    if (config.role == Role::client)
+        say("role = \"client\": this node only holds locks for a program, and no program uses it; "
+            "mortise run executes a command with a lock");
 }
 
 // It is refused before anything of the node is opened.
@@ -178,6 +183,7 @@ ExitCode run(const NodeCommand& command) {
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);
+    warn_about_a_client(config);
     Waiting waiting;
     bool announced = false;
     for (auto asked = signals.wait_for(glance); asked != NodeSignals::Asked::end;

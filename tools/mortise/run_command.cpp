@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ namespace mortise::cli {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr Duration call_timeout_max = std::chrono::seconds{1};
 constexpr std::size_t label_bytes_max = 256;
 constexpr std::size_t name_bytes_max = 512;
 
@@ -44,15 +48,20 @@ RunLock lock_of(const RunCommand& command) {
 }
 
 // A hold is renewed when half of the TTL is left at the latest, so a longer time of grace would end
-// every command.
-Duration grace_of(const RunCommand& command, Duration ttl) {
-    const auto whole = ttl.to_nanoseconds();
-    const auto grace = time_or("--grace", command.grace, whole / 4);
-    if (grace.to_nanoseconds() < whole / 2) return grace;
-    throw Failure{ExitCode::usage, "--grace: " + to_string(grace) +
-                                       " is not less than half of the session TTL, "
-                                       "which is " +
-                                       to_string(ttl)};
+// every command. One that is as long as the hold may last would end it before it did anything.
+Duration grace_of(const RunCommand& command, Duration ttl, Duration max_hold) {
+    const auto grace =
+        time_or("--grace", command.grace, std::min(ttl, max_hold).to_nanoseconds() / 4);
+    if (grace.to_nanoseconds() >= ttl.to_nanoseconds() / 2)
+        throw Failure{ExitCode::usage, "--grace: " + to_string(grace) +
+                                           " is not less than half of the session TTL, "
+                                           "which is " +
+                                           to_string(ttl)};
+    if (grace >= max_hold && !command.grace.empty())
+        throw Failure{ExitCode::usage, "--grace: " + to_string(grace) +
+                                           " is not less than --max-hold, which is " +
+                                           to_string(max_hold)};
+    return grace;
 }
 
 void check(const RunCommand& command) {
@@ -68,11 +77,10 @@ void check(const RunCommand& command) {
 
 // Without a limit for the wait, a cluster that cannot be reached would look like a lock that others
 // have.
-void wait_ready(Node& node, const std::string& timeout, const std::stop_token& cancel) {
+void wait_ready(Node& node, Clock::time_point until, const std::stop_token& cancel) {
     constexpr auto glance = std::chrono::milliseconds{100};
-    const auto until = std::chrono::steady_clock::now() + duration_of("--timeout", timeout);
     while (!cancel.stop_requested()) {
-        const auto now = std::chrono::steady_clock::now();
+        const auto now = Clock::now();
         if (node.wait_ready(std::min(until, now + glance))) return;
         if (now < until) continue;
         throw Failure{ExitCode::unavailable,
@@ -84,18 +92,25 @@ void wait_ready(Node& node, const std::string& timeout, const std::stop_token& c
 
 ExitCode run(const RunCommand& command) {
     check(command);
-    const auto lock = lock_of(command);
+    auto lock = lock_of(command);
     auto config = client_config_of(command.access, command.ttl);
+    const auto grace = grace_of(command, config.timing.session_ttl, lock.max_hold);
+    lock.patience = config.timing.call_timeout;
+    // A cluster that is away must not keep this program, and its signals, for longer.
+    config.timing.call_timeout = std::min(config.timing.call_timeout, call_timeout_max);
     // The lock is released before that. A session without locks may as well expire.
     config.timing.close_timeout = std::chrono::milliseconds{200};
-    const auto grace = grace_of(command, config.timing.session_ttl).to_nanoseconds();
+    const auto until = Clock::now() + duration_of("--timeout", command.access.timeout);
     SupervisedRun supervised;  // before the node has threads
-    Node node{config};
-    const auto code = supervised.run(command.command, grace, [&](const std::stop_token& cancel) {
-        wait_ready(node, command.access.timeout, cancel);
-        return acquire_for_run(node, lock, cancel);
-    });
-    node.close();
+    std::optional<Node> node;
+    const auto acquire = [&](const std::stop_token& cancel) {
+        if (config.cluster.empty()) config.cluster = cluster_of_members(config, until, cancel);
+        node.emplace(config);
+        wait_ready(*node, until, cancel);
+        return acquire_for_run(*node, lock, cancel);
+    };
+    const auto code = supervised.run(command.command, grace.to_nanoseconds(), acquire);
+    if (node) node->close();
     return ExitCode{code};
 }
 

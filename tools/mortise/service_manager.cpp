@@ -5,14 +5,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <iostream>
 #include <system_error>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tools/mortise/say.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -72,12 +73,11 @@ void ServiceManager::stopping() {
 }
 
 void ServiceManager::tell(std::string_view lines) {
-    if (socket_.empty() || has_failed_) return;
+    if (socket_.empty()) return;
     const int error = send(lines);
-    if (error == 0) return;
-    has_failed_ = true;
-    std::cerr << "mortise: cannot tell the service manager at NOTIFY_SOCKET=" << escaped(socket_)
-              << ": " << std::system_category().message(error) << std::endl;
+    if (error == 0 || std::exchange(has_failed_, true)) return;
+    say("cannot tell the service manager at NOTIFY_SOCKET=" + escaped(socket_) + ": " +
+        std::system_category().message(error));
 }
 
 // Returns errno, or 0. Each message has a socket of its own, so none is open in between.

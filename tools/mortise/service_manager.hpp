@@ -7,8 +7,8 @@ namespace mortise::cli {
 
 // Tells the service manager that started this process what it does: lines in a datagram to the
 // socket that NOTIFY_SOCKET names, as sd_notify(3) describes (systemd, Type=notify). Without that
-// variable every function does nothing. A message that cannot be sent is reported on stderr, once,
-// and has no other effect. Nothing here waits longer than a second.
+// variable every function does nothing. The first message that cannot be sent is reported on
+// stderr; the next ones are sent nevertheless. Nothing here waits longer than a second.
 class ServiceManager {
 public:
     ServiceManager();

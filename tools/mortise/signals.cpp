@@ -1,12 +1,13 @@
 #include "tools/mortise/signals.hpp"
 
 #include <ctime>
-#include <iostream>
 #include <thread>
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
+
+#include "tools/mortise/say.hpp"
 
 namespace mortise::cli {
 
@@ -54,8 +55,8 @@ NodeSignals::Asked NodeSignals::wait_for(std::chrono::nanoseconds time) {
         case SIGHUP: ends_ = has_lost_terminal(); return ends_ ? Asked::end : Asked::reload;
         case SIGUSR1:
         case SIGUSR2:
-            std::cerr << "mortise: " << (came == SIGUSR1 ? "SIGUSR1" : "SIGUSR2")
-                      << " has no effect on a node" << std::endl;
+            say(came == SIGUSR1 ? "SIGUSR1 has no effect on a node"
+                                : "SIGUSR2 has no effect on a node");
             return Asked::nothing;
         default: return Asked::nothing;
     }

@@ -17,6 +17,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/event_text.hpp"
 #include "tools/mortise/json_form.hpp"
+#include "tools/mortise/say.hpp"
 #include "tools/mortise/terminal.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/remote.hpp>
@@ -44,12 +45,28 @@ public:
     void request() { stop_.request_stop(); }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
+    static constexpr std::chrono::seconds patience{1};
+
     void wait(const std::stop_token& end) {
-        constexpr timespec glance{0, 100'000'000};
         while (!end.stop_requested() && !stop_.stop_requested()) {
-            if (::sigtimedwait(&signals_, nullptr, &glance) > 0 || has_no_reader())
-                stop_.request_stop();
+            const bool is_asked = is_asked_to_end();
+            if (is_asked || has_no_reader()) stop_.request_stop();
+            if (is_asked) leave_a_write(end);
         }
+    }
+    // Whoever watches may be in a write that nobody reads, and would never see the request.
+    void leave_a_write(const std::stop_token& end) const {
+        const auto until = Clock::now() + patience;
+        while (!end.stop_requested()) {
+            if (Clock::now() >= until) ::_exit(static_cast<int>(ExitCode::ok));
+            static_cast<void>(is_asked_to_end());
+        }
+    }
+    [[nodiscard]] bool is_asked_to_end() const {
+        constexpr timespec glance{0, 100'000'000};
+        return ::sigtimedwait(&signals_, nullptr, &glance) > 0;
     }
     static bool has_no_reader() {
         pollfd output{STDOUT_FILENO, 0, 0};
@@ -66,7 +83,7 @@ class Moves {
 public:
     void tell(std::string_view problem) {
         if (std::exchange(told_, problem) == problem) return;
-        std::cerr << "mortise: " << escaped(problem) << "; trying the next member" << std::endl;
+        say(escaped(problem) + "; trying the next member");
     }
     void has_news() { told_.clear(); }
 

@@ -1,9 +1,9 @@
 // A program with the console: it links mortise::console.
-#include <iostream>
 #include <memory>
 #include <utility>
 
 #include "tools/mortise/node_console.hpp"
+#include "tools/mortise/say.hpp"
 #include <mortise/console.hpp>
 
 namespace mortise::cli {
@@ -23,7 +23,7 @@ OpenConsole open_console(const NodeCommand& command, const Config& config, Node&
     options.tls = config.tls;
     options.log = config.log;
     auto console = std::make_shared<Console>(node, std::move(options));
-    std::cerr << "mortise: console at " << console->url() << std::endl;
+    say("console at " + console->url());
     return console;
 }
 

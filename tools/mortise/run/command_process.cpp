@@ -128,12 +128,16 @@ CommandProcess::CommandProcess(const CommandOrder& order) {
     Pipes::close_end(pipes.report[1]);
     const int error = reported_error(pipes.report[0]);
     if (error == 0) return;
+    order.announce(0);
     reap(pid_);
     throw std::system_error{error, std::system_category(), order.words.front()};
 }
 
-void CommandProcess::send(int signal) const noexcept {
-    ::kill(-pid_, signal);
+// The first process may have moved to another group, and SIGKILL may come twice.
+int CommandProcess::send(int signal) const noexcept {
+    const int group_error = ::kill(-pid_, signal) == 0 ? 0 : errno;
+    if (signal != SIGKILL) return group_error;
+    return ::kill(pid_, signal) == 0 ? 0 : errno;
 }
 
 std::optional<int> CommandProcess::take_stop() const {

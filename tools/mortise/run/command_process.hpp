@@ -18,7 +18,8 @@ struct CommandOrder {
     std::vector<std::string> words;                                // at least one
     std::vector<std::pair<std::string, std::string>> environment;  // in addition to our own
     sigset_t mask{};  // the blocked signals, as this program found them
-    // Called with the process group before the program is executed in it.
+    // Called with the process group before the program is executed in it, and with 0 if that is
+    // impossible, before the number may belong to others.
     std::function<void(pid_t group)> announce;
 };
 
@@ -31,7 +32,8 @@ public:
     CommandProcess& operator=(const CommandProcess&) = delete;
 
     [[nodiscard]] pid_t group() const noexcept { return pid_; }
-    void send(int signal) const noexcept;
+    // Returns 0, or errno: EPERM if the command has become another user.
+    int send(int signal) const noexcept;
     // The signal by which it was stopped since the last call.
     [[nodiscard]] std::optional<int> take_stop() const;
     // It has ended; it is still a zombie, so its number belongs to no other process.

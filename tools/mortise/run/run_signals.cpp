@@ -84,6 +84,25 @@ std::optional<int> RunSignals::take() const {
     return static_cast<int>(about.ssi_signo);
 }
 
+// All other threads block the signal, so it is delivered before kill() returns. What continues this
+// process is pending then.
+bool RunSignals::stop(bool whole_group) {
+    struct sigaction before {};
+    struct sigaction by_default {};
+    by_default.sa_handler = SIG_DFL;
+    sigset_t stop_signal;
+    ::sigemptyset(&stop_signal);
+    ::sigaddset(&stop_signal, SIGTSTP);
+    ::sigaction(SIGTSTP, &by_default, &before);
+    ::pthread_sigmask(SIG_UNBLOCK, &stop_signal, nullptr);
+    ::kill(whole_group ? 0 : ::getpid(), SIGTSTP);
+    ::pthread_sigmask(SIG_BLOCK, &stop_signal, nullptr);
+    ::sigaction(SIGTSTP, &before, nullptr);
+    sigset_t pending;
+    ::sigpending(&pending);
+    return ::sigismember(&pending, SIGCONT) == 1;
+}
+
 void RunSignals::wake() const noexcept {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto sent = ::write(wakes_, &one, sizeof one);

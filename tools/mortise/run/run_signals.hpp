@@ -23,6 +23,10 @@ public:
     // Returns a signal; or nothing after wake() or this time, and perhaps earlier. The time counts
     // while the machine sleeps.
     [[nodiscard]] std::optional<int> wait_for(std::chrono::nanoseconds time);
+    // Stops this process, or its whole group, as SIGTSTP does. Returns true when it was continued,
+    // and false if it was not stopped: the system ignores that signal where nobody would continue
+    // the process.
+    [[nodiscard]] static bool stop(bool whole_group);
     // Ends the present or the next wait. May be called from any thread.
     void wake() const noexcept;
 

@@ -3,15 +3,16 @@
 #include <csignal>
 #include <exception>
 #include <future>
-#include <iostream>
 #include <optional>
 #include <system_error>
 #include <thread>
 
 #include <unistd.h>
 
+#include "tools/mortise/run/command_group.hpp"
 #include "tools/mortise/run/command_process.hpp"
 #include "tools/mortise/run/supervisor.hpp"
+#include "tools/mortise/say.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -58,8 +59,15 @@ private:
             granted_.wait_for(nanoseconds::zero()) != std::future_status::ready)
             return;
         hold_ = granted_.get();
-        on_loss_.emplace(hold_.lost(), Wake{&signals_});
+        on_loss_.emplace(hold_.lost(), OnLoss{&group_, &signals_});
         carry_out(supervisor_.granted(left()));
+    }
+    void announce(pid_t group) {
+        group_.begin(group);
+        if (group != 0)
+            watch_lease(group);
+        else
+            guard_.forget();
     }
     // A renewal has moved the end of the lease.
     void watch_lease() {
@@ -79,6 +87,7 @@ private:
         if (!end) return;
         guard_.forget();
         carry_out(supervisor_.ended(*end, left()));
+        group_.forget();
         process_->forget();
         process_.reset();
     }
@@ -92,16 +101,18 @@ private:
             words_,
             {{"MORTISE_LOCK", hold_.name()}, {"MORTISE_FENCING_TOKEN", to_string(hold_.token())}},
             signals_.before(),
-            [this](pid_t group) { watch_lease(group); }};
+            [this](pid_t group) { announce(group); }};
         try {
             process_.emplace(order);
         } catch (const std::system_error& error) {
-            guard_.forget();
             carry_out(supervisor_.not_started(error.code().value()));
         }
     }
     void on(const run_effect::SendSignal& signal) {
         if (process_) process_->send(signal.number);
+    }
+    void on(const run_effect::Kill& /*kill*/) {
+        if (process_) carry_out(supervisor_.kill_sent(process_->send(SIGKILL)));
     }
     void on(const run_effect::GiveTerminal& /*give*/) {
         if (process_) terminal_.pass(::getpgrp(), process_->group());
@@ -110,14 +121,10 @@ private:
         if (process_) terminal_.pass(process_->group(), ::getpgrp());
     }
     // Continues here when the shell continues this job.
-    static void on(const run_effect::StopOurselves& stop) {
-        ::kill(stop.whole_group ? 0 : ::getpid(), SIGSTOP);
+    void on(const run_effect::StopOurselves& stop) {
+        if (!RunSignals::stop(stop.whole_group)) carry_out(supervisor_.not_stopped(left()));
     }
-    void on(const run_effect::Say& say) const {
-        // In one piece: the command may write to the same file now.
-        const auto line = "mortise: " + escaped(words_.front()) + ": " + say.line + "\n";
-        std::cerr << line << std::flush;
-    }
+    void on(const run_effect::Say& what) const { say(escaped(words_.front()) + ": " + what.line); }
     void on(const run_effect::Finish& finish) { code_ = finish.code; }
 
     // A hold that is lost needs no release.
@@ -134,9 +141,14 @@ private:
         }
     }
 
-    struct Wake {
+    // The name is free for others soon after this has returned, whatever the main thread does.
+    struct OnLoss {
+        CommandGroup* group;
         const RunSignals* signals;
-        void operator()() const { signals->wake(); }
+        void operator()() const {
+            group->kill();
+            signals->wake();
+        }
     };
 
     const std::vector<std::string>& words_;
@@ -146,7 +158,8 @@ private:
     Supervisor supervisor_;
     std::future<Hold> granted_;
     Hold hold_;
-    std::optional<std::stop_callback<Wake>> on_loss_;
+    CommandGroup group_;
+    std::optional<std::stop_callback<OnLoss>> on_loss_;
     std::optional<CommandProcess> process_;
     BootClock::time_point guarded_until_{};
     std::optional<int> code_;

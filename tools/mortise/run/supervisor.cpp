@@ -1,6 +1,7 @@
 #include "tools/mortise/run/supervisor.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <system_error>
 #include <utility>
@@ -58,16 +59,17 @@ RunEffects Supervisor::clock(Nanoseconds left) {
 void Supervisor::judge_lease(Nanoseconds left, RunEffects& effects) {
     if (has_command() && left <= Nanoseconds::zero()) {
         phase_ = Phase::is_killed;
-        effects.insert(effects.end(),
-                       {SendSignal{SIGKILL}, Say{"the lock is lost: the command is killed"}});
+        effects.emplace_back(Kill{});
     } else if (phase_ == Phase::runs && left <= grace_) {
         phase_ = Phase::is_asked;
+        command_is_stopped_ = false;
         effects.insert(effects.end(),
                        {SendSignal{SIGTERM}, SendSignal{SIGCONT},
                         Say{"the lock is about to be lost: the command is asked to end"}});
     }
 }
 
+// Nothing more can be done about a command that cannot be killed, so a signal ends the wait for it.
 RunEffects Supervisor::signalled(int signal, Nanoseconds left) {
     if (phase_ == Phase::waiting) {
         if (asks_to_end(signal)) return finish(signal_base + signal);
@@ -75,17 +77,43 @@ RunEffects Supervisor::signalled(int signal, Nanoseconds left) {
     }
     RunEffects effects;
     judge_lease(left, effects);
+    if (phase_ == Phase::is_killed && cannot_be_killed_ && asks_to_end(signal))
+        return finish(lost, std::move(effects));
     if (!has_command()) return effects;
     if (signal == SIGCONT)
         continue_command(effects);
     else
-        effects.emplace_back(SendSignal{signal});
+        pass_on(signal, effects);
     return effects;
+}
+
+// A command that is stopped receives it when it continues, as a shell does it for its jobs.
+void Supervisor::pass_on(int signal, RunEffects& effects) {
+    effects.emplace_back(SendSignal{signal});
+    if (asks_to_end(signal) && std::exchange(command_is_stopped_, false))
+        effects.emplace_back(SendSignal{SIGCONT});
 }
 
 void Supervisor::continue_command(RunEffects& effects) {
     if (std::exchange(is_stopped_, false) && has_terminal_) effects.emplace_back(GiveTerminal{});
+    command_is_stopped_ = false;
     effects.emplace_back(SendSignal{SIGCONT});
+}
+
+// As if nobody had pressed the key. A command that wants the terminal of others would be stopped
+// again, and stays so.
+RunEffects Supervisor::not_stopped(Nanoseconds left) {
+    RunEffects effects;
+    judge_lease(left, effects);
+    if (has_command() && is_stopped_ && !waits_for_terminal_) continue_command(effects);
+    return effects;
+}
+
+RunEffects Supervisor::kill_sent(int error) {
+    cannot_be_killed_ = error == EPERM;
+    return {Say{cannot_be_killed_ ? "the lock is lost, and the command cannot be killed: it runs "
+                                    "as another user"
+                                  : "the lock is lost: the command is killed"}};
 }
 
 // A command that wants the terminal gets it. One that was stopped at the terminal stops with all
@@ -94,13 +122,16 @@ void Supervisor::continue_command(RunEffects& effects) {
 RunEffects Supervisor::stopped(int signal, Terminal terminal, Nanoseconds left) {
     RunEffects effects;
     judge_lease(left, effects);
+    command_is_stopped_ = true;
     if (!has_command() || terminal == Terminal::none) return effects;
     if (wants_terminal(signal) && terminal == Terminal::ours) {
         has_terminal_ = true;
+        command_is_stopped_ = false;
         effects.insert(effects.end(), {GiveTerminal{}, SendSignal{SIGCONT}});
     } else if (signal == SIGTSTP || wants_terminal(signal)) {
         const StopOurselves stop{has_terminal_};
         has_terminal_ = has_terminal_ || wants_terminal(signal);
+        waits_for_terminal_ = wants_terminal(signal);
         is_stopped_ = true;
         effects.insert(effects.end(), {SendSignal{SIGSTOP}, TakeTerminal{}, stop});
     }
@@ -130,7 +161,8 @@ RunEffects Supervisor::finish(int code, RunEffects effects) {
 
 Supervisor::Nanoseconds Supervisor::look_after(Nanoseconds left) const {
     switch (phase_) {
-        case Phase::runs: return std::max(left - grace_, Nanoseconds::zero());
+        // The guard is told of a renewal long before the time that it knows.
+        case Phase::runs: return std::max(std::min(left - grace_, left / 2), Nanoseconds::zero());
         case Phase::is_asked: return std::max(left, Nanoseconds::zero());
         case Phase::waiting:
         case Phase::is_killed:

@@ -34,11 +34,15 @@ struct SendSignal {
     int number = 0;
     friend bool operator==(const SendSignal&, const SendSignal&) = default;
 };
+// SIGKILL, because the lock is lost; kill_sent() is told what came of it.
+struct Kill {
+    friend bool operator==(const Kill&, const Kill&) = default;
+};
 // The command's process group becomes that in the foreground, or ours does again.
 struct GiveTerminal {};
 struct TakeTerminal {};
-// Stops this process, and with it the other processes of its group if the terminal did not tell
-// them: the command had it.
+// Stops this process as SIGTSTP does, and with it the other processes of its group if the terminal
+// did not tell them: the command had it. not_stopped() is told if the system did not do that.
 struct StopOurselves {
     bool whole_group = false;
     friend bool operator==(const StopOurselves&, const StopOurselves&) = default;
@@ -53,7 +57,7 @@ struct Finish {
 
 }  // namespace run_effect
 
-using RunEffect = std::variant<run_effect::StartCommand, run_effect::SendSignal,
+using RunEffect = std::variant<run_effect::StartCommand, run_effect::SendSignal, run_effect::Kill,
                                run_effect::GiveTerminal, run_effect::TakeTerminal,
                                run_effect::StopOurselves, run_effect::Say, run_effect::Finish>;
 using RunEffects = std::vector<RunEffect>;
@@ -78,6 +82,10 @@ public:
     [[nodiscard]] RunEffects signalled(int signal, Nanoseconds left);
     // The command was stopped by a signal.
     [[nodiscard]] RunEffects stopped(int signal, Terminal terminal, Nanoseconds left);
+    // This process was not stopped: nobody would continue it (its process group is orphaned).
+    [[nodiscard]] RunEffects not_stopped(Nanoseconds left);
+    // The command was sent SIGKILL; an error of the system, or 0.
+    [[nodiscard]] RunEffects kill_sent(int error);
     // If the lease has ended as well, it is unknown which came first, and the lock counts as lost.
     [[nodiscard]] RunEffects ended(ProcessEnd end, Nanoseconds left);
 
@@ -94,6 +102,7 @@ private:
     };
 
     void judge_lease(Nanoseconds left, RunEffects& effects);
+    void pass_on(int signal, RunEffects& effects);
     void continue_command(RunEffects& effects);
     [[nodiscard]] bool has_command() const {
         return phase_ == Phase::runs || phase_ == Phase::is_asked;
@@ -102,8 +111,11 @@ private:
 
     Nanoseconds grace_;
     Phase phase_ = Phase::waiting;
-    bool is_stopped_ = false;    // this process stopped itself together with the command
-    bool has_terminal_ = false;  // the command was given the terminal
+    bool cannot_be_killed_ = false;    // the command is another user
+    bool command_is_stopped_ = false;  // as far as it is known
+    bool waits_for_terminal_ = false;  // it was stopped because others have the terminal
+    bool is_stopped_ = false;          // this process stopped itself together with the command
+    bool has_terminal_ = false;        // the command was given the terminal
 };
 
 }  // namespace mortise::cli
