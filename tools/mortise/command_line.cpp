@@ -15,6 +15,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/manual/command_docs.hpp"
 #include "tools/mortise/node_console.hpp"
+#include "tools/mortise/say.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -448,7 +449,7 @@ int run_command_line(int argc, char** argv) {
         if (has_no_reader()) return static_cast<int>(ExitCode::reader_gone);
         throw Failure{ExitCode::io_error, "cannot write to standard output"};
     } catch (const std::exception& error) {
-        std::cerr << "mortise: " << line_of(error) << '\n';
+        say(line_of(error));
         return static_cast<int>(exit_code_of(error));
     }
 }

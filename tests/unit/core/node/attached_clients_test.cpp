@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/codec/command_codec.hpp"
+
 namespace mortise::core {
 namespace {
 
