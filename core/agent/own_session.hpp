@@ -101,7 +101,8 @@ private:
     OpenSession opening_;
     std::optional<Instant> opening_sent_;  // the first time, on the boot clock
     Instant open_again_at_;
-    Instant refused_until_;            // not before, whatever else happens (P11)
+    // Not before, whatever else happens (P11).
+    Instant refused_until_{std::numeric_limits<std::int64_t>::min()};
     std::optional<SessionId> former_;  // the session before
     std::optional<SessionId> id_;
     OwnLease lease_;

@@ -11,6 +11,7 @@
 // does if a leader is known there, and begins anew with another session.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -181,7 +182,7 @@ private:
     // When a member is left: see must_leave().
     Instant heard_at_;
     Instant unheard_since_ = Instant::never();  // something was sent then, and nothing heard since
-    Instant pinged_at_;
+    Instant pinged_at_{std::numeric_limits<std::int64_t>::min()};
     Instant unanswered_since_ = Instant::never();  // requests were sent then, and none answered
     Instant unread_since_ = Instant::never();      // the same of reads
     Instant leaderless_since_ = Instant::never();
