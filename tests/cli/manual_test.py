@@ -91,7 +91,7 @@ class Help(unittest.TestCase):
             self.assertRegex(help_of(*words), rf"(?m)^  {flag}  ")
         shown = [line for words in COMMANDS for line in section(help_of(*words), "Options")
                  if re.match(r"  -.* TEXT\b", line)]
-        self.assertEqual({line.split()[0] for line in shown}, {"--reason", "--label"})
+        self.assertEqual({line.split()[0] for line in shown}, {"--reason", "--label", "--cluster"})
 
     def test_an_option_says_what_it_takes_and_its_default(self):
         text = help_of("locks")

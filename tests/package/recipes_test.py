@@ -63,7 +63,7 @@ class Vcpkg(unittest.TestCase):
                   "RocksDB": "rocksdb", "spdlog": "spdlog", "tomlplusplus": "tomlplusplus",
                   "CLI11": "cli11", "nlohmann_json": "nlohmann-json"}
         looked_for = set()
-        for name in ("CMakeLists.txt", "tools/CMakeLists.txt"):
+        for name in ("CMakeLists.txt", "embed/json_form/CMakeLists.txt", "tools/CMakeLists.txt"):
             looked_for |= set(re.findall(r"^ *find_package\((\w+)",
                                          (TREE / name).read_text(encoding="utf-8"), re.MULTILINE))
         looked_for -= {"Threads", "GTest", "Python3"}

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from program import (DATA_ERROR, IO_ERROR, OK, TAKEN, config_text,  # noqa: E402
+from program import (CONFIG, DATA_ERROR, OK, TAKEN, config_text,  # noqa: E402
                      free_ports, run, wait_until)
 from members_test import Member  # noqa: E402
 
@@ -329,7 +329,7 @@ class BackupTest(unittest.TestCase):
         self.stop(2)
         link = self.place / "link"
         link.symlink_to(self.data(2))
-        self.assertEqual(self.refused(2, "is a symbolic link", data=link), IO_ERROR)
+        self.assertEqual(self.refused(2, "is a symbolic link", data=link), CONFIG)
 
     def start_copy(self):
         """A copy of node 2, beside it, on another port."""
