@@ -53,7 +53,7 @@ struct WorkloadOptions {
     std::uint64_t semaphore_percent = 0;   // of acquires that want permits
     std::uint64_t latch_percent = 0;       // of acquires in place of which others are waited for
     bool caches = false;                   // nodes keep grants that their owners released
-    std::uint64_t own_percent = 0;  // of acquires whose name no other node wants
+    std::uint64_t own_percent = 0;         // of acquires whose name no other node wants
     SimTime close_pace = 0;  // the average time between two closes of a node; zero: none is closed
 };
 
