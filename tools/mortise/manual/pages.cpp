@@ -82,6 +82,11 @@ std::map<std::string, Page> pages_of_the_cluster() {
            {"mortise status --ready --peer 127.0.0.1:7401", "Is the health check of one member."}},
           asks,
           {{69, "no member answers; with --ready: not all answer and are ready"}}}},
+    };
+}
+
+std::map<std::string, Page> pages_of_the_members() {
+    return {
         {"mortise members",
          {{{"mortise members --peer 10.0.0.1:7401",
             "Lists the members, and how far behind the leader each of them is."},
@@ -257,7 +262,8 @@ std::map<std::string, Page> other_pages() {
 const std::map<std::string, Page>& pages() {
     static const auto all = [] {
         auto merged = pages_of_the_cluster();
-        for (auto part : {pages_of_locks(), pages_of_files(), other_pages()})
+        for (auto part :
+             {pages_of_the_members(), pages_of_locks(), pages_of_files(), other_pages()})
             merged.merge(part);
         return merged;
     }();

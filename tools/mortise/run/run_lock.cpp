@@ -88,7 +88,7 @@ Clock::time_point end_of_wait(const RunLock& lock) {
 
 }  // namespace
 
-Hold acquire_for_run(Node& node, const RunLock& lock, std::stop_token cancel) {
+Hold acquire_for_run(Node& node, const RunLock& lock, const std::stop_token& cancel) {
     const auto options = options_of(lock, cancel);
     const auto until = end_of_wait(lock);
     for (bool is_told = false;; is_told = true) {

@@ -26,6 +26,6 @@ struct RunLock {
 // away, begins anew. Throws Failure, with one line: with ExitCode::taken, which says who has it, if
 // others keep it for longer than `wait`; with ExitCode::unavailable if the cluster was away at the
 // end of that time. Throws LockError for any other reason.
-[[nodiscard]] Hold acquire_for_run(Node& node, const RunLock& lock, std::stop_token cancel);
+[[nodiscard]] Hold acquire_for_run(Node& node, const RunLock& lock, const std::stop_token& cancel);
 
 }  // namespace mortise::cli
