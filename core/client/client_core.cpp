@@ -261,7 +261,7 @@ void ClientCore::begin_anew(Now now) {
     cluster_ = entry_cluster_;
     position_ = {};
     agent_.on_state_replaced(SessionTable{}, now);
-    if (!agent_.is_closed()) attach(now);
+    leave(now);  // this connection has shown the former session, and has only one
 }
 
 void ClientCore::leave(Now now) {

@@ -11,7 +11,7 @@ namespace mortise::core {
 namespace {
 
 constexpr std::size_t watched_max = 65'536;  // holds of one client
-// As many of them are examined at once, where it is not known which one has changed.
+// Where it is not known which watched hold has changed, one step examines at most so many.
 constexpr std::size_t examined_max = 1'024;
 
 // The states that one step tells may cost so much, since encoding them takes the core thread's time
@@ -90,9 +90,9 @@ std::string AttachedClients::why_refused(const Access& access) const {
     return {};
 }
 
-// A client names another session when this member has told it that the former one is no more.
-// Whoever does so without a reason could have the state of a large session encoded again and again,
-// or open sessions without end.
+// A client names another session only after this member has told it that the former session has
+// ended. Without this rule a client could make the member encode the state of a large session again
+// and again, or open sessions without end.
 void AttachedClients::take(Clients::iterator client, const Attach& message, const Access& access) {
     const bool has_session = client->second.session.is_set() || client->second.is_opening;
     if (has_session) return close(client, unfit_);

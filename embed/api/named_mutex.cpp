@@ -1,7 +1,5 @@
 #include "embed/api/named_mutex.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <new>
 #include <string>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "embed/api/argument_errors.hpp"
+#include <mortise/detail/passing_error.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 
@@ -20,19 +19,9 @@ namespace {
 // in a busy loop.
 constexpr std::chrono::milliseconds pause{20};
 
-// Errors after which the call is repeated. The caller does not see them: for the caller the mutex
-// is just not locked yet.
-bool passes(std::error_code ec) {
-    static constexpr std::array passing{Errc::session_expired, Errc::no_quorum,
-                                        Errc::not_ready,       Errc::lock_lost,
-                                        Errc::outcome_unknown, Errc::stale_request};
-    return std::any_of(passing.begin(), passing.end(),
-                       [&](Errc code) { return ec == make_error_code(code); });
-}
-
 // Errors for which a try returns false.
 bool is_no(std::error_code ec) {
-    return passes(ec) || ec == Errc::deadlock || ec == Errc::cancelled;
+    return is_passing(ec) || ec == Errc::deadlock || ec == Errc::cancelled;
 }
 
 std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::string_view name) {
@@ -71,7 +60,7 @@ void NamedMutex::lock(LockMode mode) {
         auto asked = order(mode, Attempt::wait, Deadline::max());
         asked.detail = &detail;
         if (try_once(std::move(asked), ec)) return;
-        if (!passes(ec)) fail(ec, std::move(detail));
+        if (!is_passing(ec)) fail(ec, std::move(detail));
         // Waiting is pointless: the node may never be added again.
         if (is_removed(*node_)) {
             detail.reason = "this node is not a member of its cluster: it was removed";
@@ -104,7 +93,7 @@ bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
         asked.detail = &detail;
         if (try_once(std::move(asked), ec)) return true;
         if (ec && !is_no(ec)) fail(ec, std::move(detail));
-        if (!passes(ec) || deadline <= Deadline::clock::now() + pause) return false;
+        if (!is_passing(ec) || deadline <= Deadline::clock::now() + pause) return false;
         std::this_thread::sleep_for(pause);
     }
 }

@@ -27,11 +27,19 @@ def shell(script):
     return ["sh", "-c", script]
 
 
-def is_alive(pid):
+def state_of(pid):
+    """A letter of proc(5): T is stopped, Z and X have ended."""
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] \
-            not in ("Z", "X")
-    return False
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
+    return "X"
+
+
+def is_alive(pid):
+    return state_of(pid) not in ("Z", "X")
+
+
+def children_of(pid):
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
 
 
 def wait_until(condition):
@@ -197,7 +205,7 @@ class Run(unittest.TestCase):
 
     def test_a_command_that_is_stopped_is_asked_to_end(self):
         process = self.start(shell("kill -STOP $$; sleep 1000"))
-        time.sleep(0.5)
+        wait_until(lambda: "T" in map(state_of, children_of(process.pid)))
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGTERM)
 

@@ -151,7 +151,7 @@ TEST_F(SupervisorOfACommand, WaitsInTheBackgroundForTheTerminal) {
     EXPECT_EQ(signalled(SIGCONT), "give, " + send(SIGCONT));
 }
 
-// As the kernel ignores the key for an orphaned process group.
+// The kernel ignores the stop key for an orphaned process group.
 TEST_F(SupervisorOfACommand, ContinuesIfTheStopKeyStopsNobody) {
     EXPECT_EQ(stopped(SIGTTOU, Terminal::ours), "give, " + send(SIGCONT));
     EXPECT_EQ(stopped(SIGTSTP, Terminal::ours), send(SIGSTOP) + ", take, stop all");

@@ -122,6 +122,7 @@ public:
     std::vector<HoldLost> lost;
     std::vector<CallAnswer> answers;
     std::size_t dialled = 0;
+    std::size_t attached_twice = 0;  // on a connection that had shown a session
 
 private:
     void deliver() {
@@ -137,19 +138,25 @@ private:
         for (const auto& dial : std::exchange(dials_, {}))
             connect(dial);
     }
-    // As a member greets: it refuses those who name another cluster.
+    // A played member refuses a client that names another cluster, as a real one does.
     void connect(const ClientEffects::Dial& dial) {
         ++dialled;
         const auto& its = members.at(dial.member);
         const bool fits = !dial.cluster.is_set() || dial.cluster == its.cluster->id;
         if (!its.is_reachable || !fits) return step(EntryDown{dial.entry});
         entry_ = dial.entry;
+        shown_session_ = false;
         member_ = dial.member;
         step(EntryUp{dial.entry, its.cluster->id});
     }
     std::vector<ClientNotice> answers_to(PlayedMember& member, const ClientMessage& message) {
         std::vector<ClientNotice> notices;
-        std::visit(Overloaded{[&](const Attach& one) { attach(*member.cluster, one, notices); },
+        std::visit(Overloaded{[&](const Attach& one) {
+                                  if (shown_session_) ++attached_twice;
+                                  attach(*member.cluster, one, notices);
+                                  shown_session_ =
+                                      !notices.empty() && notices.back().state->session.is_set();
+                              },
                               [&](const Forward& one) { forward(member, one, notices); },
                               [](const WatchHold&) {},
                               [&](const Ping&) {
@@ -225,6 +232,7 @@ private:
     std::vector<ClientEffects::Dial> dials_;
     EntryId entry_;
     std::size_t member_ = 0;
+    bool shown_session_ = false;  // the state that the present connection began with has one
 };
 
 }  // namespace mortise::core::test

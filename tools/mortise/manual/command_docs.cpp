@@ -99,7 +99,7 @@ OptionDoc option_doc_of(const CLI::Option& option) {
     return doc;
 }
 
-// Of a command or an option.
+// Whether the help leaves out this command or option.
 template <class Described>
 bool is_hidden(const Described& described) {
     return described.get_group().empty();

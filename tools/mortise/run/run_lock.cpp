@@ -1,7 +1,6 @@
 #include "tools/mortise/run/run_lock.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <optional>
 #include <system_error>
@@ -10,6 +9,7 @@
 
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/say.hpp"
+#include <mortise/detail/passing_error.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
@@ -60,16 +60,6 @@ std::string holder_of(const LockInfo& lock) {
     throw Failure{ExitCode::taken, escaped(lock.name) + " is taken" + (ec ? "" : holder_of(seen))};
 }
 
-// The request or its answer is gone, with the session or with the connection to the cluster. For
-// the command the lock is just not held yet.
-bool passes(std::error_code ec) {
-    static constexpr std::array passing{Errc::session_expired, Errc::no_quorum,
-                                        Errc::not_ready,       Errc::lock_lost,
-                                        Errc::outcome_unknown, Errc::stale_request};
-    return std::any_of(passing.begin(), passing.end(),
-                       [&](Errc code) { return ec == make_error_code(code); });
-}
-
 // Empty if others keep it until then.
 std::optional<Hold> acquire_once(Node& node, const RunLock& lock, const AcquireOptions& options,
                                  Clock::time_point until) {
@@ -97,7 +87,7 @@ Hold acquire_for_run(Node& node, const RunLock& lock, const std::stop_token& can
             if (!hold) fail_busy(node, lock, cancel);
             return std::move(*hold);
         } catch (const LockError& error) {
-            if (cancel.stop_requested() || !passes(error.code())) throw;
+            if (cancel.stop_requested() || !detail::is_passing(error.code())) throw;
             if (until <= Clock::now() + pause) fail_unavailable(line_of(error));
             if (!is_told) say("waits for " + escaped(lock.name) + " anew: " + line_of(error));
         }

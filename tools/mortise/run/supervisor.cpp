@@ -100,8 +100,8 @@ void Supervisor::continue_command(RunEffects& effects) {
     effects.emplace_back(SendSignal{SIGCONT});
 }
 
-// As if nobody had pressed the key. A command that wants the terminal of others would be stopped
-// again, and stays so.
+// The key had no effect on this process, so the command continues as well. A command that waits for
+// the terminal of another process stays stopped: it would be stopped again at once.
 RunEffects Supervisor::not_stopped(Nanoseconds left) {
     RunEffects effects;
     judge_lease(left, effects);

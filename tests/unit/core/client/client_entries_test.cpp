@@ -171,6 +171,7 @@ TEST_F(ClientClusters, ARecoveredClusterIsEnteredWithANewSession) {
     EXPECT_TRUE(client.core().is_served());
     EXPECT_EQ(client.core().cluster(), next.id);
     EXPECT_EQ(client.core().agent().open_session(), SessionId{1'001});
+    EXPECT_EQ(client.attached_twice, 0U);  // a member closes a connection for that
     client.acquire(3, "a");
     client.run_for(1s);
     EXPECT_TRUE(client.granted(3));
