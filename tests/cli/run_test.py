@@ -236,7 +236,11 @@ def stop_and_tell(job, changes):
 
 
 class RunAtATerminal(unittest.TestCase):
-    """The terminal is the controlling one. A process like a shell leads its session."""
+    """The terminal is the controlling one. A process like a shell leads its session.
+
+    A script that is to be stopped forks before it tells that it runs: a stop between vfork and exec
+    stops the child alone, and the script waits for it.
+    """
 
     def start(self, script, **options):
         words = words_of(shell(script), **options)
@@ -302,7 +306,7 @@ class RunAtATerminal(unittest.TestCase):
         os.kill(self.pid, signal.SIGCONT)
 
     def test_the_stop_key_stops_both(self):
-        self.start("echo runs; sleep 1; echo done")
+        self.start("sleep 1 & echo runs; wait; echo done")
         self.expect(b"runs")
         self.stop_and_continue()
         self.expect(b"done")
@@ -319,7 +323,7 @@ class RunAtATerminal(unittest.TestCase):
         self.assertEqual(os.waitstatus_to_exitcode(self.state()), 0)
 
     def test_a_stopped_job_that_lost_its_lock_is_killed_and_not_continued(self):
-        self.start("echo runs; sleep 1; sleep 1000; echo done", max_hold="4s")
+        self.start("sleep 1000 & echo runs; wait; echo done", max_hold="4s")
         self.expect(b"runs")
         os.write(self.terminal, b"\x1a")
         self.assertTrue(os.WIFSTOPPED(self.state()))
