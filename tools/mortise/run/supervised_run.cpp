@@ -21,6 +21,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+// Under `ssh -t` or in a container this process leads its session, and nobody would continue it or
+// the command. There the key that stops jobs has no effect; the kernel does the same for a command
+// without a supervisor.
+bool has_effect(int signal) {
+    if (signal == SIGTSTP) return ::getsid(0) != ::getpid();
+    return signal != SIGCHLD;
+}
+
 // One run: carries out what the supervisor decides.
 class Run {
 public:
@@ -49,7 +57,7 @@ private:
         take_grant();
         watch_lease();
         carry_out(supervisor_.clock(left()));
-        if (signal && *signal != SIGCHLD) carry_out(supervisor_.signalled(*signal, left()));
+        if (signal && has_effect(*signal)) carry_out(supervisor_.signalled(*signal, left()));
         look_at_command();
     }
     [[nodiscard]] nanoseconds left() const { return hold_.remaining().to_nanoseconds(); }
