@@ -77,7 +77,8 @@ OpenSession get_opening(ByteReader& in) {
     // A client has no directory, so it names none of these (S49).
     const bool is_client = !c.node.is_set() && c.generation == Generation{} && !c.former_life_ended;
     const bool is_somebody = is_client || (c.node.is_set() && c.generation.is_set());
-    if (!is_somebody || c.ttl_ms == 0 || c.rho_ppm >= 500'000) in.fail();
+    const bool is_sound = c.ttl_ms != 0 && c.ttl_ms <= session_ttl_ms_max && c.rho_ppm < 500'000;
+    if (!is_somebody || !is_sound) in.fail();
     return c;
 }
 

@@ -20,12 +20,18 @@ constexpr std::size_t records_max = 4'000'000;
 // former holders that keep one name closed; beyond it time limits are refused (S8)
 constexpr std::size_t left_max = 4'096;
 constexpr std::size_t sessions_max = 100'000;
+// Sessions of client nodes. The rest is for members, which clients must not keep out.
+constexpr std::size_t client_sessions_max = sessions_max - 4'096;
+constexpr std::uint32_t session_ttl_ms_max = 86'400'000;  // 24 hours, as in a configuration
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
 constexpr std::size_t holds_max = 1'000'000;    // of one session
 // A faulty node may leave answers of its session unacknowledged. From the first limit on the
 // acquires of the session are refused, from the second on none of its requests is applied.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
+// The same limits for the bytes of these answers, as bytes_of() counts them.
+constexpr std::size_t session_acquires_bytes_max = std::size_t{16} << 20U;
+constexpr std::size_t session_requests_bytes_max = std::size_t{32} << 20U;
 // A session that has this many names, held or queued, gets no more: its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
 constexpr std::uint32_t semaphore_limit_max = 65'536;  // permits of one semaphore (S34)

@@ -128,7 +128,15 @@ void LockSpec::on(const core::OpenSession& command) {
             }
         }
     }
-    if (live_sessions().size() >= core::sessions_max) {
+    const auto is_full = [&] {
+        const auto live = live_sessions();
+        if (live.size() >= core::sessions_max) return true;
+        if (command.node.is_set() || live.size() < core::client_sessions_max) return false;
+        const auto clients = std::ranges::count_if(
+            live, [&](SessionId id) { return !find_session(id)->opened.node.is_set(); });
+        return static_cast<std::size_t>(clients) >= core::client_sessions_max;
+    };
+    if (is_full()) {
         outcomes_.emplace_back(core::OpenRefused{command.nonce, core::OpenRefusal::table_full});
         return;
     }
@@ -203,6 +211,9 @@ void LockSpec::on(const core::Acknowledge& command) {
     count_max_holds(*session, command.received);
     std::erase_if(session->answers,
                   [&](const KeptAnswer& kept) { return kept.at <= command.received; });
+    session->answer_bytes = 0;
+    for (const auto& kept : session->answers)
+        session->answer_bytes += bytes_of(kept.answer);
 }
 
 // The requests of a session are applied in the order of their numbers, none twice and none left
@@ -217,6 +228,7 @@ void LockSpec::on(const core::Request& command) {
     }
     if (command.seq.raw() > session->applied.raw() + 1) return;  // an earlier one is missing
     if (session->answers.size() >= 4 * core::operations_max) return;
+    if (session->answer_bytes >= core::session_requests_bytes_max) return;
     session->applied = command.seq;
     if (is_too_much(*session, command.body)) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});
@@ -283,7 +295,18 @@ bool LockSpec::is_too_much(const Session& session, const core::RequestBody& body
                           std::holds_alternative<core::AwaitLatch>(body) ||
                           std::holds_alternative<core::Arrive>(body);
     return acquires && (session.answers.size() >= 2 * core::operations_max ||
+                        session.answer_bytes >= core::session_acquires_bytes_max ||
                         operations_of(session) >= 2 * (core::holds_max + core::operations_max));
+}
+
+// Each answer, and each name and step in it, counts 64 bytes and its text; a slot counts four.
+std::size_t LockSpec::bytes_of(const core::Answer& answer) {
+    std::size_t bytes = 64 + answer.previous.label.size();
+    for (const auto& [name, token, previous, slots] : answer.names)
+        bytes += 64 + name.size() + previous.label.size() + 4 * slots.size();
+    for (const auto& step : answer.cycle)
+        bytes += 64 + step.label.size() + step.waits_for.size();
+    return bytes;
 }
 
 std::size_t LockSpec::operations_of(const Session& session) const {
@@ -315,7 +338,9 @@ void LockSpec::repeat(const Session& session, OperationId operation) {
 }
 
 void LockSpec::answer(OperationId operation, Answer answer) {
-    live(operation.session)->answers.push_back({index_, operation.seq, answer});
+    auto& session = *live(operation.session);
+    session.answer_bytes += bytes_of(answer);
+    session.answers.push_back({index_, operation.seq, answer});
     outcomes_.emplace_back(Answered{operation, std::move(answer)});
 }
 
@@ -1401,8 +1426,8 @@ std::optional<std::string> LockSpec::next_waited(std::string_view after) const {
 // Sessions, holds and waiters. Earlier requests and answers do not matter there.
 LockSpec LockSpec::for_trial() const {
     LockSpec trial;
-    for (const auto& [id, opened, renewed_at, number, seen, answers, ended] : sessions_)
-        trial.sessions_.push_back({id, opened, renewed_at, number, {}, {}, ended});
+    for (const auto& [id, opened, renewed_at, number, seen, answers, bytes, ended] : sessions_)
+        trial.sessions_.push_back({id, opened, renewed_at, number, {}, {}, 0, ended});
     trial.records_ = records_;
     trial.holds_ = holds_;
     trial.queues_ = queues_;

@@ -68,6 +68,7 @@ private:
         std::uint64_t renewal_number = 0;
         core::Seq applied;  // the newest request that was applied
         std::vector<KeptAnswer> answers;
+        std::size_t answer_bytes = 0;
         std::optional<core::SessionEnd> ended;
     };
     struct Hold {
@@ -157,6 +158,7 @@ private:
     [[nodiscard]] const Session* live(core::SessionId id) const;
     [[nodiscard]] bool is_too_much(const Session& session, const core::RequestBody& body) const;
     [[nodiscard]] std::size_t operations_of(const Session& session) const;
+    [[nodiscard]] static std::size_t bytes_of(const core::Answer& answer);
     void end(Session& session, core::SessionEnd how);
     void answer(core::OperationId operation, core::Answer answer);
 

@@ -109,7 +109,9 @@ void LockMachine::on(const OpenSession& command) {
         return;
     }
     if (command.former_life_ended) end_former_life(command.generation.incarnation);
-    if (sessions_.all().size() >= sessions_max) {
+    const bool is_clients = !command.node.is_set();
+    if (sessions_.all().size() >= sessions_max ||
+        (is_clients && sessions_.clients() >= client_sessions_max)) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
         return;
     }

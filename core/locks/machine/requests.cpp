@@ -18,6 +18,7 @@ namespace {
 // that later releases still proceed.
 bool is_too_much(const Session& session, const RequestBody& body) {
     const bool has_too_much = session.answers.size() >= session_acquires_max ||
+                              session.answers.bytes() >= session_acquires_bytes_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
     const bool may_wait = std::holds_alternative<Acquire>(body) ||

@@ -7,6 +7,18 @@
 
 namespace mortise::core {
 
+std::size_t bytes_of(const Answer& answer) {
+    constexpr std::size_t part = 64;  // of an answer, of a name, of a step
+    std::size_t bytes = part + answer.previous.label.size();
+    for (const auto& one : answer.names) {
+        const auto slots = one.slots.size() * sizeof(Slots::value_type);
+        bytes += part + one.name.size() + one.previous.label.size() + slots;
+    }
+    for (const auto& one : answer.cycle)
+        bytes += part + one.label.size() + one.waits_for.size();
+    return bytes;
+}
+
 const Answer* KeptAnswers::find(Seq seq) const {
     const auto* place = places_.find(seq);
     return place == nullptr ? nullptr : &kept_[*place - forgotten_].answer;
@@ -15,6 +27,7 @@ const Answer* KeptAnswers::find(Seq seq) const {
 void KeptAnswers::keep(LogIndex at, Seq seq, Answer answer) {
     MORTISE_CHECK(at >= newest());
     places_.insert(seq, forgotten_ + kept_.size());
+    bytes_ += bytes_of(answer);
     kept_.push_back({at, seq, std::move(answer)});
     most_ = std::max(most_, kept_.size());
 }
@@ -22,6 +35,7 @@ void KeptAnswers::keep(LogIndex at, Seq seq, Answer answer) {
 void KeptAnswers::acknowledge(LogIndex received) {
     while (!kept_.empty() && kept_.front().at <= received) {
         places_.take(kept_.front().seq);
+        bytes_ -= bytes_of(kept_.front().answer);
         kept_.pop_front();
         ++forgotten_;
     }

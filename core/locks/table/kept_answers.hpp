@@ -12,6 +12,9 @@
 
 namespace mortise::core {
 
+// What the answer costs every replica: about what it occupies, and the same everywhere.
+[[nodiscard]] std::size_t bytes_of(const Answer& answer);
+
 // The answers are in the order of the log, in which they are acknowledged, and are found by the
 // number of the request, for repeats. The numbers ascend only among requests that were answered
 // when they were applied; one that waited is answered later.
@@ -19,6 +22,8 @@ class KeptAnswers {
 public:
     [[nodiscard]] std::size_t size() const { return kept_.size(); }
     [[nodiscard]] bool empty() const { return kept_.empty(); }
+    // The bytes_of() all of them.
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
     // Null if no answer to that request is kept.
     [[nodiscard]] const Answer* find(Seq seq) const;
     // The indexes of the oldest and the newest answer. Not set if none is kept.
@@ -45,6 +50,7 @@ private:
     };
 
     std::deque<Kept> kept_;
+    std::size_t bytes_ = 0;
     std::uint64_t forgotten_ = 0;         // the number of answers that were forgotten
     IdTable<Seq, std::uint64_t> places_;  // in kept_, counted from the first answer ever kept
     std::size_t most_ = 0;                // the largest size of kept_ since places_ was built

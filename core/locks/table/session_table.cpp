@@ -13,6 +13,7 @@ Session& SessionTable::open(const OpenSession& request, LogIndex at) {
     session.id = newest_;
     session.opened = request;
     session.renewed_at = at;
+    if (session.is_clients()) ++clients_;
     by_nonce_[request.nonce] = newest_;
     changes_.sessions.insert(newest_);
     const auto& opener = request.generation;
@@ -43,6 +44,7 @@ const Session* SessionTable::find_by_nonce(std::uint64_t nonce) const {
 Session SessionTable::remove(SessionId id) {
     auto node = sessions_.extract(id);
     MORTISE_CHECK(!node.empty());
+    if (node.mapped().is_clients()) --clients_;
     by_nonce_.erase(node.mapped().opened.nonce);
     changes_.sessions.insert(id);
     return std::move(node.mapped());
@@ -62,6 +64,7 @@ bool SessionTable::restore(Session session) {
     const auto id = session.id;
     const auto nonce = session.opened.nonce;
     if (sessions_.contains(id) || by_nonce_.contains(nonce)) return false;
+    if (session.is_clients()) ++clients_;
     sessions_.emplace(id, std::move(session));
     by_nonce_.emplace(nonce, id);
     return true;

@@ -26,10 +26,14 @@ struct Session {
     KeptAnswers answers;
     std::set<Seq> broken;  // its broken grants that its node has not confirmed yet (S24)
 
+    // Of a client node, whose opening names none.
+    [[nodiscard]] bool is_clients() const { return !opened.node.is_set(); }
+
     // This bounds the state that a session can use (P11). Only a faulty node that acknowledges
     // nothing reaches this limit. Its stream continues after it acknowledges.
     [[nodiscard]] bool has_too_many_answers() const {
-        return answers.size() >= session_requests_max;
+        return answers.size() >= session_requests_max ||
+               answers.bytes() >= session_requests_bytes_max;
     }
 };
 
@@ -51,6 +55,8 @@ public:
 
     using Sessions = std::map<SessionId, Session>;
     [[nodiscard]] const Sessions& all() const { return sessions_; }
+    // How many of them are sessions of client nodes.
+    [[nodiscard]] std::size_t clients() const { return clients_; }
     using Epochs = std::map<Incarnation, BootEpoch>;
     [[nodiscard]] const Epochs& newest_epochs() const { return newest_epochs_; }
     [[nodiscard]] SessionId newest() const { return newest_; }
@@ -70,6 +76,7 @@ public:
 
 private:
     Sessions sessions_;
+    std::size_t clients_ = 0;
     std::map<std::uint64_t, SessionId> by_nonce_;
     Epochs newest_epochs_;
     SessionId newest_;

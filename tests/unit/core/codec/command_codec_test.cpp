@@ -414,6 +414,8 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     auto wrong = open;
     wrong.ttl_ms = 0;
     EXPECT_FALSE(decodes(wrong));
+    wrong.ttl_ms = session_ttl_ms_max + 1;
+    EXPECT_FALSE(decodes(wrong));
     wrong = open;
     wrong.rho_ppm = 500'000;
     EXPECT_FALSE(decodes(wrong));

@@ -29,6 +29,15 @@ protected:
         while (kept() < answers)
             apply(releases(next_of(1), std::min<std::size_t>(4'000, answers - kept())));
     }
+    // 36 KiB of answers for each.
+    static Acquire long_names(LockMode mode) {
+        Acquire several;
+        several.which = Acquire::Which::all;
+        several.wait = true;
+        for (std::size_t i = 0; i < names_at_once_max; ++i)
+            several.names.push_back({std::to_string(100 + i) + std::string(500, 'x'), mode});
+        return several;
+    }
     [[nodiscard]] const Session& session() const { return *machine_.sessions().find(SessionId{1}); }
     [[nodiscard]] std::size_t kept() const { return session().answers.size(); }
 };
@@ -63,6 +72,34 @@ TEST_F(LockMachineBounds, UnacknowledgedAnswersAreBounded) {  // P11
     EXPECT_EQ(put(release(1, next - 1, next - 1)), "1." + std::to_string(next - 1) + " not_held");
     apply({Acknowledge{SessionId{1}, index_}});
     EXPECT_EQ(put(release(1, next, 1)), "1." + std::to_string(next) + " released");
+}
+
+// Few answers, with many long names.
+TEST_F(LockMachineBounds, TheBytesOfUnacknowledgedAnswersAreBounded) {  // P11, S21
+    while (session().answers.bytes() < session_acquires_bytes_max) {
+        const auto seq = next_of(1);
+        apply({request(1, seq, long_names(exclusive)), release(1, seq + 1, seq)});
+    }
+    EXPECT_LT(kept(), 1'000U);
+    EXPECT_TRUE(put(acquire(1, next_of(1), exclusive)).ends_with(" resource_exhausted"));
+    EXPECT_TRUE(put(release(1, next_of(1), 1)).ends_with(" not_held"));
+    apply({Acknowledge{SessionId{1}, index_}});
+    EXPECT_EQ(session().answers.bytes(), 0U);
+    EXPECT_NE(put(acquire(1, next_of(1), exclusive)).find("granted"), std::string::npos);
+}
+
+// All of them were accepted before the first was answered.
+TEST_F(LockMachineBounds, TheBytesOfManyAnswersAtOnceAreBounded) {  // P11
+    apply({acquire(2, 1, exclusive, long_names(shared).names.front().name)});
+    for (int i = 0; i < 1'000; ++i)
+        apply({request(1, next_of(1), long_names(shared))});
+    apply({release(2, 2, 1)});
+    ASSERT_GE(session().answers.bytes(), session_requests_bytes_max);
+    const auto next = next_of(1);
+    EXPECT_TRUE(apply({release(1, next, 1)}).empty());
+    EXPECT_EQ(next_of(1), next);
+    apply({Acknowledge{SessionId{1}, index_}});
+    EXPECT_FALSE(apply({release(1, next, 1)}).empty());
 }
 
 // Former holds that still block the name are charged to no session.
@@ -158,6 +195,22 @@ TEST_F(LockMachineBoundsOfTheSpecification, AreTheSameForUnacknowledgedAnswers) 
         around();
     }
     EXPECT_GT(nothing_said_, 0U);
+    both({Acknowledge{SessionId{1}, index_}});
+    both({acquire(1, next_of(1), shared)});
+    EXPECT_LT(kept(), 10U);
+}
+
+TEST_F(LockMachineBoundsOfTheSpecification, AreTheSameForTheBytesOfUnacknowledgedAnswers) {
+    while (session().answers.bytes() + 50'000 < session_acquires_bytes_max) {
+        const auto seq = next_of(1);
+        both({request(1, seq, long_names(exclusive)), release(1, seq + 1, seq)});
+    }
+    for (int i = 0; i < 3; ++i) {
+        const auto seq = next_of(1);
+        both({request(1, seq, long_names(exclusive)), release(1, seq + 1, seq)});
+        around();
+    }
+    EXPECT_GE(session().answers.bytes(), session_acquires_bytes_max);
     both({Acknowledge{SessionId{1}, index_}});
     both({acquire(1, next_of(1), shared)});
     EXPECT_LT(kept(), 10U);

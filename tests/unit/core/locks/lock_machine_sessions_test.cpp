@@ -101,6 +101,27 @@ TEST_F(LockMachineSessions, AFullTableRefusesUnlessARestartMakesRoom) {  // P11,
     EXPECT_EQ(put(opening(sessions_max + 1)), "opened 100002 nonce=1000011");
 }
 
+TEST_F(LockMachineSessions, ClientsLeaveRoomForMembers) {  // P11
+    const auto client = [](std::uint64_t number) {
+        OpenSession open;
+        open.nonce = 10'000'000 + number;
+        open.ttl_ms = 10'000;
+        open.rho_ppm = 10'000;
+        return open;
+    };
+    std::vector<Command> batch;
+    for (std::uint64_t i = 1; i <= client_sessions_max; ++i)
+        batch.emplace_back(client(i));
+    Outcomes outcomes;
+    index_ = index_.next();
+    machine_.apply(index_, batch, outcomes);
+    ASSERT_EQ(machine_.sessions().clients(), client_sessions_max);
+    EXPECT_EQ(put(client(client_sessions_max + 1)), "open refused nonce=10095905 table_full");
+    EXPECT_EQ(put(opening(9)), "opened 95908 nonce=91");
+    EXPECT_EQ(put(close(4)), "ended 4 closed");
+    EXPECT_EQ(put(client(client_sessions_max + 1)), "opened 95909 nonce=10095905");
+}
+
 TEST_F(LockMachineSessions, AnEndIsReportedOnceAndEndsEverythingAtOnce) {  // S11
     put(acquire(1, 1, shared));
     put(acquire(2, 1, exclusive));
