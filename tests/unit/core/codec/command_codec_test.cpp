@@ -49,7 +49,12 @@ std::vector<Command> samples() {
     constexpr auto huge = ~std::uint64_t{0};
     return {
         OpenSession{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false},
-        OpenSession{huge, NodeId{huge}, {Incarnation{huge}, BootEpoch{huge}}, ~0U, 499'999, true},
+        OpenSession{huge,
+                    NodeId{huge},
+                    {Incarnation{huge}, BootEpoch{huge}},
+                    session_ttl_ms_max,
+                    499'999,
+                    true},
         opening_as({{AccessRole::learner}, {}}),
         opening_as({{AccessRole::voter, AccessRole::admin},
                     {{Right::acquire, std::string(access_prefix_bytes_max, 'p')},
