@@ -29,9 +29,9 @@ constexpr std::size_t holds_max = 1'000'000;    // of one session
 // acquires of the session are refused, from the second on none of its requests is applied.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
 constexpr std::size_t session_requests_max = 4 * operations_max;
-// The same limits for the bytes of these answers, as bytes_of() counts them.
+// The same as the first, for the bytes of these answers, as bytes_of() counts them. The largest
+// answer to what is not refused then is the cycle of an upgrade, so the second needs no such limit.
 constexpr std::size_t session_acquires_bytes_max = std::size_t{16} << 20U;
-constexpr std::size_t session_requests_bytes_max = std::size_t{32} << 20U;
 // A session that has this many names, held or queued, gets no more: its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
 constexpr std::uint32_t semaphore_limit_max = 65'536;  // permits of one semaphore (S34)

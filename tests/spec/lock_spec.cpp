@@ -228,7 +228,6 @@ void LockSpec::on(const core::Request& command) {
     }
     if (command.seq.raw() > session->applied.raw() + 1) return;  // an earlier one is missing
     if (session->answers.size() >= 4 * core::operations_max) return;
-    if (session->answer_bytes >= core::session_requests_bytes_max) return;
     session->applied = command.seq;
     if (is_too_much(*session, command.body)) {
         answer(operation, {AnswerKind::resource_exhausted, {}, {}});

@@ -32,8 +32,7 @@ struct Session {
     // This bounds the state that a session can use (P11). Only a faulty node that acknowledges
     // nothing reaches this limit. Its stream continues after it acknowledges.
     [[nodiscard]] bool has_too_many_answers() const {
-        return answers.size() >= session_requests_max ||
-               answers.bytes() >= session_requests_bytes_max;
+        return answers.size() >= session_requests_max;
     }
 };
 

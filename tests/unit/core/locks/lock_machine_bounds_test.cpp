@@ -88,20 +88,6 @@ TEST_F(LockMachineBounds, TheBytesOfUnacknowledgedAnswersAreBounded) {  // P11, 
     EXPECT_NE(put(acquire(1, next_of(1), exclusive)).find("granted"), std::string::npos);
 }
 
-// All of them were accepted before the first was answered.
-TEST_F(LockMachineBounds, TheBytesOfManyAnswersAtOnceAreBounded) {  // P11
-    apply({acquire(2, 1, exclusive, long_names(shared).names.front().name)});
-    for (int i = 0; i < 1'000; ++i)
-        apply({request(1, next_of(1), long_names(shared))});
-    apply({release(2, 2, 1)});
-    ASSERT_GE(session().answers.bytes(), session_requests_bytes_max);
-    const auto next = next_of(1);
-    EXPECT_TRUE(apply({release(1, next, 1)}).empty());
-    EXPECT_EQ(next_of(1), next);
-    apply({Acknowledge{SessionId{1}, index_}});
-    EXPECT_FALSE(apply({release(1, next, 1)}).empty());
-}
-
 // Former holds that still block the name are charged to no session.
 TEST_F(LockMachineBounds, FormerReadersOfANameAreBounded) {  // S8
     const auto read = [](std::uint64_t seq, HoldTerms terms) {
