@@ -91,7 +91,8 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
         const auto* answered = std::get_if<core::Answered>(&outcome);
         if (answered == nullptr || answered->answer.kind != AnswerKind::released) continue;
         if (answers_.contains(answered->operation)) continue;
-        leaving_.insert(target_of(answered->operation));
+        const auto* release = body_of<core::Release>(answered->operation);
+        leaving_[target_of(answered->operation)] = release != nullptr && release->lost;
     }
     for (const auto& outcome : outcomes) {
         std::visit([this](const auto& one) { on(one); }, outcome);
@@ -803,7 +804,8 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
         return need(!may, "S45: not published", words(operation));
     }
     const auto hold = target_of(operation);
-    if (wants_all(hold)) return;  // these stay together
+    if (wants_all(hold)) return;       // these stay together
+    if (left_.contains(hold)) return;  // permits, which leave in the same entry
     auto* name = name_of_hold(hold);
     need(name != nullptr, "S27: refused, but it is not held", words(operation));
     if (name == nullptr) return;
@@ -831,9 +833,10 @@ void History::on_refused(OperationId operation, AnswerKind kind) {
 // Who leaves a semaphore in this entry may have made way whichever slots it had.
 void History::make_way(const std::string& called, Name& name, const core::Grant& grant) {
     for (const auto& holder : std::vector{name.holders}) {
-        if (!leaving_.contains(holder.operation) || !clash(holder.mode, grant.mode)) continue;
+        const auto leaving = leaving_.find(holder.operation);
+        if (leaving == leaving_.end() || !clash(holder.mode, grant.mode)) continue;
         left_.insert(holder.operation);
-        depart(called, name, holder, false);
+        depart(called, name, holder, leaving->second);
     }
 }
 

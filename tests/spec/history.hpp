@@ -211,10 +211,10 @@ private:
     std::set<HoldOnName> delays_owed_;  // lost, with a lock_delay that has not begun
     std::map<HoldOnName, core::Grant> departed_;
     std::map<core::ClosureId, Counting> closures_;
-    std::set<core::OperationId> unconfirmed_;  // broken, or ended by the cluster
-    std::set<core::OperationId> leaving_;      // released in this entry
-    std::set<core::OperationId> ending_;       // whose max_hold ends in this entry
-    std::set<core::OperationId> left_;         // of these, already gone
+    std::set<core::OperationId> unconfirmed_;    // broken, or ended by the cluster
+    std::map<core::OperationId, bool> leaving_;  // released in this entry: true if lost
+    std::set<core::OperationId> ending_;         // whose max_hold ends in this entry
+    std::set<core::OperationId> left_;           // of these, already gone
     core::FencingToken newest_;
     core::LogIndex index_;
     std::string violation_;

@@ -102,8 +102,8 @@ std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::Nod
             world_.violations.report(node, "cache: a recalled grant is handed over for ever");
     }
     auto call = take_from_line(node, tag);
-    if (use_cached(node, use)) return std::nullopt;
-    in_line_.emplace(Who{node, tag}, std::move(call));
+    if (!call || use_cached(node, use)) return std::nullopt;
+    in_line_.emplace(Who{node, tag}, *std::move(call));
     ask_later(node, {{{tag, {}}}, 0});
     return std::nullopt;
 }
@@ -119,12 +119,13 @@ void LockWorkload::wait_in_line(core::NodeId node, core::AcquireCall call) {
 }
 
 // A caller leaves the line once.
-core::AcquireCall LockWorkload::take_from_line(core::NodeId node, core::CallTag tag) {
+std::optional<core::AcquireCall> LockWorkload::take_from_line(core::NodeId node,
+                                                              core::CallTag tag) {
     auto call = in_line_.extract({node, tag});
     if (!call.empty()) return std::move(call.mapped());
     world_.violations.report(
         node, "cache: call " + std::to_string(tag.raw()) + " does not wait in a line");
-    return {};
+    return std::nullopt;
 }
 
 // If the caller is leaving the line for the cluster, the cancellation follows it.
@@ -158,7 +159,9 @@ void LockWorkload::ask_later(core::NodeId node, core::LockCache::Asking asking) 
         if (!can_call(node)) return ask_later(node, asking);
         for (const auto& caller : asking.callers) {
             world_.tally.probe("caller leaves the line for the cluster");
-            ask_cluster(node, take_from_line(node, caller.call), asking.tokens);
+            auto call = take_from_line(node, caller.call);
+            if (!call) return;
+            ask_cluster(node, *std::move(call), asking.tokens);
             const bool is_cancelled = cancelled_in_line_.erase({node, caller.call}) != 0;
             if (is_cancelled && can_call(node)) this->call(node, core::CancelCall{caller.call});
             if (lives_[node] != life) return;

@@ -231,6 +231,10 @@ void LockWorkload::begin(core::NodeId node, WaitingCall call) {
     cancel_sometimes(node, tag);
 }
 
+// For lock_cached.cpp.
+template void LockWorkload::ask(core::NodeId, core::AcquireCall);
+template void LockWorkload::begin(core::NodeId, core::AcquireCall);
+
 void LockWorkload::cancel_sometimes(core::NodeId node, core::CallTag tag) {
     if (!prng_.one_in(6) || owed_.contains({node, tag})) return;
     const auto patience = prng_.between(0, 3 * world_.swarm.election_timeout.count());

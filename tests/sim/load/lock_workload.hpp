@@ -97,7 +97,8 @@ private:
     void wait_in_line(core::NodeId node, core::AcquireCall call);
     void cancel_in_line_sometimes(core::NodeId node, core::CallTag tag);
     void timed_out_in_line(core::NodeId node, const core::LockCache::Waiters& callers);
-    [[nodiscard]] core::AcquireCall take_from_line(core::NodeId node, core::CallTag tag);
+    [[nodiscard]] std::optional<core::AcquireCall> take_from_line(core::NodeId node,
+                                                                  core::CallTag tag);
     void ask_later(core::NodeId node, core::LockCache::Asking asking);
     void answered_cached(core::NodeId node, core::CallTag tag);
     [[nodiscard]] std::optional<core::LockCache::GiveBack> released_cached(core::NodeId node,
