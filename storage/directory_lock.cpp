@@ -83,6 +83,22 @@ DirectoryLock::~DirectoryLock() {
     if (directory_.is_ours()) ::flock(directory_.descriptor(), LOCK_UN);
 }
 
+Result<void> DirectoryLock::check() {
+    const auto place = directory_.path().parent_path();  // its last part is the dot
+    if (!is_held()) return closed_error(place.string());
+    struct stat mine {};
+    struct stat named {};
+    const bool is_open = ::fstat(directory_.descriptor(), &mine) == 0;
+    const bool is_there = ::stat(directory_.path().c_str(), &named) == 0;
+    // A path that this user may not look at any more says nothing.
+    const bool is_gone = !is_there && (errno == ENOENT || errno == ENOTDIR);
+    const bool is_another =
+        is_open && is_there && (named.st_dev != mine.st_dev || named.st_ino != mine.st_ino);
+    if (is_gone || is_another)
+        return make_error(Errc::io, place.string() + " was moved or removed while it is in use");
+    return {};
+}
+
 bool DirectoryLock::is_held() noexcept {
     if (!is_lost_ && (!file_.is_ours() || !directory_.is_ours())) is_lost_ = true;
     return !is_lost_;

@@ -158,7 +158,7 @@ Result<void> MarkStore::raise(std::string_view key, std::int64_t mark) {
         return fail(std::move(well).error());
     if (auto told = write_witness(); !told) return told;
     // Another process may have the directory by now, which has not seen this write.
-    if (!lock_->is_held()) return fail(closed_error(database_.path.string()));
+    if (auto held = lock_->check(); !held) return fail(std::move(held).error());
     return {};
 }
 
@@ -193,7 +193,7 @@ Result<void> MarkStore::open_again() {
 
 Result<void> MarkStore::state() const {
     const std::lock_guard guard{mutex_};
-    if (!lock_->is_held()) return closed_error(database_.path.string());
+    if (auto held = lock_->check(); !held) return held;
     if (failed_) return *failed_;
     return {};
 }

@@ -34,7 +34,9 @@ public:
     explicit Directory(std::shared_ptr<DirectoryLock> lock) : lock_{std::move(lock)} {}
 
     [[nodiscard]] IOStatus check(const std::string& name) const {
-        return lock_->is_held() ? IOStatus::OK() : to_status(closed_error(name));
+        if (!lock_->is_held()) return to_status(closed_error(name));
+        const auto checked = lock_->check();
+        return checked ? IOStatus::OK() : to_status(checked.error());
     }
     template <class T>
     [[nodiscard]] IOStatus outcome(const Result<T>& result) const {

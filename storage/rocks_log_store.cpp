@@ -43,7 +43,8 @@ Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
     if (!planned) return fail(std::move(planned).error());
     if (auto done = carry_out(*planned); !done) return fail(std::move(done).error());
     // Another process may have the directory by now, which has not seen this write.
-    if (held_.lock && !held_.lock->is_held()) return fail(closed_error(database_.path.string()));
+    if (!held_.lock) return {};
+    if (auto held = held_.lock->check(); !held) return fail(std::move(held).error());
     return {};
 }
 

@@ -126,7 +126,9 @@ Result<core::LogIndex> RocksStateStore::flush() {
 
 Result<void> RocksStateStore::save_countdowns(const core::SavedCountdowns& countdowns) {
     if (failed_) return *failed_;
-    if (held_.lock && !held_.lock->is_held()) return fail(closed_error(database_.path.string()));
+    if (held_.lock) {
+        if (auto held = held_.lock->check(); !held) return fail(std::move(held).error());
+    }
     if (auto saved = countdowns_.save(countdowns); !saved) return fail(std::move(saved).error());
     return {};
 }

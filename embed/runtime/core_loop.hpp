@@ -161,6 +161,7 @@ private:
     [[nodiscard]] std::string why_missing(core::NodeId peer) const;
     [[nodiscard]] std::string peers_that_disagree() const;
     void watch_ready();
+    void cluster_formed();
     void members_changed();
     [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
     [[nodiscard]] std::string why_not_ready_now() const;

@@ -226,7 +226,7 @@ void CoreLoop::noted(const core::Note& note) {
             return;
         case Kind::became_candidate: ++program_.counters().elections_started; return;
         case Kind::state_sent: ++program_.counters().snapshots_sent; return;
-        case Kind::formed: parts_.log.info("cluster_formed", "the cluster is formed"); return;
+        case Kind::formed: return cluster_formed();
         case Kind::configuration_changed: return members_changed();
         case Kind::removed:
             parts_.log.warn("removed", "this node is not a member of its cluster any more");

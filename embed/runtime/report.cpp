@@ -129,6 +129,16 @@ std::string CoreLoop::why_not_ready_now() const {
                                                   : "it has no session yet";
 }
 
+// A node that listens is rarely meant to be alone.
+void CoreLoop::cluster_formed() {
+    const auto& config = parts_.config;
+    if (!config.peers.empty() || config.listen.empty())
+        return parts_.log.info("cluster_formed", "the cluster is formed");
+    parts_.log.warn("cluster_formed",
+                    "this node has no peers and formed a cluster of its own: if it belongs to "
+                    "another cluster, stop it, remove its directory and list the peers");
+}
+
 // "1, 2, 3; learners 4"
 void CoreLoop::members_changed() {
     const auto& present = driver_->core().raft().configuration();

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -103,13 +105,44 @@ TEST_F(Surroundings, ADirectoryIsInUseAlsoWhenItsLockFilesWereRemoved) {
 }
 #endif
 
+// The path then names nothing, or what another process has made there.
+TEST_F(Surroundings, ADirectoryThatIsMovedAwayIsNotUsedAnyMore) {
+    Node node{Config::single_node(path() / "node")};
+    const auto held = node.acquire("x", {.caching = Caching::off});
+    auto gate = FenceGate::open(path() / "gate");
+    ASSERT_TRUE(gate.check("r", 5));
+    fs::rename(path() / "node", path() / "node.away");
+    fs::rename(path() / "gate", path() / "gate.away");
+    try {
+        std::ignore = node.acquire("y", {.caching = Caching::off});
+        ADD_FAILURE() << "granted";
+    } catch (const std::system_error& error) {
+        EXPECT_NE(std::string{error.what()}.find("was moved or removed"), std::string::npos)
+            << error.what();
+    }
+    EXPECT_FALSE(held.valid());
+    EXPECT_THROW(gate.check("r", 6), std::system_error);
+
+    Node second{Config::single_node(path() / "node")};
+    EXPECT_TRUE(second.acquire("x").valid());
+    EXPECT_TRUE(FenceGate::open(path() / "gate").check("r", 5));
+}
+
 // Otherwise two clusters could grant the same names.
 TEST_F(Surroundings, AListOfPeersThatWasForgottenOnceMakesNoSecondCluster) {
     Config alone;
     alone.node_id = 1;
     alone.data_dir = path() / "node";
     alone.listen = "127.0.0.1:0";
+    std::mutex mutex;
+    std::string told;
+    alone.log.sink = [&](LogLevel level, std::string_view line) {
+        const std::lock_guard guard{mutex};
+        if (level == LogLevel::warn) told += line;
+    };
     EXPECT_TRUE(Node{alone}.acquire("x").valid());
+    EXPECT_NE(told.find("has no peers and formed a cluster of its own"), std::string::npos) << told;
+    alone.log.sink = nullptr;
     auto together = alone;
     together.peers = {{1, "127.0.0.1:7401"}, {2, "127.0.0.1:7402"}, {3, "127.0.0.1:7403"}};
     try {

@@ -11,7 +11,9 @@
 
 #include <asio/error.hpp>
 #include <asio/post.hpp>
+#include <fcntl.h>
 #include <netdb.h>
+#include <unistd.h>
 
 namespace mortise::transport {
 namespace {
@@ -26,7 +28,19 @@ asio::error_code error_of(int code) {
     }
 }
 
+// The system's resolver opens files and sockets. If the program has closed its standard output, one
+// of them would get its number and its text; so /dev/null takes such a number, and keeps it.
+void occupy_standard_descriptors() noexcept {
+    constexpr int standard_descriptors = 3;
+    int descriptor = 0;
+    do {
+        descriptor = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    } while (descriptor >= 0 && descriptor < standard_descriptors);
+    if (descriptor >= 0) ::close(descriptor);
+}
+
 Resolver::Found ask_the_system(const HostPort& at) {
+    occupy_standard_descriptors();
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_NUMERICSERV;
