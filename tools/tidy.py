@@ -57,10 +57,13 @@ ORDERED = ("core/locks/", "core/raft/")
 
 # Rules are cited by number; this page lists them, one row of a table each.
 RULES = "docs/rules.md"
-CITATION = re.compile(r"(?<![\w\"])[SP][1-9]\d?\b")
+CITATION = re.compile(r"(?<![\w\"])(?<!B-)[SP][1-9]\d?\b")
+# Faults of other implementations are cited as B-D1; this page lists them in the same way.
+BUGS = "docs/bugs_of_others.md"
+BUG_CITATION = re.compile(r"\bB-[A-Z][1-9]\d?\b")
 
 # On these pages a name like `Suite.Test` must be the name of an existing test (P13).
-EVIDENCE = {"docs/evidence.md", "docs/bugs_of_others.md", "docs/comparison.md"}
+EVIDENCE = {"docs/evidence.md", BUGS, "docs/comparison.md"}
 # What `./dev docs` makes beside the reference of the headers, whose first page has this link.
 MADE = {("docs/reference.md", "../index.html")}
 # In this folder a mutant names the test that kills it, in GTest's form: a test with parameters or
@@ -258,10 +261,9 @@ def markdown(root, name, lines):
 
 
 def rules(root):
-    """The numbers that the page lists."""
-    if not (root / RULES).is_file():
-        return set()
-    rows = (re.match(r"\| ([SP]\d+) \|", line) for line in read(root / RULES))
+    """The numbers that the two pages list."""
+    pages = [root / page for page in (RULES, BUGS) if (root / page).is_file()]
+    rows = (re.match(r"\| ([SP]\d+|B-[A-Z]\d+) \|", line) for page in pages for line in read(page))
     return {row[1] for row in rows if row}
 
 
@@ -301,6 +303,8 @@ def complaints(root, name, listed, known_tests):
     for number, line in enumerate(lines, 1):
         for cited in sorted(set(CITATION.findall(line)) - listed):
             yield number, f"{cited} is not in {RULES}"
+        for cited in sorted(set(BUG_CITATION.findall(line)) - listed):
+            yield number, f"{cited} is not in {BUGS}"
         if UNFINISHED in line:
             yield number, f"{UNFINISHED}: finish it, or say in prose what is missing"
         is_code = path.suffix in CODE or name in CODE_NAMES or path.name in CODE_NAMES

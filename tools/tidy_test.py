@@ -167,6 +167,12 @@ class Rules(Tidy):
     def test_without_the_page_none_is_listed(self):
         self.finds("core/x.cpp", self.cite(12), "1: S12 is not in")
 
+    def test_a_fault_of_others_that_is_not_listed(self):
+        bug = "B" + "-S"  # apart, so that this file cites nothing
+        self.plant("docs/bugs_of_others.md", f"# Bugs\n\n| # |\n| --- |\n| {bug}12 |\n")
+        self.finds("core/x.cpp", f"// ({bug}12)\nint x;  // {bug}13\n",
+                   f"2: {bug}13 is not in docs/bugs_of_others.md")
+
     def test_what_looks_like_one(self):
         self.finds("tools/x.cpp", 'auto a = "P' + '50"; int S100 = 1, XS1, S0; // SS1\n')
 

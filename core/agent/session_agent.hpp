@@ -9,7 +9,8 @@
 // Each subject is a class with its own state: OwnSession, SendWindow, OpenCalls, ParkedCalls,
 // HeldLocks, PendingLosses, Confirmations. This class connects them: session_agent.cpp for the
 // session and for sending, agent_calls.cpp for calls and their ends, agent_answers.cpp for answers,
-// agent_losses.cpp for lost holds.
+// agent_losses.cpp for lost holds. It stays one class because the invariant spans all of them: an
+// answer ends a call, makes a hold or an ending, and frees the window, all within one event.
 #pragma once
 
 #include <optional>

@@ -56,7 +56,7 @@ std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied) {
     const auto bytes = raft_.log().bytes();
     if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
     // A follower that is receiving a snapshot continues from there. If those entries were purged,
-    // it would need another snapshot (S12).
+    // it would need another snapshot (B-S12).
     const auto sent = raft_.oldest_state_sent();
     if (sent && bytes <= options_.log_bytes_max + held_for_states) target = std::min(target, *sent);
     if (target <= raft_.log().base().index) return std::nullopt;

@@ -67,8 +67,8 @@ void Raft::become_candidate(bool transfer, Instant now) {
     campaign_if_durable(now);
 }
 
-// Its own vote, and the log that it claims, count once they are on disk (D1, D18). Writes complete
-// in order, so the completion of the vote covers every entry before it.
+// Its own vote, and the log that it claims, count once they are on disk (B-D1, B-D18). Writes
+// complete in order, so the completion of the vote covers every entry before it.
 void Raft::campaign_if_durable(Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || candidate->requests_sent) return;
@@ -132,15 +132,15 @@ bool Raft::is_at_least_ours(LogId last) const {
 }
 
 // Only a voter may be voted for, or a node whose log is ahead of ours: it may have become a voter
-// in entries that we do not have (M10). The candidate counts the quorum with its own configuration
-// in any case.
+// in entries that we do not have (B-M10). The candidate counts the quorum with its own
+// configuration in any case.
 bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
     return configuration().is_voter(candidate) || last > log_.last();
 }
 
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     // Nothing changes here, not even a timer: a node that hears no leader may ask again and again
-    // (V6).
+    // (B-V6).
     const bool newer = request.term.next() > term() && request.last >= log_.last();
     const bool granted =
         newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(from, request.last);
@@ -150,7 +150,7 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     auto* asking = std::get_if<PreCandidate>(&role_);
-    // Only a reply to this question counts, not one to an earlier question or another kind (V3).
+    // Only a reply to this question counts, not one to an earlier question or another kind (B-V3).
     const bool of_this_round = asking != nullptr && asking->round == reply.round;
     if (!of_this_round) return;
     if (!reply.granted) return ask_again_soon(asking->election_at, now);
@@ -173,7 +173,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
                          may_be_voted_for(from, request.last);
     if (granted) {
         vote_for(from);
-        follower->election_at = draw_election_deadline(now);  // gives it time to win (V5)
+        follower->election_at = draw_election_deadline(now);  // gives it time to win (B-V5)
     }
     owed_votes_.push_back({from, request.round, granted});
 }
@@ -191,7 +191,7 @@ void Raft::on(NodeId from, const TimeoutNow& request, Instant now) {
     const auto* follower = std::get_if<Follower>(&role_);
     if (request.term != term() || follower == nullptr || follower->leader != from) return;
     // The leader believed that our log ends with that entry, durably. If it does not, because the
-    // message is old, this node must not claim it (V13).
+    // message is old, this node must not claim it (B-V13).
     if (log_.last() != request.last || writes_.durable() != request.last.index) return;
     if (can_campaign()) become_candidate(true, now);
 }

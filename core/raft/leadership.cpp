@@ -17,7 +17,7 @@ Instant Raft::quorum_contact(const Leader& leader, Instant now) const {
 }
 
 // This runs before every event of a leader, so that a leader that was paused or cut off, or whose
-// disk is stalled, does nothing more (P7, P10, V16).
+// disk is stalled, does nothing more (P7, P10, B-V16).
 void Raft::check_leadership(Instant now) {
     auto& leader = std::get<Leader>(role_);
     if (now > last_event_ + options_.election_timeout) leader.contact_since = now;

@@ -21,9 +21,9 @@ public:
     [[nodiscard]] LogIndex first_index() const { return base_.index.next(); }
 
     // Returns the term of the entry, or of the base. Empty if the entry is before the base or does
-    // not exist: a zero could be taken for a term (C8).
+    // not exist: a zero could be taken for a term (B-C8).
     [[nodiscard]] std::optional<Term> term_at(LogIndex index) const;
-    // True if the log has exactly this entry; a purged entry was committed and matches (C11).
+    // True if the log has exactly this entry; a purged entry was committed and matches (B-C11).
     [[nodiscard]] bool has(LogId id) const;
     [[nodiscard]] const Entry& at(LogIndex index) const;  // requires first_index() <= index <= last
     // Returns the newest entry with an index and a term not above those of the limit. Up to there

@@ -21,7 +21,7 @@ constexpr std::uint64_t caught_up_entries = 16;
 
 std::optional<MembershipRefusal> Raft::may_not_change() const {
     if (!is_leader()) return MembershipRefusal::not_leader;
-    // Before its first commit a new leader may not know of a committed change (M1).
+    // Before its first commit a new leader may not know of a committed change (B-M1).
     if (!has_committed_own_term() || is_transferring() || !is_member()) {
         return MembershipRefusal::leader_not_ready;
     }
@@ -105,7 +105,7 @@ bool Raft::is_caught_up(NodeId peer, Instant now) const {
 // --- finishing a change -------------------------------------------------------------------------
 
 // The leader at the time when the joint configuration is committed ends it, even if another leader
-// began it (M5).
+// began it (B-M5).
 void Raft::finish_change() {
     if (!configuration().is_joint() || !is_configuration_committed() || is_transferring()) return;
     change_to(without_outgoing(configuration()));

@@ -1,6 +1,9 @@
 // Consensus on one log (Ongaro, "Consensus: bridging theory and practice", 2014: "thesis" below),
 // as a state machine without clock, disk, network or randomness: its input is events and the time,
-// its output is RaftOutput. It is one class in one header, with a source file per subject.
+// its output is RaftOutput. It is one class in one header, with a source file per subject: almost
+// every event reads and changes several of term, role, log, configuration and commit index, and the
+// rules of the thesis are about their relation. What has an invariant of its own is a class beside
+// it: Log, WriteTracker, Patience.
 //
 // An event is one call of on_*, propose or the like, followed by take_decided() and collect().
 // Messages are made while collecting, from the state at that time: what accumulated during an event

@@ -1,6 +1,6 @@
 // The follower's part of a snapshot. It passes the chunks on in order, and the store writes them
-// beside the state in force. After the last one nothing else may change (S2) until the new state is
-// durable; then the log begins anew where that state ends.
+// beside the state in force. After the last one nothing else may change (B-S2) until the new state
+// is durable; then the log begins anew where that state ends.
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -27,7 +27,7 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
     auto& follower = follow(from, now);
     if (!is_installing() && log_.has(chunk.last)) {
         // The entry at the end of a snapshot is committed and our log has it. So the log counts as
-        // checked up to there, and stays (S1).
+        // checked up to there, and stays (B-S1).
         follower.verified = std::max(follower.verified, chunk.last.index);
         commit_to(chunk.last.index);
         receiving_.reset();
@@ -44,7 +44,7 @@ void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
                       receiving_->configuration == chunk.configuration;
     if (is_installing()) return;
     if (!same) {
-        // It belongs to a snapshot whose beginning was not received (S6).
+        // It belongs to a snapshot whose beginning was not received (B-S6).
         if (chunk.position != 0) return;
         receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false, 0, {}};
     }
@@ -94,7 +94,7 @@ void Raft::owe_snapshot_reply(LogId last, std::uint64_t next) {
     std::get<Follower>(role_).snapshot_reply = SnapshotReply{term(), last, next, false, false};
 }
 
-// A follower reports a snapshot as installed once the log up to its end is durable (D19).
+// A follower reports a snapshot as installed once the log up to its end is durable (B-D19).
 void Raft::send_owed_snapshot_reply() {
     auto& follower = std::get<Follower>(role_);
     if (!follower.snapshot_reply) return;

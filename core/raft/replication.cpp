@@ -11,7 +11,7 @@ namespace mortise::core {
 
 // --- follower -----------------------------------------------------------------------------------
 
-// Messages are never trusted: a peer may have any version, and a message may be old (D8, C10).
+// Messages are never trusted: a peer may have any version, and a message may be old (B-D8, B-C10).
 bool Raft::is_well_formed(const AppendRequest& request) {
     auto before = request.previous;
     for (const auto& entry : request.entries) {
@@ -27,7 +27,7 @@ bool Raft::is_well_formed(const AppendRequest& request) {
 void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     if (request.term < term()) {
         // The sender was deposed, or our term is ahead of the others': either way it must learn our
-        // term (V7).
+        // term (B-V7).
         AppendReply refusal;
         refusal.term = term();
         refusal.rejected = true;
@@ -99,7 +99,7 @@ void Raft::take_entries(AppendRequest& request) {
     }
     follower.verified = std::max(follower.verified, verified);
     // Only entries that were checked against this leader are committed: beyond them our log may
-    // differ from that of the leader (C1).
+    // differ from that of the leader (B-C1).
     commit_to(std::min(request.commit, follower.verified));
     replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
     // If entries were appended, the reply is sent when their write completes.
@@ -107,7 +107,7 @@ void Raft::take_entries(AppendRequest& request) {
 }
 
 // A follower acknowledges what is durable *and* was checked against this term's leader. Otherwise
-// it would acknowledge old entries at the end of its log that the leader never had (C1, C9).
+// it would acknowledge old entries at the end of its log that the leader never had (B-C1, B-C9).
 void Raft::send_owed_replies() {
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || !follower->leader || !is_term_durable()) return;
@@ -147,7 +147,7 @@ void Raft::on(NodeId from, const AppendReply& reply, Instant now) {
 }
 
 void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
-    // Replies may be old or repeated. Each one has the whole progress, which only grows (C5).
+    // Replies may be old or repeated. Each one has the whole progress, which only grows (B-C5).
     progress.match = std::max(progress.match, reply.match);
     progress.denials = 0;
     progress.next = std::max(progress.next, progress.match.next());
@@ -171,7 +171,7 @@ void Raft::on_accepted(Progress& progress, const AppendReply& reply) {
 
 void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply) {
     if (reply.previous <= progress.match) return on_denied(from, progress, reply);
-    // This is an old or repeated reply: no request about entries from `next` on is open (C10).
+    // This is an old or repeated reply: no request about entries from `next` on is open (B-C10).
     if (reply.previous >= progress.next) return;
     if (progress.state == Progress::State::cut_off) return;
     const auto agree = log_.newest_not_above(reply.hint).index;
@@ -182,7 +182,7 @@ void Raft::on_rejected(NodeId from, Progress& progress, const AppendReply& reply
     cut_off_if_purged(from, progress);
 }
 
-// The follower lacks entries that it reported to have. Usually this is an old reply (C10). If the
+// The follower lacks entries that it reported to have. Usually this is an old reply (B-C10). If the
 // follower repeats it, it may never have had them, and would never receive them. So it has to
 // report anew what it has.
 void Raft::on_denied(NodeId from, Progress& progress, const AppendReply& reply) {

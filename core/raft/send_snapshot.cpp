@@ -1,6 +1,6 @@
 // The leader's part of a snapshot for a follower whose next entry is purged. One chunk at a time is
 // read from a view of the state on disk, and is repeated until it is answered. After any failure
-// the transfer begins again, so a follower is never left without a snapshot (S7).
+// the transfer begins again, so a follower is never left without a snapshot (B-S7).
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace mortise::core {
 
 namespace {
 
-// A view delays the disk's compaction, so a silent follower cannot keep it for ever (S5).
+// A view delays the disk's compaction, so a silent follower cannot keep it for ever (B-S5).
 constexpr int silent_timeouts = 5;
 
 }  // namespace
@@ -75,7 +75,7 @@ void Raft::on_snapshot_rows(SnapshotRows rows, Instant now) {
 }
 
 // Makes a chunk of whole rows, or of a piece of one row that is too long for a chunk: a row that
-// does not fit into one message could never be sent otherwise (S7).
+// does not fit into one message could never be sent otherwise (B-S7).
 void Raft::make_chunk(SnapshotSending& sending) {
     auto& chunk = sending.chunk.emplace();
     chunk.term = term();
@@ -162,7 +162,7 @@ std::optional<LogIndex> Raft::oldest_state_sent() const {
 }
 
 // Closes the views of transfers that have ended for any reason, also if this node does not lead any
-// more (S5).
+// more (B-S5).
 void Raft::close_views() {
     const auto* leader = std::get_if<Leader>(&role_);
     std::erase_if(open_views_, [&](NodeId peer) {

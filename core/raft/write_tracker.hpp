@@ -21,7 +21,7 @@ public:
     // Numbers the write and remembers what it makes durable. `last` is the log's last index after
     // it.
     void submit(Write& write, LogIndex last, Instant now);
-    // Completions must come in the order of submission (D6).
+    // Completions must come in the order of submission (B-D6).
     void complete(WriteId id);
 
     [[nodiscard]] LogIndex durable() const { return durable_; }

@@ -57,6 +57,10 @@ struct HoldContext {
 // Everything that its end needs is allocated with it, so that a lack of memory never leaves a grant
 // without an owner: the record is the job that notifies the owner of a loss, and it has a prepared
 // release. After a loss this prepared call tells the core that the owner was notified.
+//
+// It is one class for all kinds of holds because each of them ends once, by one atomic, whatever
+// the cause, and Hold, HoldTable and the lease thread do not care about its kind. A program may
+// have a million: what few of them have is in Rare.
 class HoldRecord final : public Notifier::Job {
 public:
     // A progress_timeout of zero: none.

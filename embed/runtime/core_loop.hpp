@@ -65,6 +65,10 @@ struct Estate {
     Metrics counters;
 };
 
+// It is one class because it is the one end of four interfaces on one thread: the driver, the
+// network, the timers and the calls of the program each lead to a step, whose effects concern the
+// others in a fixed order. Driver, ProgramSide, ClientDesk, AgeWatch and CommitTimes have the state
+// that is theirs alone; what is left here is what the reports of a node compare.
 class CoreLoop final : public NodeLoop,
                        public Publisher,
                        public PeerSender,

@@ -56,6 +56,11 @@ enum class Missing : bool { is_error, is_made };
 
 // Thread-safe. In the child of a fork most members must not be called, and the object is never
 // destroyed there: see is_forked().
+//
+// It owns everything that a node consists of, and is one class because the order in which these
+// parts begin and end is its subject: a start, a close, a failing disk, a restart and closed
+// descriptors each stop some threads and not others, and each may meet another of them. The parts
+// themselves are classes of their own; the source files are named above their functions.
 class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
 public:
     // Throws std::system_error: see Node's constructor. `access` is what the certificate of this

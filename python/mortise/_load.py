@@ -9,7 +9,7 @@ from ctypes import Structure, byref, c_char_p, c_int, c_void_p
 from pathlib import Path
 from typing import Iterable, Optional
 
-VERSION = "0.1.0"  # of this package
+VERSION = "0.2.0"  # of this package
 # The version of the symbols of mortise.h, which embed/exports.map.in gives them.
 _BINARY_INTERFACE = b"MORTISE_0"
 # The interface is stable from this version on; before, it could differ in each version.

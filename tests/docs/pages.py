@@ -14,8 +14,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 import shell_blocks  # noqa: E402
 import tidy  # noqa: E402
 
-# Pages that have blocks without a language still.
-ANY_LANGUAGE = {"docs/monitoring.md"}
 EXECUTED = {"run", "full", "fails", "hidden"}
 LISTED_IN = "tests/docs/CMakeLists.txt"
 # The first column of the tables below these headings has messages of the program in backticks.
@@ -30,7 +28,7 @@ def fences(name, lines):
     """Every block of code has a language, and every marker is understood."""
     try:
         for block in shell_blocks.blocks(lines):
-            if not block.language and name not in ANY_LANGUAGE:
+            if not block.language:
                 yield block.line, "a block of code has a language: sh, text, cpp, toml ..."
     except shell_blocks.Mistake as mistake:
         yield name, str(mistake)

@@ -24,6 +24,11 @@
 
 namespace mortise::transport {
 
+// It is one class because every decision is about connections of all kinds: they share the limits
+// of the process, and a connection ends its way in another role than it began (unauthenticated,
+// then a peer's or a client's), while none may be destroyed under KJ. PeerConnections, PeerLink,
+// Visitor and Listener have the state of one subject; there is a source file for each group of
+// functions.
 class PeerNetwork::Impl final : public std::enable_shared_from_this<Impl>,
                                 public LinkOwner,
                                 public VisitorOwner {

@@ -12,6 +12,12 @@
 // executor until then. A handler without an executor is called on a thread of the node; there it
 // must not block, and its exceptions are dropped. A handler may be move-only.
 //
+// Blocking: if a handler blocks a thread of the node all the same, other callbacks continue on
+// another one after 10 ms, until 512 block. From then on the others wait until one of these ends.
+// If each of the 512 waits for something that only a waiting callback would do, such as releasing a
+// lock, no callback runs until their calls end by a time limit or by Node::close(). Leases,
+// renewals, calls of other threads and the callbacks of Hold::lost() do not depend on that.
+//
 // Closing: Node::close() ends pending operations with node_stopped before it returns. A Hold that
 // the handler does not take is released. The executor must live until its operations are done, or
 // the node is closed.

@@ -26,9 +26,14 @@ namespace mortise {
 //   permit of long ago, by a process that was paused between the permit and the call.
 // - Permits are given in the order of the requests. A request for several gets them together.
 //
-// All programs must use the same numbers for a name. Each permit is a commit of the cluster, and
-// another one when its time is over: the limiter is for some hundred permits a second, not for
-// every request of a busy server. There, take a permit for a batch of requests.
+// All programs must use the same numbers for a name, which nothing checks. If they do not, then
+// `permits` is that of the program whose request found no permit taken and nobody waiting, until
+// that is so again; and each permit stays taken for the `per` of the program that has it. A request
+// for more permits than there are then waits until its time limit, and later ones wait behind it.
+//
+// Each permit is a commit of the cluster, and another one when its time is over: the limiter is for
+// some hundred permits a second, not for every request of a busy server. There, take a permit for a
+// batch of requests.
 //
 // Thread-safe. May outlive the Node; its calls then fail with node_stopped. The calls block and
 // fail like those of Semaphore. Of the options, `label`, `priority`, `wait_max` and `cancel` count.

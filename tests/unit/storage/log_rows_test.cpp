@@ -4,6 +4,7 @@
 
 #include "core/raft/bounds.hpp"
 #include "storage/state_rows.hpp"
+#include "tests/support/page_bytes.hpp"
 
 namespace mortise::storage::test {
 namespace {
@@ -42,6 +43,20 @@ TEST(LogRows, HaveNumbersInBounds) {
     };
     EXPECT_TRUE(applied(highest));
     EXPECT_FALSE(applied({highest.term.next(), highest.index}));
+}
+
+// docs/formats.md has the bytes of a row, line by line, each with its meaning.
+TEST(LogRows, AreAsTheFormatsPageShowsThem) {
+    const auto before = core::make_entry({Term{2}, LogIndex{4}}, core::EntryKind::noop, {});
+    const auto entry = core::make_entry({Term{2}, LogIndex{5}}, core::EntryKind::commands,
+                                        core::Bytes{bytes_on_formats_page("01 02  ")});
+    const auto shown = bytes_on_formats_page("45  ");
+    ASSERT_EQ(shown, entry_key(entry.id.index) + encode_entry_head(entry, before.checksum) +
+                         std::string{entry.payload.view()});
+    const auto row = decode_entry(entry.id.index, shown.substr(entry_key({}).size()));
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->entry, entry);
+    EXPECT_EQ(row->previous, before.checksum);
 }
 
 }  // namespace

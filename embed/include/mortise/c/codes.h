@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Of the library that runs: "0.1.0". Static text. */
+/* Of the library that runs: "0.2.0". Static text. */
 const char* mortise_version(void);
 /* The same as MORTISE_VERSION_NUMBER: 1002003 is 1.2.3. */
 int mortise_version_number(void);

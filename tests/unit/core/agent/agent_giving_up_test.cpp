@@ -133,7 +133,7 @@ TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
     EXPECT_EQ(of.agent.outstanding(), 0U);
 }
 
-// A8: the leader keeps committing other entries, so there is a majority.
+// B-A8: the leader keeps committing other entries, so there is a majority.
 TEST_F(AgentGivingUp, WhatALeaderHasNoTimeForIsTooMuch) {  // S48
     const auto waits = acquire("name");
     lose();

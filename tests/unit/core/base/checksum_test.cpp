@@ -102,7 +102,7 @@ TEST(Entry, TermAndIndexAreNotInterchangeable) {
     EXPECT_FALSE(is_intact(entry));
 }
 
-// Thesis 3.6.1, V1: the term decides, then the index.
+// Thesis 3.6.1, B-V1: the term decides, then the index.
 TEST(LogId, OrdersByTermThenIndex) {
     EXPECT_LT((LogId{Term{1}, LogIndex{9}}), (LogId{Term{2}, LogIndex{1}}));
     EXPECT_LT((LogId{Term{2}, LogIndex{1}}), (LogId{Term{2}, LogIndex{2}}));

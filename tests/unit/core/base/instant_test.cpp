@@ -16,7 +16,7 @@ TEST(Instant, AddsAndSubtracts) {
     EXPECT_LT(Instant{5}, Instant{5} + 1ns);
 }
 
-// A far deadline must not wrap into the past (V15).
+// A far deadline must not wrap into the past (B-V15).
 TEST(Instant, SaturatesAtTheEndOfTime) {
     EXPECT_EQ(Instant::never() + 1ns, Instant::never());
     EXPECT_EQ(Instant::never() + Nanoseconds::max(), Instant::never());

@@ -1,13 +1,12 @@
 #include "core/codec/command_codec.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "core/base/prng.hpp"
 #include "core/locks/limits.hpp"
+#include "tests/support/page_bytes.hpp"
 
 namespace mortise::core {
 namespace {
@@ -240,21 +239,7 @@ TEST(CommandCodec, ACutBatchIsNoticed) {
 
 // docs/formats.md has the bytes of an entry, line by line, each with its meaning.
 TEST(CommandCodec, AnEntryIsAsTheFormatsPageShowsIt) {
-    std::ifstream page{"docs/formats.md"};
-    ASSERT_TRUE(page.is_open());
-    std::string line;
-    while (std::getline(page, line) && !line.starts_with("    01 02 ")) {
-    }
-    std::string shown;
-    do {
-        std::istringstream words{line};
-        unsigned byte = 0;
-        for (std::string word; words >> word && word.size() == 2 &&
-                               word.find_first_not_of("0123456789abcdef") == std::string::npos;) {
-            std::istringstream{word} >> std::hex >> byte;
-            shown.push_back(static_cast<char>(byte));
-        }
-    } while (std::getline(page, line) && line.starts_with("    "));
+    const auto shown = bytes_on_formats_page("01 02  ");
     const std::vector<Command> meant{
         Request{SessionId{3}, Seq{7}, Acquire{{{"jobs/1", exclusive}}, true, {}, false, {}}},
         Request{SessionId{3}, Seq{8}, Release{Seq{7}}}};

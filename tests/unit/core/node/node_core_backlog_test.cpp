@@ -1,5 +1,5 @@
 // A node that has many entries to apply, as after a start, does it in pieces, and does everything
-// else in between (P10, V14).
+// else in between (P10, B-V14).
 #include <gtest/gtest.h>
 
 #include "core/codec/command_codec.hpp"
@@ -139,7 +139,7 @@ TEST(NodeCoreBacklog, TheStateOnDiskFollowsThePieces) {
     EXPECT_LE(it.node.purged_to, applied);
 }
 
-// S2, A3: a delta after the last chunk of a snapshot would restore the old state.
+// B-S2, B-A3: a delta after the last chunk of a snapshot would restore the old state.
 TEST(NodeCoreBacklog, NothingIsAppliedOrHandedOverBehindAWholeState) {
     Backlog it;
     it.hear_leader();

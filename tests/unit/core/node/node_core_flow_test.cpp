@@ -42,7 +42,7 @@ HandDrivenNode elected() {
     return node;
 }
 
-// F7, F2: nothing is committed, so nothing more is proposed; and it continues when something is.
+// B-F7, B-F2: while nothing is committed nothing more is proposed. It continues with a commit.
 TEST(NodeCoreFlow, ALeaderThatCommitsNothingProposesUpToItsBound) {
     auto node = elected();
     ASSERT_TRUE(node.raft().has_committed_own_term());

@@ -128,7 +128,7 @@ TEST(NodeCoreChanges, HaveTheSamePositionsOnEveryNode) {  // S46
     }
 }
 
-// S15, A9: this node never applies the entry that granted it.
+// B-S15, B-A9: this node never applies the entry that granted it.
 TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
     LeftBehind it;
     it.leader.acquire(1, name);
@@ -155,7 +155,7 @@ TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
     EXPECT_EQ(view.holders[0].operation, it.hold_of(it.node, 2));
 }
 
-// A8: it is requested again from a state that has it already, and takes effect once.
+// B-A8: it is requested again from a state that has it already, and takes effect once.
 TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {
     LeftBehind it;
     it.node.acquire(1, name);
@@ -174,7 +174,7 @@ TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {
     EXPECT_TRUE(it.leader.core().machine().inspect(name).waiters.empty());
 }
 
-// S9, A3: a snapshot is checked before it replaces anything.
+// B-S9, B-A3: a snapshot is checked before it replaces anything.
 TEST(NodeCoreInstallSnapshot, RowsThatMakeNoStateChangeNothing) {
     LeftBehind it;
     it.leader.acquire(1, name);

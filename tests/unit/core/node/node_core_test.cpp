@@ -80,7 +80,7 @@ TEST(NodeCore, HandsLeadershipOver) {
     EXPECT_TRUE(running.cluster[n3].raft().is_leader());
 }
 
-// --- senders whose messages count (S47, M12)
+// --- senders whose messages count (S47, B-M12)
 
 TEST(NodeCore, RefusesMessagesWithoutAConnection) {
     Running running;
@@ -102,7 +102,7 @@ TEST(NodeCore, RefusesWhatAWipedDiskSaid) {
     EXPECT_EQ(running.leader.core().refused_messages(), refused + 1);
 }
 
-// M12, S47: first as a learner, and then in place of the lost voter.
+// B-M12, S47: first as a learner, and then in place of the lost voter.
 TEST(NodeCore, AWipedMemberComesBackByItself) {
     Running running;
     running.cluster.wipe_and_restart(n2);
@@ -116,7 +116,7 @@ TEST(NodeCore, AWipedMemberComesBackByItself) {
     EXPECT_EQ(running.cluster[n2].raft().commit_index(), running.leader.raft().commit_index());
 }
 
-// M12: it would say "I have nothing" or vote twice, because it has forgotten.
+// B-M12: it would say "I have nothing" or vote twice, because it has forgotten.
 TEST(NodeCore, AWipedMemberDoesNotCountForCommits) {
     Running running;
     running.cluster.wipe_and_restart(n2);
@@ -262,7 +262,7 @@ TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
     EXPECT_EQ(follower.error_of(2), CallError::no_quorum);
 }
 
-// R1: no two questions share an id, in one run or in two.
+// B-R1: no two questions share an id, in one run or in two.
 TEST(NodeCore, NeverUsesAReadIdTwice) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -279,7 +279,7 @@ TEST(NodeCore, NeverUsesAReadIdTwice) {
     }
 }
 
-// R1: an answer to the question of a former run, or a repeated answer, does not count.
+// B-R1: an answer to the question of a former run, or a repeated answer, does not count.
 TEST(NodeCore, AnOldAnswerIsNotTakenForTheNewOne) {
     Running running;
     auto& follower = running.cluster[n3];
@@ -300,7 +300,7 @@ TEST(NodeCore, AnOldAnswerIsNotTakenForTheNewOne) {
     EXPECT_TRUE(follower.was_answered<Viewed>(2));
 }
 
-// R3: a question to a former leader is asked again at the next one.
+// B-R3: a question to a former leader is asked again at the next one.
 TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
     Running running;
     auto& follower = running.cluster[n3];

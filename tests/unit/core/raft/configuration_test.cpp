@@ -14,7 +14,7 @@ Configuration joint() {
     return {{7, 9}, members({1, 2, 4}), members({1, 2, 3}), members({5})};
 }
 
-// M8: the voters are those of both lists, and no others.
+// B-M8: the voters are those of both lists, and no others.
 TEST(Configuration, VotersAreThoseOfBothLists) {
     for (const auto id : {n1, n2, n3, n4})
         EXPECT_TRUE(joint().is_voter(id)) << id.raw();

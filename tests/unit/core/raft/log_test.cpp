@@ -24,7 +24,7 @@ TEST(Log, StartsEmptyAfterItsBase) {
     EXPECT_EQ(log.bytes(), 0U);
 }
 
-// C8: an entry that is purged or does not exist yet has no term, so nothing matches it by accident.
+// B-C8: an entry that is purged or does not exist yet has no term, so nothing matches it.
 TEST(Log, KnowsTheTermOnlyOfWhatItKeeps) {
     const auto log = log_of(log_id(2, 5), {2, 3});
     EXPECT_EQ(log.term_at(LogIndex{4}), std::nullopt);
@@ -35,7 +35,7 @@ TEST(Log, KnowsTheTermOnlyOfWhatItKeeps) {
     EXPECT_EQ(log_of({}, {}).term_at(LogIndex{}), Term{});
 }
 
-// C11: only committed entries are purged, so a purged one always matches.
+// B-C11: only committed entries are purged, so a purged one always matches.
 TEST(Log, HasWhatIsPurged) {
     const auto log = log_of(log_id(2, 5), {3});
     EXPECT_TRUE(log.has(log_id(1, 4)));
@@ -118,7 +118,7 @@ TEST(Log, FindsTheNewestEntryNotAboveALimit) {
     EXPECT_EQ(purged.newest_not_above(log_id(3, 9)), log_id(2, 5));
 }
 
-// A4: compared with a plain vector that keeps everything.
+// B-A4: compared with a plain vector that keeps everything.
 TEST(Log, BehavesAsAPlainVector) {
     Prng prng{6};
     Log log{{}, {}};

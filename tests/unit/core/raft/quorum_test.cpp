@@ -45,7 +45,7 @@ std::uint64_t by_trying(const Configuration& configuration,
     return best;
 }
 
-// C2, for one to nine voters and each set of agreeing ones.
+// B-C2, for one to nine voters and each set of agreeing ones.
 TEST(Quorum, IsMoreThanHalf) {
     for (unsigned size = 1; size <= 9; ++size) {
         const auto all = (1U << size) - 1;

@@ -83,7 +83,7 @@ TEST(RaftDeciding, KeepsWhatWasNotHandedOut) {
     EXPECT_THROW(it.node.purge_to(last), InvariantBroken);
 }
 
-// S2: entries applied after the last chunk of a snapshot would change the wrong state.
+// B-S2: entries applied after the last chunk of a snapshot would change the wrong state.
 TEST(RaftDeciding, HandsOutNothingMoreWhileAStateTakesTheirPlace) {
     Deciding it;
     it.commit(last);

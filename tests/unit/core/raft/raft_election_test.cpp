@@ -123,7 +123,7 @@ TEST(RaftElection, DoesNotCampaignOnRefusals) {
     EXPECT_EQ(node->term(), Term{1});
 }
 
-// V3
+// B-V3
 TEST(RaftElection, CountsOnlyAnswersToTheQuestionItAskedLast) {
     auto node = one_of_three();
     node.timer_when_due();
@@ -137,7 +137,7 @@ TEST(RaftElection, CountsOnlyAnswersToTheQuestionItAskedLast) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// V2
+// B-V2
 TEST(RaftElection, CountsEachVoterOnce) {
     auto node = one_of(voters({1, 2, 3, 4, 5}));
     node.timer_when_due();
@@ -155,7 +155,7 @@ TEST(RaftElection, CountsEachVoterOnce) {
     EXPECT_TRUE(node->is_leader());
 }
 
-// V6: otherwise a node that receives nothing and asks for ever would prevent all elections.
+// B-V6: otherwise a node that receives nothing and asks for ever would prevent all elections.
 TEST(RaftElection, APreVoteRequestChangesNothing) {
     auto node = one_of_three();
     const Remembered before{node};
@@ -198,7 +198,7 @@ TEST(RaftElection, ALeaderDeniesPreVotes) {
     EXPECT_TRUE(node->is_leader());
 }
 
-// V1, V8: logs are compared by term, then by length, for pre-votes and for votes.
+// B-V1, B-V8: logs are compared by term, then by length, for pre-votes and for votes.
 TEST(RaftElection, FavoursNobodyWithAnOlderLog) {
     struct Case {
         LogId theirs;
@@ -217,7 +217,7 @@ TEST(RaftElection, FavoursNobodyWithAnOlderLog) {
     }
 }
 
-// V7: without this, a node with a higher term and a cluster with a lower one would never agree.
+// B-V7: without this, a node with a higher term and a cluster with a lower one would never agree.
 TEST(RaftElection, TellsItsTermToAnAskerWhoIsBehind) {
     auto node = one_of(voters({1, 2, 3}), {Term{5}, {}});
     node.receive(n2, asks(3, log_id(3, 9)));
@@ -237,7 +237,7 @@ TEST(RaftElection, AdoptsAHigherTermFoundInAPreVoteReply) {
     EXPECT_EQ(node.disk().hard_state, (HardState{Term{6}, {}}));
 }
 
-// V3: what was granted in a later term was not granted for the term that this node would lead.
+// B-V3: what was granted in a later term was not granted for the term that this node would lead.
 TEST(RaftElection, AGrantOfAHigherTermIsNews) {
     auto node = one_of_three();
     node.timer_when_due();
@@ -249,7 +249,7 @@ TEST(RaftElection, AGrantOfAHigherTermIsNews) {
 
 // --- votes
 
-// D1, D18
+// B-D1, B-D18
 TEST(RaftElection, AsksForVotesOnlyOnceItsOwnIsDurable) {
     auto node = one_of_three();
     become_candidate(node);
@@ -263,7 +263,7 @@ TEST(RaftElection, AsksForVotesOnlyOnceItsOwnIsDurable) {
     EXPECT_EQ(node.sent_count<VoteRequest>(n3), 1U);
 }
 
-// D18: entries that are still being written do not count.
+// B-D18: entries that are still being written do not count.
 TEST(RaftElection, ClaimsOnlyADurableLog) {
     auto node = one_of_three();
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}));
@@ -299,7 +299,7 @@ TEST(RaftElection, LeadsWithAMajorityOfVotes) {
     EXPECT_TRUE(node.noted(Note::Kind::became_leader));
 }
 
-// C2
+// B-C2
 TEST(RaftElection, FourVotersNeedThree) {
     auto node = one_of(voters({1, 2, 3, 4}));
     node.timer_when_due();
@@ -310,7 +310,7 @@ TEST(RaftElection, FourVotersNeedThree) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// C3: both lists count, from the first message on.
+// B-C3: both lists count, from the first message on.
 TEST(RaftElection, WhileJointNeedsBothMajorities) {
     const Configuration joint{{7, 9}, members({1, 2, 3}), members({1, 4, 5}), {}};
     auto node = one_of(joint);
@@ -330,7 +330,7 @@ TEST(RaftElection, WhileJointNeedsBothMajorities) {
     EXPECT_TRUE(node->is_leader());
 }
 
-// V3
+// B-V3
 TEST(RaftElection, AVoteOfAnEarlierCampaignDoesNotCount) {
     auto node = one_of_three();
     become_candidate(node);
@@ -345,7 +345,7 @@ TEST(RaftElection, AVoteOfAnEarlierCampaignDoesNotCount) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// V3
+// B-V3
 TEST(RaftElection, AnAnswerToTheQuestionIsNoVote) {
     auto node = one_of_three();
     become_candidate(node);
@@ -355,7 +355,7 @@ TEST(RaftElection, AnAnswerToTheQuestionIsNoVote) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// V10
+// B-V10
 TEST(RaftElection, LateAnswersDoNotDisturbALeader) {
     auto node = one_of_three();
     become_leader(node);
@@ -368,7 +368,7 @@ TEST(RaftElection, LateAnswersDoNotDisturbALeader) {
     EXPECT_EQ(Remembered{node}, before);
 }
 
-// D4, D13
+// B-D4, B-D13
 TEST(RaftElection, VotesOnlyOnceTheVoteIsDurable) {
     auto node = one_of_three();
     node.receive(n2, campaigns(2, log_id(1, 1)));
@@ -428,7 +428,7 @@ TEST(RaftElection, VotesOnceInATermAndRepeatsItOnRequest) {
     EXPECT_FALSE(node.newest<VoteReply>(n3).granted);
 }
 
-// D13: one vote per term, whatever happens in between.
+// B-D13: one vote per term, whatever happens in between.
 TEST(RaftElection, RemembersItsVoteAcrossACrash) {
     auto node = one_of_three();
     node.receive(n2, campaigns(2, log_id(1, 1)));
@@ -451,7 +451,7 @@ TEST(RaftElection, AVoteLostInACrashWasNeverSent) {
     EXPECT_TRUE(node.newest<VoteReply>(n3).granted);
 }
 
-// V4: a vote changes with the term only.
+// B-V4: a vote changes with the term only.
 TEST(RaftElection, SteppingDownDoesNotTakeTheVoteBack) {
     auto node = one_of_three();
     become_candidate(node);
@@ -472,7 +472,7 @@ TEST(RaftElection, DoesNotVoteForAnotherWhileItCampaigns) {
     EXPECT_EQ(node->role(), Role::candidate);
 }
 
-// V5: a node that has just voted lets its candidate win.
+// B-V5: a node that has just voted lets its candidate win.
 TEST(RaftElection, VotingResetsTheTimerAndRefusingDoesNot) {
     auto node = one_of(voters({1, 2, 3}), {Term{2}, {}}, {2});
     const auto deadline = node->deadline();
@@ -527,7 +527,7 @@ TEST(RaftElection, FollowsTheLeaderOfItsTermWhileItCampaigns) {
     EXPECT_EQ(node.sent_count<VoteRequest>(n2), 0U);
 }
 
-// V17: every role has a deadline.
+// B-V17: every role has a deadline.
 TEST(RaftElection, ACandidateThatIsNotElectedAsksAgain) {
     auto node = one_of_three();
     become_candidate(node);
@@ -584,7 +584,7 @@ TEST(RaftElection, MembersWhoseTermsAreFarApartMeetAgain) {
 
 // --- participants
 
-// V19
+// B-V19
 TEST(RaftElection, ALearnerNeverCampaigns) {
     auto configuration = voters({2, 3});
     configuration.learners = members({1});
@@ -619,7 +619,7 @@ TEST(RaftElection, OnlyVotersAreAsked) {
     EXPECT_EQ(node.sent_count<VoteRequest>(n3), 1U);
 }
 
-// M10: unless its log is ahead, since it may be a voter in entries that we do not have.
+// B-M10: unless its log is ahead, since it may be a voter in entries that we do not have.
 TEST(RaftElection, ANodeThatIsNoVoterGetsNoVote) {
     auto configuration = voters({1, 2, 3});
     configuration.learners = members({4});
@@ -644,7 +644,7 @@ TEST(RaftElection, VotesOfLearnersDoNotCount) {
     EXPECT_EQ(node->role(), Role::pre_candidate);
 }
 
-// M4: the newest configuration in the log counts, committed or not.
+// B-M4: the newest configuration in the log counts, committed or not.
 TEST(RaftElection, CampaignsWithTheConfigurationOfItsLog) {
     auto node = one_of_three();
     node.receive(n2, append(1, log_id(1, 1), {configures(log_id(1, 2), voters({1, 4, 5}))}));
@@ -702,7 +702,7 @@ TEST(RaftElection, ASingleVoterLeadsAtOnceButOnlyAfterItsWrite) {
     EXPECT_TRUE(node.sent.empty());
 }
 
-// D1
+// B-D1
 TEST(RaftElection, ASingleVoterCommitsOnlyWhatIsDurable) {
     auto node = one_of(voters({1}));
     node.timer();
@@ -714,7 +714,7 @@ TEST(RaftElection, ASingleVoterCommitsOnlyWhatIsDurable) {
     EXPECT_EQ(node->commit_index(), *index);
 }
 
-// D1: a crash between submission and completion only takes back what no node was told.
+// B-D1: a crash between submission and completion only takes back what no node was told.
 TEST(RaftElection, ASingleVoterLosesNothingItCommitted) {
     auto node = one_of(voters({1}));
     node.timer();
@@ -733,7 +733,7 @@ TEST(RaftElection, ASingleVoterLosesNothingItCommitted) {
     EXPECT_TRUE(std::ranges::equal(committed, node.committed | std::views::take(committed.size())));
 }
 
-// D5: an idle cluster commits its leader's first entry, for which no later write reports.
+// B-D5: an idle cluster commits its leader's first entry, for which no later write reports.
 TEST(RaftElection, ANewLeaderCommitsAnEntryOfItsOwn) {
     RaftCluster cluster{1, 2, 3};
     auto& leader = cluster.elect(n2);
@@ -764,7 +764,7 @@ TEST(RaftElection, OneThatWasCutOffDoesNotDisturbOnItsReturn) {
     EXPECT_EQ(cluster[n3]->leader(), n1);
 }
 
-// V7: a node with a higher term brings its term to the others, which elect again and continue.
+// B-V7: a node with a higher term brings its term to the others, which elect again and continue.
 TEST(RaftElection, OneAtAHigherTermGetsTheOthersToFollow) {
     RaftCluster cluster{
         voters({1, 2, 3}), options_of(n1), {{n3, disk_with(voters({1, 2, 3}), {Term{9}, n3}, {})}}};

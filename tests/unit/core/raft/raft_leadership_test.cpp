@@ -91,7 +91,7 @@ TEST(RaftLeadership, APausedLeaderTakesNoProposalsAndReads) {
     EXPECT_FALSE(led.leader.transfer_to(n2));
 }
 
-// V16, P10: otherwise heartbeats would keep a leader in office that can write nothing.
+// B-V16, P10: otherwise heartbeats would keep a leader in office that can write nothing.
 TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {
     Leading led{1, 2, 3};
     led.cluster.stall_disk(n1);
@@ -164,7 +164,7 @@ TEST(RaftTransfer, IsRefusedByWhoDoesNotLeadAndToWhoCannot) {
     EXPECT_FALSE(leader->is_transferring());
 }
 
-// V13: it is asked only when it has everything on disk.
+// B-V13: it is asked only when it has everything on disk.
 TEST(RaftTransfer, WaitsUntilTheTargetHasEverything) {
     Leading led{1, 2, 3};
     led.leader.propose();
@@ -178,7 +178,7 @@ TEST(RaftTransfer, WaitsUntilTheTargetHasEverything) {
     EXPECT_EQ(led.leader.sent_count<TimeoutNow>(n3), 0U);
 }
 
-// V12
+// B-V12
 TEST(RaftTransfer, TakesNoProposalsMeanwhile) {
     Leading led{1, 2, 3};
     led.cluster.cut(n3);
@@ -187,7 +187,7 @@ TEST(RaftTransfer, TakesNoProposalsMeanwhile) {
     EXPECT_EQ(led.leader->log().last(), log_id(2, 2));
 }
 
-// V12: if it fails, everything is as before.
+// B-V12: if it fails, everything is as before.
 TEST(RaftTransfer, FailsByItsDeadline) {
     Leading led{1, 2, 3};
     led.cluster.cut(n3);
@@ -213,7 +213,7 @@ TEST(RaftTransfer, MayBeTriedAgainAfterItFailed) {
     EXPECT_TRUE(led.cluster[n3]->is_leader());
 }
 
-// V12: nothing of a transfer survives a change of role.
+// B-V12: nothing of a transfer survives a change of role.
 TEST(RaftTransfer, EndsWithTheLeadership) {
     Leading led{1, 2, 3};
     led.leader.propose();
@@ -237,7 +237,7 @@ TEST(RaftTransfer, OnlyTheOwnLeaderMayAskForIt) {
     EXPECT_EQ(target->role(), Role::candidate);
 }
 
-// V13: an old request, which names another log.
+// B-V13: an old request, which names another log.
 TEST(RaftTransfer, ATargetThatIsElsewhereByNowDoesNotCampaign) {
     Leading led{1, 2, 3};
     auto& target = led.cluster[n3];
@@ -248,7 +248,7 @@ TEST(RaftTransfer, ATargetThatIsElsewhereByNowDoesNotCampaign) {
     EXPECT_EQ(target->role(), Role::follower);
 }
 
-// V13, D18
+// B-V13, B-D18
 TEST(RaftTransfer, ATargetWhoseLogIsNotDurableDoesNotCampaign) {
     Leading led{1, 2, 3};
     auto& target = led.cluster[n3];
@@ -260,7 +260,7 @@ TEST(RaftTransfer, ATargetWhoseLogIsNotDurableDoesNotCampaign) {
     EXPECT_EQ(target->role(), Role::candidate);
 }
 
-// V10: a leader that is asked to campaign does not, and a candidate does not campaign twice.
+// B-V10: a leader that is asked to campaign does not, and a candidate does not campaign twice.
 TEST(RaftTransfer, ARequestToWhoDoesNotFollowChangesNothing) {
     Leading led{1, 2, 3};
     led.leader.receive(n2, TimeoutNow{Term{2}, log_id(2, 2)});

@@ -48,7 +48,7 @@ TEST(RaftMembership, OnlyALeaderChangesIt) {
     EXPECT_TRUE(refused(it.cluster[n2].remove(n3), MembershipRefusal::not_leader));
 }
 
-// M1: a change that an earlier leader began may be committed already.
+// B-M1: a change that an earlier leader began may be committed already.
 TEST(RaftMembership, ANewLeaderChangesNothingBeforeItsFirstCommit) {
     Changing it;
     it.cluster.stall_disk(n1);
@@ -67,7 +67,7 @@ TEST(RaftMembership, ANewLeaderChangesNothingBeforeItsFirstCommit) {
     EXPECT_TRUE(refused(next.add_learner(newcomer), MembershipRefusal::leader_not_ready));
 }
 
-// M2, M3: for every kind of change.
+// B-M2, B-M3: for every kind of change.
 TEST(RaftMembership, OneChangeAtATime) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.add_learner(newcomer)));
@@ -148,7 +148,7 @@ TEST(RaftMembership, ALearnerThatHasNothingIsNotPromoted) {
 
 // --- joint consensus
 
-// M4: in force where it is appended, not where it is committed.
+// B-M4: in force where it is appended, not where it is committed.
 TEST(RaftMembership, AJointConfigurationCountsFromItsAppendAndIsLeftByItself) {
     Three it;
     it.cluster.settle();
@@ -163,7 +163,7 @@ TEST(RaftMembership, AJointConfigurationCountsFromItsAppendAndIsLeftByItself) {
     }
 }
 
-// M5
+// B-M5
 TEST(RaftMembership, ANewLeaderLeavesTheJointConfiguration) {
     Three it;
     it.cluster.settle();
@@ -179,7 +179,7 @@ TEST(RaftMembership, ANewLeaderLeavesTheJointConfiguration) {
     EXPECT_EQ(it.cluster[n2]->configuration(), changed_to({1, 2, 3, 4}));
 }
 
-// M11: a half that can communicate is not a majority of both.
+// B-M11: a half that can communicate is not a majority of both.
 TEST(RaftMembership, WhileJointTheOldMajorityAloneCommitsNothing) {
     RaftCluster cluster{1, 2, 3, 4, 5};
     auto& leader = cluster.elect(n1);
@@ -195,7 +195,7 @@ TEST(RaftMembership, WhileJointTheOldMajorityAloneCommitsNothing) {
     EXPECT_GT(leader->commit_index(), commit);
 }
 
-// M7
+// B-M7
 TEST(RaftMembership, AConfigurationThatIsTruncatedIsNoneAnyMore) {
     HandDriven node{options_of(n1), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.receive(n2, append(1, log_id(1, 1), {configures(log_id(1, 2), voters({1, 4, 5}))}));
@@ -207,7 +207,7 @@ TEST(RaftMembership, AConfigurationThatIsTruncatedIsNoneAnyMore) {
 
 // --- removal
 
-// M9: it leads without counting itself, and transfers leadership when the removal is committed.
+// B-M9: it leads without counting itself, and transfers leadership when the removal is committed.
 TEST(RaftMembership, ALeaderThatIsRemovedHandsOver) {
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n1)));
@@ -282,7 +282,8 @@ TEST(RaftMembership, ANodeThatWasNeverAMemberWasNotRemoved) {
     EXPECT_FALSE(learner->is_removed());
 }
 
-// M10: it cannot know that by itself. A node that knows informs it, and it stops asking for votes.
+// B-M10: it cannot know that by itself. A node that knows informs it, and it stops asking for
+// votes.
 TEST(RaftMembership, ADismissedNodeStopsCampaigning) {
     HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.receive(n1, NotAMember{Term{1}, log_id(1, 1)});
@@ -303,7 +304,7 @@ TEST(RaftMembership, ACandidateWithALongerLogMayBeAVoter) {
     EXPECT_TRUE(node.newest<PreVoteReply>(n4).granted);
 }
 
-// --- another directory with the same id (M12)
+// --- another directory with the same id (B-M12)
 
 Member reborn(std::uint64_t id) {
     auto again = member(id);

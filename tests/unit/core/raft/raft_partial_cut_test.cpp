@@ -61,7 +61,7 @@ private:
     std::set<std::pair<NodeId, NodeId>> cut_;
 };
 
-// V9: its heartbeats prevent an election as long as it leads, so it must stop leading when it
+// B-V9: its heartbeats prevent an election as long as it leads, so it must stop leading when it
 // receives no answers.
 TEST(RaftPartialCut, ALeaderThatIsHeardAndHearsNobodyMakesRoom) {
     PartlyCut links{1, 2, 3};
@@ -80,7 +80,7 @@ TEST(RaftPartialCut, ALeaderThatIsHeardAndHearsNobodyMakesRoom) {
     EXPECT_EQ(links.cluster[leader]->commit_index(), links.cluster[leader]->log().last().index);
 }
 
-// V6: a follower from which its leader receives nothing disturbs no other node.
+// B-V6: a follower from which its leader receives nothing disturbs no other node.
 TEST(RaftPartialCut, AFollowerThatDoesNotHearItsLeaderChangesNothing) {
     PartlyCut links{1, 2, 3};
     links.cut(n1, n3);
@@ -122,7 +122,7 @@ TEST(RaftPartialCut, WhoAloneReachesAMajorityComesToLead) {
         EXPECT_EQ(node->commit_index(), links.cluster[n3]->log().last().index) << id.raw();
 }
 
-// V18: a pause counts as one elapsed time, not as a number of ticks to be repeated.
+// B-V18: a pause counts as one elapsed time, not as a number of ticks to be repeated.
 TEST(RaftPause, OfAnyLengthIsOneTimeout) {
     HandDriven node{options_of(n1), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
     node.timer_in(1h);

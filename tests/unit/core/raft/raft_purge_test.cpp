@@ -55,7 +55,7 @@ TEST(RaftPurge, AFollowerThatNeedsPurgedEntriesIsCutOffWithANote) {
     EXPECT_EQ(std::ranges::count(behind.leader.notes, Note::Kind::peer_cut_off, &Note::kind), 1);
 }
 
-// S7: otherwise it would campaign repeatedly.
+// B-S7: otherwise it would campaign repeatedly.
 TEST(RaftPurge, HeartbeatsGoOnToWhoIsCutOff) {
     Behind behind;
     behind.leader.purge_to(10);
@@ -104,7 +104,7 @@ TEST(RaftPurge, AnotherLeaderThatKeptMoreBringsItBack) {
     EXPECT_EQ(behind.cluster[n3]->log().last(), log_id(3, 13));
 }
 
-// S7: a follower may recover from being cut off. Its entries were in flight when they were purged
+// B-S7: a follower may recover from being cut off. Its entries were in flight when they were purged
 // here.
 TEST(RaftPurge, AFollowerThatHasEverythingIsNotCutOffAnyLonger) {
     Behind behind;
@@ -123,8 +123,8 @@ TEST(RaftPurge, AFollowerThatHasEverythingIsNotCutOffAnyLonger) {
     EXPECT_EQ(behind.cluster[n3]->commit_index(), LogIndex{17});
 }
 
-// C10: it accepted, but has less on disk than is kept here. A new leader asks for its position; its
-// log is complete, only its disk is slow.
+// B-C10: it accepted, but has less on disk than is kept here. A new leader asks for its position;
+// its log is complete, only its disk is slow.
 TEST(RaftPurge, AnAnswerFromBelowTheKeptLogIsNoMistakeOfOurs) {
     RaftCluster cluster{1, 2, 3};
     cluster.stall_disk(n3);
@@ -230,7 +230,7 @@ TEST(RaftPurge, ANodeStartsFromAPurgedLog) {
     EXPECT_EQ(node.committed.front().id, log_id(4, 11));
 }
 
-// D20, D24: a disk whose log ends before the applied index of its state.
+// B-D20, B-D24: a disk whose log ends before the applied index of its state.
 TEST(RaftPurge, ANodeRefusesALogThatEndsBeforeItsState) {
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {1});
     state.applied = LogIndex{3};

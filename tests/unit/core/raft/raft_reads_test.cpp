@@ -42,7 +42,7 @@ TEST(RaftReads, AnswersWithTheCommitIndexOfTheQuestion) {
     EXPECT_EQ(led.leader.reads[0].index, LogIndex{2});
 }
 
-// R1: an answer that was in transit before the question confirms nothing.
+// B-R1: an answer that was in transit before the question confirms nothing.
 TEST(RaftReads, AnEarlierConfirmationDoesNotCount) {
     Led led{1, 2, 3};
     led.leader.read(7);
@@ -126,7 +126,7 @@ TEST(RaftReads, LearnersConfirmNothing) {
     EXPECT_TRUE(leader.reads.empty());
 }
 
-// R2: a new leader does not know yet what its predecessor committed.
+// B-R2: a new leader does not know yet what its predecessor committed.
 TEST(RaftReads, WaitForTheFirstCommitOfTheTerm) {
     RaftCluster cluster{1, 2, 3};
     auto& leader = cluster[n1];
@@ -228,7 +228,7 @@ TEST(RaftReads, AnOldLeaderInAMinorityAnswersNothing) {
     EXPECT_EQ(led.leader.sent_count<ReadReply>(n3), 0U);
 }
 
-// R3: answers come from a leader, or not at all.
+// B-R3: answers come from a leader, or not at all.
 TEST(RaftReads, EndWithTheLeadership) {
     Led led{1, 2, 3};
     led.leader.read(7);

@@ -44,7 +44,7 @@ struct Replicating {
 
 // --- the follower
 
-// D4
+// B-D4
 TEST(RaftReplication, AFollowerAnswersOnceTheEntriesAreDurable) {
     auto node = follower();
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}));
@@ -79,7 +79,7 @@ TEST(RaftReplication, AFollowerRejectsWhatItCannotTakeThoughItNeedsNoAnswer) {
     EXPECT_TRUE(node.newest<AppendReply>(n2).rejected);
 }
 
-// D3: changes that belong together are one write.
+// B-D3: changes that belong together are one write.
 TEST(RaftReplication, TermTruncationAndEntriesAreOneWrite) {
     auto node = follower_with({Term{2}, {}}, {2, 2});
     node.receive(n3, append(3, log_id(1, 1), {commands(log_id(3, 2))}));
@@ -90,7 +90,7 @@ TEST(RaftReplication, TermTruncationAndEntriesAreOneWrite) {
     EXPECT_THAT(ids_of(write.append), ElementsAre(log_id(3, 2)));
 }
 
-// C1, C9: an old tail is durable, but this leader has not checked it.
+// B-C1, B-C9: an old tail is durable, but this leader has not checked it.
 TEST(RaftReplication, AFollowerClaimsOnlyWhatItsLeaderChecked) {
     auto node = follower_with({Term{1}, {}}, {1, 1, 1});
     node.receive(n2, append(3, log_id(1, 2), {}, 4));
@@ -102,7 +102,7 @@ TEST(RaftReplication, AFollowerClaimsOnlyWhatItsLeaderChecked) {
     EXPECT_EQ(node->commit_index(), LogIndex{4});
 }
 
-// C1: what an earlier leader checked is not checked by this one.
+// B-C1: what an earlier leader checked is not checked by this one.
 TEST(RaftReplication, ANewLeaderChecksAnew) {
     auto node = follower();
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 3))}));
@@ -124,7 +124,7 @@ TEST(RaftReplication, AFollowerSaysWhereItsLogMayAgree) {
     EXPECT_EQ(reply.hint, log_id(2, 4));
 }
 
-// D7: the log is truncated only after a real conflict, and only from there on.
+// B-D7: the log is truncated only after a real conflict, and only from there on.
 TEST(RaftReplication, TruncatesFromTheConflictOn) {
     auto node = follower_with({Term{2}, {}}, {1, 2, 2});
     node.receive(n3, append(3, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(3, 3))}));
@@ -144,7 +144,7 @@ TEST(RaftReplication, AnOldMessageThatIsAPrefixTruncatesNothing) {
     EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{3});
 }
 
-// C5, C10
+// B-C5, B-C10
 TEST(RaftReplication, ARepeatedAppendIsWrittenOnce) {
     auto node = follower();
     const auto request = append(1, log_id(1, 1), {commands(log_id(1, 2))}, 2);
@@ -157,7 +157,7 @@ TEST(RaftReplication, ARepeatedAppendIsWrittenOnce) {
     EXPECT_EQ(node.committed.size(), 1U);
 }
 
-// C10: the later one arrives first.
+// B-C10: the later one arrives first.
 TEST(RaftReplication, ReorderedAppendsEndAsIfInOrder) {
     auto node = follower();
     node.receive(n2, append(1, log_id(1, 2), {commands(log_id(1, 3))}, 3));
@@ -169,7 +169,7 @@ TEST(RaftReplication, ReorderedAppendsEndAsIfInOrder) {
     EXPECT_EQ(node->commit_index(), LogIndex{3});
 }
 
-// D10, D11: the first write's completion says nothing about the entries that replaced its own.
+// B-D10, B-D11: the first write's completion says nothing about the entries that replaced its own.
 TEST(RaftReplication, ACompletionDoesNotCountWhatReplacedItsEntries) {
     auto node = follower();
     node.receive(n2,
@@ -200,7 +200,7 @@ TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
     EXPECT_EQ(sent.front().entries.size(), append_entries_max);
 }
 
-// D10: it was durable, and is not from the moment the truncation is submitted.
+// B-D10: it was durable, and is not from the moment the truncation is submitted.
 TEST(RaftReplication, ATruncatedTailIsClaimedNoLonger) {
     auto node = follower_with({Term{1}, {}}, {1, 1, 1});
     node.receive(n3, append(2, log_id(1, 2), {commands(log_id(2, 3))}));
@@ -221,7 +221,7 @@ TEST(RaftReplication, WhileAWriteIsUnderWayAFollowerClaimsWhatIsDurable) {
     EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
 }
 
-// C12, C14: each committed entry is handed out once and in order.
+// B-C12, B-C14: each committed entry is handed out once and in order.
 TEST(RaftReplication, CommittedEntriesLeaveOnceAndInOrder) {
     auto node = follower();
     std::vector<Entry> entries;
@@ -236,7 +236,7 @@ TEST(RaftReplication, CommittedEntriesLeaveOnceAndInOrder) {
                 ElementsAre(log_id(1, 2), log_id(1, 3), log_id(1, 4), log_id(1, 5), log_id(1, 6)));
 }
 
-// C16: the term is examined first, in every message.
+// B-C16: the term is examined first, in every message.
 TEST(RaftReplication, MessagesOfAnEarlierTermChangeNothing) {
     auto node = follower_with({Term{5}, {}}, {2, 2});
     const auto deadline = node->deadline();
@@ -253,7 +253,7 @@ TEST(RaftReplication, MessagesOfAnEarlierTermChangeNothing) {
     EXPECT_TRUE(node.writes.empty());
 }
 
-// C16: its entries may have been replaced by now, on both sides.
+// B-C16: its entries may have been replaced by now, on both sides.
 TEST(RaftReplication, AnAnswerToAnEarlierTermOfThisLeaderCountsForNothing) {
     RaftCluster cluster{1, 2, 3};
     const auto earlier = cluster.elect(n1)->term();
@@ -271,7 +271,7 @@ TEST(RaftReplication, AnAnswerToAnEarlierTermOfThisLeaderCountsForNothing) {
     EXPECT_EQ(leader->commit_index(), commit);
 }
 
-// V7: its sender learns what it missed.
+// B-V7: its sender learns what it missed.
 TEST(RaftReplication, ADeposedLeaderIsToldTheTerm) {
     auto node = follower_with({Term{5}, {}}, {});
     node.receive(n2, append(4, log_id(1, 1)));
@@ -294,7 +294,7 @@ TEST(RaftReplication, AnAcceptedAppendResetsTheElectionTimer) {
     }
 }
 
-// C8, C11: a purged entry was committed, so it matches.
+// B-C8, B-C11: a purged entry was committed, so it matches.
 TEST(RaftReplication, AnAppendThatBeginsInThePurgedPartMatches) {
     auto node = follower_with({Term{1}, {}}, {1, 1, 1, 1});
     node.receive(n2, append(1, log_id(1, 5), {}, 5));
@@ -311,14 +311,14 @@ TEST(RaftReplication, AnAppendThatBeginsInThePurgedPartMatches) {
     EXPECT_FALSE(node.newest<AppendReply>(n2).rejected);
 }
 
-// C8: an entry that does not exist has no term, and matches none.
+// B-C8: an entry that does not exist has no term, and matches none.
 TEST(RaftReplication, AnAppendBeyondTheLogDoesNotMatch) {
     auto node = follower();
     node.receive(n2, append(1, {Term{}, LogIndex{7}}));
     EXPECT_TRUE(node.newest<AppendReply>(n2).rejected);
 }
 
-// M7
+// B-M7
 TEST(RaftReplication, AConfigurationHoldsFromItsAppendToItsTruncation) {
     auto node = follower();
     node.receive(n2, append(1, log_id(1, 1), {configures(log_id(1, 2), voters({1, 2, 4}))}));
@@ -359,7 +359,7 @@ TEST(RaftReplication, RefusesADamagedEntry) {
     expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 2)), sum}));
 }
 
-// D8
+// B-D8
 TEST(RaftReplication, RefusesAGap) {
     expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 3))}));
     expect_refused(append(1, log_id(1, 1), {commands(log_id(1, 2)), commands(log_id(1, 4))}));
@@ -432,7 +432,7 @@ TEST(RaftReplication, AReadNeedsAnAnswer) {
     EXPECT_FALSE(asked.quiet);
 }
 
-// D1: the leader's own disk counts like any other.
+// B-D1: the leader's own disk counts like any other.
 TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {
     Replicating led{1, 2, 3};
     led.leader.propose();
@@ -454,7 +454,7 @@ TEST(RaftReplication, TwoFollowersCommitWithoutASlowLeaderDisk) {
     EXPECT_EQ(led.cluster[n3]->commit_index(), LogIndex{3});
 }
 
-// C2
+// B-C2
 TEST(RaftReplication, HalfIsNoMajority) {
     Replicating led{1, 2, 3, 4};
     led.leader.propose();
@@ -465,7 +465,7 @@ TEST(RaftReplication, HalfIsNoMajority) {
     EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
 }
 
-// F1, F2: the count follows the entries, whatever happens to them.
+// B-F1, B-F2: the count follows the entries, whatever happens to them.
 TEST(RaftReplication, KnowsHowMuchIsNotCommitted) {
     Replicating led{1, 2, 3};
     EXPECT_EQ(led.leader->uncommitted_bytes(), 0U);
@@ -485,7 +485,7 @@ TEST(RaftReplication, KnowsHowMuchIsNotCommitted) {
     EXPECT_EQ(led.leader->uncommitted_bytes(), 0U);
 }
 
-// C5
+// B-C5
 TEST(RaftReplication, RepeatedAnswersCountOnce) {
     Replicating led{1, 2, 3, 4, 5};
     led.leader.propose();
@@ -497,7 +497,7 @@ TEST(RaftReplication, RepeatedAnswersCountOnce) {
     EXPECT_EQ(led.leader->commit_index(), LogIndex{3});
 }
 
-// C3: while joint, a majority of each list is needed.
+// B-C3: while joint, a majority of each list is needed.
 TEST(RaftReplication, WhileJointCommitsWithBothMajorities) {
     Replicating led{1, 2, 3, 4, 5};
     led.leader.configure({{7, 9}, members({1, 2, 3}), members({1, 4, 5}), {}});
@@ -524,7 +524,7 @@ TEST(RaftReplication, LearnersReceiveButDoNotCount) {
     EXPECT_EQ(leader->commit_index(), LogIndex{3});
 }
 
-// C10
+// B-C10
 TEST(RaftReplication, OldAnswersMoveNothingBack) {
     Replicating led{1, 2, 3};
     for (int i = 0; i < 3; ++i)
@@ -542,7 +542,7 @@ TEST(RaftReplication, OldAnswersMoveNothingBack) {
     EXPECT_TRUE(led.leader.sent.empty());
 }
 
-// C7: a rejection acknowledges nothing.
+// B-C7: a rejection acknowledges nothing.
 TEST(RaftReplication, ARejectionCommitsNothing) {
     Replicating led{1, 2, 3};
     led.leader.propose();
@@ -553,7 +553,7 @@ TEST(RaftReplication, ARejectionCommitsNothing) {
     EXPECT_EQ(led.leader->commit_index(), LogIndex{2});
 }
 
-// C6: it acknowledges entries of the term that it answers, with the same indexes.
+// B-C6: it acknowledges entries of the term that it answers, with the same indexes.
 TEST(RaftReplication, AnAnswerToAnEarlierTermDoesNotCount) {
     Replicating led{1, 2, 3};
     led.leader.receive(n2, append(3, log_id(2, 2)));
@@ -635,7 +635,7 @@ TEST(RaftReplication, SendsAheadUpToItsWindow) {
     EXPECT_EQ(led.leader->progress_of(n2)->in_flight.size(), 3U);
 }
 
-// F1: one answer acknowledges everything before it.
+// B-F1: one answer acknowledges everything before it.
 TEST(RaftReplication, OneAnswerFreesTheWholeWindow) {
     Replicating led{1, 2, 3};
     for (int i = 0; i < 9; ++i)
@@ -686,7 +686,7 @@ TEST(RaftReplication, ALostProbeIsMadeUpForByAHeartbeat) {
     EXPECT_EQ(cluster[n3]->commit_index(), LogIndex{3});
 }
 
-// F3: nothing is resent by a timer of its own; the heartbeat detects the gap.
+// B-F3: nothing is resent by a timer of its own; the heartbeat detects the gap.
 TEST(RaftReplication, LostEntriesAreMadeUpForByAHeartbeat) {
     Replicating led{1, 2, 3};
     led.cluster.cut(n3);
@@ -846,7 +846,7 @@ RaftState long_log(Configuration configuration, std::uint64_t first_term, std::u
     return state;
 }
 
-// C15: terms 2, 4, 6, ... here and 3, 5, 7, ... there, 500 entries each, and none in common.
+// B-C15: terms 2, 4, 6, ... here and 3, 5, 7, ... there, 500 entries each, and none in common.
 TEST(RaftReplication, ALongDivergentTailIsSkippedTermByTerm) {
     const auto three = voters({1, 2, 3});
     RaftCluster cluster{three,
@@ -926,8 +926,8 @@ private:
     std::vector<std::pair<NodeId, RaftEnvelope>> mail_;
 };
 
-// C10, D6 and the others at once: whatever is lost, repeated, late or slow, all nodes commit the
-// same entries, and agree at the end.
+// B-C10, B-D6 and the others at once: whatever is lost, repeated, late or slow, all nodes commit
+// the same entries, and agree at the end.
 TEST(RaftReplication, AgreesUnderDisorder) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -40,7 +40,7 @@ struct Trouble {
 
 constexpr int beats_per_timeout = static_cast<int>(election_timeout / heartbeat);
 
-// S7, S9
+// B-S7, B-S9
 TEST(RaftSnapshotFaults, ARefusedStateIsReadAnewAfterAWhile) {
     Trouble it;
     it.give(it.leader->configuration(), true);
@@ -53,7 +53,7 @@ TEST(RaftSnapshotFaults, ARefusedStateIsReadAnewAfterAWhile) {
     EXPECT_EQ(it.leader.reads_asked[0].after, std::nullopt);
 }
 
-// S7: its own state was behind its log, which is temporary.
+// B-S7: its own state was behind its log, which is temporary.
 TEST(RaftSnapshotFaults, AStateThatHelpedNobodyIsReadAgainAfterAWhile) {
     Trouble it;
     it.leader.give_rows(log_id(2, 9), it.leader->configuration(), {Row{"key", "value"}}, true);
@@ -63,7 +63,7 @@ TEST(RaftSnapshotFaults, AStateThatHelpedNobodyIsReadAgainAfterAWhile) {
     EXPECT_EQ(it.leader.sent_count<SnapshotChunk>(n3), 0U);
 }
 
-// S5: a view delays the disk's compaction.
+// B-S5: a view delays the disk's compaction.
 TEST(RaftSnapshotFaults, NoViewStaysOpenForWhoIsSilent) {
     Trouble it;
     it.give(it.leader->configuration(), false);
@@ -94,7 +94,7 @@ TEST(RaftSnapshotFaults, RowsOfAnEarlierAttemptAreOfNoUse) {
     EXPECT_EQ(it.leader.newest<SnapshotChunk>(n3).position, 1U);
 }
 
-// M6: the configuration in force where the state ends, not the newest one.
+// B-M6: the configuration in force where the state ends, not the newest one.
 TEST(RaftSnapshotFaults, AStateIsSentWithTheConfigurationOfItsOwnPlace) {
     Trouble it;
     const Configuration joint{{7, 9}, members({1, 2, 4}), members({1, 2, 3}), {}};
@@ -106,7 +106,7 @@ TEST(RaftSnapshotFaults, AStateIsSentWithTheConfigurationOfItsOwnPlace) {
     EXPECT_EQ(it.leader->configuration(), voters({1, 2, 3}));
 }
 
-// S2: one takes effect before the next begins.
+// B-S2: one takes effect before the next begins.
 TEST(RaftSnapshotFaults, NoOtherStateIsBegunWhileOneIsInstalled) {
     HandDriven node{options_of(n3), disk_with(voters({1, 2, 3}), {Term{2}, {}}, {1, 1})};
     const auto whole = [](LogId last) {
@@ -124,7 +124,7 @@ TEST(RaftSnapshotFaults, NoOtherStateIsBegunWhileOneIsInstalled) {
     EXPECT_EQ(node->commit_index(), LogIndex{20});
 }
 
-// C16, S9: an invalid chunk does not begin an install.
+// B-C16, B-S9: an invalid chunk does not begin an install.
 TEST(RaftSnapshotFaults, NonsenseIsRefusedAtTheDoor) {
     const SnapshotChunk sound{
         Term{2}, log_id(2, 20), voters({1, 2, 3}), 0, {Row{"key", "value"}}, true, 0};

@@ -75,7 +75,7 @@ TEST(RaftSendSnapshot, SendsALostChunkAgainInTime) {
     EXPECT_EQ(it.chunk().position, 0U);
 }
 
-// C10
+// B-C10
 TEST(RaftSendSnapshot, OldAnswersMoveNothing) {
     Sending it;
     it.give({row("a")}, false);
@@ -118,7 +118,7 @@ TEST(RaftSendSnapshot, GoesOnWhereTheFollowerIs) {
     EXPECT_EQ(it.chunk().position, 2U);
 }
 
-// S5
+// B-S5
 TEST(RaftSendSnapshot, TheViewIsClosedWhenItLeadsNoMore) {
     Sending it;
     it.give({row("a")}, false);
@@ -127,7 +127,7 @@ TEST(RaftSendSnapshot, TheViewIsClosedWhenItLeadsNoMore) {
     EXPECT_EQ(it.leader->oldest_state_sent(), std::nullopt);
 }
 
-// S12: a follower that receives a snapshot continues from its end.
+// B-S12: a follower that receives a snapshot continues from its end.
 TEST(RaftSendSnapshot, TellsWhatIsStillNeeded) {
     Sending it;
     EXPECT_EQ(it.leader->oldest_state_sent(), std::nullopt);
@@ -151,7 +151,7 @@ Row long_row(const std::string& key, std::size_t bytes) {
     return row;
 }
 
-// S7: a row that does not fit in a message could never be sent.
+// B-S7: a row that does not fit in a message could never be sent.
 TEST(RaftSendSnapshot, CutsARowThatIsLongerThanAChunk) {
     Sending it;
     const auto row = long_row("a", 2 * chunk_bytes + 1);
@@ -298,7 +298,7 @@ TEST(RaftReceiveSnapshot, TheLastRowOfAllIsWhole) {
     EXPECT_EQ(it.node.notes.back().kind, Note::Kind::refused_message);
 }
 
-// S6, S9
+// B-S6, B-S9
 TEST(RaftReceiveSnapshot, AMixtureOfTwoStreamsIsNoticed) {
     Receiving it;
     it.node.receive(n1, it.first);
@@ -331,7 +331,7 @@ TEST(RaftReceiveSnapshot, ANewLeaderMayGoOnWithTheSameState) {
     EXPECT_EQ(it.reply(n2).next, 2U);
 }
 
-// S1
+// B-S1
 TEST(RaftReceiveSnapshot, WhatTheLogHasIsKept) {
     Receiving it;
     it.node.receive(n1, chunk_of(log_id(1, 2), 0, 0, {row("a")}, true));
@@ -341,7 +341,7 @@ TEST(RaftReceiveSnapshot, WhatTheLogHasIsKept) {
     EXPECT_EQ(it.node->commit_index(), LogIndex{2});
 }
 
-// C16
+// B-C16
 TEST(RaftReceiveSnapshot, AChunkOfAnEarlierTermIsRefused) {
     Receiving it;
     it.node.receive(n1, chunk_of(log_id(1, 20), 0, 0, {row("a")}, true, 1));
@@ -349,7 +349,7 @@ TEST(RaftReceiveSnapshot, AChunkOfAnEarlierTermIsRefused) {
     EXPECT_EQ(it.reply().term, Term{2});
 }
 
-// S2: between the last chunk and the switch nothing else may change.
+// B-S2: between the last chunk and the switch nothing else may change.
 TEST(RaftReceiveSnapshot, WhileItInstallsItNeitherAppendsNorCampaigns) {
     Receiving it;
     for (const auto& chunk : {it.first, it.second, it.third})
@@ -365,7 +365,7 @@ TEST(RaftReceiveSnapshot, WhileItInstallsItNeitherAppendsNorCampaigns) {
     EXPECT_EQ(it.node->role(), Role::follower);
 }
 
-// D19, A3: state and log change together, and it reports that when both are on disk.
+// B-D19, B-A3: state and log change together, and it reports that when both are on disk.
 TEST(RaftReceiveSnapshot, TheLogBeginsWhereTheStateEnds) {
     Receiving it;
     for (const auto& chunk : {it.first, it.second, it.third})
@@ -387,7 +387,7 @@ TEST(RaftReceiveSnapshot, TheLogBeginsWhereTheStateEnds) {
     EXPECT_EQ(it.node.committed.back().id, log_id(2, 21));
 }
 
-// M6
+// B-M6
 TEST(RaftReceiveSnapshot, AJointConfigurationComesWithTheState) {
     Receiving it;
     const Configuration joint{{7, 9}, members({1, 2, 4}), members({1, 2, 3}), members({5})};
@@ -417,7 +417,7 @@ TEST(RaftReceiveSnapshot, SurvivesACrashOnEitherSideOfTheSwitch) {
     EXPECT_EQ(it.node->commit_index(), LogIndex{20});
 }
 
-// D14, and nothing of the old log counts any more.
+// B-D14, and nothing of the old log counts any more.
 TEST(RaftReceiveSnapshot, AnInstallThatNobodyWaitsForChangesNothing) {
     Receiving it;
     it.node.receive(n1, it.first);

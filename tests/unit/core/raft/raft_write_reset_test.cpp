@@ -1,5 +1,5 @@
 // What counts as durable around a reset: the log begins anew where a received snapshot ends, while
-// writes of the former log, or of a former snapshot, may be in progress (D14).
+// writes of the former log, or of a former snapshot, may be in progress (B-D14).
 #include <gtest/gtest.h>
 
 #include "core/raft/snapshot_sum.hpp"
@@ -91,7 +91,7 @@ TEST(RaftWriteReset, NothingIsClaimedOfASecondStateWhenTheFirstIsDurable) {
     EXPECT_EQ(node->durable_index(), LogIndex{40});
 }
 
-// S1: entries after the snapshot's end that follow another entry belong to a log that lost.
+// B-S1: entries after the snapshot's end that follow another entry belong to a log that lost.
 TEST(RaftWriteReset, AConflictingTailAboveTheStateGoesWithTheLog) {
     auto node = follower_with(30);
     ASSERT_GT(node->log().last().index, LogIndex{20});

@@ -60,7 +60,7 @@ TEST(WriteTracker, NumbersWritesInOrder) {
     EXPECT_EQ(disk.append_to(2), first.next());
 }
 
-// D6: any order other than that of submission is refused, and changes nothing.
+// B-D6: any order other than that of submission is refused, and changes nothing.
 TEST(WriteTracker, RefusesPermutedCompletions) {
     std::vector<int> order{0, 1, 2, 3};
     do {
@@ -90,7 +90,7 @@ TEST(WriteTracker, RefusesACompletionTwiceOrOfNothing) {
     EXPECT_THROW(disk.tracker.complete(write), InvariantBroken);
 }
 
-// D10: the durable index falls when the truncation is submitted, not when it completes.
+// B-D10: the durable index falls when the truncation is submitted, not when it completes.
 TEST(WriteTracker, ATruncationLowersTheMarkAtOnce) {
     Tracked disk{10};
     const auto write = disk.append_to(8, 7);
@@ -99,7 +99,7 @@ TEST(WriteTracker, ATruncationLowersTheMarkAtOnce) {
     EXPECT_EQ(disk.durable(), 8U);
 }
 
-// D10, D11: W1 appends 5-10, W2 truncates at 7 and appends 7'-8'. W1's completion, which comes
+// B-D10, B-D11: W1 appends 5-10, W2 truncates at 7 and appends 7'-8'. W1's completion, which comes
 // after W2's submission, says nothing about 7' and 8', nor about 9 and 10.
 TEST(WriteTracker, AnEarlierCompletionDoesNotRaiseTheMarkOverATruncation) {
     Tracked disk{4};
