@@ -2,6 +2,7 @@
 call, and a line from it the answer."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ level = "off"
 
 
 class Member:
-    """A process with a node. Kill it and start it again as you like."""
+    """A process with a node. Kill, pause and start it again as you like."""
 
     def __init__(self, number, config):
         self.number = number
@@ -43,6 +44,14 @@ class Member:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+
+    def pause(self):
+        """Returns when all of its threads stand still."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def read(self):
         return self.process.stdout.readline().strip()

@@ -37,10 +37,11 @@ def free_port():
         return server.getsockname()[1]
 
 
-def run(*words):
-    """Runs a client to its end; what it prints, without the last line end."""
+def run(*words, timeout=None):
+    """Runs a client to its end; what it prints, without the last line end. After the time, in
+    seconds, it is killed, and subprocess.TimeoutExpired raised."""
     done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False, cwd="/")
+                          text=True, check=False, cwd="/", timeout=timeout)
     return done.stdout.rstrip("\n") if done.returncode == 0 else done.stderr.rstrip("\n")
 
 
@@ -49,10 +50,13 @@ class Server:
 
     def __init__(self, words, log, user=()):
         self.log = Path(log)
-        with open(log, "ab") as output:
-            self.process = subprocess.Popen(
-                [program("setpriv"), "--pdeathsig", "KILL", *user, "--", *map(str, words)],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/")
+        self.command = [program("setpriv"), "--pdeathsig", "KILL", *user, "--", *map(str, words)]
+        self.start()
+
+    def start(self):
+        with open(self.log, "ab") as output:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
+                                            stderr=output, cwd="/")
 
     def __enter__(self):
         return self
@@ -79,7 +83,16 @@ class Redis(Server):
         data.mkdir()
         super().__init__([program("redis-server"), "--bind", "127.0.0.1", "--port", self.port,
                           "--dir", data, *settings], data / "log")
+        self.await_pong()
+
+    def await_pong(self):
         self.await_answer(lambda: self.cli("PING") == "PONG")
+
+    def restart(self):
+        """As after a crash: with what is on disk, on the same port."""
+        self.kill()
+        self.start()
+        self.await_pong()
 
     def words(self, *command):
         return [program("redis-cli"), "-p", str(self.port), *map(str, command)]
@@ -151,9 +164,9 @@ class Link:
     """A loopback port that leads to another one, until it is cut. What is sent after that stays on
     the way, as in a slow or broken network, and nobody is told."""
 
-    def __init__(self, target):
+    def __init__(self, target, is_cut=False):
         self.target = target
-        self.is_cut = False
+        self.is_cut = is_cut
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()

@@ -1,19 +1,21 @@
-"""Five ways to lose a lock, with a real Redis and a real MariaDB beside Mortise.
+"""Six ways to lose a lock, with a real Redis and a real MariaDB beside Mortise.
 
     ./dev stories
 
-A scene does to both what is known to go wrong with one: a crash, a slow holder, a failover. It
-prints what happened, not what should. Mortise runs as three processes with leases of two seconds;
-the servers are those of Debian, with their defaults. The exit code is 0 if all five went wrong
-there and none here.
+A scene does to both what is known to go wrong with one: a crash, a slow holder, a failover, a
+restart. It prints what happened, not what should. Mortise runs as three processes with leases of
+two seconds; the servers are those of Debian. The exit code is 0 if all six went wrong there and
+none here.
 """
 
+import contextlib
 import subprocess
 import sys
 import tempfile
 import time
 
 from members import SESSION_TTL, Cluster
+from redlock import Redlock
 from servers import Link, MariaDb, Redis, program, run
 
 HOPELESS = 3 * SESSION_TTL  # seconds; a waiter that has waited for this long gives up
@@ -175,6 +177,36 @@ def forgotten_row(database, cluster):
     return outcome
 
 
+def forgetful_restart(folder, cluster):
+    outcome = Outcome("6. One of the servers of a Redlock restarts, and has no data on disk")
+    with contextlib.ExitStack() as running:
+        servers = [running.enter_context(Redis(folder, "--save", "", "--appendonly", "no"))
+                   for _ in range(5)]
+        ports = [server.port for server in servers]
+        broken = [Link(port, is_cut=True).port for port in ports[3:]]
+        a, b = Redlock("A", ports[:3] + broken), Redlock("B", ports)
+        accepted = a.acquire("lock:6", 60)
+        servers[0].restart()
+        accepted_again = b.acquire("lock:6", 60)
+        holders = [client.owner for client in (a, b) if client.is_holder()]
+        outcome.record("Redis", holders == ["A", "B"],
+                       f"A: {accepted} of 5, with two out of its reach; the first restarts; "
+                       f"B: {accepted_again} of 5; holders: {' and '.join(holders)}")
+
+    a, (voter, late) = cluster.leader_and_followers()
+    late.pause()  # so that a majority is the other two
+    granted = a.call("acquire", "lock:6").split()[0]
+    voter.kill()
+    late.resume()
+    cluster.restart(voter)
+    answers = voter.call("try", "lock:6"), a.call("valid", "lock:6")
+    outcome.record("Mortise", (granted, *answers) != ("granted", "taken", "valid"),
+                   f"A: {granted} by two of three; the second of them is killed and restarts; "
+                   f"B: {answers[0]} from that one; A: {answers[1]}")
+    a.call("release", "lock:6")
+    return outcome
+
+
 def main():
     print("Redis", run(program("redis-server"), "--version").split()[2].removeprefix("v="))
     print("MariaDB", run(program("mariadbd"), "--version").split()[2])
@@ -182,7 +214,7 @@ def main():
             Redis(folder) as redis, MariaDb(folder) as database, Cluster(folder) as cluster:
         outcomes = [no_expiry(redis, cluster), wrong_release(redis, cluster),
                     expiry_during_work(redis, database, cluster), failover(folder, cluster),
-                    forgotten_row(database, cluster)]
+                    forgotten_row(database, cluster), forgetful_restart(folder, cluster)]
     wrong = [system for outcome in outcomes for system, it in outcome.went_wrong.items() if it]
     here = wrong.count("Mortise")
     there = len(wrong) - here

@@ -63,7 +63,13 @@ class Planted(unittest.TestCase):
     def test_what_does_not_exist_claims_nothing(self):
         self.finds("| a | not yet | - | - |")
         self.finds("| a | no counterpart | - | - |")
-        self.finds("| a | not yet | herd | `Queue.WakesOne` |", "claims nothing")
+        self.finds("| a | no counterpart | herd | - |", "claims nothing")
+
+    def test_what_does_not_exist_may_be_shown_to_be_needless(self):
+        self.finds("| a | no counterpart | - | `Queue.WakesOne`, [1](../examples/1_lock.cpp) |")
+        self.finds("| a | no counterpart | - | `Queue.WakesAll` |", "no test Queue.WakesAll")
+        self.finds("| a | no counterpart | - | see `Queue.WakesOne` |", "no test and no link: see")
+        self.finds("| a | no counterpart | - | |", "names no test")
 
     def test_a_table_without_the_column(self):
         self.plant(coming_from.PAGE, "# Page\n\n| a | b |\n| --- | --- |\n| c | d |\n")
