@@ -73,6 +73,8 @@ set(this_version "(= ${mortise_package_version})")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libmortise${mortise_soversion})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_DEBUGINFO_PACKAGE ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${debian}/triggers)
+set(CPACK_POST_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/drop_ldconfig_scripts.cmake)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "distributed locks - shared library
 Mortise is a lock manager that programs embed: each process is a node, and
 the nodes of a cluster agree on who holds a lock through a replicated log.

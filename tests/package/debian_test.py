@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from bare_root import Root, why_not
+from bare_root import PLAIN, Root, why_not
 
 PACKAGES, TREE, CACHE = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
 NAMES = ("libmortise0", "libmortise-dev", "mortise")
@@ -37,6 +37,9 @@ done
 kill $node
 wait $node
 """
+# What somebody installs who writes a program against the library, in C and in Python.
+TOOLS = ("gcc", "libc6-dev", "pkg-config", "python3-pip", "python3-setuptools", "python3-venv",
+         "python3-wheel")
 # lintian's tags that are meant; each has its reason.
 MEANT = {
     "initial-upload-closes-no-bugs": "not uploaded to Debian",
@@ -101,6 +104,15 @@ class Content(unittest.TestCase):
         self.assertNotIn("httplib", field("libmortise0", "Depends"))
         self.assertIn("libcpp-httplib-dev", field("libmortise-dev", "Recommends"))
 
+    def test_the_library_has_a_trigger_and_no_scripts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            output("dpkg-deb", "-e", package("libmortise0"), folder)
+            control = Path(folder)
+            self.assertEqual({path.name for path in control.iterdir()},
+                             {"control", "md5sums", "shlibs", "triggers"})
+            self.assertEqual((control / "triggers").read_text(encoding="utf-8"),
+                             "activate-noawait ldconfig\n")
+
     def test_the_symbols_for_debuggers_are_apart(self):
         for name in ("libmortise0", "mortise"):
             self.assertEqual(field(f"{name}-dbgsym", "Section"), "debug")
@@ -146,7 +158,7 @@ class Life(unittest.TestCase):
     def test_installed_used_removed_and_purged(self):
         self.apt("update")
         # What the packages need stays when they go.
-        needs = [name for name in ("adduser", "libasio-dev")]
+        needs = ["adduser", "libasio-dev", *TOOLS]
         depends = f'{field("libmortise0", "Depends")}, {field("mortise", "Depends")}'
         needs += {need for need in re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:,|$)", depends)
                   if need not in NAMES}
@@ -167,15 +179,28 @@ class Life(unittest.TestCase):
         self.apt("remove", *NAMES)
         self.assertTrue((state / "kept").exists())
         self.assertFalse((self.root.path / "usr/bin/mortise").exists())
-        self.apt("purge", *NAMES)
+        # Only what has files to configure or scripts is still known; apt refuses the other names.
+        self.assertEqual(self.known(), {"mortise"})
+        self.root.run("dpkg", "--purge", "mortise")
+        self.assertEqual(self.known(), set())
+        # The user stays; adduser leaves a file of its own.
         left = {path for path in self.root.files() - before
-                if not re.match(r"etc/(passwd|group|g?shadow|subuid|subgid)-?$", path)}
+                if not re.match(r"(etc/(passwd|group|g?shadow|subuid|subgid)-?|run/adduser)$",
+                                path)}
         self.assertEqual(left, set())
+
+    def known(self):
+        """Our packages that dpkg has any record of."""
+        lines = self.root.run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n").stdout
+        return {name for name, status in map(str.split, lines.splitlines())
+                if name in NAMES and status != "not-installed"}
 
     def use(self):
         version = field("mortise", "Version").rpartition("-")[0]
         self.assertEqual(self.root.run("mortise", "--version").stdout, f"mortise {version}\n")
         self.use_libraries()
+        self.use_c_examples()
+        self.use_python_example()
         self.use_console()
         self.root.run("mortise", "demo", timeout=200)
 
@@ -191,6 +216,33 @@ class Life(unittest.TestCase):
         output("g++", "-std=c++20", TREE / "tests/consume/console.cpp", "-o", root / "tmp/console",
                f"-L{paths[0].parent}", "-lmortise_console", *flags, "-lcpp-httplib", *loaded)
         self.assertIn("http://127.0.0.1:", self.root.run("/tmp/console").stdout)
+
+    def use_c_examples(self):
+        """By the compiler of the machine that has the packages, and nothing else of ours."""
+        for name, said in (("hello_lock", "orders/42 is ours"), ("three_nodes", "node 2 holds it")):
+            shutil.copy(TREE / "examples" / "c" / f"{name}.c", self.root.path / "tmp")
+            self.root.run("sh", "-c", f"gcc -std=gnu11 -Wall -Werror /tmp/{name}.c -o /tmp/{name} "
+                          "$(pkg-config --cflags --libs mortise)")
+            self.assertIn(said, self.root.run(f"/tmp/{name}").stdout)
+
+    def use_python_example(self):
+        """The package finds the installed library by itself."""
+        root = self.root.path
+        shutil.copytree(TREE / "python", root / "tmp" / "python",
+                        ignore=shutil.ignore_patterns("__pycache__", "*.so*"))
+        shutil.copy(TREE / "examples" / "python" / "hello_lock.py", root / "tmp")
+        clean = {"PYTHONDONTWRITEBYTECODE": "1", "PIP_NO_CACHE_DIR": "1"}
+        self.root.run("python3", "-m", "venv", "--system-site-packages", "/tmp/venv", **clean)
+        self.root.run("/tmp/venv/bin/pip", "install", "--quiet", "--no-index",
+                      "--no-build-isolation", "/tmp/python", **clean)
+        self.assertNotIn("MORTISE_LIBRARY", PLAIN)
+        python = ("/tmp/venv/bin/python", "-B")
+        said = self.root.run(*python, "/tmp/hello_lock.py").stdout
+        self.assertIn("orders/42 is ours", said)
+        maps = 'import mortise; print(open("/proc/self/maps").read())'
+        loaded = re.findall(r"/\S*libmortise\S*", self.root.run(*python, "-c", maps).stdout)
+        library, = (path for path in files("libmortise0") if ".so.0." in path)
+        self.assertEqual(set(loaded), {library})
 
     def use_console(self):
         done = self.root.run("bash", "-c", CONSOLE)
