@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -52,7 +51,13 @@ class Surroundings : public ::testing::Test {
 protected:
     [[nodiscard]] fs::path path() const { return directory_.path(); }
 
+    // For one node. Read told_ when that is closed.
+    [[nodiscard]] auto sink() {
+        return [this](LogLevel, std::string_view line) { told_ += line; };
+    }
+
     testing::TempDirectory directory_{"surroundings"};
+    std::string told_;
 };
 
 // Long enough for deltas, countdowns and a flush.
@@ -107,25 +112,23 @@ TEST_F(Surroundings, ADirectoryIsInUseAlsoWhenItsLockFilesWereRemoved) {
 
 // The path then names nothing, or what another process has made there.
 TEST_F(Surroundings, ADirectoryThatIsMovedAwayIsNotUsedAnyMore) {
-    Node node{Config::single_node(path() / "node")};
+    auto config = Config::single_node(path() / "node");
+    config.log.sink = sink();
+    Node node{config};
     const auto held = node.acquire("x", {.caching = Caching::off});
     auto gate = FenceGate::open(path() / "gate");
-    ASSERT_TRUE(gate.check("r", 5));
+    ASSERT_TRUE(gate.check("r", held.token()));
     fs::rename(path() / "node", path() / "node.away");
     fs::rename(path() / "gate", path() / "gate.away");
-    try {
-        std::ignore = node.acquire("y", {.caching = Caching::off});
-        ADD_FAILURE() << "granted";
-    } catch (const std::system_error& error) {
-        EXPECT_NE(std::string{error.what()}.find("was moved or removed"), std::string::npos)
-            << error.what();
-    }
+    EXPECT_THROW(std::ignore = node.acquire("y", {.caching = Caching::off}), std::system_error);
+    node.close();
+    EXPECT_NE(told_.find("was moved or removed while it is in use"), std::string::npos) << told_;
     EXPECT_FALSE(held.valid());
-    EXPECT_THROW(gate.check("r", 6), std::system_error);
+    EXPECT_THROW(std::ignore = gate.check("s", held.token()), std::system_error);
 
     Node second{Config::single_node(path() / "node")};
     EXPECT_TRUE(second.acquire("x").valid());
-    EXPECT_TRUE(FenceGate::open(path() / "gate").check("r", 5));
+    EXPECT_TRUE(FenceGate::open(path() / "gate").check("r", held.token()));
 }
 
 // Otherwise two clusters could grant the same names.
@@ -134,14 +137,10 @@ TEST_F(Surroundings, AListOfPeersThatWasForgottenOnceMakesNoSecondCluster) {
     alone.node_id = 1;
     alone.data_dir = path() / "node";
     alone.listen = "127.0.0.1:0";
-    std::mutex mutex;
-    std::string told;
-    alone.log.sink = [&](LogLevel level, std::string_view line) {
-        const std::lock_guard guard{mutex};
-        if (level == LogLevel::warn) told += line;
-    };
+    alone.log.sink = sink();
     EXPECT_TRUE(Node{alone}.acquire("x").valid());
-    EXPECT_NE(told.find("has no peers and formed a cluster of its own"), std::string::npos) << told;
+    EXPECT_NE(told_.find("has no peers and formed a cluster of its own"), std::string::npos)
+        << told_;
     alone.log.sink = nullptr;
     auto together = alone;
     together.peers = {{1, "127.0.0.1:7401"}, {2, "127.0.0.1:7402"}, {3, "127.0.0.1:7403"}};

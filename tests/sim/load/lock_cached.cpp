@@ -307,6 +307,7 @@ void LockWorkload::look_at_cache(core::NodeId node) {
         world_.heap.after(later, [this, node] { look_at_cache_later(node); });
         return;
     }
+    const auto life = lives_[node];
     auto due = cache_of(node).take_due(steady(node));
     cache_of(node).check_invariants();
     for (const auto& user : due.publish)
@@ -315,6 +316,7 @@ void LockWorkload::look_at_cache(core::NodeId node) {
         world_.tally.probe("unused grant given back");
         give_back(node, back);
     }
+    if (lives_[node] != life) return;  // it died of that, and its callers with it
     for (auto& some : due.asking)
         ask_later(node, std::move(some));
     timed_out_in_line(node, due.timed_out);
