@@ -20,7 +20,10 @@ using CNode = OneCNode;
 TEST(CVersion, IsThatOfTheHeader) {
     EXPECT_STREQ(mortise_version(), MORTISE_VERSION_STRING);
     EXPECT_EQ(mortise_version_number(), MORTISE_VERSION_NUMBER);
-    EXPECT_EQ(mortise_version_number(), 1000);
+    const auto number = std::to_string(MORTISE_VERSION_MAJOR) + "." +
+                        std::to_string(mortise_version_number() / 1'000 % 1'000) + "." +
+                        std::to_string(mortise_version_number() % 1'000);
+    EXPECT_EQ(number, MORTISE_VERSION_STRING);
 }
 
 TEST(CCodes, HaveNamesAndSayWhetherToRetry) {
