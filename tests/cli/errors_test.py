@@ -49,6 +49,7 @@ class Errors(unittest.TestCase):
         for words in ([], ["nonsense"], ["--nonsense"], ["status", "--nonsense"], ["inspect"],
                       ["node", "--config"], ["locks", "a", "b"], ["bench", "--seconds", "0"],
                       ["bench", "--seconds", "many"], ["demo", "extra"],
+                      ["run", "--json", "x", "true"],
                       ["status", "--peer", "127.0.0.1:1", "--config", "x"]):
             with self.subTest(words=words):
                 self.expect(run(*words), USAGE, "--help")

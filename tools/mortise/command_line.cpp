@@ -120,6 +120,11 @@ private:
         return sub;
     }
     static void add_access(CLI::App& sub, Access& access) {
+        add_members(sub, access);
+        sub.add_flag("--json", access.json, "Print JSON");
+    }
+    // Without --json, for a command whose output is not ours.
+    static void add_members(CLI::App& sub, Access& access) {
         auto* peer = sub.add_option("--peer", access.peers, "A member, HOST:PORT; may be repeated")
                          ->take_all()
                          ->allow_extra_args(false);
@@ -130,7 +135,6 @@ private:
         sub.add_option("--ca", access.tls.ca, "The authorities of the cluster");
         sub.add_option("--timeout", access.timeout, "How long to wait for each member")
             ->capture_default_str();
-        sub.add_flag("--json", access.json, "Print JSON");
         sub.footer(
             "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, "
             "[tls] of --config or MORTISE_TLS_CERTIFICATE, _KEY and _CA are used.");
@@ -253,7 +257,7 @@ private:
         sub->add_option("--label", run_.label,
                         "Shown to others (default: the host, the process and the command)");
         sub->add_option("CMD", run_.misplaced, "The command and its arguments");
-        add_access(*sub, run_.access);
+        add_members(*sub, run_.access);
         sub->footer(
             "The command finds its lock in MORTISE_LOCK and the fencing token in "
             "MORTISE_FENCING_TOKEN. If the lease cannot be renewed, its process group receives "
