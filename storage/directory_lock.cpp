@@ -84,8 +84,9 @@ DirectoryLock::~DirectoryLock() {
 }
 
 Result<void> DirectoryLock::check() {
-    const auto place = directory_.path().parent_path();  // its last part is the dot
-    if (!is_held()) return closed_error(place.string());
+    // The path of directory_ ends with a dot.
+    const auto place = [this] { return directory_.path().parent_path().string(); };
+    if (!is_held()) return closed_error(place());
     struct stat mine {};
     struct stat named {};
     const bool is_open = ::fstat(directory_.descriptor(), &mine) == 0;
@@ -95,7 +96,7 @@ Result<void> DirectoryLock::check() {
     const bool is_another =
         is_open && is_there && (named.st_dev != mine.st_dev || named.st_ino != mine.st_ino);
     if (is_gone || is_another)
-        return make_error(Errc::io, place.string() + " was moved or removed while it is in use");
+        return make_error(Errc::io, place() + " was moved or removed while it is in use");
     return {};
 }
 

@@ -32,8 +32,9 @@ public:
     // end is visible to every later process.
     [[nodiscard]] bool is_held() noexcept;
     void lose() noexcept { is_lost_ = true; }
-    // For whoever writes: fails if it is not held, or if the path names another directory or none.
-    // Another process could then make a directory of that name and would find it unlocked.
+    // To be called once for each write. It fails if the lock is not held, or if the directory was
+    // moved or removed: another process could then make a new one at the path, and would find it
+    // unlocked.
     [[nodiscard]] Result<void> check();
     [[nodiscard]] bool is_local() const { return is_on_local_file_system(file_.descriptor()); }
 

@@ -34,7 +34,10 @@ public:
     explicit Directory(std::shared_ptr<DirectoryLock> lock) : lock_{std::move(lock)} {}
 
     [[nodiscard]] IOStatus check(const std::string& name) const {
-        if (!lock_->is_held()) return to_status(closed_error(name));
+        return lock_->is_held() ? IOStatus::OK() : to_status(closed_error(name));
+    }
+    // For what uses the path: its directory may be another one by now.
+    [[nodiscard]] IOStatus check_path() const {
         const auto checked = lock_->check();
         return checked ? IOStatus::OK() : to_status(checked.error());
     }
@@ -259,7 +262,7 @@ public:
     // For RocksDB's tools; nodes are excluded by the lock of the directory.
     IOStatus LockFile(const std::string& name, const IOOptions& /*options*/,
                       rocksdb::FileLock** lock, IODebugContext* /*debug*/) override {
-        if (auto held = directory_.check(name); !held.ok()) return held;
+        if (auto held = directory_.check_path(); !held.ok()) return held;
         auto opened = File::open(name, O_RDWR | O_CREAT, nullptr);
         if (!opened) return directory_.outcome(opened, name);
         struct flock whole {};
@@ -278,37 +281,37 @@ public:
 
     IOStatus CreateDir(const std::string& name, const IOOptions& options,
                        IODebugContext* debug) override {
-        return change(name, [&] { return target()->CreateDir(name, options, debug); });
+        return change([&] { return target()->CreateDir(name, options, debug); });
     }
     IOStatus CreateDirIfMissing(const std::string& name, const IOOptions& options,
                                 IODebugContext* debug) override {
-        return change(name, [&] { return target()->CreateDirIfMissing(name, options, debug); });
+        return change([&] { return target()->CreateDirIfMissing(name, options, debug); });
     }
     IOStatus DeleteFile(const std::string& name, const IOOptions& options,
                         IODebugContext* debug) override {
-        return change(name, [&] { return target()->DeleteFile(name, options, debug); });
+        return change([&] { return target()->DeleteFile(name, options, debug); });
     }
     IOStatus DeleteDir(const std::string& name, const IOOptions& options,
                        IODebugContext* debug) override {
-        return change(name, [&] { return target()->DeleteDir(name, options, debug); });
+        return change([&] { return target()->DeleteDir(name, options, debug); });
     }
     IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                         IODebugContext* debug) override {
-        return change(to, [&] { return target()->RenameFile(from, to, options, debug); });
+        return change([&] { return target()->RenameFile(from, to, options, debug); });
     }
     IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-        return change(to, [&] { return target()->LinkFile(from, to, options, debug); });
+        return change([&] { return target()->LinkFile(from, to, options, debug); });
     }
     IOStatus Truncate(const std::string& name, std::size_t size, const IOOptions& options,
                       IODebugContext* debug) override {
-        return change(name, [&] { return target()->Truncate(name, size, options, debug); });
+        return change([&] { return target()->Truncate(name, size, options, debug); });
     }
 
 private:
     template <class Change>
-    IOStatus change(const std::string& name, Change call) const {
-        auto held = directory_.check(name);
+    IOStatus change(Change call) const {
+        auto held = directory_.check_path();
         return held.ok() ? call() : held;
         // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the status owns its text.
     }
@@ -323,7 +326,7 @@ private:
 
     IOStatus open_to_write(const std::string& name, int flags, const FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>& file) const {
-        if (auto held = directory_.check(name); !held.ok()) return held;
+        if (auto held = directory_.check_path(); !held.ok()) return held;
         auto opened = File::open(name, flags, nullptr);
         if (!opened) return directory_.outcome(opened, name);
         const auto size = opened->size();

@@ -26,7 +26,7 @@ struct Session {
     KeptAnswers answers;
     std::set<Seq> broken;  // its broken grants that its node has not confirmed yet (S24)
 
-    // Of a client node, whose opening names none.
+    // True if a client node opened it. A member names itself in the opening; a client does not.
     [[nodiscard]] bool is_clients() const { return !opened.node.is_set(); }
 
     // This bounds the state that a session can use (P11). Only a faulty node that acknowledges

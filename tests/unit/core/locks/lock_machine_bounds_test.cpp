@@ -11,13 +11,6 @@ using enum LockMode;
 
 class LockMachineBounds : public LockMachineTest {
 protected:
-    // Without the checks of put(), which examine the whole state.
-    Outcomes apply(const std::vector<Command>& batch) {
-        index_ = index_.next();
-        Outcomes outcomes;
-        machine_.apply(index_, batch, outcomes);
-        return outcomes;
-    }
     // Releases of holds that do not exist: each is answered, and has no effect.
     std::vector<Command> releases(std::uint64_t first, std::size_t count) const {
         std::vector<Command> batch;

@@ -88,9 +88,7 @@ TEST_F(LockMachineSessions, AFullTableRefusesUnlessARestartMakesRoom) {  // P11,
     std::vector<Command> batch;
     for (std::uint64_t i = 4; i <= sessions_max; ++i)
         batch.emplace_back(opening(i));
-    Outcomes outcomes;
-    index_ = index_.next();
-    machine_.apply(index_, batch, outcomes);
+    apply(batch);
     ASSERT_EQ(machine_.sessions().all().size(), sessions_max);
     EXPECT_EQ(put(opening(sessions_max + 1)), "open refused nonce=1000011 table_full");
     auto restart = opening(2, 2);
@@ -112,9 +110,7 @@ TEST_F(LockMachineSessions, ClientsLeaveRoomForMembers) {  // P11
     std::vector<Command> batch;
     for (std::uint64_t i = 1; i <= client_sessions_max; ++i)
         batch.emplace_back(client(i));
-    Outcomes outcomes;
-    index_ = index_.next();
-    machine_.apply(index_, batch, outcomes);
+    apply(batch);
     ASSERT_EQ(machine_.sessions().clients(), client_sessions_max);
     EXPECT_EQ(put(client(client_sessions_max + 1)), "open refused nonce=10095905 table_full");
     EXPECT_EQ(put(opening(9)), "opened 95908 nonce=91");

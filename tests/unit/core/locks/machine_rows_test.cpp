@@ -47,7 +47,7 @@ std::optional<LockMachine> load(const Store& store, LogIndex applied) {
     return loader.finish(applied);
 }
 
-Outcomes apply(LockMachine& machine, LogIndex index, const spec::Entry& entry) {
+Outcomes apply_to(LockMachine& machine, LogIndex index, const spec::Entry& entry) {
     Outcomes outcomes;
     machine.apply(index, entry, outcomes);
     return outcomes;
@@ -66,7 +66,7 @@ void expect_same_life(std::uint64_t seed) {
         script.push_back({Sweep{}});
     for (const auto& entry : script) {
         index = index.next();
-        ASSERT_EQ(apply(whole, index, entry), apply(other, index, entry)) << seed;
+        ASSERT_EQ(apply_to(whole, index, entry), apply_to(other, index, entry)) << seed;
         ASSERT_EQ(whole.needs_sweep(), other.needs_sweep()) << seed;
         ASSERT_EQ(whole.table().newest_token(), other.table().newest_token()) << seed;
         if (prng.one_in(3)) save(other, store);
@@ -94,7 +94,7 @@ void expect_refused_or_sound(const Store& store, LogIndex applied, const spec::S
         machine->check_invariants();
         for (const auto& entry : more) {
             applied = applied.next();
-            apply(*machine, applied, entry);
+            apply_to(*machine, applied, entry);
         }
         machine->check_invariants();
     });
@@ -125,7 +125,7 @@ TEST(MachineRows, AFlippedBitIsRefusedOrASoundMachine) {
         LogIndex index;
         for (std::ptrdiff_t i = 0; i < half; ++i) {
             index = index.next();
-            apply(machine, index, script[static_cast<std::size_t>(i)]);
+            apply_to(machine, index, script[static_cast<std::size_t>(i)]);
         }
         const auto store = all_rows(machine);
         ASSERT_TRUE(load(store, index).has_value());
@@ -270,7 +270,7 @@ TEST_F(MachineRowsTest, ARequestForSeveralNamesWaitsAloneOnNone) {
     const auto next = index_.next();
     const auto rows_after = [&](Request request) {
         auto machine = loaded();
-        apply(machine.value(), next, {std::move(request)});
+        apply_to(machine.value(), next, {std::move(request)});
         return all_rows(*machine);
     };
     for (const auto which : {Acquire::Which::all, Acquire::Which::any}) {
@@ -382,7 +382,7 @@ TEST_F(MachineRowsTest, ASweepContinuesEvenWithinAName) {  // S11
     std::size_t sweeps = 0;
     for (; machine_.needs_sweep(); ++sweeps) {
         index_ = index_.next();
-        ASSERT_EQ(apply(machine_, index_, {Sweep{}}), apply(*other, index_, {Sweep{}}));
+        ASSERT_EQ(apply_to(machine_, index_, {Sweep{}}), apply_to(*other, index_, {Sweep{}}));
         ASSERT_EQ(machine_.needs_sweep(), other->needs_sweep());
         other = loaded();
         ASSERT_TRUE(other.has_value());
