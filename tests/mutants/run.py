@@ -97,6 +97,8 @@ def failing_test(build, suite, mutant, choice=(), patience=SUITE_PATIENCE):
         raise SystemExit(f"{program} is not there: build it with the preset mutants")
     words = [program, "--gtest_brief=1", "--gtest_fail_fast", *choice]
     code, output = run(words, mutant, patience)
+    if " 0 tests from 0 test suites ran" in output:
+        raise SystemExit(f"{suite} has no test {' '.join(choice)}")
     if code == 0:
         return ""
     failed = re.search(r"^\[  FAILED  \] ([\w./]+)", output, re.MULTILINE)

@@ -247,9 +247,11 @@ class Cluster:
                 if member["role"] == "voter" and member["id"] != victim]
 
     def take_back(self):
-        """Waits until all nodes run and are connected."""
+        """Adds the removed nodes again. A node whose disk failed while it was no member stops at
+        its first write, which is here, and is started again."""
         end = time.monotonic() + START_PATIENCE
         while self.removed and time.monotonic() < end:
+            self.restart_the_dead()
             node = min(self.removed)
             added = self.change("members", "add", str(node), self.network.address(node))
             if added and self.change("members", "promote", str(node)):

@@ -619,7 +619,11 @@ TEST_F(ClientLines, TogetherHaveNoMoreThanTheyMay) {
     client_ = std::move(others.at(0));
     heard_ = PieceReader{core::client_notice_bytes_max};
     ASSERT_TRUE(hear());
-    service_.lines.at(0)->send(state);
+    others.push_back(std::exchange(client_, std::make_unique<MemberClient>(io_)));
+    heard_ = PieceReader{core::client_notice_bytes_max};
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    service_.lines.at(4)->send(state);
     ASSERT_TRUE(hear());
     EXPECT_THAT(service_.left, testing::SizeIs(1));
 }
