@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Weaves the mutants of the table into a copy of the sources.
 
-    weave.py --check [ROOT]      does every fragment of the table fit its file exactly once?
+    weave.py --check [ROOT]      does every fragment of the table fit its file exactly once, and
+                                 does docs/mutants.md have a row for each mutant and no other?
     weave.py --into FOLDER [--only PREFIX...]
                                  write each file that has mutants to FOLDER, woven, under its name
                                  in the tree, and the names of all mutants to
@@ -12,6 +13,7 @@ one build has all mutants. What did not change is not written again.
 """
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from mutant_table import TableError, find_all, read_table, split_marks
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "tests/mutants/table"
+PAGE = "docs/mutants.md"
 HEADER = '#include "tests/mutants/mutant.hpp"\n'
 
 
@@ -103,6 +106,21 @@ def write_all(root, folder, prefixes):
     return woven, names
 
 
+def page_complaints(root, names):
+    """What is wrong with the rows of the page, a line each."""
+    page = Path(root) / PAGE
+    if not page.is_file():
+        return [f"{PAGE}: there is no such page"]
+    rows = re.findall(r"^\| `([^`]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    found = [f"{name} is not there" for name in names if name not in rows]
+    found += [f"{name} is not in the table" for name in dict.fromkeys(rows) if name not in names]
+    found += [f"{name} is there {rows.count(name)} times" for name in dict.fromkeys(rows)
+              if rows.count(name) > 1]
+    if found:
+        found.append(f"`./dev mutants --table {PAGE}` writes it")
+    return [f"{PAGE}: {each}" for each in found]
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description="weaves mutants into a copy of the sources")
     what = parser.add_mutually_exclusive_group(required=True)
@@ -118,6 +136,9 @@ def main(arguments):
     except TableError as error:
         for line in str(error).splitlines():
             print(f"{TABLE}: {line}", file=sys.stderr)
+        return 1
+    if asked.check and (complaints := page_complaints(asked.check, names)):
+        print("\n".join(complaints), file=sys.stderr)
         return 1
     print(f"mutants: {len(names)} in {len(woven)} files")
     return 0

@@ -169,6 +169,32 @@ class Refusals(Weave):
         self.table("[m]\n" + whole + "woven = ''\n")
         self.refuses("m: a place has either wrong or woven")
 
+    def checked(self, page=None):
+        """What `--check` says and its exit code, with this page."""
+        if page is not None:
+            self.plant("docs/mutants.md", page)
+        with contextlib.redirect_stderr(io.StringIO()) as said, \
+                contextlib.redirect_stdout(io.StringIO()):
+            code = weave.main(["--check", str(self.root)])
+        return code, said.getvalue()
+
+    def test_a_page_with_other_mutants_than_the_table(self):
+        self.table(section("m", "++b;", ""), section("n", "return b;", "return 1;"))
+        rows = "| mutant | what |\n| --- | --- |\n| `m` | It. |\n"
+        self.assertEqual(self.checked(rows + "| `n` | It. |\n"), (0, ""))
+        for page, complaint in ((rows, "n is not there"),
+                                (rows + "| `n` | x |\n| `o` | x |\n", "o is not in the table"),
+                                (rows + "| `n` | x |\n| `m` | x |\n", "m is there 2 times")):
+            with self.subTest(complaint):
+                code, said = self.checked(page)
+                self.assertEqual(code, 1)
+                self.assertEqual(said.splitlines()[0], f"docs/mutants.md: {complaint}")
+                self.assertEqual(len(said.splitlines()), 2)  # and how to mend it
+
+    def test_a_table_without_its_page(self):
+        self.table(section("m", "++b;", ""))
+        self.assertEqual(self.checked(), (1, "docs/mutants.md: there is no such page\n"))
+
     def test_the_program_says_so(self):
         self.table(section("m", "return c;", ""))
         with contextlib.redirect_stderr(io.StringIO()) as said:
