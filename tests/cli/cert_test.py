@@ -181,6 +181,17 @@ class Cert(unittest.TestCase):
         self.assertGreater(one["seconds_left"], 90 * DAY - 60)
         self.assertRegex(one["not_after"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
 
+    def test_what_is_made_as_json(self):
+        made = json.loads(self.made(self.init("--json")))
+        self.assertEqual((made["file"], made["key"], made["is_authority"], made["cluster"]),
+                         (str(self.at("ca.pem")), str(self.at("ca.key")), True, "orders"))
+        made = json.loads(self.made(self.issue("--node", 7, "--json")))
+        self.assertEqual(made.pop("key"), str(self.at("node-7.key")))
+        shown = json.loads(self.made(self.show("--json", self.at("node-7.pem"))))[0]
+        for each in (made, shown):
+            each.pop("seconds_left")
+        self.assertEqual(made, shown)
+
     def test_what_expires_soon_is_said(self):
         self.made(self.init())
         self.made(self.issue("--node", 1, "--days", 29))

@@ -24,6 +24,9 @@ CLIENTS = sys.argv.pop(1)
 COUNT = int(sys.argv.pop(1))
 TTL_MS = 10_000
 WATCHED = 20  # seconds
+# For each client, on all voters together: about twice what is seen.
+MEMORY_KIB_MAX = 100
+WRITTEN_A_SECOND_MAX = 300  # bytes, to disks and sockets
 program.PATIENCE = 120
 
 
@@ -113,11 +116,14 @@ class ClientCrowdTest(unittest.TestCase):
         time.sleep(5)
         bytes_a_second, cpu = self.measured_for(WATCHED)
         more = sum(memory_kib(voter.process) for voter in self.voters.values()) - memory
+        written = (bytes_a_second - idle_bytes) / COUNT
         print(f"\n{COUNT} clients hold a lock each after {took:.1f} s", flush=True)
         print(f"memory: {more / COUNT:.1f} KiB for each client, on all three voters together")
         print(f"renewals, each client every {TTL_MS / 3000:.1f} s: the voters write "
-              f"{(bytes_a_second - idle_bytes) / COUNT:.0f} bytes a second for each, and take "
+              f"{written:.0f} bytes a second for each, and take "
               f"{100 * (cpu - idle_cpu):.1f} % of a processor more, together", flush=True)
+        self.assertLess(more / COUNT, MEMORY_KIB_MAX)
+        self.assertLess(written, WRITTEN_A_SECOND_MAX)
         self.assertEqual(clients.count(), [COUNT, 0])
 
         # Those that used it go to the other two, and nobody loses a lock.

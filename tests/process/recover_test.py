@@ -158,6 +158,18 @@ class RecoverTest(unittest.TestCase):
         self.assertEqual(again.returncode, USAGE)
         self.assertIn("the only voter of its cluster", again.stderr)
 
+    def test_with_json_only_the_result_is_on_standard_output(self):
+        self.lose_the_majority()
+        before = self.dumped()
+        result = self.recover("--no-wait", "--json", input=before["cluster_id"] + "\n")
+        self.assertEqual(result.returncode, OK, result.stderr)
+        self.assertIn("the other members: 2 (", result.stderr.lower())
+        told = json.loads(result.stdout)
+        after = self.dumped()
+        self.assertEqual((told["node"], told["cluster_id"]), (1, after["cluster_id"]))
+        self.assertEqual(told["newest_token"], after["newest_token"])
+        self.assertTrue(Path(told["copy"]).is_dir(), told)
+
     def test_it_is_refused_while_the_node_runs_and_for_what_is_damaged(self):
         cluster = json.loads(run("status", "--json", "--peer", f"127.0.0.1:{self.ports[0]}")
                              .stdout)[0]["status"]["cluster_id"]

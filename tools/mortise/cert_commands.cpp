@@ -134,8 +134,14 @@ std::string toml_path(const fs::path& path) {
     return text + '"';
 }
 
-void tell(const CertificateOptions& options) {
-    const auto info = read_certificates(options.certificate).front();
+// What cert show says of the new certificate, and where its key is.
+void print_new(const CertificateInfo& info, const fs::path& file, const fs::path& key) {
+    auto form = json_of(ShownCertificate{file, info, {}}, now());
+    form["key"] = json_text(key.string());
+    print(form);
+}
+
+void tell(const CertificateOptions& options, const CertificateInfo& info) {
     std::cout << escaped(options.certificate.string()) << " and " << escaped(options.key.string())
               << " are those of " << owner_of(info) << ", valid until " << utc(info.not_after)
               << ".\n"
@@ -158,6 +164,10 @@ ExitCode run(const CertInitCommand& command) {
     options.valid_for = std::chrono::days{command.days};
     write_files([&] { create_authority(options); });
     const auto info = read_certificates(options.certificate).front();
+    if (command.json) {
+        print_new(info, options.certificate, options.key);
+        return ExitCode::ok;
+    }
     std::cout << escaped(options.certificate.string()) << " and " << escaped(options.key.string())
               << " are those of the " << owner_of(info) << ", valid until " << utc(info.not_after)
               << ".\n"
@@ -171,7 +181,11 @@ ExitCode run(const CertIssueCommand& command) {
     need_file(options.authority_certificate, "; mortise cert init makes an authority");
     need_file(options.authority_key, "; it was made together with the certificate");
     write_files([&] { issue_certificate(options); });
-    tell(options);
+    const auto info = read_certificates(options.certificate).front();
+    if (command.json)
+        print_new(info, options.certificate, options.key);
+    else
+        tell(options, info);
     return ExitCode::ok;
 }
 

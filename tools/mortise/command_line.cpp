@@ -327,6 +327,7 @@ private:
         sub->add_option("--dir", cert_init_.directory, "Where to put ca.pem and ca.key")
             ->capture_default_str();
         add_days(*sub, cert_init_.days);
+        sub->add_flag("--json", cert_init_.json, "Print JSON");
         sub->footer("Everybody who has ca.key can issue certificates.");
     }
     void add_cert_issue(CLI::App& cert) {
@@ -348,6 +349,7 @@ private:
                         "Where ca.pem and ca.key are, and where the files go")
             ->capture_default_str();
         add_days(*sub, cert_issue_.days);
+        sub->add_flag("--json", cert_issue_.json, "Print JSON");
     }
     void add_cert_show(CLI::App& cert) {
         auto* sub = add_to(cert, "show", "Describe certificates", cert_show_);
@@ -376,6 +378,7 @@ private:
         sub->add_flag("--no-wait", recover_.no_wait,
                       "No program can believe in a lock any more: all have ended, or the others "
                       "have been down for longer than the TTL");
+        sub->add_flag("--json", recover_.json, "Print JSON");
         sub->footer("Read docs/backup.md first. It keeps a copy of the directory within it.");
     }
     void add_demo() {

@@ -119,6 +119,7 @@ struct CertInitCommand {
     std::string cluster;
     std::filesystem::path directory = ".";
     int days = 3650;
+    bool json = false;
 };
 ExitCode run(const CertInitCommand& command);
 
@@ -131,6 +132,7 @@ struct CertIssueCommand {
     std::vector<std::string> rules;  // RIGHT:PREFIX
     std::filesystem::path directory = ".";
     int days = 90;
+    bool json = false;
 };
 ExitCode run(const CertIssueCommand& command);
 
@@ -156,6 +158,7 @@ struct RecoverCommand {
     // The cluster id, as the confirmation of a script; not set: it is read from standard input.
     std::optional<std::string> confirmed;
     bool no_wait = false;  // no program can believe in a lock of the lost members any more
+    bool json = false;     // only the result is on standard output, what leads to it is not
 };
 ExitCode run(const RecoverCommand& command);
 

@@ -8,6 +8,7 @@
 
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/exit_code.hpp"
+#include "tools/mortise/json_form.hpp"
 #include <mortise/directory_errc.hpp>
 #include <mortise/dump.hpp>
 #include <mortise/escaped.hpp>
@@ -58,20 +59,25 @@ void check(const RecoverCommand& command, const DirectoryDump& dump) {
                                            ", the only voter of its cluster: start it"};
 }
 
+// What leads to the result.
+std::ostream& talk(const RecoverCommand& command) {
+    return command.json ? std::cerr : std::cout;
+}
+
 void show(const RecoverCommand& command, const DirectoryDump& dump) {
     const auto held = std::ranges::count_if(dump.locks, &LockInfo::is_held);
-    std::cout << escaped(command.directory.string()) << " is that of node " << dump.node
-              << " of the cluster " << dump.cluster_id << ".\n"
-              << "It has the log up to index " << dump.last_index << " of term " << dump.last_term
-              << ", " << dump.sessions.size() << " sessions, " << dump.locks.size()
-              << " names, of which " << held << " are held, and tokens up to "
-              << dump.newest_token.to_string() << ".\n"
-              << "The other members: " << members_in_words(dump) << ".\n\n"
-              << "Node " << dump.node
-              << " becomes the only voter of a new cluster. What only the others knew is lost, and "
-                 "their\ndirectories must not be used again. Make sure that none of them runs: "
-                 "two programs could hold\nthe same lock otherwise.\n"
-              << std::flush;
+    talk(command)
+        << escaped(command.directory.string()) << " is that of node " << dump.node
+        << " of the cluster " << dump.cluster_id << ".\n"
+        << "It has the log up to index " << dump.last_index << " of term " << dump.last_term << ", "
+        << dump.sessions.size() << " sessions, " << dump.locks.size() << " names, of which " << held
+        << " are held, and tokens up to " << dump.newest_token.to_string() << ".\n"
+        << "The other members: " << members_in_words(dump) << ".\n\n"
+        << "Node " << dump.node
+        << " becomes the only voter of a new cluster. What only the others knew is lost, and "
+           "their\ndirectories must not be used again. Make sure that none of them runs: "
+           "two programs could hold\nthe same lock otherwise.\n"
+        << std::flush;
 }
 
 // The whole id, or what a person would type of it.
@@ -80,20 +86,29 @@ bool is_confirmation(const std::string& typed, const std::string& cluster_id) {
     return typed.size() >= enough && cluster_id.starts_with(typed);
 }
 
-void ask(const DirectoryDump& dump) {
-    std::cout << "\nType the id of the cluster, or its first 8 digits, to continue: " << std::flush;
+void ask(const RecoverCommand& command, const DirectoryDump& dump) {
+    talk(command) << "\nType the id of the cluster, or its first 8 digits, to continue: "
+                  << std::flush;
     std::string typed;
     std::getline(std::cin, typed);
     if (is_confirmation(typed, dump.cluster_id)) return;
     throw Failure{ExitCode::usage, "not confirmed: nothing was changed"};
 }
 
-void wait_for_beliefs(seconds length) {
-    std::cout << "Waiting " << length.count()
-              << " s, until no program can believe in a lock that the others granted (--no-wait: "
-                 "if all have ended)."
-              << std::endl;
+void wait_for_beliefs(const RecoverCommand& command, seconds length) {
+    talk(command)
+        << "Waiting " << length.count()
+        << " s, until no program can believe in a lock that the others granted (--no-wait: "
+           "if all have ended)."
+        << std::endl;
     std::this_thread::sleep_for(length);
+}
+
+Json json_of(const RecoveredDirectory& recovered) {
+    return {{"node", recovered.node},
+            {"cluster_id", recovered.cluster_id},
+            {"newest_token", recovered.newest_token.to_string()},
+            {"copy", json_text(recovered.copy.string())}};
 }
 
 void tell(const RecoveredDirectory& recovered) {
@@ -115,13 +130,17 @@ ExitCode run(const RecoverCommand& command) {
     check(command, dump);
     show(command, dump);
     if (!command.confirmed) {
-        ask(dump);
+        ask(command, dump);
     } else if (!is_confirmation(*command.confirmed, dump.cluster_id)) {
         throw Failure{ExitCode::usage, "--yes-i-lose-what-others-had: the cluster is " +
                                            dump.cluster_id + ": nothing was changed"};
     }
-    if (!command.no_wait) wait_for_beliefs(longest_belief(dump));
-    tell(recover_directory(command.directory, dump.cluster_id));
+    if (!command.no_wait) wait_for_beliefs(command, longest_belief(dump));
+    const auto recovered = recover_directory(command.directory, dump.cluster_id);
+    if (command.json)
+        print(json_of(recovered));
+    else
+        tell(recovered);
     return ExitCode::ok;
 }
 
