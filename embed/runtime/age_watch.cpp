@@ -163,10 +163,11 @@ std::string AgeWatch::in_the_way(const core::LockView& view, NodeEvent& event) c
     }
     const auto& oldest = view.holders.front();
     const auto node = view.nodes.find(oldest.operation.session);
-    event.peer = node == view.nodes.end() ? NodeId{0} : node->second.raw();
+    const auto id = node == view.nodes.end() ? core::NodeId{} : node->second;
+    event.peer = id.raw();
     event.token = from_core(oldest.token);
-    auto text = "node " + std::to_string(event.peer) + " holds it" + labelled(oldest.label) +
-                ", token " + to_string(event.token);
+    auto text =
+        in_words(id) + " holds it" + labelled(oldest.label) + ", token " + to_string(event.token);
     if (view.holders_total > 1)
         text += ", and " + std::to_string(view.holders_total - 1) + " others";
     return text;

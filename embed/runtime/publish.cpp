@@ -137,17 +137,17 @@ void CoreLoop::appended(core::LogIndex last) {
 // The line is for operators who investigate the break later (S24).
 void CoreLoop::lock_broken(const core::LockBroken& broken) {
     ++program_.counters().locks_broken;
-    const auto by = driver_->core().machine().views().node_of(broken.by.session).raw();
+    const auto by = driver_->core().machine().views().node_of(broken.by.session);
     const auto token = static_cast<std::int64_t>(broken.token.raw());
     const auto who =
         broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";
     parts_.log.warn("lock_broken",
-                    "node " + std::to_string(by) + who + " broke \"" + escaped(broken.name) +
-                        "\", token " + std::to_string(token) +
-                        (broken.immediate ? ", at once" : "") + ": " + escaped(broken.reason),
+                    in_words(by) + who + " broke \"" + escaped(broken.name) + "\", token " +
+                        std::to_string(token) + (broken.immediate ? ", at once" : "") + ": " +
+                        escaped(broken.reason),
                     {{"name", broken.name},
                      {"token", std::to_string(token)},
-                     {"peer", std::to_string(by)},
+                     {"peer", std::to_string(by.raw())},
                      {"asked_by", broken.asked_by},
                      {"reason", broken.reason}});
     // The log is for the operator of the node. Events are for its program, which may not be allowed
@@ -155,7 +155,7 @@ void CoreLoop::lock_broken(const core::LockBroken& broken) {
     if (!options_.access.may(core::Right::observe, broken.name)) return;
     parts_.events.publish({.kind = NodeEvent::Kind::lock_broken,
                            .text = broken.reason,
-                           .peer = by,
+                           .peer = by.raw(),
                            .name = broken.name,
                            .token = FencingToken::from_raw(token),
                            .asked_by = broken.asked_by});

@@ -189,12 +189,16 @@ std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CycleStep>& cyc
     std::vector<ErrorDetail::Wait> steps;
     for (const auto& step : cycle) {
         auto who = step.label;
-        if (who.empty()) who = "node " + std::to_string(step.node.raw());
+        if (who.empty()) who = in_words(step.node);
         if (step.label.empty() && step.locker != 0)
             who += ", locker " + std::to_string(step.locker);
         steps.push_back({std::move(who), step.waits_for});
     }
     return steps;
+}
+
+std::string in_words(core::NodeId node) {
+    return node.is_set() ? "node " + std::to_string(node.raw()) : "a client";
 }
 
 std::string to_text(const core::ClusterId& cluster) {

@@ -33,6 +33,7 @@ constexpr std::string_view removed_in_words = "not a member of the cluster: it w
 // For each step the label, or else the node and the number of the locker, and the name that it
 // waits for.
 [[nodiscard]] std::vector<ErrorDetail::Wait> from_core(const std::vector<core::CycleStep>& cycle);
+[[nodiscard]] std::string in_words(core::NodeId node);  // "node 3"; "a client" if it has no id
 [[nodiscard]] std::string to_text(const core::ClusterId& cluster);  // 32 hexadecimal digits
 // The address is the configured one.
 [[nodiscard]] Status status_of(const transport::MemberStatus& member);

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,17 @@ TEST(Table, MarksOnlyTheTitles) {
     Table table{{"N"}};
     table.add({"1"});
     EXPECT_EQ(table.text(true), "\x1b[1mN\x1b[0m\n1\n");
+}
+
+TEST(LockTable, AClientIsNoNodeWithTheNumberZero) {
+    LockInfo lock;
+    lock.name = "orders/42";
+    lock.holders.resize(1);
+    lock.waiters.resize(1);
+    lock.waiters.front().node = 3;
+    const auto text = text_of(std::vector{lock}, false);
+    EXPECT_NE(text.find("holds  exclusive  client  0"), std::string::npos) << text;
+    EXPECT_NE(text.find("waits  exclusive  3       0"), std::string::npos) << text;
 }
 
 TEST(JsonForm, ATokenIsAString) {
@@ -152,7 +164,7 @@ TEST(LockText, ABarrierShowsWhoHasArrived) {
     EXPECT_NE(text_of(lock, false)
                   .find("in phase 7\n"
                         "  node 1: 1 of 2 have arrived\n"
-                        "  a process that has ended: 1 of 1 have arrived\n"),
+                        "  a client, or a process that has ended: 1 of 1 have arrived\n"),
               std::string::npos);
     EXPECT_EQ(json_of(lock).at("barrier").at("members").at(0).dump(),
               R"({"node":1,"session":10,"parties":2,"arrived":1})");

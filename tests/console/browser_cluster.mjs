@@ -73,6 +73,8 @@ export async function startCluster() {
   await Promise.all(actors.map((actor) => actor.expect(/^ready/)));
   return {
     url, node, actors,
+    client: (name, label) => new Process(TEST_MORTISE, ["run", "--lock", name, "--label", label,
+      "--config", configs[0], "--", "sleep", "60"]),
     restart: (at) => (actors[at] = new Process(TEST_ACTOR, [configs[at + 1]])),
     end: () => Promise.all([node, ...actors].map((each) => each.kill())),
   };

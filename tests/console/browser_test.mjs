@@ -235,6 +235,19 @@ test("the picture of waits shows a chain, and the table says the same", async ()
   await shoot("waits");
 });
 
+test("a client is called one, wherever nodes have their ids", async () => {
+  const client = cluster.client("backup", "dump");
+  try {
+    await go("/");
+    await within("its lock", async () =>
+      /exclusive[\s\S]*dump · client/.test(await rows().filter({hasText: "backup"}).innerText()));
+    await go("/lock/backup");
+    await page.getByText(/client, session \d+/).waitFor();
+  } finally {
+    await client.kill();
+  }
+});
+
 test("events are live, and can be narrowed and paused", async () => {
   await go("/events");
   cluster.actors[1].tell("acquire cron/hourly exclusive hourly");

@@ -65,8 +65,8 @@ std::string mode_of(const WaiterInfo& waiter) {
 void add_holders(Table& table, const LockInfo& lock) {
     for (const auto& holder : lock.holders)
         table.add({escaped(lock.name), holder.cached ? "cached" : "holds", mode_of(holder),
-                   std::to_string(holder.node), std::to_string(holder.session),
-                   holder.token.to_string(), std::to_string(holder.since), escaped(holder.label)});
+                   id_text(holder.node), std::to_string(holder.session), holder.token.to_string(),
+                   std::to_string(holder.since), escaped(holder.label)});
     if (lock.holders_total > lock.holders.size())
         table.add({escaped(lock.name), "holds", "-", "-", "-", "-", "-",
                    more(lock.holders_total, lock.holders.size())});
@@ -75,7 +75,7 @@ void add_holders(Table& table, const LockInfo& lock) {
 void add_waiters(Table& table, const LockInfo& lock) {
     for (const auto& waiter : lock.waiters)
         table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits", mode_of(waiter),
-                   std::to_string(waiter.node), std::to_string(waiter.session), "-",
+                   id_text(waiter.node), std::to_string(waiter.session), "-",
                    std::to_string(waiter.since), escaped(waiter.label)});
     if (lock.waiters_total > lock.waiters.size())
         table.add({escaped(lock.name), "waits", "-", "-", "-", "-", "-",
@@ -97,8 +97,8 @@ bool is_free(const LockInfo& lock) {
 }
 
 std::string member_text(const BarrierMember& member) {
-    const auto who =
-        member.node == 0 ? "a process that has ended" : "node " + std::to_string(member.node);
+    const auto who = member.node == 0 ? "a client, or a process that has ended"
+                                      : "node " + std::to_string(member.node);
     return "  " + who + ": " + std::to_string(member.arrived) + " of " +
            std::to_string(member.parties) + " have arrived\n";
 }
@@ -121,6 +121,10 @@ std::string closed_text(const LockInfo& lock) {
 }
 
 }  // namespace
+
+std::string id_text(NodeId node) {
+    return node == 0 ? "client" : std::to_string(node);
+}
 
 std::string short_time(Duration duration) {
     const auto time = duration.to_nanoseconds();

@@ -22,6 +22,9 @@ void add_rows(Table& table, const LockInfo& lock);
 [[nodiscard]] std::string use_of(const LockInfo& lock);
 [[nodiscard]] std::string summary_of(const LockValue& value);
 
+// "3"; "client" for a node without an id.
+[[nodiscard]] std::string id_text(NodeId node);
+
 // "7.3s", "192s": tenths of a second, unless that would be too fine.
 [[nodiscard]] std::string short_time(Duration time);
 

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<std::string> row_of(const SessionInfo& session) {
     return {std::to_string(session.id),
-            session.node == 0 ? "client" : std::to_string(session.node),
+            id_text(session.node),
             short_time(session.age),
             session.lease_left.is_set() ? short_time(session.lease_left) : "-",
             short_time(session.ttl),

@@ -40,9 +40,13 @@ function gravity(event) {
   return event.isNode && bad.includes(event.kind) ? "bad" : null;
 }
 
+// The node of a session that has ended is not known any more.
+const whoOf = (holder) => holder.node === 0 && !holder.label ? [] :
+  [holder.node === 0 ? shown(holder.label) : party(holder)];
+
 function detailsOf(event) {
   const details = [];
-  if (event.holder) details.push(`${inMode(event.holder.mode)}, ${party(event.holder)}`);
+  if (event.holder) details.push(inMode(event.holder.mode), ...whoOf(event.holder));
   if (event.peer) details.push(`node ${event.peer}`);
   if (event.session && event.isNode) details.push(`session ${event.session}`);
   if (event.reason) details.push(inMode(event.reason));

@@ -3,7 +3,7 @@ import {openBreak} from "./break.js";
 import {h, nothing, table} from "./dom.js";
 import {eventTable, eventsOf} from "./events.js";
 import {closedText, kindText} from "./locks.js";
-import {duration, encoded, inMode, modeOf, number, party, plural, seenFor, shown} from
+import {duration, encoded, inMode, modeOf, nodeOf, number, party, plural, seenFor, shown} from
   "./server.js";
 import * as server from "./server.js";
 
@@ -33,7 +33,7 @@ const whoOf = (info) => [
   shown(info.label) ? h("strong", {}, shown(info.label)) : h("span", {class: "faint"}, "no label"),
 ];
 
-const whereOf = (info) => `node ${info.node}, session ${info.session}`;
+const whereOf = (info) => `${nodeOf(info)}, session ${info.session}`;
 
 function breakButton(lock, token, who, closed, refresh) {
   const label = closed === undefined ? "Break" : "Open";
@@ -101,7 +101,7 @@ function membersOf({barrier}) {
   const rows = barrier.members.map((member) => ({
     key: String(member.session),
     cells: [
-      member.node === 0 ? "a process that has ended" : `node ${member.node}`,
+      member.node === 0 ? "a client, or a process that has ended" : `node ${member.node}`,
       String(member.session), number(member.arrived), number(member.parties),
     ],
   }));

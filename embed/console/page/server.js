@@ -65,10 +65,12 @@ export const plural = (count, one, many = `${one}s`) => `${number(count)} ${coun
 
 export const clock = (date) => date.toLocaleTimeString("en-GB");
 
-// "node 2, nightly"
+export const nodeOf = (info) => info.node === 0 ? "client" : `node ${info.node}`;
+
+// "nightly · node 2"
 export const party = (info) => {
   const label = shown(info.label);
-  return label ? `${label} · node ${info.node}` : `node ${info.node}`;
+  return label ? `${label} · ${nodeOf(info)}` : nodeOf(info);
 };
 
 // What stands where a lock has its mode.

@@ -26,7 +26,7 @@ struct Previous {
 };
 
 struct HolderInfo {
-    NodeId node = 0;
+    NodeId node = 0;  // 0: a client; in events also a node whose session has ended
     SessionId session = 0;
     std::string label{};
     LockMode mode = LockMode::exclusive;
@@ -42,7 +42,7 @@ struct HolderInfo {
 };
 
 struct WaiterInfo {
-    NodeId node = 0;
+    NodeId node = 0;  // 0: a client
     SessionId session = 0;
     std::string label{};
     LockMode mode = LockMode::exclusive;
@@ -91,7 +91,7 @@ struct BarrierPhase {
 // A node that takes part in a barrier (S35): it has parties that have arrived, now or in an earlier
 // phase, and have not left. The other parties are not known before their first arrival.
 struct BarrierMember {
-    NodeId node = 0;  // zero: its session has ended, and all its parties have dropped
+    NodeId node = 0;  // 0: a client, or its session has ended and all its parties have dropped
     SessionId session = 0;
     std::uint32_t parties = 0;  // of this node
     std::uint32_t arrived = 0;  // of these, in the present phase

@@ -14,7 +14,7 @@ namespace mortise {
 struct ErrorDetail {
     // One step of a wait cycle (S33).
     struct Wait {
-        std::string locker;     // its label, or the label of its request, or "node 2, locker 7"
+        std::string locker;     // its label, or that of its request, "node 2, locker 7", "a client"
         std::string waits_for;  // the name that the locker of the next step holds
         friend bool operator==(const Wait&, const Wait&) = default;
     };

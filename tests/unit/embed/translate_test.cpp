@@ -25,6 +25,15 @@ transport::MemberStatus formed() {
     return member;
 }
 
+TEST(WaitCycle, NamesWhoeverHasNoLabel) {
+    const auto told = from_core(std::vector<core::CycleStep>{
+        {core::NodeId{3}, {}, 0, "", "a"}, {{}, {}, 7, "", "b"}, {{}, {}, 0, "web", "c"}});
+    ASSERT_EQ(told.size(), 3U);
+    EXPECT_EQ(told.at(0).locker, "node 3");
+    EXPECT_EQ(told.at(1).locker, "a client, locker 7");
+    EXPECT_EQ(told.at(2).locker, "web");
+}
+
 TEST(StatusOf, AMemberIsWhatItSaysOfItself) {
     auto member = formed();
     member.ready = true;
