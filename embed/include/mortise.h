@@ -51,7 +51,8 @@
  * callback of theirs is called, and destroy is not called for their lost callbacks. Open a node
  * there, and end with _exit() or exec.
  *
- * Do not cancel a thread with pthread_cancel() while it is in a function of this header. */
+ * Do not cancel a thread with pthread_cancel() while it is in a function of this header, and do not
+ * call pthread_exit() in a callback. Either ends the program. */
 #ifndef MORTISE_H
 #define MORTISE_H
 

@@ -45,6 +45,10 @@ using LeaderSink = std::function<void(const std::optional<Leader>&)>;
 // the present one: the value that is stored with the name begins with the token of its writer. Do
 // not write it with Hold::set_value().
 //
+// With AcquireOptions::locker, use one campaign at a time per locker. A second campaign of a locker
+// that leads shares the grant and replaces the published value, and resign() of either hold
+// removes the value while the other hold still leads.
+//
 // All members are thread-safe, except construction, assignment and destruction. It may outlive the
 // Node; calls then fail with node_stopped. Errors are those of Node.
 class Election {

@@ -127,10 +127,10 @@ public:
 
     // Changes to a mode that admits everything the present one admits, for example from exclusive
     // to any mode, or from update to shared. Any other change fails with invalid_argument. Keeps
-    // the token, waits for no other holder, and lets compatible waiters in. After
-    // invalid_argument and resource_exhausted nothing has changed. After any other answer the hold
-    // is valid in the new mode only; after no_quorum the cluster learns of the change later.
-    // Blocks for at most call_timeout.
+    // the token, waits for no other holder, and lets compatible waiters in, also during a min_hold:
+    // that keeps out conflicting holders only. After invalid_argument and resource_exhausted
+    // nothing has changed. After any other answer the hold is valid in the new mode only; after
+    // no_quorum the cluster learns of the change later. Blocks for at most call_timeout.
     void downgrade(LockMode mode);
     void downgrade(LockMode mode, std::error_code& ec);
 

@@ -44,7 +44,12 @@ class NodeRuntime;
 // - session_expired: repeat the call
 // - resource_exhausted
 // - forked: in the child of a fork()
-// Either form may throw std::bad_alloc; then nothing was begun, or the grant is given back.
+// Either form may throw std::bad_alloc; then nothing was begun, or the grant is given back. A node
+// with peers or a directory also runs Cap'n Proto and RocksDB, which do not survive every failed
+// allocation: one in their code may end the program.
+//
+// Threads: do not cancel a thread with pthread_cancel() while it is in a call of the library, and
+// do not call pthread_exit() in a callback or a sink. Either ends the program.
 //
 // fork(): in the child the parent's nodes, holds and mutexes do nothing, their calls fail with
 // forked, and the parent is not affected. The child may open nodes of its own, on other
@@ -231,8 +236,10 @@ public:
     // Deletes what the cluster keeps of a name that nobody uses: the value of a lock (S36), the
     // limit of a semaphore that was resized, a latch, a barrier (S37). Then the name may be used as
     // any of these. An unknown name is no error. Fails with invalid_argument if somebody holds the
-    // name, waits for it, or keeps it closed; then nothing has changed. Returns when the cluster
-    // has decided; blocks for at most call_timeout. outcome_unknown as for break_lock.
+    // name, waits for it, or keeps it closed; then nothing has changed. That includes a node that
+    // has it cached, for about a second after its last release (AcquireOptions::caching). Do not
+    // remove the name of a StripedLock that is in use. Returns when the cluster has decided;
+    // blocks for at most call_timeout. outcome_unknown as for break_lock.
     void remove(std::string_view name);
     void remove(std::string_view name, std::error_code& ec);
 

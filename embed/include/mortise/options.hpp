@@ -33,24 +33,26 @@ struct AcquireOptions {
     // The hold is lost (expired) this long after its grant, even if its lease is renewed. The node
     // enforces this; if the node is silent, the cluster does so a little later (S8).
     Duration max_hold = Duration::max();
-    // The name is granted to no other holder, this program included, until this long after the
-    // grant, even if the hold ends earlier: a job that took 5 ms is not run again by a node whose
-    // clock is late (S8). break_lock() ends the wait. Zero means none; so does Duration::max().
+    // The name is granted to no conflicting holder, this program included, until this long after
+    // the grant, even if the hold ends earlier: a job that took 5 ms is not run again by a node
+    // whose clock is late (S8). It counts for the present mode: after Hold::downgrade() to shared,
+    // readers may enter at once. break_lock() ends the wait. Zero means none; so does
+    // Duration::max().
     Duration min_hold = Duration::zero();
     // The hold is lost (expired) unless Hold::checkpoint() is called at least this often (S8). The
     // node enforces this; if the node is silent, the name becomes free when its session expires.
     Duration progress_timeout = Duration::max();
-    // If the hold is lost instead of released, the name is granted to no other holder for this
-    // long, so that writes in transit can reach the resource (S9). break_lock() ends the wait, and
-    // starts none. Zero means none; so does Duration::max().
+    // If the hold is lost instead of released, the name is granted to no conflicting holder for
+    // this long, so that writes in transit can reach the resource (S9). break_lock() ends the
+    // wait, and starts none. Zero means none; so does Duration::max().
     Duration lock_delay = Duration::zero();
 
     // 0 to 7; higher priorities go first. A request that was overtaken 8 times moves up one class,
     // so no request starves.
     int priority = 0;
     // The policy belongs to the name: the request that creates the name sets it, and a different
-    // policy later fails with kind_mismatch. Absent: the present policy, or phase_fair for a new
-    // name.
+    // policy later fails with kind_mismatch, also while a node has the name cached (see `caching`).
+    // Absent: the present policy, or phase_fair for a new name.
     std::optional<QueuePolicy> queue_policy{};
     // With suspend, a hold whose lease ends is not lost yet: valid() is false; the hold becomes
     // held again with the same token if a renewal succeeds, and is lost when its session is.
@@ -66,7 +68,11 @@ struct AcquireOptions {
     // waited for 50 ms.
     // - Never cached are holds with max_hold, min_hold, progress_timeout, lock_delay, on_contended,
     // queue_policy or OnUncertain::suspend; holds of several names, in other modes than shared and
-    // exclusive, and of names that have a value.
+    // exclusive, and of names that have a value. A node with Role::client caches nothing.
+    // - A cached name counts as held, for about a second after its last release. Until the grant
+    // has gone back, Node::remove() of the name fails with invalid_argument, and a semaphore, a
+    // latch, a barrier or another queue_policy on that name with kind_mismatch. These calls do not
+    // recall the grant. Use Caching::off for a name that is removed or becomes something else.
     Caching caching = Caching::adaptive;
     Locker locker{};
 

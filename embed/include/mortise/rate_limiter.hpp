@@ -14,12 +14,17 @@
 
 namespace mortise {
 
-// Gives out at most `permits` permits in any stretch of time of the length `per`, to all programs
-// of the cluster together: for a service that allows a hundred calls a second, whoever makes them.
+// The cluster grants at most `permits` permits in any stretch of time of the length `per`, to all
+// programs together: for a service that allows a hundred calls a second, whoever makes them.
 //
 // - A permit is a slot of a Semaphore that stays taken until `per` after its grant (min_hold, S8).
 //   A majority of the clocks counts that, so neither a failover nor a process that dies or has a
-//   wrong clock makes the rate higher. Either may make it lower for a moment.
+//   wrong clock makes the cluster grant more. Either may make it grant less for a moment.
+//   break_lock() frees a permit before its time.
+// - The limit is on the grants, not on what the programs do with them. A program that receives its
+//   permit late, because its node was cut off or the leader changed, or that is paused, may act
+//   closer to the next permit than `per`. Then the service may see more than `permits` calls in
+//   that time.
 // - A permit is used at once, and need not be given back. It has a number and a token, as a Slot
 //   does: of two permits with the same number the later one has the greater token. A service that
 //   remembers the newest token for each number (FenceGate) refuses a call that was made with a

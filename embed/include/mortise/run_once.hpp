@@ -64,7 +64,8 @@ bool run_once_per(Node& node, std::string_view name, Duration interval, const Jo
 // - If the job throws, the text of the exception is stored instead, and the exception is passed
 //   on. The interval counts all the same.
 // - It runs at most once in each interval, and not at all in one whose run was lost: if its process
-//   died, or could not reach the cluster when it was about to begin.
+//   died, or could not reach the cluster when it was about to begin. After Node::break_lock() of
+//   the name it may run again at once.
 //
 // Use the name for nothing else. Blocks while the job runs, and otherwise like Node::try_acquire.
 // Thread-safe. Throws LockError as Node::try_acquire and Hold::set_value do. Of these, lock_lost

@@ -42,7 +42,9 @@ enum class Attempt : std::uint8_t;
 // until the limit grows.
 //
 // A name is either a lock or a semaphore, as long as somebody holds it or waits for it, or as long
-// as it has something to keep (Node::remove). The wrong kind of call fails with kind_mismatch.
+// as it has something to keep (Node::remove). The wrong kind of call fails with kind_mismatch. A
+// name that was a lock may stay one for about a second after its release, because a node has it
+// cached; locks with Caching::off do not (AcquireOptions::caching).
 //
 // In the options: `mode`, `locker` and `queue_policy` must have their defaults, otherwise the call
 // fails with invalid_argument; `caching` has no effect, since permits are never cached. There is no

@@ -27,6 +27,10 @@ class Node;
 // `name` when the first call is made, and a StripedLock with another number gets kind_mismatch.
 // The mapping is the same on every machine and in every version of Mortise.
 //
+// Do not remove `name` with Node::remove() while any program uses it, even if no stripe is held:
+// the cluster would forget the number of stripes. Another program could then use another number,
+// and two programs could hold the same key at once.
+//
 // The node must exist as long as this object is used, and must not be moved. Thread-safe. The calls
 // are those of Node with the name of the key's stripe, and fail and block like them; the first one
 // also asks the cluster for the number of stripes. A thread that holds a key and wants a second one

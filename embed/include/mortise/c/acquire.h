@@ -47,7 +47,11 @@ enum {
     MORTISE_ON_UNCERTAIN_SUSPEND = 1, /* it is not valid, but may become so again */
 };
 
-/* Whether this node may keep the grant of a released hold for its next acquire of the name. */
+/* Whether this node may keep the grant of a released hold for its next acquire of the name. Client
+ * nodes never do. A cached name counts as held for about a second after its last release. Until
+ * then mortise_node_remove() of it is MORTISE_INVALID_ARGUMENT, and a semaphore, a latch, a barrier
+ * or another queue policy on it is MORTISE_KIND_MISMATCH. Use MORTISE_CACHING_OFF for names that
+ * become something else. */
 typedef int32_t mortise_caching;
 enum {
     MORTISE_CACHING_ADAPTIVE = 0, /* if it takes the name repeatedly, and no other node does */
@@ -75,8 +79,8 @@ typedef struct mortise_acquire_options {
     /* The hold is lost this long after its grant, even if its lease is renewed; at most 24 days,
      * 0: no limit. */
     int64_t max_hold_ns;
-    /* The name is granted to nobody else until this long after the grant, even if the hold ends
-     * earlier; at most 24 days, 0: none. */
+    /* The name is granted to no conflicting holder until this long after the grant, even if the
+     * hold ends earlier; at most 24 days, 0: none. */
     int64_t min_hold_ns;
     /* The hold is lost unless mortise_hold_checkpoint() is called this often; at most 24 days,
      * 0: it need not be called. */

@@ -16,8 +16,9 @@ extern "C" {
 
 /* A name that several holders have at once, up to a limit. Each acquire takes one or more permits;
  * they are one hold. A name is either a lock or a semaphore, as long as somebody holds it or waits
- * for it; the wrong kind of call is MORTISE_KIND_MISMATCH. Free it with mortise_semaphore_free();
- * its holds live on, and so may the node be freed before it. */
+ * for it, or a node has it cached (mortise_caching); the wrong kind of call is
+ * MORTISE_KIND_MISMATCH. Free it with mortise_semaphore_free(); its holds live on, and so may the
+ * node be freed before it. */
 typedef struct mortise_semaphore mortise_semaphore;
 
 /* `limit`, 1 to 65536, is the number of permits if an acquire of this object creates the semaphore;
@@ -60,9 +61,11 @@ int mortise_semaphore_limit(const mortise_semaphore* semaphore, uint32_t* limit,
  * mortise_hold_token(): protect each number with it. */
 size_t mortise_hold_slots(const mortise_hold* hold, uint32_t* slots, size_t slots_max);
 
-/* Gives out at most so many permits in any stretch of time of that length, to all programs of the
- * cluster together. A permit is used at once, and is not given back. All programs must use the same
- * numbers for a name. Free it with mortise_rate_limiter_free(). */
+/* The cluster grants at most so many permits in any stretch of time of that length, to all programs
+ * together. A program that receives its permit late, because its node was cut off or the leader
+ * changed, or that is paused, may act closer to the next permit than that. A permit is used at
+ * once, and is not given back. All programs must use the same numbers for a name. Free it with
+ * mortise_rate_limiter_free(). */
 typedef struct mortise_rate_limiter mortise_rate_limiter;
 
 /* `permits` is 1 to 65536, `per_ns` above zero and at most 24 days. Does not ask the cluster. */
@@ -89,8 +92,8 @@ int mortise_rate_limiter_acquire_for(mortise_rate_limiter* limiter, uint32_t cou
                                      mortise_error** error);
 
 /* Removes a semaphore, a latch or a barrier that exists although nobody uses it, so that the name
- * may be something else. MORTISE_INVALID_ARGUMENT while somebody holds the name or waits for it.
- * Blocks for at most timing.call_timeout. */
+ * may be something else. MORTISE_INVALID_ARGUMENT while somebody holds the name or waits for it,
+ * or a node has it cached (mortise_caching). Blocks for at most timing.call_timeout. */
 int mortise_node_remove(mortise_node* node, const char* name, size_t name_length,
                         mortise_error** error);
 
