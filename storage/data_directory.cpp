@@ -99,8 +99,10 @@ private:
     Result<MetaFile> make_meta(const fs::path& file) {
         for (const auto* part : {"log", "state"}) {
             std::error_code failed;
-            if (fs::exists(path_ / part, failed) || failed)
-                return make_error(Errc::damaged, file.string() + " is missing");
+            const bool exists = fs::exists(path_ / part, failed);
+            if (failed)
+                return io_error("cannot look at " + (path_ / part).string(), failed.value());
+            if (exists) return make_error(Errc::damaged, file.string() + " is missing");
         }
         if (!options_.create)
             return make_error(Errc::io, path_.string() + " is not a data directory");

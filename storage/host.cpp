@@ -72,6 +72,10 @@ std::string thread_limits() {
     rlimit processes{};
     if (::getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY)
         limits = "RLIMIT_NPROC is " + std::to_string(processes.rlim_cur);
+    rlimit space{};
+    if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        limits += (limits.empty() ? "" : ", ") +
+                  ("RLIMIT_AS is " + std::to_string(space.rlim_cur) + " bytes");
     if (const auto pids = pids_max(); !pids.empty() && pids != "max")
         limits += (limits.empty() ? "" : ", ") + ("pids.max of its cgroup is " + pids);
     return limits.empty() ? limits : " (" + limits + ")";

@@ -47,8 +47,11 @@ public:
         if (result.error().code == Errc::closed) lock_->lose();
         return to_status(result.error());
     }
-    // Also examines the name, because the kind of the error is not known otherwise.
-    [[nodiscard]] IOStatus outcome(const Result<File>& opened, const std::string& name) const {
+    // Of a file that should exist. Also examines the name, because the kind of the error is not
+    // known otherwise. RocksDB takes a missing file for damage: a file that could not be created is
+    // none.
+    [[nodiscard]] IOStatus outcome_of_existing(const Result<File>& opened,
+                                               const std::string& name) const {
         if (!opened && ::access(name.c_str(), F_OK) != 0 && errno == ENOENT)
             return IOStatus::PathNotFound(opened.error().what);
         return outcome<File>(opened);
@@ -264,7 +267,7 @@ public:
                       rocksdb::FileLock** lock, IODebugContext* /*debug*/) override {
         if (auto held = directory_.check_path(); !held.ok()) return held;
         auto opened = File::open(name, O_RDWR | O_CREAT, nullptr);
-        if (!opened) return directory_.outcome(opened, name);
+        if (!opened) return directory_.outcome(opened);
         struct flock whole {};
         whole.l_type = F_WRLCK;
         whole.l_whence = SEEK_SET;
@@ -319,7 +322,7 @@ private:
     template <class Own, class Any>
     IOStatus open_to_read(const std::string& name, int flags, std::unique_ptr<Any>& file) const {
         auto opened = File::open(name, flags, nullptr);
-        if (!opened) return directory_.outcome(opened, name);
+        if (!opened) return directory_.outcome_of_existing(opened, name);
         file = std::make_unique<Own>(*std::move(opened), directory_);
         return IOStatus::OK();
     }
@@ -328,7 +331,7 @@ private:
                            std::unique_ptr<rocksdb::FSWritableFile>& file) const {
         if (auto held = directory_.check_path(); !held.ok()) return held;
         auto opened = File::open(name, flags, nullptr);
-        if (!opened) return directory_.outcome(opened, name);
+        if (!opened) return directory_.outcome(opened);
         const auto size = opened->size();
         if (!size) return directory_.outcome(size);
         file = std::make_unique<OwnWritableFile>(*std::move(opened), *size, options, directory_);

@@ -11,22 +11,32 @@ namespace mortise::storage {
 
 namespace {
 
-// RocksDB distinguishes a quota, or a limit of the size of files, from other errors only by the
-// system's message.
-bool is_over_limit(const rocksdb::Status& status) {
-    const auto says = [text = status.ToString()](int errno_value) {
-        return text.find(std::generic_category().message(errno_value)) != std::string::npos;
-    };
-    return status.IsIOError() && (says(EDQUOT) || says(EFBIG));
+// RocksDB distinguishes a quota, a limit of the size of files and a lack of rights from other
+// errors only by the system's message.
+bool is_of(const rocksdb::Status& status, int errno_value) {
+    return !status.ok() && status.ToString().find(std::generic_category().message(errno_value)) !=
+                               std::string::npos;
 }
 
-// Damage is what no retry cures. A missing file is damage. A file that cannot be read at the
-// moment, or for lack of memory, may be readable later.
+// RocksDB's words for a file CURRENT that exists and cannot be opened.
+bool is_unreadable(const rocksdb::Status& status) {
+    return status.IsInvalidArgument() && !is_of(status, ENOENT) &&
+           status.ToString().find("incompatible with filesystem") != std::string::npos;
+}
+
+bool is_over_limit(const rocksdb::Status& status) {
+    return is_of(status, EDQUOT) || is_of(status, EFBIG);
+}
+
+// Damage is what no retry cures. A missing file is damage. A file that cannot be read or created at
+// the moment, for lack of rights, room or memory, may be accessible later.
 Errc meaning_of(const rocksdb::Status& status) {
     if (is_closed(status)) return Errc::closed;
     if (is_for_want_of_room(status)) return Errc::no_space;
     if (is_for_want_of_descriptors(status)) return Errc::shortage;
+    if (is_of(status, EACCES)) return Errc::denied;
     if (status.IsNotSupported()) return Errc::newer_format;
+    if (is_unreadable(status)) return Errc::io;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
     return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
                                                                           : Errc::io;

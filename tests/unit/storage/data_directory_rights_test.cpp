@@ -1,0 +1,117 @@
+// A directory of which this user may not read or write a part is not damaged: nothing is lost when
+// the mistake is corrected.
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include <rocksdb/file_system.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "storage/directory_lock.hpp"
+#include "storage/own_files.hpp"
+#include "tests/unit/storage/storage_fixture.hpp"
+
+namespace mortise::storage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t nobody = 65'534;
+
+// Rights do not count for root. As a mere system call it is for this thread, and for those that
+// this thread starts.
+class AsNobody {
+public:
+    explicit AsNobody(const fs::path& directory) {
+        if (::geteuid() != 0) return;
+        for (const auto& entry : fs::recursive_directory_iterator{directory})
+            give(entry.path());
+        give(directory);
+        ::syscall(SYS_setresuid, nobody, nobody, 0);
+    }
+    AsNobody(const AsNobody&) = delete;
+    AsNobody& operator=(const AsNobody&) = delete;
+    ~AsNobody() {
+        if (::geteuid() == nobody) ::syscall(SYS_setresuid, 0, 0, 0);
+    }
+
+private:
+    static void give(const fs::path& path) {
+        EXPECT_EQ(::lchown(path.c_str(), nobody, static_cast<gid_t>(-1)), 0) << path;
+    }
+};
+
+class DataDirectoryRights : public testing::Test {
+protected:
+    DataDirectoryRights() {
+        {
+            auto node = open();
+            EXPECT_TRUE(node && put(*node, appends({commands(log_id(1, 1))})));
+            EXPECT_TRUE(node->state_store->write({log_id(1, 1), {}, rows_at(LogIndex{1})}));
+            EXPECT_TRUE(node->state_store->flush());
+            identity_ = node->generation.incarnation;
+        }
+        before_ = content_of(*open());
+    }
+    Result<Opened> open() {
+        auto options = as_node_1();
+        options.rejoins = true;
+        return open_directory(directory_.data(), options);
+    }
+    // Opens it while that place has that mode, and again when the mode is right.
+    void expect_nothing_lost(const fs::path& place, fs::perms mode) {
+        SCOPED_TRACE(place.string() + " " + std::to_string(static_cast<unsigned>(mode)));
+        const auto path = directory_.data() / place;
+        const auto right = fs::status(path).permissions();
+        {
+            const AsNobody unprivileged{directory_.path()};
+            fs::permissions(path, mode);
+            const auto refused = open();
+            EXPECT_TRUE(!refused && refused.error().code == Errc::denied)
+                << (refused ? "it was opened" : refused.error().what);
+            fs::permissions(path, right);
+        }
+        const auto again = open();
+        ASSERT_TRUE(again) << again.error().what;
+        EXPECT_EQ(again->set_aside, "");
+        EXPECT_EQ(again->generation.incarnation, identity_);
+        EXPECT_EQ(content_of(*again), before_);
+    }
+
+    TemporaryDirectory directory_;
+    LogContent before_;
+    core::Incarnation identity_;
+};
+
+TEST_F(DataDirectoryRights, AFolderThatMayNotBeWrittenIsNotDamaged) {
+    for (const auto* place : {"log", "state"})
+        expect_nothing_lost(place, fs::perms::owner_read | fs::perms::owner_exec);
+}
+
+TEST_F(DataDirectoryRights, AFolderThatMayNotBeReadIsNotDamaged) {
+    for (const auto* place : {"log", "state", ""})
+        expect_nothing_lost(place, fs::perms::none);
+}
+
+TEST_F(DataDirectoryRights, AFileThatMayNotBeReadIsNotDamaged) {
+    for (const auto* place : {"meta", "log/CURRENT", "state/CURRENT"})
+        expect_nothing_lost(place, fs::perms::none);
+}
+
+// RocksDB takes a missing file for damage. The name leads nowhere, and no link is followed; a
+// volume without inodes is like that.
+TEST(OwnFiles, AFileThatCannotBeCreatedIsNotAMissingOne) {
+    const TemporaryDirectory directory;
+    const auto lock = DirectoryLock::take(directory.path(), nullptr);
+    ASSERT_TRUE(lock) << lock.error().what;
+    const auto name = directory.path() / "link";
+    fs::create_symlink("nowhere", name);
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    const auto status = own_files(*lock)->NewWritableFile(name.string(), {}, &file, nullptr);
+    EXPECT_TRUE(status.IsIOError() && !status.IsPathNotFound()) << status.ToString();
+}
+
+}  // namespace
+}  // namespace mortise::storage::test
