@@ -84,6 +84,7 @@ struct PublishCall {
     FencingToken token;
     LockerTag locker{};
     std::string label{};
+    bool ended = false;  // a ReleaseCall follows
 };
 
 // Ends a waiting acquire, upgrade or AwaitCall with `cancelled` (S18). The cancel itself has no

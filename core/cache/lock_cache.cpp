@@ -277,7 +277,8 @@ LockCache::GiveBack LockCache::give_back(Place place) {
     GiveBack back{place->grant, std::nullopt};
     if (place->token != place->first) {
         // Moved, since a release must not fail without memory. The user is no owner any more.
-        back.last = Publication{place->grant, place->token, {{}, std::move(place->user.label)}};
+        back.last =
+            Publication{place->grant, place->token, {{}, std::move(place->user.label)}, true};
     }
     erase(place);
     return back;

@@ -68,6 +68,7 @@ public:
         OperationId grant;
         FencingToken token;
         User user;
+        bool ended = false;  // the last use, and the grant goes back
     };
     // A grant that goes back: the caller releases it in the cluster. If it was used again, its last
     // user is published before, so that the next holder learns of it (S23).

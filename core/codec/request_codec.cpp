@@ -47,6 +47,9 @@ constexpr std::uint8_t acquire_has_locker = 32;
 constexpr std::uint8_t acquire_has_terms = 64;
 constexpr std::uint8_t acquire_all = 128;  // all of its names, not any one
 
+constexpr std::uint8_t publish_by_locker = 1;
+constexpr std::uint8_t publish_ended = 2;
+
 std::uint8_t flags_of(const Acquire& c) {
     std::uint8_t flags = 0;
     if (c.wait) flags |= acquire_waits;
@@ -145,7 +148,7 @@ public:
     void operator()(const Publish& c) {
         begin(RequestKind::publish, c.operation);
         out_.varint(c.token.raw());
-        put_flag(out_, c.locker.is_set());
+        out_.u8((c.locker.is_set() ? publish_by_locker : 0) | (c.ended ? publish_ended : 0));
         if (c.locker.is_set()) put(out_, c.locker);
         out_.text(c.label);
     }
@@ -318,7 +321,10 @@ Publish get_publish(ByteReader& in, Seq seq) {
     Publish c;
     c.operation = get_operation(in, seq);
     c.token = get_id<FencingToken>(in);
-    if (get_flag(in)) {
+    const auto flags = in.u8();
+    if ((flags & ~(publish_by_locker | publish_ended)) != 0) in.fail();
+    c.ended = (flags & publish_ended) != 0;
+    if ((flags & publish_by_locker) != 0) {
         c.locker = get_locker(in);
         if (!c.locker.is_set()) in.fail();
     }

@@ -237,6 +237,7 @@ struct Publish {
     FencingToken token;  // one of those that the grant reserved
     LockerTag locker{};
     std::string label{};
+    bool ended = false;  // that was its last use, and a Release follows: a try waits for it
     friend bool operator==(const Publish&, const Publish&) = default;
 };
 

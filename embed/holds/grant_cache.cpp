@@ -466,7 +466,8 @@ void GrantCache::publish(const HoldRecord& grant,
                          const core::LockCache::Publication& user) noexcept {
     try {
         std::ignore = grant.gate()->submit(
-            core::PublishCall{{}, user.grant, user.token, user.user.locker, user.user.label},
+            core::PublishCall{
+                {}, user.grant, user.token, user.user.locker, user.user.label, user.ended},
             nullptr);
     } catch (const std::bad_alloc&) {
     }

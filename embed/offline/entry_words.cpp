@@ -96,7 +96,8 @@ struct Body {
         return "publish the cached grant of request " + number(body.operation) + " under token " +
                number(body.token) +
                (body.locker.is_set() ? ", locker " + std::to_string(body.locker.number) : "") +
-               (body.label.empty() ? "" : ", label " + in_quotes(body.label));
+               (body.label.empty() ? "" : ", label " + in_quotes(body.label)) +
+               (body.ended ? ", whose use has ended" : "");
     }
     std::string operator()(const core::Resize& body) const {
         return "resize " + in_quotes(body.name) + " to " + std::to_string(body.limit) + " permits" +

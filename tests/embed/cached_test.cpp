@@ -584,6 +584,19 @@ TEST_F(CachedInACluster, S43_ATryRecallsAsWell) {
     EXPECT_TRUE(two_.try_acquire("x").has_value());
 }
 
+// The cluster is told of the last use before the grant goes back.
+TEST_F(CachedInACluster, S43_ATryGetsANameThatWasServedFromTheCache) {
+    for (const auto* name : {"x", "y"}) {
+        cache(one_, name);
+        EXPECT_FALSE(one_.acquire(name, {.label = "served"}).release());
+    }
+    ASSERT_EQ(served(one_), 2U);
+    const auto other = two_.try_acquire("x");
+    ASSERT_TRUE(other);
+    EXPECT_EQ(other->previous().label, "served");
+    EXPECT_TRUE(one_.try_acquire("y", {.min_hold = 1ms}));  // not from the cache
+}
+
 TEST_F(CachedInACluster, S43_ATryDoesNotWaitForAUser) {
     cache(one_, "x");
     const auto used = one_.acquire("x");

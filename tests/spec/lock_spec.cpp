@@ -775,6 +775,7 @@ void LockSpec::on(OperationId operation, const core::Publish& request) {
     grant.locker = request.locker;
     has_lockers_ = has_lockers_ || request.locker.is_set();
     answer(operation, {AnswerKind::stored, {}, {}});
+    if (request.ended) return;  // it is about to be released
     refuse_reader_that_upgrades(hold->name);
     refuse_tries(hold->name);
 }

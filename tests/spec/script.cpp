@@ -357,6 +357,7 @@ private:
         }
         if (lockers_ > 0) as.locker.number = caches_.below(lockers_ + 1);
         if (caches_.one_in(3)) as.label = "p";
+        as.ended = caches_.one_in(3);
         return as;
     }
 

@@ -131,7 +131,7 @@ std::string body_words(const core::RequestBody& body) {
             },
             [](const core::Publish& as) {
                 return "publish " + number(as.operation) + " token=" + number(as.token) +
-                       locker_words(as.locker) + " " + as.label;
+                       locker_words(as.locker) + " " + as.label + (as.ended ? " ended" : "");
             },
             [](const core::Resize& resize) {
                 auto text = "resize " + resize.name + " to " + std::to_string(resize.limit);

@@ -189,6 +189,7 @@ void LockMachine::on(Session& session, Seq seq, const Publish& request) {
     lockers_.grant(locker, request.operation);
     if (locker.number != 0) deadlocks_.let_in(locker);
     answer(session, seq, {AnswerKind::stored, {}, {}});
+    if (request.ended) return;
     refuse_reader_that_upgrades(name);
     refuse_tries(name);
 }

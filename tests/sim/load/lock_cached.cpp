@@ -244,7 +244,8 @@ bool LockWorkload::is_unused(core::NodeId node, core::OperationId hold) {
 
 void LockWorkload::publish(core::NodeId node, const core::LockCache::Publication& user) {
     world_.tally.probe("user of a cached grant published");
-    call(node, core::PublishCall{{}, user.grant, user.token, user.user.locker, user.user.label});
+    call(node, core::PublishCall{
+                   {}, user.grant, user.token, user.user.locker, user.user.label, user.ended});
 }
 
 void LockWorkload::give_back(core::NodeId node, const core::LockCache::GiveBack& back) {

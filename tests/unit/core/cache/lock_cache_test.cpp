@@ -106,6 +106,7 @@ TEST_F(LockCacheTest, AUsedGrantGoesBackWithItsUserWhenItIsRecalled) {  // S40
     const auto back = cache_.released(one, now_).back;
     ASSERT_TRUE(back);
     EXPECT_EQ(back->last->token, FencingToken{11});  // S23
+    EXPECT_TRUE(back->last->ended);
     EXPECT_EQ(back->last->user.label, "next");
     EXPECT_FALSE(back->last->user.locker.is_set());
     EXPECT_EQ(take(), 0U);

@@ -115,6 +115,18 @@ TEST_F(LockMachineCached, ATryWaitsForACachedGrant) {  // S43
     EXPECT_EQ(put(try_acquire(3, 2, exclusive)), "3.2 busy");
 }
 
+// The node gives the grant back, and tells who had it last.
+TEST_F(LockMachineCached, ATryGetsWhatWasUsedAndIsUsedNoMore) {  // S43
+    put(cached(1, 1, 100));
+    EXPECT_EQ(put(try_acquire(2, 1, exclusive)), "2.1 queued");
+    auto last = publish(1, 2, 1, 7);
+    std::get<Publish>(last.body).ended = true;
+    EXPECT_EQ(put(last), "1.2 stored");
+    const auto given = put(release(1, 3, 1));
+    EXPECT_NE(given.find("2.1 granted token=101 previous=clean/7/user"), std::string::npos)
+        << given;
+}
+
 TEST_F(LockMachineCached, ATryDoesNotWaitForAnOrdinaryHoldBesideIt) {  // S20, S43
     put(cached(1, 1, 8, shared));
     put(acquire(2, 1, shared));
