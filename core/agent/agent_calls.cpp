@@ -37,6 +37,7 @@ void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
     if (!has_capacity_for(call.names) || holds_.names() >= holds_max)
         return refuse(tag, CallError::resource_exhausted);
     if (auto* held = holds_.find(call.hold)) held->conversions().upgrade = tag;
+    call.began = now.steady;
     call.is_short = call.deadline < now.steady + options_.answer_time;
     watch(tag, call, std::min(call.deadline, now.steady + options_.call_timeout));
     calls_.add(tag, std::move(call));
@@ -114,7 +115,8 @@ void SessionAgent::on_confirm(const ConfirmCall& call, Now now) {
 
 void SessionAgent::on_publish(PublishCall call) {
     if (find_hold(call.hold) == nullptr) return;
-    end({Publish{call.hold.seq, call.token, std::move(call.locker), std::move(call.label)},
+    end({Publish{call.hold.seq, call.token, std::move(call.locker), std::move(call.label),
+                 call.ended},
          {},
          {},
          0});
@@ -225,11 +227,11 @@ bool SessionAgent::is_current(CallTag tag, Instant at) const {
     return confirmations_.waits_until(tag, at);
 }
 
-// A leader that keeps committing entries has a majority. If it did not take the request, the
-// cluster is overloaded.
-CallError SessionAgent::why_not_taken(Now now) const {
-    const bool is_led =
-        session_.is_leader_known() && now.steady <= heard_at_ + 2 * options_.resend_after;
+// A leader that has committed entries since the call began has a majority. If it did not take the
+// request, the cluster is overloaded.
+CallError SessionAgent::why_not_taken(const OpenCall& call, Now now) const {
+    const bool is_led = session_.is_leader_known() && heard_at_ > call.began &&
+                        now.steady <= heard_at_ + 2 * options_.resend_after;
     return is_led ? CallError::resource_exhausted : CallError::no_quorum;
 }
 
@@ -250,14 +252,14 @@ void SessionAgent::give_up(CallTag tag, Now now) {
         // cluster applies it.
         return refuse(tag, ender->releases ? CallError::outcome_unknown : CallError::no_quorum);
     }
-    if (confirmations_.forget(tag)) return refuse(tag, why_not_taken(now));
+    if (confirmations_.forget(tag)) return refuse(tag, CallError::no_quorum);
     if (const auto& call = *calls_.find(tag); call.queued && is_try(call)) return give_up_try(tag);
     // `timed_out` promises that the cluster has queued the request, and that it was not granted
     // (S48). Whoever waits for less than an answer takes learns nothing about the cluster: it ran
     // out of time, unless there is no leader.
     const auto& call = *calls_.find(tag);
     const bool was_brief = call.is_short && session_.is_leader_known();
-    abandon(tag, call.queued || was_brief ? CallError::timed_out : why_not_taken(now));
+    abandon(tag, call.queued || was_brief ? CallError::timed_out : why_not_taken(call, now));
 }
 
 // The cluster queued the try because only cached grants were in its way. They are in use, or their

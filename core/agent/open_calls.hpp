@@ -16,8 +16,9 @@ struct OpenCall {
     RequestBody asked;  // moved to the send window when the request is sent
     Instant deadline;   // for the grant
     Instant gives_up;   // when it is answered in any case
-    Seq seq;            // not set: no sequence number yet
-    Seq hold;           // the hold that it upgrades
+    Instant began;
+    Seq seq;   // not set: no sequence number yet
+    Seq hold;  // the hold that it upgrades
     std::size_t names = 1;
     std::uint64_t arrival = 0;  // the order of the calls
     bool queued = false;        // queued by the cluster and not answered

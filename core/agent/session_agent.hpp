@@ -161,7 +161,7 @@ private:
     void expect_end(CallTag tag, bool releases, Now now);
     void end(Outgoing ending);
     [[nodiscard]] bool is_current(CallTag tag, Instant at) const;
-    [[nodiscard]] CallError why_not_taken(Now now) const;
+    [[nodiscard]] CallError why_not_taken(const OpenCall& call, Now now) const;
     void give_up_overdue(Now now);
     void give_up(CallTag tag, Now now);
 

@@ -85,12 +85,12 @@ TEST_F(AgentCached, ATryThatRecallsMayBeGranted) {  // S43
 
 TEST_F(AgentCached, AUserIsPublishedBeforeItsRelease) {  // S45
     const auto hold = of.hold();
-    of.agent.on_publish({{}, hold, FencingToken{7}, {3, "locker"}, "label"});
+    of.agent.on_publish({{}, hold, FencingToken{7}, {3, "locker"}, "label", true});
     of.agent.on_release({{}, hold}, of.now);
     const auto sent = of.send_all();
     ASSERT_EQ(sent.size(), 2U);
     EXPECT_EQ(std::get<Publish>(sent[0].body),
-              (Publish{Seq{1}, FencingToken{7}, {3, "locker"}, "label"}));
+              (Publish{Seq{1}, FencingToken{7}, {3, "locker"}, "label", true}));
     EXPECT_EQ(std::get<Release>(sent[1].body).operation, Seq{1});
     of.answered(Seq{2}, AnswerKind::stored);
     of.answered(Seq{3}, AnswerKind::released);

@@ -172,10 +172,12 @@ protected:
         of.agent.on_acquire(std::move(call), of.now);
         return CallTag{1'000};
     }
-    [[nodiscard]] CallError error_after(Nanoseconds time) {
+    [[nodiscard]] CallError error_after(Nanoseconds time, bool others_are_served = false) {
         const auto call = acquire_within(time);
         lose();
-        pass(time);
+        pass(time / 2);
+        if (others_are_served) of.agent.on_progress(of.now);
+        pass(time - time / 2);
         lose();
         return refusals.at(call);
     }
@@ -195,8 +197,13 @@ TEST_F(AgentGivingUpSoon, IsNoMajorityWithoutALeader) {  // S48
 }
 
 TEST_F(AgentGivingUpSoon, IsNotSoonWhenAnAnswerHadTheTimeToCome) {  // S48
+    EXPECT_EQ(error_after(AgentOptions{}.answer_time, true), CallError::resource_exhausted);
+}
+
+// The leader is silent, and nobody has noticed that yet.
+TEST_F(AgentGivingUpSoon, IsNoMajorityIfNothingWasDecidedMeanwhile) {  // S48
     of.agent.on_progress(of.now);
-    EXPECT_EQ(error_after(AgentOptions{}.answer_time), CallError::resource_exhausted);
+    EXPECT_EQ(error_after(AgentOptions{}.answer_time), CallError::no_quorum);
 }
 
 // Another process has used the same number for another request, in the name of this session.
