@@ -152,8 +152,12 @@ void PeerNetwork::Impl::apply(const PeerChange& change) {
         if (!stopped_) events_.peer_down(*change.down);
     }
     if (!change.up || stopped_) return;
+    const auto peer = change.up->node;
     events_.peer_up(*change.up);
-    deliver_early(change.up->node);
+    deliver_early(peer);
+    for (const auto& link : links_) {
+        if (link->peer() != peer) link->network_seen();
+    }
 }
 
 void PeerNetwork::Impl::close(ConnectionId id) {

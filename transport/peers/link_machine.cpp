@@ -96,6 +96,16 @@ void LinkMachine::handle(const link_event::PeerSeen& /*event*/, Instant now) {
     deadline_ = std::min(deadline_, now + jittered(options_.backoff_min));
 }
 
+void LinkMachine::handle(const link_event::NetworkSeen& /*event*/, Instant now) {
+    if (state_ == State::backing_off && !refusal_)
+        deadline_ = std::min(deadline_, now + jittered(options_.backoff_min));
+    if (state_ != State::connecting) return;
+    const auto began = deadline_ - options_.connect_timeout;
+    if (now < began + options_.connect_soon) return;
+    out_.emplace_back(link_action::Close{attempt_});
+    connect(now);
+}
+
 void LinkMachine::handle(const link_event::Stop& /*event*/, Instant /*now*/) {
     if (state_ == State::up) out_.emplace_back(link_action::PublishDown{attempt_});
     const bool open = state_ != State::idle && state_ != State::backing_off;

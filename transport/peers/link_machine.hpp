@@ -46,12 +46,16 @@ struct Lost {
 struct TimerFired {};
 // The peer has called us, so it is running: an address that did not answer may do so now.
 struct PeerSeen {};
+// Another peer has become reachable, and with it perhaps this one: where the network was down, all
+// pauses are long by now.
+struct NetworkSeen {};
 struct Stop {};
 }  // namespace link_event
 
-using LinkEvent = std::variant<link_event::Start, link_event::Connected, link_event::ConnectFailed,
-                               link_event::Greeted, link_event::Refused, link_event::Lost,
-                               link_event::TimerFired, link_event::PeerSeen, link_event::Stop>;
+using LinkEvent =
+    std::variant<link_event::Start, link_event::Connected, link_event::ConnectFailed,
+                 link_event::Greeted, link_event::Refused, link_event::Lost, link_event::TimerFired,
+                 link_event::PeerSeen, link_event::NetworkSeen, link_event::Stop>;
 
 namespace link_action {
 struct Connect {
@@ -87,6 +91,9 @@ struct LinkOptions {
     core::Nanoseconds hello_timeout{std::chrono::seconds{5}};
     core::Nanoseconds backoff_min{std::chrono::milliseconds{50}};
     core::Nanoseconds backoff_max{std::chrono::seconds{2}};
+    // An attempt to connect that is older is begun anew when the network is seen to work: its first
+    // packets were lost, and the system waits for seconds before it repeats them.
+    core::Nanoseconds connect_soon{std::chrono::milliseconds{500}};
     // After a refusal that only a changed configuration can resolve.
     core::Nanoseconds backoff_refused{std::chrono::seconds{10}};
     // A connection that was up for this long starts the back-off anew.
@@ -125,6 +132,7 @@ private:
     void handle(const link_event::Lost& event, core::Instant now);
     void handle(const link_event::TimerFired& event, core::Instant now);
     void handle(const link_event::PeerSeen& event, core::Instant now);
+    void handle(const link_event::NetworkSeen& event, core::Instant now);
     void handle(const link_event::Stop& event, core::Instant now);
 
     void connect(core::Instant now);

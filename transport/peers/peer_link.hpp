@@ -72,6 +72,7 @@ public:
     void start() { feed(link_event::Start{}); }
     void stop() { feed(link_event::Stop{}); }
     void peer_seen() { feed(link_event::PeerSeen{}); }
+    void network_seen() { feed(link_event::NetworkSeen{}); }
     // Its connection is not the current one any more.
     void lose();
 

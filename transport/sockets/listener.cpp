@@ -37,14 +37,11 @@ core::Result<std::vector<asio::ip::tcp::endpoint>> endpoints_of(asio::io_context
 
 // A host name proves nothing: a host may map localhost to any address.
 core::Error not_loopback(const std::string& address, const asio::ip::tcp::endpoint& endpoint) {
-    const auto is = to_string(endpoint) == address
-                        ? address + " is"
-                        : address + " is " + to_string(endpoint) + ", which is";
-    return {
-        std::make_error_code(std::errc::permission_denied),
-        "cannot listen on " + is +
-            " no loopback address: set tls.certificate, tls.key and tls.ca (`mortise cert` makes "
-            "the files), or tls.insecure = true if everybody who reaches it may do everything"};
+    return {std::make_error_code(std::errc::permission_denied),
+            "cannot listen on " + address + ": " + to_string(endpoint) +
+                " is no loopback address: set tls.certificate, tls.key and tls.ca (`mortise cert` "
+                "makes "
+                "the files), or tls.insecure = true if everybody who reaches it may do everything"};
 }
 
 bool is_missing_here(const asio::error_code& error) {

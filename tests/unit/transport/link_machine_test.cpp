@@ -253,6 +253,37 @@ TEST_F(LinkMachineTest, APeerThatRefusedUsAndCallsIsCalledBackSoon) {
     }
 }
 
+// After an outage all pauses are long; the first peer that is reached ends them.
+TEST_F(LinkMachineTest, IsCalledSoonWhenAnotherPeerIsReached) {
+    feed(link_event::Start{});
+    for (int i = 0; i < 8; ++i) {
+        feed(link_event::ConnectFailed{attempt()});
+        if (i < 7) fire_at_deadline();
+    }
+    EXPECT_GT(wait(), options.backoff_min);
+    EXPECT_THAT(feed(link_event::NetworkSeen{}), IsEmpty());
+    EXPECT_LE(wait(), options.backoff_min);
+    // This attempt may get an answer yet.
+    fire_at_deadline();
+    now = now + options.connect_soon - core::Nanoseconds{1};
+    EXPECT_THAT(feed(link_event::NetworkSeen{}), IsEmpty());
+    now = now + core::Nanoseconds{1};
+    EXPECT_THAT(feed(link_event::NetworkSeen{}), ElementsAre("close 9", "connect 10"));
+    EXPECT_EQ(wait(), options.connect_timeout);
+}
+
+TEST_F(LinkMachineTest, IsNotCalledAgainSoonIfOnlyAnotherConfigurationHelps) {
+    feed(link_event::Start{});
+    feed(link_event::Connected{attempt()});
+    feed(link_event::Refused{attempt(), Refusal::cluster_name});
+    const auto deadline = link.deadline();
+    feed(link_event::NetworkSeen{});
+    EXPECT_EQ(link.deadline(), deadline);
+    bring_up();
+    EXPECT_THAT(feed(link_event::NetworkSeen{}), IsEmpty());
+    EXPECT_EQ(link.state(), State::up);
+}
+
 TEST_F(LinkMachineTest, StopsInEveryState) {
     EXPECT_THAT(feed(link_event::Stop{}), IsEmpty());
     feed(link_event::Start{});
@@ -279,7 +310,7 @@ TEST_F(LinkMachineTest, RandomEventsNeverLeaveItStuckOrOutOfOrder) {
     feed(link_event::Start{});
     for (int i = 0; i < 50'000; ++i) {
         const Attempt which{attempt().raw() - prng.below(2)};
-        const auto draw = prng.below(8);
+        const auto draw = prng.below(9);
         Words words;
         if (draw == 0) words = feed(link_event::Connected{which});
         if (draw == 1) words = feed(link_event::ConnectFailed{which});
@@ -291,7 +322,8 @@ TEST_F(LinkMachineTest, RandomEventsNeverLeaveItStuckOrOutOfOrder) {
             words = feed(link_event::Refused{which, static_cast<Refusal>(prng.below(10))});
         if (draw == 4) words = feed(link_event::Lost{which});
         if (draw == 5) words = feed(link_event::PeerSeen{});
-        if (draw >= 6 && link.deadline() != Instant::never()) words = fire_at_deadline();
+        if (draw == 6) words = feed(link_event::NetworkSeen{});
+        if (draw >= 7 && link.deadline() != Instant::never()) words = fire_at_deadline();
         for (const auto& word : words) {
             if (word.starts_with("up") || word.starts_with("down")) {
                 ASSERT_EQ(word.starts_with("up"), !is_up);
