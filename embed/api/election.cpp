@@ -66,6 +66,8 @@ const std::shared_ptr<NodeRuntime>& runtime_of(const Election& election) {
 std::function<void()> start_campaign(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                      std::string value, std::unique_ptr<Finish> finish) {
     order = order_of(order.name, order.options);
+    // Refused at once, like any other argument that is not valid, and not when it leads.
+    if (value.size() > Election::value_bytes_max) order.name.clear();
     return start_acquire(node, std::move(order),
                          std::make_unique<CampaignFinish>(std::move(value), std::move(finish)));
 }

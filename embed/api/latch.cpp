@@ -96,9 +96,24 @@ bool Latch::try_wait(ReadLevel level) const {
 
 // --- waiting ------------------------------------------------------------------------------------
 
+namespace {
+
+// Without time to wait it asks once, like wait_until().
+detail::Awaited waited(const Latch& latch, std::ptrdiff_t expected, const WaitOptions& options) {
+    const auto deadline = detail::deadline_of(options.wait_max);
+    if (!is_past(deadline)) {
+        return wait_for_count(detail::runtime_of(latch), latch.name(), expected, deadline, options);
+    }
+    detail::Awaited end;
+    const bool is_open = latch.try_wait(end.error);
+    if (!end.error && !is_open) end.error = Errc::timed_out;
+    return end;
+}
+
+}  // namespace
+
 void Latch::wait(const WaitOptions& options, std::error_code& ec) const {
-    ec = wait_for_count(node_, name_, expected_, detail::deadline_of(options.wait_max), options)
-             .error;
+    ec = waited(*this, expected_, options).error;
 }
 
 void Latch::wait(std::error_code& ec) const {
@@ -106,8 +121,7 @@ void Latch::wait(std::error_code& ec) const {
 }
 
 void Latch::wait(const WaitOptions& options) const {
-    const auto end =
-        wait_for_count(node_, name_, expected_, detail::deadline_of(options.wait_max), options);
+    const auto end = waited(*this, expected_, options);
     detail::throw_if(end.error, name_, end.why);
 }
 

@@ -52,9 +52,17 @@ detail::AcquireOrder order_until(const Semaphore& semaphore, std::uint32_t n, De
     return order_of(semaphore, n, std::move(options), Attempt::until, deadline);
 }
 
+detail::Written change(const Semaphore& semaphore, std::uint32_t limit) {
+    return detail::write(detail::runtime_of(semaphore), detail::unsound_limit(limit, 0),
+                         core::Resize{semaphore.name(), limit, 0});
+}
+
+// For the cluster, zero means any version.
 detail::Written change(const Semaphore& semaphore, std::uint32_t limit,
                        std::uint64_t expected_version) {
-    return detail::write(detail::runtime_of(semaphore), detail::unsound_limit(limit, 0),
+    auto why = detail::unsound_limit(limit, 0);
+    if (why.empty() && expected_version == 0) why = "versions of a limit begin with 1";
+    return detail::write(detail::runtime_of(semaphore), why,
                          core::Resize{semaphore.name(), limit, expected_version});
 }
 
@@ -161,11 +169,11 @@ bool Semaphore::resize(std::uint32_t limit, std::uint64_t expected_version) {
 }
 
 void Semaphore::resize(std::uint32_t limit, std::error_code& ec) {
-    ec = change(*this, limit, 0).error;
+    ec = change(*this, limit).error;
 }
 
 void Semaphore::resize(std::uint32_t limit) {
-    const auto written = change(*this, limit, 0);
+    const auto written = change(*this, limit);
     detail::throw_if(written.error, name_, written.why);
 }
 

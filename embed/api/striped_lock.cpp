@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::size_t striped_name_max = 500;
 constexpr std::uint32_t stripes_max = 1'000'000;
+// How long a try waits for another program that stores the number of stripes at that moment.
+constexpr auto decided_within = std::chrono::seconds{1};
 
 }  // namespace
 
@@ -48,8 +51,8 @@ void StripedLock::compare(const std::string& number, std::error_code& ec) {
 }
 
 // Others may decide at the same moment, so the value is read again under the lock.
-void StripedLock::decide(std::error_code& ec) {
-    const auto hold = node_.acquire(name_, ec);
+void StripedLock::decide(const AcquireOptions& wait, std::error_code& ec) {
+    const auto hold = node_.acquire(name_, wait, ec);
     if (ec) return;
     const auto number = hold.value(ec);
     if (ec) return;
@@ -58,31 +61,54 @@ void StripedLock::decide(std::error_code& ec) {
     agreed_.store(!ec, std::memory_order_relaxed);
 }
 
-bool StripedLock::agree(std::error_code& ec) {
+// It waits no longer than the call for which it asks.
+bool StripedLock::agree(Duration wait_max, const AcquireOptions& options, std::error_code& ec) {
     ec.clear();
     if (agreed_.load(std::memory_order_relaxed)) return true;
+    if (options.cancel.stop_requested()) ec = Errc::cancelled;
+    if (ec) return false;
     const auto info = node_.inspect(name_, ec);
     if (ec) return false;
     if (info.value) {
         compare(info.value->bytes, ec);
     } else {
-        decide(ec);
+        decide({.wait_max = wait_max, .cancel = options.cancel}, ec);
     }
     return !ec;
 }
 
-void StripedLock::agree_or_throw() {
-    std::error_code ec;
-    if (agree(ec)) return;
+void StripedLock::refuse(std::error_code ec) const {
     ErrorDetail detail{name_, {}, {}, {}};
     if (ec == Errc::kind_mismatch) detail.reason = "the cluster uses another number of stripes";
+    if (ec == Errc::timed_out)
+        detail.reason = "somebody holds this name, under which the number of stripes is stored";
     throw LockError{ec, std::move(detail)};
+}
+
+void StripedLock::agree_or_throw(const AcquireOptions& options) {
+    std::error_code ec;
+    if (!agree(options.wait_max, options, ec)) refuse(ec);
+}
+
+// False without an error if the time is over.
+bool StripedLock::agree_in_time(Duration wait_max, const AcquireOptions& options,
+                                std::error_code& ec) {
+    if (agree(wait_max, options, ec)) return true;
+    if (ec == Errc::timed_out) ec.clear();
+    return false;
+}
+
+bool StripedLock::agree_in_time_or_throw(Duration wait_max, const AcquireOptions& options) {
+    std::error_code ec;
+    const bool agreed = agree_in_time(wait_max, options, ec);
+    if (ec) refuse(ec);
+    return agreed;
 }
 
 // --- one key ------------------------------------------------------------------------------------
 
 Hold StripedLock::acquire(std::string_view key, const AcquireOptions& options) {
-    agree_or_throw();
+    agree_or_throw(options);
     return node_.acquire(name_of(key), options);
 }
 
@@ -92,11 +118,11 @@ Hold StripedLock::acquire(std::string_view key, std::error_code& ec) {
 
 Hold StripedLock::acquire(std::string_view key, const AcquireOptions& options,
                           std::error_code& ec) {
-    return agree(ec) ? node_.acquire(name_of(key), options, ec) : Hold{};
+    return agree(options.wait_max, options, ec) ? node_.acquire(name_of(key), options, ec) : Hold{};
 }
 
 std::optional<Hold> StripedLock::try_acquire(std::string_view key, const AcquireOptions& options) {
-    agree_or_throw();
+    if (!agree_in_time_or_throw(decided_within, options)) return std::nullopt;
     return node_.try_acquire(name_of(key), options);
 }
 
@@ -106,14 +132,15 @@ std::optional<Hold> StripedLock::try_acquire(std::string_view key, std::error_co
 
 std::optional<Hold> StripedLock::try_acquire(std::string_view key, const AcquireOptions& options,
                                              std::error_code& ec) {
-    if (!agree(ec)) return std::nullopt;
+    if (!agree_in_time(decided_within, options, ec)) return std::nullopt;
     return node_.try_acquire(name_of(key), options, ec);
 }
 
 std::optional<Hold> StripedLock::acquire_for(std::string_view key, Duration wait,
                                              const AcquireOptions& options) {
-    agree_or_throw();
-    return node_.acquire_for(name_of(key), wait, options);
+    const auto until = std::chrono::steady_clock::now() + wait;
+    if (!agree_in_time_or_throw(wait, options)) return std::nullopt;
+    return node_.acquire_until(name_of(key), until, options);
 }
 
 std::optional<Hold> StripedLock::acquire_for(std::string_view key, Duration wait,
@@ -123,8 +150,9 @@ std::optional<Hold> StripedLock::acquire_for(std::string_view key, Duration wait
 
 std::optional<Hold> StripedLock::acquire_for(std::string_view key, Duration wait,
                                              const AcquireOptions& options, std::error_code& ec) {
-    if (!agree(ec)) return std::nullopt;
-    return node_.acquire_for(name_of(key), wait, options, ec);
+    const auto until = std::chrono::steady_clock::now() + wait;
+    if (!agree_in_time(wait, options, ec)) return std::nullopt;
+    return node_.acquire_until(name_of(key), until, options, ec);
 }
 
 // --- several keys -------------------------------------------------------------------------------
@@ -144,7 +172,7 @@ std::vector<LockRequest> stripe_requests(const StripedLock& lock, StripedLock::K
 }  // namespace
 
 HoldSet StripedLock::acquire_all(Keys keys, const AcquireOptions& options) {
-    agree_or_throw();
+    agree_or_throw(options);
     return node_.acquire_all(stripe_requests(*this, keys, options.mode), options);
 }
 
@@ -153,7 +181,7 @@ HoldSet StripedLock::acquire_all(Keys keys, std::error_code& ec) {
 }
 
 HoldSet StripedLock::acquire_all(Keys keys, const AcquireOptions& options, std::error_code& ec) {
-    if (!agree(ec)) return {};
+    if (!agree(options.wait_max, options, ec)) return {};
     return node_.acquire_all(stripe_requests(*this, keys, options.mode), options, ec);
 }
 

@@ -70,11 +70,16 @@ std::vector<std::string> known_variables() {
 // which the name of the table is missing. Others have variables that begin like ours as well.
 std::optional<std::string> meant_by(std::string_view name, const std::vector<std::string>& known) {
     if (name == "MORTISE_PEERS" || name == "MORTISE_PEER") return detail::variable_of("peer");
-    const auto key = name.substr(variables_begin.size() - 1);  // with its first underscore
+    const auto key = name.substr(variables_begin.size());
+    std::vector<std::string> keys;  // without the beginning that all have: short ones differ much
     for (const auto& each : known) {
-        if (each.ends_with(key)) return each;
+        keys.push_back(each.substr(variables_begin.size()));
+        const auto of_table = keys.back().find('_');
+        if (of_table != std::string::npos && keys.back().substr(of_table + 1) == key) return each;
     }
-    return detail::nearest_word(name, known);
+    const auto nearest = detail::nearest_word(key, keys);
+    if (!nearest) return std::nullopt;
+    return std::string{variables_begin} + *nearest;
 }
 
 // A misspelt list of peers would otherwise bootstrap a cluster of one.

@@ -61,8 +61,9 @@ bool NodeRuntime::has_descriptors() noexcept {
 // The core thread ends by itself. The stores are closed as usual, since their files know which
 // descriptors are still their own.
 void NodeRuntime::abandon() noexcept {
-    if (is_abandoned_.exchange(true)) return;
+    // First: whoever sees that it is abandoned, like the loop, asks for the reason.
     readiness_.stop(why_abandoned);
+    if (is_abandoned_.exchange(true)) return;
     try {
         lose_holds();
         refuse_calls();

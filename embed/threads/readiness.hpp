@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mortise::detail {
 
@@ -21,7 +22,7 @@ public:
         changed_.notify_all();
     }
     // Final; the first reason is kept.
-    void stop(const std::string& why) noexcept {
+    void stop(std::string_view why) noexcept {
         {
             const std::scoped_lock lock{mutex_};
             if (!stopped_) stop_for(why);
@@ -46,7 +47,7 @@ public:
     }
 
 private:
-    void stop_for(const std::string& why) noexcept {
+    void stop_for(std::string_view why) noexcept {
         stopped_.emplace();
         try {
             *stopped_ = why;

@@ -84,9 +84,10 @@ class Permit:
 
 
 class RateLimiter:
-    """Gives out at most `permits` permits in any stretch of time of the length `per`, to all
-    programs of the cluster together. A permit is used at once, and is not given back. Of the
-    options `label`, `priority` and `canceller` count."""
+    """The cluster grants at most `permits` permits in any stretch of time of the length `per`, to
+    all its programs together. A program that gets its permit late may act closer to the next one.
+    A permit is used at once, and is not given back. Of the options `label`, `priority` and
+    `canceller` count."""
 
     def __init__(self, node: Node, name: Name, permits: int, per: Seconds) -> None:
         content = encoded(name)

@@ -82,6 +82,9 @@ TEST_F(Electing, RefusesWhatMakesNoSense) {
     EXPECT_FALSE(election_.campaign(std::string(4'001, 'x'), ec));
     EXPECT_EQ(ec, Errc::invalid_argument);
     EXPECT_THROW((void)election_.campaign(std::string(4'001, 'x')), LockError);
+    const auto leads = election_.campaign("one");
+    auto refused = async_campaign(election_, std::string(4'001, 'x'), asio::use_future);
+    EXPECT_THROW((void)refused.get(), std::system_error);  // while another one leads
     auto other = node_.acquire("other");
     election_.resign(other, ec);
     EXPECT_EQ(ec, Errc::not_held);

@@ -41,6 +41,19 @@ TEST_F(Latches, S35_WhoWaitsPassesWhenAllIsCounted) {
     EXPECT_FALSE(node_.inspect("ready").is_held());
 }
 
+TEST_F(Latches, S35_AWaitWithoutTimeAsksOnce) {
+    auto latch = ready(1);
+    for (const auto time : {0ms, -1ms}) {
+        std::error_code ec;
+        latch.wait({.wait_max = time}, ec);
+        EXPECT_EQ(ec, Errc::timed_out);
+        EXPECT_EQ(thrown_by([&] { latch.wait({.wait_max = time}); }), Errc::timed_out);
+    }
+    latch.count_down();
+    for (const auto time : {0ms, -1ms})
+        latch.wait({.wait_max = time});
+}
+
 TEST_F(Latches, S35_MoreThanRemainsIsNotCounted) {
     auto latch = ready();
     EXPECT_EQ(thrown_by([&] { latch.count_down(3); }), Errc::invalid_argument);

@@ -96,6 +96,10 @@ TEST_F(Semaphores, S34_TheLimitInForceIsThatOfTheFirst) {
 TEST_F(Semaphores, S34_AResizeMayDependOnTheVersion) {
     auto semaphore = pool();
     EXPECT_FALSE(semaphore.resize(4, 2));
+    std::error_code ec;
+    EXPECT_FALSE(semaphore.resize(4, 0, ec));
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    EXPECT_EQ(thrown_by([&] { (void)semaphore.resize(4, 0); }), Errc::invalid_argument);
     EXPECT_TRUE(semaphore.resize(4, 1));
     EXPECT_FALSE(semaphore.resize(9, 1));
     EXPECT_EQ(node_.inspect("pool").limit, (SemaphoreLimit{4, 2}));

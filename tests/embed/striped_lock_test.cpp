@@ -45,6 +45,30 @@ TEST_F(Striped, AKeyIsLockedByTheNameOfItsStripe) {
     EXPECT_EQ(ec, Errc::timed_out);
 }
 
+// Another program decides on the number of stripes, and is stopped meanwhile.
+TEST_F(Striped, TheFirstCallWaitsNoLongerThanItMay) {
+    using namespace std::chrono_literals;
+    const auto table = node_.acquire("orders");
+    std::error_code ec;
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_FALSE(orders_.acquire_for("4711", 1ms));
+    EXPECT_FALSE(orders_.acquire_for("4711", 1ms, ec));
+    EXPECT_FALSE(ec);
+    EXPECT_FALSE(orders_.try_acquire("4711", ec));
+    EXPECT_FALSE(ec);
+    EXPECT_FALSE(orders_.acquire("4711", {.wait_max = 1ms}, ec));
+    EXPECT_EQ(ec, Errc::timed_out);
+    EXPECT_TRUE(orders_.acquire_all({"4711"}, {.wait_max = 1ms}, ec).empty());
+    EXPECT_EQ(ec, Errc::timed_out);
+    EXPECT_EQ(thrown_by([&] { (void)orders_.acquire("4711", {.wait_max = 1ms}); }),
+              Errc::timed_out);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_FALSE(orders_.acquire("4711", {.cancel = stop.get_token()}, ec));
+    EXPECT_EQ(ec, Errc::cancelled);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+}
+
 TEST_F(Striped, SeveralKeysAreTakenTogether) {
     std::vector<std::string> texts;
     for (int key = 0; key < 20; ++key)

@@ -126,5 +126,20 @@ TEST(BreakingInACluster, AHolderThatIsCutOffIsWaitedFor) {  // S24, P3
     cluster.heal();
 }
 
+// A restart applies the end of the log again.
+TEST(BreakingInACluster, IsNotToldAgainAfterARestart) {
+    testing::LocalCluster cluster{1, testing::quick_timing()};
+    auto hold = cluster.node(0).acquire("stuck");
+    cluster.node(0).break_lock("stuck", hold.token(), "hangs");
+    EXPECT_EQ(cluster.node(0).metrics().locks_broken, 1U);
+    cluster.kill(0);
+    cluster.restart(0);
+    ASSERT_TRUE(cluster.wait_ready(patience));
+    auto next = cluster.node(0).acquire("stuck");
+    EXPECT_EQ(cluster.node(0).metrics().locks_broken, 0U);
+    cluster.node(0).break_lock("stuck", next.token(), "hangs again");
+    EXPECT_EQ(cluster.node(0).metrics().locks_broken, 1U);
+}
+
 }  // namespace
 }  // namespace mortise

@@ -44,7 +44,7 @@ public:
     ~Hold();
 
     // True if this object owns a grant: it is not empty, moved from or released. This says nothing
-    // about the lease: a lost hold is still owned; see valid().
+    // about the lease: a lost hold is still owned, also after its release; see valid().
     [[nodiscard]] explicit operator bool() const noexcept;
 
     // For an empty hold: "", exclusive and 0.

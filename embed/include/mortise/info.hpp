@@ -57,7 +57,7 @@ struct WaiterInfo {
 // The value that is stored with a name (S36).
 struct LockValue {
     std::string bytes{};        // empty in the answers of list()
-    std::uint64_t version = 0;  // grows with every write
+    std::uint64_t version = 0;  // grows with every write, until an empty value is written
     bool dirty = false;  // an exclusive holder was lost, and consistent() was not called since
 
     friend bool operator==(const LockValue&, const LockValue&) = default;

@@ -33,9 +33,11 @@ class Node;
 //
 // The node must exist as long as this object is used, and must not be moved. Thread-safe. The calls
 // are those of Node with the name of the key's stripe, and fail and block like them; the first one
-// also asks the cluster for the number of stripes. A thread that holds a key and wants a second one
-// must not call acquire() again: both may be the same stripe, and then it waits for itself. Take
-// all keys together with acquire_all().
+// also asks the cluster for the number of stripes, and stores it if nobody has, for which it takes
+// the lock `name`. Do not use that name as a lock. If somebody holds it, the first call waits no
+// longer than it would for its key, and a try for a second at most. A thread that holds a key and
+// wants a second one must not call acquire() again: both may be the same stripe, and then it waits
+// for itself. Take all keys together with acquire_all().
 class StripedLock {
 public:
     // Throws LockError with invalid_argument unless the name has 1 to 500 bytes, and there are 1 to
@@ -84,9 +86,13 @@ public:
     }
 
 private:
-    [[nodiscard]] bool agree(std::error_code& ec);
-    void agree_or_throw();
-    void decide(std::error_code& ec);
+    [[nodiscard]] bool agree(Duration wait_max, const AcquireOptions& options, std::error_code& ec);
+    [[nodiscard]] bool agree_in_time(Duration wait_max, const AcquireOptions& options,
+                                     std::error_code& ec);
+    [[nodiscard]] bool agree_in_time_or_throw(Duration wait_max, const AcquireOptions& options);
+    void agree_or_throw(const AcquireOptions& options);
+    [[noreturn]] void refuse(std::error_code ec) const;
+    void decide(const AcquireOptions& wait, std::error_code& ec);
     void compare(const std::string& number, std::error_code& ec);
 
     Node& node_;

@@ -13,7 +13,8 @@ namespace mortise {
 //   ready.wait({.label = "worker 3", .wait_max = 5s});
 struct WaitOptions {
     std::string label{};                  // at most 256 bytes; inspect() shows it
-    Duration wait_max = Duration::max();  // after this time the wait throws timed_out
+    Duration wait_max = Duration::max();  // after this time the wait throws timed_out;
+                                          // zero or less: it does not wait
     std::stop_token cancel{};             // a stop request ends the wait with Errc::cancelled
 };
 

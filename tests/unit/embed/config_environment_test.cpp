@@ -153,6 +153,11 @@ TEST(ConfigEnvironment, LeavesTheVariablesOfOthersAlone) {
     const auto config = read({{"MORTISE_DATA_DIR", "d"},
                               {"MORTISE_FENCING_TOKEN", "7"},
                               {"MORTISE_OF_OURS", "x"},
+                              {"MORTISE_HOME", "/opt"},
+                              {"MORTISE_ROOT", "/opt"},
+                              {"MORTISE_NODE", "a"},
+                              {"MORTISE_MODE", "fast"},
+                              {"MORTISE_TIMEOUT", "5"},
                               {"MORTISE_PEERLIST", " "},
                               {"MORTISED", "x"}});
     EXPECT_EQ(config.data_dir, "d");
