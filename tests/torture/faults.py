@@ -349,6 +349,11 @@ class Descriptors(Limited):
         return self.chance.choice([0, used, used + self.chance.randint(1, 8)])
 
 
+# The program writes so many bytes to files of its own (shared_counter.hpp), and would be ended by
+# its own write beyond the limit.
+COUNTER_BYTES = 16
+
+
 class FileSize(Limited):
     """No file may grow much beyond the size that one of the directory's files has."""
 
@@ -358,7 +363,8 @@ class FileSize(Limited):
         data = self.node.disk / "data"
         sizes = [os.path.getsize(Path(folder) / name)
                  for folder, _, names in os.walk(data) for name in names]
-        return max(0, self.chance.choice(sizes) + self.chance.choice([-1, 0, 1, 100, 10_000]))
+        limit = self.chance.choice(sizes) + self.chance.choice([-1, 0, 1, 100, 10_000])
+        return max(COUNTER_BYTES, limit)
 
 
 class Undrained(Fault):
