@@ -47,9 +47,9 @@ public:
         if (result.error().code == Errc::closed) lock_->lose();
         return to_status(result.error());
     }
-    // Of a file that should exist. Also examines the name, because the kind of the error is not
-    // known otherwise. RocksDB takes a missing file for damage: a file that could not be created is
-    // none.
+    // For opening a file that should exist. It also examines the name, because an Error does not
+    // say whether the file is missing. RocksDB takes a missing file for damage, so this must not be
+    // used for a file that is to be created.
     [[nodiscard]] IOStatus outcome_of_existing(const Result<File>& opened,
                                                const std::string& name) const {
         if (!opened && ::access(name.c_str(), F_OK) != 0 && errno == ENOENT)

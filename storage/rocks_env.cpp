@@ -149,17 +149,17 @@ std::shared_ptr<rocksdb::Env> private_env(const std::shared_ptr<rocksdb::FileSys
         std::make_shared<PrivateFileSystem>(zeroed_ahead(base), std::move(patience)));
 }
 
+}  // namespace
+
 bool says(const rocksdb::Status& status, int errno_value) {
     const auto words = std::generic_category().message(errno_value);
-    return status.ToString().find(words) != std::string::npos;
+    return !status.ok() && status.ToString().find(words) != std::string::npos;
 }
-
-}  // namespace
 
 // The kind of the error does not matter: RocksDB says "invalid argument" about a CURRENT that it
 // cannot open to read the options.
 bool is_for_want_of_descriptors(const rocksdb::Status& status) {
-    return !status.ok() && (says(status, EMFILE) || says(status, ENFILE));
+    return says(status, EMFILE) || says(status, ENFILE);
 }
 
 RocksEnv::RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files)

@@ -15,6 +15,9 @@
 
 namespace mortise::storage {
 
+// Whether `status` is an error with the system's message for that errno: RocksDB keeps no number.
+[[nodiscard]] bool says(const rocksdb::Status& status, int errno_value);
+
 // Whether `status` means that the process or the system has no free descriptor. RocksDB
 // distinguishes that from other errors only by the system's message.
 [[nodiscard]] bool is_for_want_of_descriptors(const rocksdb::Status& status);

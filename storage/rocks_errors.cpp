@@ -11,21 +11,14 @@ namespace mortise::storage {
 
 namespace {
 
-// RocksDB distinguishes a quota, a limit of the size of files and a lack of rights from other
-// errors only by the system's message.
-bool is_of(const rocksdb::Status& status, int errno_value) {
-    return !status.ok() && status.ToString().find(std::generic_category().message(errno_value)) !=
-                               std::string::npos;
-}
-
 // RocksDB's words for a file CURRENT that exists and cannot be opened.
 bool is_unreadable(const rocksdb::Status& status) {
-    return status.IsInvalidArgument() && !is_of(status, ENOENT) &&
+    return status.IsInvalidArgument() && !says(status, ENOENT) &&
            status.ToString().find("incompatible with filesystem") != std::string::npos;
 }
 
 bool is_over_limit(const rocksdb::Status& status) {
-    return is_of(status, EDQUOT) || is_of(status, EFBIG);
+    return says(status, EDQUOT) || says(status, EFBIG);
 }
 
 // Damage is what no retry cures. A missing file is damage. A file that cannot be read or created at
@@ -34,7 +27,7 @@ Errc meaning_of(const rocksdb::Status& status) {
     if (is_closed(status)) return Errc::closed;
     if (is_for_want_of_room(status)) return Errc::no_space;
     if (is_for_want_of_descriptors(status)) return Errc::shortage;
-    if (is_of(status, EACCES)) return Errc::denied;
+    if (says(status, EACCES)) return Errc::denied;
     if (status.IsNotSupported()) return Errc::newer_format;
     if (is_unreadable(status)) return Errc::io;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();

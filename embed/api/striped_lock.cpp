@@ -61,7 +61,7 @@ void StripedLock::decide(const AcquireOptions& wait, std::error_code& ec) {
     agreed_.store(!ec, std::memory_order_relaxed);
 }
 
-// It waits no longer than the call for which it asks.
+// Waits no longer than the call that needs the number of stripes.
 bool StripedLock::agree(Duration wait_max, const AcquireOptions& options, std::error_code& ec) {
     ec.clear();
     if (agreed_.load(std::memory_order_relaxed)) return true;

@@ -61,7 +61,7 @@ bool NodeRuntime::has_descriptors() noexcept {
 // The core thread ends by itself. The stores are closed as usual, since their files know which
 // descriptors are still their own.
 void NodeRuntime::abandon() noexcept {
-    // First: whoever sees that it is abandoned, like the loop, asks for the reason.
+    // The reason comes first, because the loop reads it as soon as it sees is_abandoned_.
     readiness_.stop(why_abandoned);
     if (is_abandoned_.exchange(true)) return;
     try {

@@ -108,7 +108,7 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
     driver_ = std::make_unique<Driver>(options_, std::move(state),
                                        DriverPorts{log, writer, *this, *this}, read_clocks());
     members_ = present_members();
-    had_ = driver_->core().raft().log().last().index;
+    had_ = driver_->core().raft().log().last();
 }
 
 void CoreLoop::begin(SubmittedCalls calls) {

@@ -246,7 +246,7 @@ private:
     core::Instant began_;
     core::Instant step_began_;
     core::Instant overrun_told_at_;  // by an event
-    core::LogIndex had_;  // the end of its log at its start: an earlier run has told of this
+    core::LogId had_;  // the end of its log at its start: an earlier run has reported these entries
     CommitTimes commits_;
     AgeWatch ages_;
     asio::steady_timer insecurity_;

@@ -121,7 +121,7 @@ void CoreLoop::applied(const core::Applied& applied) {
     program_.counters().commands_applied += applied.outcomes.size();
     const auto took = commits_.applied(applied.entry.id.index, step_began_);
     if (took) detail::count(program_.counters().commit_time, *took);
-    if (applied.entry.id.index <= had_) return;
+    if (applied.entry.id <= had_) return;
     for (const auto& outcome : applied.outcomes) {
         if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
     }

@@ -40,8 +40,8 @@ core::Error not_loopback(const std::string& address, const asio::ip::tcp::endpoi
     return {std::make_error_code(std::errc::permission_denied),
             "cannot listen on " + address + ": " + to_string(endpoint) +
                 " is no loopback address: set tls.certificate, tls.key and tls.ca (`mortise cert` "
-                "makes "
-                "the files), or tls.insecure = true if everybody who reaches it may do everything"};
+                "makes the files), or tls.insecure = true if everybody who reaches it may do "
+                "everything"};
 }
 
 bool is_missing_here(const asio::error_code& error) {

@@ -15,7 +15,7 @@
 namespace mortise {
 
 // The cluster grants at most `permits` permits in any stretch of time of the length `per`, to all
-// programs together: for a service that allows a hundred calls a second, whoever makes them.
+// programs together. Use it for a service that allows a hundred calls a second in all, for example.
 //
 // - A permit is a slot of a Semaphore that stays taken until `per` after its grant (min_hold, S8).
 //   A majority of the clocks counts that, so neither a failover nor a process that dies or has a
