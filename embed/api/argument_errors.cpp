@@ -1,15 +1,23 @@
 #include "embed/api/argument_errors.hpp"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
 #include "core/locks/limits.hpp"
 #include "embed/values/terms.hpp"
+#include <mortise/election.hpp>
 #include <mortise/latch.hpp>
 
 namespace mortise::detail {
 
 namespace {
 
+constexpr std::string_view unknown_mode = "mode is not a valid LockMode";
+
 std::string_view unsound_value(const AcquireOptions& options) {
-    if (options.mode > LockMode::exclusive) return "mode is not a valid LockMode";
+    if (options.mode > LockMode::exclusive) return unknown_mode;
     if (!is_limit(options.max_hold)) return "max_hold is above zero, and at most 24 days";
     if (!is_term(options.min_hold)) return "min_hold is at most 24 days";
     if (!is_limit(options.progress_timeout))
@@ -25,6 +33,37 @@ std::string_view unsound_value(const AcquireOptions& options) {
     if (options.on_suspended && options.on_uncertain != OnUncertain::suspend)
         return "on_suspended is for OnUncertain::suspend";
     return {};
+}
+
+std::string_view unsound_request(const LockRequest& one) {
+    if (const auto bad = unsound_name(one.name); !bad.empty()) return bad;
+    return one.mode <= LockMode::exclusive ? "" : unknown_mode;
+}
+
+// The first request that is not valid, or that an earlier one of the list contradicts.
+const LockRequest* first_unsound(const std::vector<LockRequest>& requests) {
+    for (auto one = requests.begin(); one != requests.end(); ++one) {
+        const auto before = std::find_if(requests.begin(), one, [&](const LockRequest& other) {
+            return other.name == one->name && other.mode != one->mode;
+        });
+        if (before != one || !unsound_request(*one).empty()) return &*one;
+    }
+    return nullptr;
+}
+
+// Of an order for several names. A name that is listed twice counts once.
+std::string_view unsound_names(const AcquireOrder& order) {
+    const auto& [requests, all] = *order.several;
+    if (requests.empty()) return "the list of names is empty";
+    if (all && order.options.priority != 0) return "a call for all names has no priority";
+    if (const auto* one = first_unsound(requests)) {
+        const auto bad = unsound_request(*one);
+        return bad.empty() ? "the list has the name in two modes" : bad;
+    }
+    std::set<std::string_view> names;
+    for (const auto& one : requests)
+        names.insert(one.name);
+    return names.size() <= core::names_at_once_max ? "" : "a call is for at most 64 names";
 }
 
 // Empty for an order of a lock as well.
@@ -49,6 +88,20 @@ std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least) {
 
 std::string_view unsound_name(std::string_view name) {
     return core::is_valid_name(name) ? "" : "a name has 1 to 512 bytes";
+}
+
+std::string_view unsound_prefix(std::string_view prefix) {
+    return prefix.size() <= core::name_bytes_max ? "" : "a prefix has at most 512 bytes";
+}
+
+std::string_view unsound_lock_value(std::string_view bytes) {
+    return bytes.size() <= core::value_bytes_max ? "" : "a value has at most 4,096 bytes";
+}
+
+std::string_view unsound_published_value(std::string_view bytes) {
+    return bytes.size() <= Election::value_bytes_max ? ""
+                                                     : "the value is longer than "
+                                                       "Election::value_bytes_max";
 }
 
 std::string_view unsound_label(std::string_view label) {
@@ -76,9 +129,20 @@ std::string_view unsound_break(std::string_view name, FencingToken expected,
     return mode <= BreakMode::immediate ? "" : "mode is not a valid BreakMode";
 }
 
+std::string_view blamed_name(const AcquireOrder& order) {
+    if (!order.several) return order.name;
+    const auto& requests = order.several->requests;
+    if (const auto* one = first_unsound(requests)) return one->name;
+    return requests.empty() ? std::string_view{} : requests.front().name;
+}
+
 std::string_view unsound_part(const AcquireOrder& order) {
     const auto& options = order.options;
-    if (const auto bad = unsound_name(order.name); !bad.empty()) return bad;
+    if (order.several) {
+        if (const auto bad = unsound_names(order); !bad.empty()) return bad;
+    } else if (const auto bad = unsound_name(order.name); !bad.empty()) {
+        return bad;
+    }
     if (order.attempt == Attempt::once && options.wait_max.is_set())
         return "a single attempt does not wait: leave wait_max unset, or use acquire_for";
     if (options.label.size() > core::label_bytes_max) return "a label has at most 256 bytes";

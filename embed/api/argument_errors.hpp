@@ -11,8 +11,16 @@ namespace mortise::detail {
 
 // Why no cluster would accept the order; empty if it is valid.
 [[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
+// The name that an error of the order is about: of several names the one that is not valid, or the
+// first one.
+[[nodiscard]] std::string_view blamed_name(const AcquireOrder& order);
 [[nodiscard]] std::string_view unsound_name(std::string_view name);
 [[nodiscard]] std::string_view unsound_label(std::string_view label);
+// For Node::list and Node::observe.
+[[nodiscard]] std::string_view unsound_prefix(std::string_view prefix);
+// Checks the value of a lock, or of an election, which has less room.
+[[nodiscard]] std::string_view unsound_lock_value(std::string_view bytes);
+[[nodiscard]] std::string_view unsound_published_value(std::string_view bytes);
 // `least` is the lowest valid limit of a semaphore.
 [[nodiscard]] std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least);
 // Checks what a latch is counted down by.

@@ -133,9 +133,22 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     return !ec;
 }
 
-[[noreturn]] void fail_for(std::error_code ec, const Hold& hold) {
+// Why a hold cannot be converted to the mode.
+std::string_view unsound_conversion(const Hold& hold, LockMode mode) {
+    const auto& record = HoldRecord::of(hold);
+    if (!record) return {};
+    if (record->is_part_of_set()) return "a part of a set cannot be converted";
+    if (record->locker() && !record->locker()->is_alone(*record))
+        return "its locker has further holds of the name";
+    if (mode == LockMode::exclusive) return "only a shared or an update hold can be upgraded";
+    return "a downgrade is to a weaker mode that this one covers";
+}
+
+[[noreturn]] void fail_for(std::error_code ec, const Hold& hold, LockMode mode) {
+    const bool is_unsound = ec == Errc::invalid_argument;
     ErrorDetail detail;
     detail.name = hold.name();
+    if (is_unsound) detail.reason = unsound_conversion(hold, mode);
     throw LockError{ec, std::move(detail)};
 }
 
@@ -151,7 +164,7 @@ void Hold::downgrade(LockMode mode, std::error_code& ec) {
 void Hold::downgrade(LockMode mode) {
     std::error_code ec;
     downgrade(mode, ec);
-    if (ec) detail::fail_for(ec, *this);
+    if (ec) detail::fail_for(ec, *this, mode);
 }
 
 void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
@@ -169,7 +182,7 @@ void Hold::upgrade(std::error_code& ec) {
 void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
     std::error_code ec;
     upgrade(deadline, ec);
-    if (ec) detail::fail_for(ec, *this);
+    if (ec) detail::fail_for(ec, *this, LockMode::exclusive);
 }
 
 bool Hold::try_upgrade(std::error_code& ec) {
@@ -181,7 +194,7 @@ bool Hold::try_upgrade(std::error_code& ec) {
 bool Hold::try_upgrade() {
     std::error_code ec;
     const bool upgraded = try_upgrade(ec);
-    if (ec) detail::fail_for(ec, *this);
+    if (ec) detail::fail_for(ec, *this, LockMode::exclusive);
     return upgraded;
 }
 

@@ -1,7 +1,7 @@
 #include <new>
 #include <utility>
 
-#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/api/leader_view.hpp"
 #include "embed/api/node_calls.hpp"
 #include "embed/api/observe.hpp"
@@ -96,12 +96,12 @@ Hold Election::campaign(std::string_view value, std::error_code& ec) {
 Hold Election::campaign(std::string_view value, const AcquireOptions& options) {
     std::error_code ec;
     ErrorDetail detail;
-    if (value.size() > value_bytes_max)
-        detail::throw_if(Errc::invalid_argument, name_, "the value is too long");
+    if (const auto bad = detail::unsound_published_value(value); !bad.empty())
+        detail::throw_if(Errc::invalid_argument, name_, bad);
     auto order = detail::order_of(name_, options);
     order.detail = &detail;
     auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
+    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
     detail::throw_if(detail::publish(hold, value), name_);
     return hold;
 }
@@ -125,8 +125,10 @@ namespace {
 std::optional<Leader> look(const std::shared_ptr<detail::NodeRuntime>& runtime,
                            const std::string& name, detail::ObserveFailure& failure) {
     if (is_gone(runtime, failure.error)) return {};
-    if (!core::is_valid_name(name)) failure.error = Errc::invalid_argument;
-    if (failure.error) return {};
+    if (const auto bad = detail::unsound_name(name); !bad.empty()) {
+        failure = {Errc::invalid_argument, std::string{bad}};
+        return {};
+    }
     core::InspectCall call;
     call.name = name;
     call.parties_max = 1;
@@ -140,8 +142,10 @@ std::optional<Leader> look(const std::shared_ptr<detail::NodeRuntime>& runtime,
 
 Subscription watch(const std::shared_ptr<detail::NodeRuntime>& runtime, const std::string& name,
                    LeaderSink sink, detail::ObserveFailure& failure) {
-    if (!sink) failure.error = Errc::invalid_argument;
-    if (failure.error) return {};
+    if (!sink) {
+        failure = {Errc::invalid_argument, std::string{detail::no_sink}};
+        return {};
+    }
     auto tell = [sink = std::move(sink),
                  view = std::make_shared<detail::LeaderView>()](const Event& event) {
         if (const auto leader = view->take(event)) sink(*leader);

@@ -1,7 +1,7 @@
 // The value of a lock, read and written by its holder (S36).
 #include <utility>
 
-#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/threads/blocking_call.hpp"
@@ -20,6 +20,12 @@ std::error_code write(const detail::HoldRecord& record, core::RequestBody body) 
     call.hold = record.operation();
     call.body = std::move(body);
     return detail::ask(record.gate(), std::move(call)).error;
+}
+
+constexpr std::string_view exclusive_only = "the hold of a lock in exclusive mode writes its value";
+
+void throw_for(std::error_code ec, const Hold& hold, std::string_view unsound) {
+    detail::throw_if(ec, hold.name(), ec == Errc::invalid_argument ? unsound : "");
 }
 
 }  // namespace
@@ -45,7 +51,7 @@ std::string Hold::value() const {
 
 void Hold::set_value(std::string_view bytes, std::error_code& ec) const {
     ec = failure();
-    if (!ec && bytes.size() > core::value_bytes_max) ec = Errc::invalid_argument;
+    if (!ec && !detail::unsound_lock_value(bytes).empty()) ec = Errc::invalid_argument;
     if (ec) return;
     const auto seq = record_->operation().seq;
     ec = write(*record_, core::SetValue{seq, std::string{record_->name()}, std::string{bytes}});
@@ -54,7 +60,8 @@ void Hold::set_value(std::string_view bytes, std::error_code& ec) const {
 void Hold::set_value(std::string_view bytes) const {
     std::error_code ec;
     set_value(bytes, ec);
-    detail::throw_if(ec, name());
+    const auto bad = detail::unsound_lock_value(bytes);
+    throw_for(ec, *this, bad.empty() ? exclusive_only : bad);
 }
 
 void Hold::consistent(std::error_code& ec) const {
@@ -67,7 +74,7 @@ void Hold::consistent(std::error_code& ec) const {
 void Hold::consistent() const {
     std::error_code ec;
     consistent(ec);
-    detail::throw_if(ec, name());
+    throw_for(ec, *this, exclusive_only);
 }
 
 }  // namespace mortise

@@ -5,6 +5,7 @@
 
 #include "core/agent/call.hpp"
 #include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/api/node_calls.hpp"
 #include "embed/api/why_refused.hpp"
 #include "embed/runtime/translate.hpp"
@@ -36,7 +37,7 @@ std::optional<Hold> try_or_throw(const std::shared_ptr<NodeRuntime>& runtime, st
     AcquireOrder order{std::string{name}, options, Attempt::once, {}};
     order.detail = &detail;
     auto hold = attempt(runtime, order, ec, busy);
-    if (ec) detail::refuse(runtime, ec, std::move(order), std::move(detail));
+    if (ec) detail::refuse(runtime, ec, order, std::move(detail));
     return hold;
 }
 
@@ -90,9 +91,14 @@ struct Range {
 std::vector<LockInfo> look_at(const std::shared_ptr<NodeRuntime>& runtime, const Range& range,
                               ReadLevel level, Failure& failure) {
     std::vector<LockInfo> locks;
-    const bool is_sound = std::max(range.prefix.size(), range.after.size()) <= core::name_bytes_max;
-    if (!is_sound) failure.error = Errc::invalid_argument;
-    while (is_sound) {
+    const auto longer =
+        std::max(range.prefix, range.after, [](auto a, auto b) { return a.size() < b.size(); });
+    const auto bad = detail::unsound_prefix(longer);
+    if (!bad.empty()) {
+        failure.error = Errc::invalid_argument;
+        failure.detail.reason = bad;
+    }
+    while (bad.empty()) {
         core::InspectCall call;
         call.name = range.prefix;
         call.is_prefix = true;
@@ -200,7 +206,7 @@ Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
     AcquireOrder order{std::string{name}, options, Attempt::wait, {}};
     order.detail = &detail;
     auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
+    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
     return hold;
 }
 
@@ -243,7 +249,7 @@ std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline
     auto order = until(name, deadline, options);
     order.detail = &detail;
     auto hold = attempt(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, std::move(order), std::move(detail));
+    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
     return hold;
 }
 
@@ -320,6 +326,8 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
                                  ReadLevel level) {
     Failure failure;
     auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
+    if (failure.error == Errc::no_quorum || failure.error == Errc::not_ready)
+        failure.detail.reason = runtime_->why_not_ready();
     if (failure.error) fail(failure.error, prefix, std::move(failure.detail));
     return locks;
 }

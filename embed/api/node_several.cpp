@@ -1,5 +1,6 @@
 // Calls for several names (S32).
 #include "embed/api/node_calls.hpp"
+#include "embed/api/why_refused.hpp"
 #include <mortise/node.hpp>
 
 namespace mortise {
@@ -16,12 +17,6 @@ AcquireOrder order_of(const LockRequests& names, bool all, const AcquireOptions&
     return order;
 }
 
-// The error names the first name for all of them.
-[[noreturn]] void fail(std::error_code ec, const LockRequests& names, ErrorDetail detail = {}) {
-    detail::fail(ec, names.list().empty() ? std::string_view{} : names.list().front().name,
-                 std::move(detail));
-}
-
 // Throws if the call fails.
 Hold wait_for(const std::shared_ptr<detail::NodeRuntime>& runtime, const LockRequests& names,
               bool all, const AcquireOptions& options) {
@@ -29,9 +24,8 @@ Hold wait_for(const std::shared_ptr<detail::NodeRuntime>& runtime, const LockReq
     ErrorDetail detail;
     auto order = order_of(names, all, options, Attempt::wait);
     order.detail = &detail;
-    auto hold =
-        detail::is_gone(runtime, ec) ? Hold{} : detail::acquire(runtime, std::move(order), ec);
-    if (ec) fail(ec, names, std::move(detail));
+    auto hold = detail::is_gone(runtime, ec) ? Hold{} : detail::acquire(runtime, order, ec);
+    if (ec) detail::refuse(runtime, ec, order, std::move(detail));
     return hold;
 }
 
@@ -81,8 +75,8 @@ std::optional<Hold> Node::try_acquire_any(const LockRequests& names,
     ErrorDetail detail;
     auto order = order_of(names, false, options, Attempt::once);
     order.detail = &detail;
-    auto hold = detail::attempt(runtime_, std::move(order), ec);
-    if (ec) fail(ec, names, std::move(detail));
+    auto hold = detail::attempt(runtime_, order, ec);
+    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
     return hold;
 }
 

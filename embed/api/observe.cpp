@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/api/node_calls.hpp"
 #include "embed/runtime/observer_hub.hpp"
 #include "embed/threads/blocking_call.hpp"
@@ -16,10 +16,10 @@ namespace detail {
 
 namespace {
 
-bool is_sound(std::string_view prefix, const EventSink& sink, const ObserveOptions& options) {
-    if (!sink) return false;
-    return options.only_this_name ? core::is_valid_name(prefix)
-                                  : prefix.size() <= core::name_bytes_max;
+std::string_view unsound_part(std::string_view prefix, const EventSink& sink,
+                              const ObserveOptions& options) {
+    if (!sink) return no_sink;
+    return options.only_this_name ? unsound_name(prefix) : unsound_prefix(prefix);
 }
 
 }  // namespace
@@ -33,8 +33,10 @@ Subscription observe(const std::shared_ptr<NodeRuntime>& node, std::string_view 
                    "a client node keeps no copy of the log: observe on a member"};
         return {};
     }
-    if (!is_sound(prefix, sink, options)) failure.error = Errc::invalid_argument;
-    if (failure.error) return {};
+    if (const auto bad = unsound_part(prefix, sink, options); !bad.empty()) {
+        failure = {Errc::invalid_argument, std::string{bad}};
+        return {};
+    }
     core::InspectCall listing;
     listing.name = prefix;
     listing.is_prefix = !options.only_this_name;

@@ -11,6 +11,8 @@
 
 namespace mortise::detail {
 
+inline constexpr std::string_view no_sink = "the function that gets the events is empty";
+
 struct ObserveFailure {
     std::error_code error;
     std::string reason;  // empty if the error says everything

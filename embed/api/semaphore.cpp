@@ -42,7 +42,7 @@ std::optional<Hold> asked(const Semaphore& semaphore, detail::AcquireOrder order
     ErrorDetail detail;
     order.detail = &detail;
     auto hold = attempt(runtime, order, ec);
-    if (ec) detail::refuse(runtime, ec, std::move(order), std::move(detail));
+    if (ec) detail::refuse(runtime, ec, order, std::move(detail));
     return hold;
 }
 

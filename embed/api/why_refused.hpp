@@ -13,10 +13,10 @@ namespace mortise::detail {
 
 // Throws for a call that failed, with the reason if the code does not say everything.
 [[noreturn]] inline void refuse(const std::shared_ptr<NodeRuntime>& runtime, std::error_code ec,
-                                AcquireOrder order, ErrorDetail detail = {}) {
+                                const AcquireOrder& order, ErrorDetail detail = {}) {
     if (ec == Errc::invalid_argument) detail.reason = unsound_part(order);
     if (ec == Errc::no_quorum || ec == Errc::not_ready) detail.reason = runtime->why_not_ready();
-    detail.name = std::move(order.name);
+    detail.name = blamed_name(order);
     throw LockError{ec, std::move(detail)};
 }
 

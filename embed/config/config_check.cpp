@@ -200,8 +200,13 @@ private:
 
     void check_advertise() const {
         if (config_.advertise.empty()) return;
-        if (check_address("advertise", config_.advertise).port == 0)
-            refuse("advertise", "the port must not be 0");
+        const auto address = check_address("advertise", config_.advertise);
+        if (address.port == 0) refuse("advertise", "the port must not be 0");
+        if (is_any(address)) {
+            refuse("advertise", in_quotes(config_.advertise) +
+                                    " is no address that others can connect to: give the name or "
+                                    "the address of this machine");
+        }
         if (config_.listen.empty())
             refuse("advertise", "this node does not listen: set listen as well");
     }

@@ -94,4 +94,13 @@ bool is_loopback(const HostPort& address) {
                       std::begin(in6addr_loopback.s6_addr));
 }
 
+bool is_any(const HostPort& address) {
+    in_addr v4{};
+    if (inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return v4.s_addr == INADDR_ANY;
+    in6_addr v6{};
+    return inet_pton(AF_INET6, address.host.c_str(), &v6) == 1 &&
+           std::equal(std::begin(v6.s6_addr), std::end(v6.s6_addr),
+                      std::begin(in6addr_any.s6_addr));
+}
+
 }  // namespace mortise::detail

@@ -27,5 +27,7 @@ std::string canonical(const HostPort& address);
 [[nodiscard]] bool is_numeric(const HostPort& address);
 // Whether only this machine reaches the address. False for a name: check what it resolves to.
 [[nodiscard]] bool is_loopback(const HostPort& address);
+// Whether the address stands for all addresses of a machine, as 0.0.0.0 does. False for a name.
+[[nodiscard]] bool is_any(const HostPort& address);
 
 }  // namespace mortise::detail

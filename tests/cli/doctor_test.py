@@ -282,20 +282,34 @@ class Directories(DoctorTest):
         file.write_text("", encoding="utf-8")
         self.assertTrue(examine(self.place_of(file)).has("error", "is not a directory"))
 
-    def test_permissions(self):
+    def examined_as_nobody(self, directory):
         """As another user, since root may write everywhere."""
         if os.geteuid() != 0:
             self.skipTest("not root")
+        self.place.chmod(0o755)
+        config = self.place_of(directory)
+        config.chmod(0o644)
+        return Examined(subprocess.run(
+            [PROGRAM, "doctor", "--json", "--config", config], env=environment(),
+            capture_output=True, text=True, check=False, user=65534, group=65534, timeout=60))
+
+    def test_permissions(self):
         closed = self.place / "closed"
         closed.mkdir(mode=0o700)
-        self.place.chmod(0o755)
-        config = self.place_of(closed)
-        config.chmod(0o644)
-        result = subprocess.run([PROGRAM, "doctor", "--json", "--config", config],
-                                env=environment(), capture_output=True, text=True, check=False,
-                                user=65534, group=65534, timeout=60)
-        found = Examined(result)
-        self.assertTrue(found.has("error", "may not write to", "belongs to root"), found.findings)
+        found = self.examined_as_nobody(closed)
+        self.assertTrue(found.has("error", "may not read and write", "belongs to root"),
+                        found.findings)
+
+    def test_permissions_of_what_is_inside(self):
+        directory = self.place / "started-as-root-once"
+        (directory / "state").mkdir(parents=True)
+        (directory / "state" / "CURRENT").write_text("", encoding="utf-8")
+        for path in (directory, directory / "state"):
+            os.chown(path, 65534, 65534)
+            path.chmod(0o700)
+        found = self.examined_as_nobody(directory)
+        self.assertTrue(found.has("error", "may not read and write", "state/CURRENT"),
+                        found.findings)
 
     def test_limits(self):
         def limited():

@@ -72,6 +72,41 @@ TEST_F(Reasons, ForAMutexAndForAnAttemptNameTheOption) {
     EXPECT_SAYS(words_of([&] { Locker(node_, std::string(257, 'x')); }), "256 bytes");
 }
 
+TEST_F(Reasons, OfSeveralNamesNameTheOneThatIsRefused) {
+    const LockRequests modes{{"a"}, {"b"}, {"b", LockMode::shared}};
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire_all(modes); }), "b: the list has");
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire_any(modes); }), "b: the list has");
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.try_acquire_any(modes); }), "b: the list has");
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.acquire_all(LockRequests{}); }), "is empty");
+}
+
+TEST_F(Reasons, OfAHoldSayWhatItCannotDo) {
+    auto shared = node_.acquire("x", {.mode = LockMode::shared});
+    EXPECT_SAYS(words_of([&] { shared.set_value("1"); }), "exclusive mode");
+    EXPECT_SAYS(words_of([&] { shared.consistent(); }), "exclusive mode");
+    EXPECT_SAYS(words_of([&] { shared.downgrade(LockMode::update); }), "weaker");
+    const auto alone = node_.acquire("y");
+    EXPECT_SAYS(words_of([&] { alone.set_value(std::string(4'097, 'x')); }), "4,096 bytes");
+    auto exclusive = node_.acquire("z");
+    EXPECT_SAYS(words_of([&] { exclusive.upgrade(); }), "can be upgraded");
+}
+
+TEST_F(Reasons, OfElectionsAndObservers) {
+    Election nameless{node_, ""};
+    EXPECT_SAYS(words_of([&] { std::ignore = nameless.leader(); }), "1 to 512 bytes");
+    EXPECT_SAYS(words_of([&] { std::ignore = nameless.observe([](const Leader&) {}); }),
+                "1 to 512 bytes");
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.observe("", nullptr); }), "is empty");
+    EXPECT_SAYS(words_of([&] { std::ignore = Election(node_, "x").observe(nullptr); }), "is empty");
+    const std::string longer(513, 'x');
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.list(longer); }), "at most 512 bytes");
+    EXPECT_SAYS(words_of([&] { std::ignore = node_.observe(longer, [](const Event&) {}); }),
+                "at most 512 bytes");
+    Election election{node_, "x"};
+    EXPECT_SAYS(words_of([&] { std::ignore = election.campaign(std::string(4'001, 'x')); }),
+                "value_bytes_max");
+}
+
 TEST(ReasonsOfRemote, ARemoteOfNobodyIsRefused) {
     EXPECT_SAYS(words_of([] { Remote({}, 1s); }), "no address of a member is given");
 }

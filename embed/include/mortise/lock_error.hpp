@@ -19,7 +19,8 @@ struct ErrorDetail {
         friend bool operator==(const Wait&, const Wait&) = default;
     };
 
-    std::string name{};  // the lock; of a call for several names, the first one of its list
+    // The lock; of a call for several names, the one that is not valid, or the first of its list.
+    std::string name{};
     // For Errc::deadlock: the wait cycle. It begins with the locker that gets the error, and its
     // last step waits for the first. A longer cycle is cut after 16 steps.
     std::vector<Wait> cycle{};

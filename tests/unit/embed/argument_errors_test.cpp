@@ -1,6 +1,7 @@
 #include "embed/api/argument_errors.hpp"
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,45 @@ TEST(UnsoundPart, SaysWhatIsWrongWithPermits) {
               "a semaphore has neither modes nor queue policies");
     EXPECT_EQ(unsound_limit(0, 0), "");
     EXPECT_EQ(unsound_limit(65'537, 0), "a limit is at most 65,536");
+}
+
+AcquireOrder for_several(std::vector<LockRequest> requests, bool all, int priority = 0) {
+    AcquireOrder order{{}, {.priority = priority}, Attempt::wait, {}};
+    order.several = {std::move(requests), all};
+    return order;
+}
+
+std::vector<LockRequest> numbered(std::size_t count) {
+    std::vector<LockRequest> requests;
+    for (std::size_t i = 0; i < count; ++i)
+        requests.push_back({"x" + std::to_string(i)});
+    return requests;
+}
+
+TEST(UnsoundPart, OfSeveralNamesIsThatOfOneOfThem) {
+    const auto mode = static_cast<LockMode>(9);
+    for (const auto& [words, order, name] :
+         std::vector<std::tuple<std::string_view, AcquireOrder, std::string_view>>{
+             {"the list of names is empty", for_several({}, true), ""},
+             {"a name has 1 to 512 bytes", for_several({{"a"}, {""}}, true), ""},
+             {"mode is not a valid LockMode", for_several({{"a"}, {"b", mode}}, false), "b"},
+             {"the list has the name in two modes",
+              for_several({{"a"}, {"b"}, {"b", LockMode::shared}}, true), "b"},
+             {"a call for all names has no priority", for_several({{"a"}, {"b"}}, true, 1), "a"},
+             {"a call is for at most 64 names", for_several(numbered(65), true), "x0"},
+             {"a priority is from 0 to 7", for_several({{"a"}}, false, 8), "a"},
+         }) {
+        EXPECT_EQ(unsound_part(order), words);
+        EXPECT_EQ(blamed_name(order), name) << words;
+    }
+}
+
+TEST(UnsoundPart, OfSeveralNamesIsEmptyWhenNothingIsWrong) {
+    auto twice = numbered(64);
+    twice.push_back(twice.front());
+    EXPECT_EQ(unsound_part(for_several(twice, true)), "");
+    EXPECT_EQ(unsound_part(for_several({{"a"}}, false, 7)), "");
+    EXPECT_EQ(blamed_name(for_several({{"b"}, {"a"}}, true)), "b");
 }
 
 TEST(UnsoundPart, IsEmptyWhenNothingIsWrong) {

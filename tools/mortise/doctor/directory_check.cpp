@@ -72,6 +72,26 @@ std::optional<Finding> judge_place(const fs::path& path, const fs::path& existin
     return std::nullopt;
 }
 
+// A running node may have removed the file meanwhile.
+bool is_open(const fs::path& path) {
+    std::error_code failed;
+    const int enter = fs::is_directory(path, failed) ? X_OK : 0;
+    return ::access(path.c_str(), R_OK | W_OK | enter) == 0 || errno == ENOENT;
+}
+
+// The directory, or something in it, that this user may not read and write; empty if there is none.
+fs::path first_closed(const fs::path& directory, bool is_new) {
+    if (!is_open(directory)) return directory;
+    if (is_new) return {};
+    std::error_code failed;
+    const auto all = fs::directory_options::skip_permission_denied;
+    for (fs::recursive_directory_iterator entry{directory, all, failed}, end;
+         !failed && entry != end; entry.increment(failed)) {
+        if (!entry->is_symlink(failed) && !is_open(entry->path())) return entry->path();
+    }
+    return {};
+}
+
 Findings judge_access(const fs::path& directory, bool is_new) {
     struct statvfs volume {};
     const bool is_read_only =
@@ -82,14 +102,15 @@ Findings judge_access(const fs::path& directory, bool is_new) {
                         "mount it for writing (the kernel does this after errors of the disk: see "
                         "dmesg), or name another directory")};
     }
-    if (::access(directory.c_str(), R_OK | W_OK | X_OK) != 0) {
+    const auto closed = first_closed(directory, is_new);
+    if (!closed.empty()) {
         struct stat about {};
-        const bool is_known = ::stat(directory.c_str(), &about) == 0;
+        const bool is_known = ::stat(closed.c_str(), &about) == 0;
         return {problem(about_directory,
-                        user_name(::geteuid()) + " may not write to " + directory.string() +
+                        user_name(::geteuid()) + " may not read and write " + closed.string() +
                             (is_known ? ", which belongs to " + user_name(about.st_uid) : ""),
                         "run the node and this command as the same user, and give it the directory "
-                        "(chown)")};
+                        "with all that is in it (chown -R, chmod -R u=rwX)")};
     }
     struct stat about {};
     if (!is_new && ::stat(directory.c_str(), &about) == 0 &&
