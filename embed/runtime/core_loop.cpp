@@ -66,7 +66,7 @@ std::string with_port_of(const std::string& listen, const std::string& listening
 }  // namespace
 
 CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed,
-                   const Estate& estate)
+                   const PassedOn& passed_on)
     : parts_{std::move(parts)},
       options_{std::move(options)},
       timer_{parts_.io},
@@ -76,7 +76,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
                risk_margin(options_.session_ttl_ms, options_.clock_rate_bound_ppm),
                {[this](const std::string& name) { return driver_->core().machine().inspect(name); },
                 [this] { return is_removed(); }},
-               estate.counters},
+               passed_on.counters},
       began_{steady_now()},
       ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
              options_.access},
@@ -85,8 +85,8 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
     if (parts_.config.listen.empty()) return;
     auto network = network_options(parts_, seed);
     clients_max_ = network.limits.clients_max;
-    if (!estate.listening_at.empty())
-        network.listen = with_port_of(network.listen, estate.listening_at);
+    if (!passed_on.listening_at.empty())
+        network.listen = with_port_of(network.listen, passed_on.listening_at);
     network_ =
         std::make_unique<transport::PeerNetwork>(parts_.io, std::move(network), *this, &desk_);
 }

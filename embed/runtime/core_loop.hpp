@@ -60,7 +60,7 @@ struct Suspension {
 };
 
 // What one run of the node passes on to the next one in the same process.
-struct Estate {
+struct PassedOn {
     std::string listening_at;
     Metrics counters;
 };
@@ -74,7 +74,8 @@ class CoreLoop final : public NodeLoop,
                        public PeerSender,
                        public transport::NetworkEvents {
 public:
-    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed, const Estate& estate);
+    CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed,
+             const PassedOn& passed_on);
     ~CoreLoop() override;
 
     // --- before the thread runs
@@ -99,7 +100,7 @@ public:
     void suspend(const Suspension& cause);
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
-    [[nodiscard]] Estate estate() const { return {listening_at_, counters()}; }
+    [[nodiscard]] PassedOn passed_on() const { return {listening_at_, counters()}; }
     // Hands the calls over to the next run of the node. This loop does nothing any more.
     [[nodiscard]] SubmittedCalls leave_calls();
     // Releases everything, transfers leadership, and calls `done`, perhaps at once.

@@ -246,7 +246,8 @@ void NodeRuntime::begin_client() {
     client_ = std::make_unique<ClientLoop>(loop_parts(), options);
 }
 
-std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const Estate& estate) {
+std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
+                                                  const PassedOn& passed_on) {
     report(opened);
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.generation.incarnation;
@@ -257,7 +258,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened, const 
     options.seed = random_number();
     options.generation.life = random_number();
     auto loop =
-        std::make_unique<CoreLoop>(loop_parts(), std::move(options), random_number(), estate);
+        std::make_unique<CoreLoop>(loop_parts(), std::move(options), random_number(), passed_on);
     loop->listen();
     ++life_;
     log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());

@@ -117,7 +117,7 @@ private:
         return *loop_;
     }
     // Returns the loop of the previous run, if there was one.
-    std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const Estate& estate);
+    std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const PassedOn& passed_on);
     void report(const storage::Opened& opened);
     void report_limits();
     void start_threads();

@@ -59,7 +59,7 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
     opened.former_life_ended = false;
     std::shared_ptr<CoreLoop> former;
     try {
-        former = begin_life(std::move(opened), loop_->estate());
+        former = begin_life(std::move(opened), loop_->passed_on());
     } catch (const std::system_error& wanting) {
         // Its port or a thread is missing, which another program may use for a while.
         loop_->stay_suspended(wanting.what());

@@ -86,10 +86,10 @@ void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
     std::erase_if(known_, [&](const PeerAddress& each) { return each.id == peer; });
     const auto is_of_peer = [&](const auto& link) { return link->peer() == peer; };
     // Operators may use the certificate of the node as well.
-    std::vector<std::shared_ptr<Visitor>> clients;
-    for (const auto& [visitor, owned] : visitors_) {
-        const auto* const identity = visitor->identity();
-        if (visitor->is_client() && identity != nullptr && identity->node == peer)
+    std::vector<std::shared_ptr<InboundConnection>> clients;
+    for (const auto& [inbound, owned] : inbound_) {
+        const auto* const identity = inbound->identity();
+        if (inbound->is_client() && identity != nullptr && identity->node == peer)
             clients.push_back(owned);
     }
     loop_.run([&] {

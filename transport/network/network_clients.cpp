@@ -20,26 +20,26 @@ FrameLimits client_limits() {
 // still gets a place: that of the client which has been idle for longest among those of the address
 // with the most clients. A client that waits for an answer is not idle; few can wait, because
 // changes and listings are limited.
-Visitor* PeerNetwork::Impl::client_to_close() const {
+InboundConnection* PeerNetwork::Impl::client_to_close() const {
     std::map<asio::ip::address, std::size_t> places;
-    for (const auto& [visitor, owned] : visitors_)
-        if (visitor->is_client()) ++places[visitor->from()];
-    Visitor* chosen = nullptr;
-    const auto goes_before = [&](const Visitor& one, const Visitor& other) {
+    for (const auto& [inbound, owned] : inbound_)
+        if (inbound->is_client()) ++places[inbound->from()];
+    InboundConnection* chosen = nullptr;
+    const auto goes_before = [&](const InboundConnection& one, const InboundConnection& other) {
         const auto here = places[one.from()];
         const auto there = places[other.from()];
         if (here != there) return here > there;
         if (one.waits() != other.waits()) return other.waits();
         return one.heard_at() < other.heard_at();
     };
-    for (const auto& [visitor, owned] : visitors_) {
-        if (!visitor->is_client()) continue;
-        if (chosen == nullptr || goes_before(*visitor, *chosen)) chosen = visitor;
+    for (const auto& [inbound, owned] : inbound_) {
+        if (!inbound->is_client()) continue;
+        if (chosen == nullptr || goes_before(*inbound, *chosen)) chosen = inbound;
     }
     return chosen;
 }
 
-Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
+Admittance PeerNetwork::Impl::admit_client(InboundConnection& inbound) {
     if (clients_ == nullptr) return refuse(Refusal::no_service);
     if (counters().clients >= options_.limits.clients_max) {
         auto* const quietest = client_to_close();
@@ -47,28 +47,29 @@ Admittance PeerNetwork::Impl::admit_client(Visitor& visitor) {
         ++counters_.strangers_refused;
         left(*quietest);
     }
-    visitor.become_client(client_limits());
+    inbound.become_client(client_limits());
     Admittance admittance;
     admittance.ours.purpose = Purpose::client;
     admittance.ours.hello = events_.hello();
-    admittance.member = make_member(visitor.weak_from_this(), loop_, *clients_, lists_);
+    admittance.member = make_member(inbound.weak_from_this(), loop_, *clients_, lists_);
     return admittance;
 }
 
 // Each client may have a few unread answers, but all of them together could exceed the memory that
 // a library may take from its program.
 void PeerNetwork::Impl::make_room() {
-    while (auto* const slowest = client_above(all_unread_bytes_max, &Visitor::unsent_bytes)) {
+    while (auto* const slowest =
+               client_above(all_unread_bytes_max, &InboundConnection::unsent_bytes)) {
         ++counters_.stuck_frames;
         left(*slowest);
     }
 }
 
 // The same for notices that client nodes have not heard.
-void PeerNetwork::Impl::keeps(Visitor& visitor, std::size_t before) {
-    kept_bytes_ += visitor.kept_bytes() - before;
+void PeerNetwork::Impl::keeps(InboundConnection& inbound, std::size_t before) {
+    kept_bytes_ += inbound.kept_bytes() - before;
     while (kept_bytes_ > all_unheard_bytes_max) {
-        auto* const slowest = client_above(all_unheard_bytes_max, &Visitor::kept_bytes);
+        auto* const slowest = client_above(all_unheard_bytes_max, &InboundConnection::kept_bytes);
         if (slowest == nullptr) return;
         ++counters_.stuck_frames;
         left(*slowest);
@@ -76,17 +77,17 @@ void PeerNetwork::Impl::keeps(Visitor& visitor, std::size_t before) {
 }
 
 // The client with the most, if all clients together have more.
-Visitor* PeerNetwork::Impl::client_above(std::size_t all_max, BytesOf bytes_of) const {
+InboundConnection* PeerNetwork::Impl::client_above(std::size_t all_max, BytesOf bytes_of) const {
     std::size_t all = 0;
     std::size_t most = 0;
-    Visitor* chosen = nullptr;
-    for (const auto& [visitor, owned] : visitors_) {
-        if (!visitor->is_client()) continue;
-        const auto bytes = (visitor->*bytes_of)();
+    InboundConnection* chosen = nullptr;
+    for (const auto& [inbound, owned] : inbound_) {
+        if (!inbound->is_client()) continue;
+        const auto bytes = (inbound->*bytes_of)();
         all += bytes;
         if (bytes <= most) continue;
         most = bytes;
-        chosen = visitor;
+        chosen = inbound;
     }
     return all > all_max ? chosen : nullptr;
 }

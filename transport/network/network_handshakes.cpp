@@ -13,10 +13,10 @@ namespace mortise::transport {
 // so an honest new connection gets its turn before that.
 void PeerNetwork::Impl::begin_handshakes() {
     while (!unsecured_.empty()) {
-        const auto visitor = unsecured_.back().lock();
-        if (visitor && visitor->is_waiting()) {
+        const auto inbound = unsecured_.back().lock();
+        if (inbound && inbound->is_waiting()) {
             if (!handshakes_.take(steady_now())) return;
-            visitor->secure(credentials_, [this, raw = visitor.get()](const core::Error& error) {
+            inbound->secure(credentials_, [this, raw = inbound.get()](const core::Error& error) {
                 handshake_failed(*raw, error);
             });
         }
@@ -24,12 +24,12 @@ void PeerNetwork::Impl::begin_handshakes() {
     }
 }
 
-void PeerNetwork::Impl::handshake_failed(Visitor& visitor, const core::Error& error) {
+void PeerNetwork::Impl::handshake_failed(InboundConnection& inbound, const core::Error& error) {
     ++counters_.handshakes_failed;
-    const auto from = visitor.from().to_string();
+    const auto from = inbound.from().to_string();
     if (notices_.may_say(from, error.what, steady_now()))
         log(LogLevel::warning, "refused a connection from " + from + ": " + error.what);
-    loop_.run([&] { left(visitor); });
+    loop_.run([&] { left(inbound); });
 }
 
 void PeerNetwork::Impl::set_credentials(std::shared_ptr<const TlsCredentials> credentials) {
@@ -47,12 +47,12 @@ void PeerNetwork::Impl::close_unbelieved() {
     const auto is_believed = [&](const PeerCertificate* peer, bool is_of_server) {
         return !peer || credentials_->verify(*peer, is_of_server);
     };
-    std::vector<std::shared_ptr<Visitor>> unbelieved;
-    for (const auto& [visitor, owned] : visitors_)
-        if (!is_believed(visitor->certificate(), false)) unbelieved.push_back(owned);
+    std::vector<std::shared_ptr<InboundConnection>> unbelieved;
+    for (const auto& [inbound, owned] : inbound_)
+        if (!is_believed(inbound->certificate(), false)) unbelieved.push_back(owned);
     loop_.run([&] {
-        for (const auto& visitor : unbelieved)
-            left(*visitor);
+        for (const auto& inbound : unbelieved)
+            left(*inbound);
         for (const auto& link : links_)
             if (!is_believed(link->certificate(), true)) link->lose();
     });

@@ -42,8 +42,8 @@ void PeerNetwork::Impl::stop() {
     for (const auto& link : links_)
         link->stop();
     loop_.run([this] {
-        while (!visitors_.empty())
-            close(*visitors_.begin()->second);
+        while (!inbound_.empty())
+            close(*inbound_.begin()->second);
     });
 }
 
@@ -62,8 +62,8 @@ NetworkCounters PeerNetwork::Impl::counters() const {
     auto counters = counters_;
     for (const auto& link : links_)
         add_counters(*link, counters);
-    for (const auto& [visitor, owned] : visitors_)
-        counters.clients += visitor->is_client() ? 1 : 0;
+    for (const auto& [inbound, owned] : inbound_)
+        counters.clients += inbound->is_client() ? 1 : 0;
     return counters;
 }
 
@@ -105,7 +105,7 @@ void PeerNetwork::Impl::tick() {
     const auto now = steady_now();
     for (const auto& link : links_)
         link->tick(now);
-    tick_visitors(now);
+    tick_inbound(now);
     begin_handshakes();
     tick_later();
 }
@@ -124,25 +124,25 @@ void PeerNetwork::Impl::tick_later() {
     });
 }
 
-void PeerNetwork::Impl::tick_visitors(core::Instant now) {
-    std::vector<std::shared_ptr<Visitor>> late;
-    for (const auto& [visitor, owned] : visitors_) {
-        visitor->send_gathered();
+void PeerNetwork::Impl::tick_inbound(core::Instant now) {
+    std::vector<std::shared_ptr<InboundConnection>> late;
+    for (const auto& [inbound, owned] : inbound_) {
+        inbound->send_gathered();
         // The peer should have come up soon.
-        const auto early = visitor->early_since();
+        const auto early = inbound->early_since();
         if (early && now - *early > options_.limits.hello_timeout)
-            counters_.messages_dropped += visitor->take_early().size();
+            counters_.messages_dropped += inbound->take_early().size();
         const bool silent =
-            visitor->is_stranger() && now - visitor->since() > options_.limits.hello_timeout;
-        const bool stuck = visitor->is_stuck(now, options_.limits.frame_timeout);
-        const bool gone = visitor->is_gone();
+            inbound->is_stranger() && now - inbound->since() > options_.limits.hello_timeout;
+        const bool stuck = inbound->is_stuck(now, options_.limits.frame_timeout);
+        const bool gone = inbound->is_gone();
         if (silent) ++counters_.strangers_timed_out;
         if (stuck && !silent && !gone) ++counters_.stuck_frames;
         if (silent || stuck || gone) late.push_back(owned);
     }
     loop_.run([&] {
-        for (const auto& visitor : late)
-            left(*visitor);
+        for (const auto& inbound : late)
+            left(*inbound);
         make_room();
     });
 }
@@ -151,11 +151,11 @@ void PeerNetwork::Impl::tick_visitors(core::Instant now) {
 void PeerNetwork::Impl::settle() {
     if (std::exchange(settling_, true)) return;
     const auto alive = weak_from_this().lock();
-    while (flush_is_due_ || !dead_connections_.empty() || !dead_visitors_.empty()) {
+    while (flush_is_due_ || !dead_connections_.empty() || !dead_inbound_.empty()) {
         loop_.run([this] {
             flush_links();
             std::exchange(dead_connections_, {}).clear();
-            std::exchange(dead_visitors_, {}).clear();
+            std::exchange(dead_inbound_, {}).clear();
         });
     }
     settling_ = false;

@@ -11,10 +11,10 @@
 
 #include "transport/clients/client_service.hpp"
 #include "transport/clients/places.hpp"
+#include "transport/network/inbound_connection.hpp"
 #include "transport/network/notice_limit.hpp"
 #include "transport/network/peer_network.hpp"
 #include "transport/network/rate.hpp"
-#include "transport/network/visitor.hpp"
 #include "transport/peers/peer_connections.hpp"
 #include "transport/peers/peer_link.hpp"
 #include "transport/sockets/listener.hpp"
@@ -27,11 +27,11 @@ namespace mortise::transport {
 // It is one class because every decision is about connections of all kinds: they share the limits
 // of the process, and a connection ends its way in another role than it began (unauthenticated,
 // then a peer's or a client's), while none may be destroyed under KJ. PeerConnections, PeerLink,
-// Visitor and Listener have the state of one subject; there is a source file for each group of
-// functions.
+// InboundConnection and Listener have the state of one subject; there is a source file for each
+// group of functions.
 class PeerNetwork::Impl final : public std::enable_shared_from_this<Impl>,
                                 public LinkOwner,
-                                public VisitorOwner {
+                                public InboundOwner {
 public:
     Impl(asio::io_context& io, NetworkOptions options, NetworkEvents& events,
          ClientService* clients);
@@ -59,7 +59,7 @@ private:
     void tick();
     void tick_later();
     void tick_sooner();
-    void tick_visitors(core::Instant now);
+    void tick_inbound(core::Instant now);
     void settle();
     static void add_counters(const PeerLink& link, NetworkCounters& to);
 
@@ -71,7 +71,7 @@ private:
 
     // network_handshakes.cpp
     void begin_handshakes();
-    void handshake_failed(Visitor& visitor, const core::Error& error);
+    void handshake_failed(InboundConnection& inbound, const core::Error& error);
     void close_unbelieved();
 
     // network_peers.cpp: links
@@ -88,25 +88,25 @@ private:
 
     // network_unauthenticated.cpp
     void accept(Socket socket, const asio::ip::address& from);
-    [[nodiscard]] Visitor* stranger_to_close_for(const asio::ip::address& from) const;
+    [[nodiscard]] InboundConnection* stranger_to_close_for(const asio::ip::address& from) const;
 
     // network_peers.cpp: inbound connections
-    Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) override;
-    Admittance admit_peer(Visitor& visitor, Lane lane, const Greeting& caller);
+    Admittance admit(InboundConnection& inbound, const std::optional<Greeting>& caller) override;
+    Admittance admit_peer(InboundConnection& inbound, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);
-    void report_refused(Visitor& visitor, const core::Hello& caller, Refusal refusal);
-    void received(Visitor& visitor, std::vector<core::PeerMessage> batch) override;
-    void malformed(Visitor& visitor) override;
-    void left(Visitor& visitor) override;
-    void close(Visitor& visitor);
+    void report_refused(InboundConnection& inbound, const core::Hello& caller, Refusal refusal);
+    void received(InboundConnection& inbound, std::vector<core::PeerMessage> batch) override;
+    void malformed(InboundConnection& inbound) override;
+    void left(InboundConnection& inbound) override;
+    void close(InboundConnection& inbound);
 
     // network_clients.cpp
-    [[nodiscard]] Visitor* client_to_close() const;
-    Admittance admit_client(Visitor& visitor);
+    [[nodiscard]] InboundConnection* client_to_close() const;
+    Admittance admit_client(InboundConnection& inbound);
     void make_room() override;
-    void keeps(Visitor& visitor, std::size_t before) override;
-    using BytesOf = std::size_t (Visitor::*)() const;
-    [[nodiscard]] Visitor* client_above(std::size_t all_max, BytesOf bytes_of) const;
+    void keeps(InboundConnection& inbound, std::size_t before) override;
+    using BytesOf = std::size_t (InboundConnection::*)() const;
+    [[nodiscard]] InboundConnection* client_above(std::size_t all_max, BytesOf bytes_of) const;
 
     // network_peers.cpp again
     void apply(const PeerChange& change);
@@ -127,16 +127,16 @@ private:
     // Changes only in a turn of its own, when nothing iterates over it.
     std::vector<std::unique_ptr<PeerLink>> links_;
     std::uint64_t newest_link_ = 0;
-    std::map<Visitor*, std::shared_ptr<Visitor>> visitors_;
-    std::size_t kept_bytes_ = 0;                    // for all of them
-    std::deque<std::weak_ptr<Visitor>> unsecured_;  // in the order of their arrival
+    std::map<InboundConnection*, std::shared_ptr<InboundConnection>> inbound_;
+    std::size_t kept_bytes_ = 0;                              // for all of them
+    std::deque<std::weak_ptr<InboundConnection>> unsecured_;  // in the order of their arrival
     Rate handshakes_;
     Places lists_{lists_max};  // for all clients
     NoticeLimit notices_;
 
     // Destroyed when KJ is not on the stack.
     std::vector<std::unique_ptr<RpcConnection>> dead_connections_;
-    std::vector<std::shared_ptr<Visitor>> dead_visitors_;
+    std::vector<std::shared_ptr<InboundConnection>> dead_inbound_;
 
     bool stopped_ = false;
     bool flush_is_due_ = false;

@@ -52,9 +52,9 @@ void PeerNetwork::Impl::bury(std::unique_ptr<RpcConnection> connection) {
 }
 
 // These are errors in a configuration, which continue until a person reads about them.
-void PeerNetwork::Impl::report_refused(Visitor& visitor, const core::Hello& caller,
+void PeerNetwork::Impl::report_refused(InboundConnection& inbound, const core::Hello& caller,
                                        Refusal refusal) {
-    const auto from = visitor.from().to_string();
+    const auto from = inbound.from().to_string();
     const auto node = "node " + std::to_string(caller.node.raw());
     std::string text;
     if (refusal == Refusal::cluster_name) {
@@ -73,13 +73,14 @@ Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
     return {refusal, {}, std::nullopt, std::nullopt};
 }
 
-Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeting>& caller) {
+Admittance PeerNetwork::Impl::admit(InboundConnection& inbound,
+                                    const std::optional<Greeting>& caller) {
     if (!caller) return refuse(Refusal::malformed);
     if (stopped_) return refuse(Refusal::stopping);
     std::vector<core::NodeId> known;
     for (const auto& peer : known_)
         known.push_back(peer.id);
-    if (const auto* proven = visitor.identity()) {
+    if (const auto* proven = inbound.identity()) {
         auto members = known;
         members.push_back(options_.self);
         if (const auto refusal = judge_identity(*proven, *caller, options_.cluster, members))
@@ -89,25 +90,26 @@ Admittance PeerNetwork::Impl::admit(Visitor& visitor, const std::optional<Greeti
         if (refusal == Refusal::unknown_node) events_.introduced(caller->hello);
         const bool is_peer =
             std::ranges::find(known, caller->hello.node) != known.end() && lane_of(caller->purpose);
-        if (is_peer) report_refused(visitor, caller->hello, *refusal);
+        if (is_peer) report_refused(inbound, caller->hello, *refusal);
         return refuse(*refusal);
     }
     const auto lane = lane_of(caller->purpose);
-    if (!lane) return admit_client(visitor);
+    if (!lane) return admit_client(inbound);
     auto proven = *caller;
-    if (visitor.identity() != nullptr) proven.hello.access = visitor.identity()->access;
-    return admit_peer(visitor, *lane, proven);
+    if (inbound.identity() != nullptr) proven.hello.access = inbound.identity()->access;
+    return admit_peer(inbound, *lane, proven);
 }
 
 // The caller's hello is processed before our half of the hello is written, because it may change
 // our half.
-Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Greeting& caller) {
+Admittance PeerNetwork::Impl::admit_peer(InboundConnection& inbound, Lane lane,
+                                         const Greeting& caller) {
     const auto admission = connections_.admit(Direction::incoming, lane, caller.hello);
     if (!admission.id) {
-        report_refused(visitor, caller.hello, admission.refusal);
+        report_refused(inbound, caller.hello, admission.refusal);
         return refuse(admission.refusal);
     }
-    visitor.become_peer(caller.hello.node, *admission.id, peer_limits(lane));
+    inbound.become_peer(caller.hello.node, *admission.id, peer_limits(lane));
     apply(admission.change);
     if (stopped_) return refuse(Refusal::stopping);
     for (const auto& link : links_) {
@@ -116,30 +118,30 @@ Admittance PeerNetwork::Impl::admit_peer(Visitor& visitor, Lane lane, const Gree
     Admittance admittance;
     admittance.ours.purpose = caller.purpose;
     admittance.ours.hello = events_.hello();
-    admittance.peer = make_peer(visitor.weak_from_this(), lane);
+    admittance.peer = make_peer(inbound.weak_from_this(), lane);
     return admittance;
 }
 
-void PeerNetwork::Impl::malformed(Visitor& visitor) {
+void PeerNetwork::Impl::malformed(InboundConnection& inbound) {
     ++counters_.malformed_messages;
-    left(visitor);
+    left(inbound);
 }
 
-void PeerNetwork::Impl::left(Visitor& visitor) {
-    if (visitor.sent_bad_frame()) ++counters_.malformed_frames;
-    if (const auto* cause = visitor.forbidden()) forbidden(visitor.from().to_string(), cause);
-    const auto id = visitor.id();
-    close(visitor);
+void PeerNetwork::Impl::left(InboundConnection& inbound) {
+    if (inbound.sent_bad_frame()) ++counters_.malformed_frames;
+    if (const auto* cause = inbound.forbidden()) forbidden(inbound.from().to_string(), cause);
+    const auto id = inbound.id();
+    close(inbound);
     if (id) apply(connections_.ended(*id));
 }
 
-void PeerNetwork::Impl::close(Visitor& visitor) {
-    const auto found = visitors_.find(&visitor);
-    if (found == visitors_.end()) return;
-    visitor.close();
-    kept_bytes_ -= visitor.kept_bytes();
-    dead_visitors_.push_back(std::move(found->second));
-    visitors_.erase(found);
+void PeerNetwork::Impl::close(InboundConnection& inbound) {
+    const auto found = inbound_.find(&inbound);
+    if (found == inbound_.end()) return;
+    inbound.close();
+    kept_bytes_ -= inbound.kept_bytes();
+    dead_inbound_.push_back(std::move(found->second));
+    inbound_.erase(found);
 }
 
 void PeerNetwork::Impl::apply(const PeerChange& change) {
@@ -164,20 +166,20 @@ void PeerNetwork::Impl::close(ConnectionId id) {
     for (const auto& link : links_) {
         if (link->id() == id) return link->lose();
     }
-    for (const auto& [visitor, owned] : visitors_) {
-        if (visitor->id() == id) return close(*visitor);
+    for (const auto& [inbound, owned] : inbound_) {
+        if (inbound->id() == id) return close(*inbound);
     }
 }
 
-void PeerNetwork::Impl::received(Visitor& visitor, std::vector<core::PeerMessage> batch) {
-    if (!visitor.id()) return;
+void PeerNetwork::Impl::received(InboundConnection& inbound, std::vector<core::PeerMessage> batch) {
+    if (!inbound.id()) return;
     for (auto& message : batch) {
-        switch (connections_.verdict(*visitor.id())) {
+        switch (connections_.verdict(*inbound.id())) {
             case PeerConnections::Verdict::deliver:
-                deliver(visitor.peer(), std::move(message));
+                deliver(inbound.peer(), std::move(message));
                 break;
             case PeerConnections::Verdict::early:
-                if (visitor.keep_early(message, early_bytes_max, steady_now())) break;
+                if (inbound.keep_early(message, early_bytes_max, steady_now())) break;
                 [[fallthrough]];
             case PeerConnections::Verdict::late: ++counters_.messages_dropped;
         }
@@ -191,12 +193,12 @@ void PeerNetwork::Impl::deliver(core::NodeId from, core::PeerMessage message) {
 }
 
 void PeerNetwork::Impl::deliver_early(core::NodeId peer) {
-    std::vector<std::shared_ptr<Visitor>> visitors;
-    for (const auto& [visitor, owned] : visitors_) {
-        if (visitor->id() && visitor->peer() == peer) visitors.push_back(owned);
+    std::vector<std::shared_ptr<InboundConnection>> open;
+    for (const auto& [inbound, owned] : inbound_) {
+        if (inbound->id() && inbound->peer() == peer) open.push_back(owned);
     }
-    for (const auto& visitor : visitors) {
-        for (auto& message : visitor->take_early())
+    for (const auto& inbound : open) {
+        for (auto& message : inbound->take_early())
             deliver(peer, std::move(message));
     }
 }

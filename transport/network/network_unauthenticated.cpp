@@ -14,20 +14,20 @@ namespace {
 
 // The unauthenticated connections from one source.
 struct Crowd {
-    Visitor* oldest = nullptr;
+    InboundConnection* oldest = nullptr;
     std::size_t size = 0;
 };
 
-void add_to(std::vector<Crowd>& crowds, Visitor& visitor) {
+void add_to(std::vector<Crowd>& crowds, InboundConnection& inbound) {
     const auto its = std::ranges::find_if(crowds, [&](const Crowd& crowd) {
-        return is_same_source(crowd.oldest->from(), visitor.from());
+        return is_same_source(crowd.oldest->from(), inbound.from());
     });
     if (its == crowds.end()) {
-        crowds.push_back({&visitor, 1});
+        crowds.push_back({&inbound, 1});
         return;
     }
     ++its->size;
-    if (visitor.since() < its->oldest->since()) its->oldest = &visitor;
+    if (inbound.since() < its->oldest->since()) its->oldest = &inbound;
 }
 
 }  // namespace
@@ -36,13 +36,13 @@ void add_to(std::vector<Crowd>& crowds, Visitor& visitor) {
 // many unauthenticated connections, the oldest is closed of those from the source that has most:
 // a flood closes its own. On the loopback network all have one address, so the limit per address
 // does not apply.
-Visitor* PeerNetwork::Impl::stranger_to_close_for(const asio::ip::address& from) const {
+InboundConnection* PeerNetwork::Impl::stranger_to_close_for(const asio::ip::address& from) const {
     std::vector<Crowd> crowds;
     std::size_t all = 0;
-    for (const auto& [visitor, owned] : visitors_) {
-        if (!visitor->is_stranger()) continue;
+    for (const auto& [inbound, owned] : inbound_) {
+        if (!inbound->is_stranger()) continue;
         ++all;
-        add_to(crowds, *visitor);
+        add_to(crowds, *inbound);
     }
     const auto here = std::ranges::find_if(
         crowds, [&](const Crowd& crowd) { return is_same_source(crowd.oldest->from(), from); });
@@ -61,10 +61,11 @@ void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
             ++counters_.strangers_refused;
             left(*stranger);
         }
-        auto visitor = std::make_shared<Visitor>(std::move(socket), from, *this, steady_now());
-        visitors_.emplace(visitor.get(), visitor);
-        if (!credentials_) return visitor->open();
-        unsecured_.push_back(visitor);
+        auto inbound =
+            std::make_shared<InboundConnection>(std::move(socket), from, *this, steady_now());
+        inbound_.emplace(inbound.get(), inbound);
+        if (!credentials_) return inbound->open();
+        unsecured_.push_back(inbound);
         begin_handshakes();
     });
 }

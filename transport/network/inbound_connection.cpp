@@ -1,4 +1,4 @@
-#include "transport/network/visitor.hpp"
+#include "transport/network/inbound_connection.hpp"
 
 #include <utility>
 
@@ -16,7 +16,8 @@ constexpr FrameLimits stranger_limits{.words_max = hello_frame_words_max,
 
 }  // namespace
 
-Visitor::Visitor(Socket socket, asio::ip::address from, VisitorOwner& owner, core::Instant now)
+InboundConnection::InboundConnection(Socket socket, asio::ip::address from, InboundOwner& owner,
+                                     core::Instant now)
     : socket_{std::move(socket)},
       from_{std::move(from)},
       owner_{owner},
@@ -26,12 +27,12 @@ Visitor::Visitor(Socket socket, asio::ip::address from, VisitorOwner& owner, cor
       read_at_{now},
       paused_since_{now} {}
 
-void Visitor::open() {
+void InboundConnection::open() {
     auto socket = *std::exchange(socket_, std::nullopt);
     open(kj::heap<AsioStream<Socket>>(owner_.loop(), std::move(socket)));
 }
 
-void Visitor::open(kj::Own<SocketStream> stream) {
+void InboundConnection::open(kj::Own<SocketStream> stream) {
     connection_ = std::make_unique<RpcConnection>(
         kj::mv(stream), capnp::rpc::twoparty::Side::SERVER,
         // NOLINTNEXTLINE(cppcoreguidelines-slicing): every client is the same reference, typed.
@@ -39,8 +40,8 @@ void Visitor::open(kj::Own<SocketStream> stream) {
         [this] { owner_.left(*this); });
 }
 
-void Visitor::secure(const std::shared_ptr<const TlsCredentials>& credentials,
-                     std::function<void(const core::Error&)> failed) {
+void InboundConnection::secure(const std::shared_ptr<const TlsCredentials>& credentials,
+                               std::function<void(const core::Error&)> failed) {
     auto socket = *std::exchange(socket_, std::nullopt);
     handshake_ = Handshake::start(
         std::move(socket), credentials, Handshake::Side::accepts,
@@ -54,29 +55,29 @@ void Visitor::secure(const std::shared_ptr<const TlsCredentials>& credentials,
         });
 }
 
-Visitor::~Visitor() {
+InboundConnection::~InboundConnection() {
     if (handshake_) handshake_->cancel();
 }
 
-void Visitor::close() {
+void InboundConnection::close() {
     socket_.reset();
     if (handshake_) handshake_->cancel();
     if (connection_) connection_->close();
 }
 
 // Nothing is done any more for a connection that is about to be closed.
-bool Visitor::is_open() const {
+bool InboundConnection::is_open() const {
     return connection_ && !connection_->is_closed() &&
            connection_->unsent_bytes() <= unread_bytes_max;
 }
 
-bool Visitor::is_congested() {
+bool InboundConnection::is_congested() {
     owner_.make_room();
     return !is_open() || connection_->unsent_bytes() > unread_bytes_congested;
 }
 
 // Every check must run each time, because each remembers what it saw.
-bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
+bool InboundConnection::is_stuck(core::Instant now, core::Nanoseconds limit) {
     if (!connection_) return false;
     const bool frame = frame_is_stuck(now, limit);
     const bool reader = reader_is_stuck(now, limit);
@@ -84,7 +85,7 @@ bool Visitor::is_stuck(core::Instant now, core::Nanoseconds limit) {
     return frame || reader || pause;
 }
 
-bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
+bool InboundConnection::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
     if (frames.frames() != frame_seen_) heard_at_ = now;
     if (!frames.is_inside_frame() || frames.frames() != frame_seen_) {
@@ -95,7 +96,7 @@ bool Visitor::frame_is_stuck(core::Instant now, core::Nanoseconds limit) {
     return now - frame_since_ > limit;
 }
 
-bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
+bool InboundConnection::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto unread = connection_->unsent_bytes();
     const auto sent = connection_->sent_bytes();
     if (unread > unread_bytes_max) return true;
@@ -105,7 +106,7 @@ bool Visitor::reader_is_stuck(core::Instant now, core::Nanoseconds limit) {
 }
 
 // A few bytes at long intervals do not count as reading.
-bool Visitor::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
+bool InboundConnection::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
     const auto& frames = connection_->frames();
     if (!frames.is_paused() || frames.pauses() != pause_seen_) {
         pause_seen_ = frames.pauses();
@@ -115,7 +116,8 @@ bool Visitor::pause_is_stuck(core::Instant now, core::Nanoseconds limit) {
     return now - paused_since_ > limit;
 }
 
-bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core::Instant now) {
+bool InboundConnection::keep_early(core::PeerMessage& message, std::size_t bytes_max,
+                                   core::Instant now) {
     const auto bytes = wire_words(message) * word_bytes;
     if (early_bytes_ + bytes > bytes_max) return false;
     if (early_.empty()) early_since_ = now;
@@ -124,21 +126,21 @@ bool Visitor::keep_early(core::PeerMessage& message, std::size_t bytes_max, core
     return true;
 }
 
-std::vector<core::PeerMessage> Visitor::take_early() {
+std::vector<core::PeerMessage> InboundConnection::take_early() {
     early_bytes_ = 0;
     return std::exchange(early_, {});
 }
 
-std::optional<core::Instant> Visitor::early_since() const {
+std::optional<core::Instant> InboundConnection::early_since() const {
     return early_.empty() ? std::nullopt : std::optional{early_since_};
 }
 
-void Visitor::become_client(FrameLimits limits) {
+void InboundConnection::become_client(FrameLimits limits) {
     is_stranger_ = false;
     connection_->frames().set_limits(limits);
 }
 
-void Visitor::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
+void InboundConnection::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
     is_stranger_ = false;
     peer_ = peer;
     id_ = id;

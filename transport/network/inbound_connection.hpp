@@ -18,34 +18,36 @@
 
 namespace mortise::transport {
 
-class Visitor;
+class InboundConnection;
 
 // The owner of the inbound connections.
-class VisitorOwner {
+class InboundOwner {
 public:
-    virtual ~VisitorOwner() = default;
+    virtual ~InboundOwner() = default;
     virtual KjLoop& loop() = 0;
     // The present credentials; empty without TLS.
     virtual const std::shared_ptr<const TlsCredentials>& credentials() = 0;
-    virtual Admittance admit(Visitor& visitor, const std::optional<Greeting>& caller) = 0;
-    virtual void received(Visitor& visitor, std::vector<core::PeerMessage> batch) = 0;
-    virtual void malformed(Visitor& visitor) = 0;
-    virtual void left(Visitor& visitor) = 0;
+    virtual Admittance admit(InboundConnection& inbound, const std::optional<Greeting>& caller) = 0;
+    virtual void received(InboundConnection& inbound, std::vector<core::PeerMessage> batch) = 0;
+    virtual void malformed(InboundConnection& inbound) = 0;
+    virtual void left(InboundConnection& inbound) = 0;
     // If all clients together have too many unread answers, those with the most are closed. The
     // caller may be among them.
     virtual void make_room() = 0;
     // The kept bytes of that client were `before`. Closes likewise.
-    virtual void keeps(Visitor& visitor, std::size_t before) = 0;
+    virtual void keeps(InboundConnection& inbound, std::size_t before) = 0;
 };
 
-class Visitor final : public Visit, public std::enable_shared_from_this<Visitor> {
+class InboundConnection final : public Visit,
+                                public std::enable_shared_from_this<InboundConnection> {
 public:
-    Visitor(Socket socket, asio::ip::address from, VisitorOwner& owner, core::Instant now);
-    ~Visitor() override;
-    Visitor(const Visitor&) = delete;
-    Visitor& operator=(const Visitor&) = delete;
+    InboundConnection(Socket socket, asio::ip::address from, InboundOwner& owner,
+                      core::Instant now);
+    ~InboundConnection() override;
+    InboundConnection(const InboundConnection&) = delete;
+    InboundConnection& operator=(const InboundConnection&) = delete;
 
-    // One of these two is called once, the former within KJ. An opened visitor must be destroyed
+    // One of these two is called once, the former within KJ. An opened one must be destroyed
     // within KJ, too. Without TLS the caller may say its hello at once. With TLS it must
     // authenticate first; `failed` gets the reason if that fails.
     void open();
@@ -127,7 +129,7 @@ private:
 
     std::optional<Socket> socket_;  // until it is opened or secured
     asio::ip::address from_;
-    VisitorOwner& owner_;
+    InboundOwner& owner_;
     bool is_stranger_ = true;
     core::Instant since_;
     core::NodeId peer_;

@@ -1,5 +1,5 @@
 // How much memory a malicious client that has said a valid hello can make this node use.
-#include "transport/network/visitor.hpp"
+#include "transport/network/inbound_connection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::string list_call(unsigned question) {
     return member_call(question, Method::list);
 }
 
-class VisitorTest : public testing::Test {
+class InboundConnectionTest : public testing::Test {
 protected:
     using Change = std::function<void(NetworkOptions&, core::Hello&)>;
 
@@ -67,7 +67,7 @@ protected:
 };
 
 // A new client always gets a place, whatever the others do.
-TEST_F(VisitorTest, OneMoreClientTakesThePlaceOfTheQuietest) {
+TEST_F(InboundConnectionTest, OneMoreClientTakesThePlaceOfTheQuietest) {
     start([](NetworkOptions& options, core::Hello&) {
         options.limits.clients_max = 2;
         options.limits.frame_timeout = 1h;
@@ -95,7 +95,7 @@ TEST_F(VisitorTest, OneMoreClientTakesThePlaceOfTheQuietest) {
     EXPECT_EQ(counters().clients, 2U);
 }
 
-TEST_F(VisitorTest, AClientThatWaitsForItsAnswerIsNotQuiet) {
+TEST_F(InboundConnectionTest, AClientThatWaitsForItsAnswerIsNotQuiet) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.clients_max = 2; });
     Stranger waits{io_, addresses_[0]};
     waits.say(client_hello() + member_call(2, change));
@@ -110,7 +110,7 @@ TEST_F(VisitorTest, AClientThatWaitsForItsAnswerIsNotQuiet) {
     EXPECT_FALSE(waits.is_closed());
 }
 
-TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
+TEST_F(InboundConnectionTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
     Stranger client{io_, addresses_[0]};
     client.say(client_hello());
@@ -121,7 +121,7 @@ TEST_F(VisitorTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {
     EXPECT_EQ(counters().clients, 0U);
 }
 
-class VisitorUnreadAnswers : public VisitorTest {
+class InboundUnreadAnswers : public InboundConnectionTest {
 protected:
     // Runs at its own pace, which a test may stop.
     void connect() {
@@ -149,7 +149,7 @@ protected:
     std::size_t refused_ = 0;
 };
 
-TEST_F(VisitorUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
+TEST_F(InboundUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 1h; });
     connect();
     // More than the buffers of the system hold.
@@ -176,7 +176,7 @@ TEST_F(VisitorUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
 }
 
 // The buffers of the system hold the first ones, so it continues until they are full.
-TEST_F(VisitorUnreadAnswers, ThatNobodyReadsEndTheConnection) {
+TEST_F(InboundUnreadAnswers, ThatNobodyReadsEndTheConnection) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 200ms; });
     Stranger client{io_, addresses_[0]};
     client.say(client_hello());
@@ -192,9 +192,9 @@ TEST_F(VisitorUnreadAnswers, ThatNobodyReadsEndTheConnection) {
 
 // A peer that calls this node and cannot be called back: it never comes up, and may send any number
 // of messages.
-class VisitorEarlyMessages : public VisitorTest {
+class InboundEarlyMessages : public InboundConnectionTest {
 public:
-    ~VisitorEarlyMessages() noexcept override = default;
+    ~InboundEarlyMessages() noexcept override = default;
 
 protected:
     void TearDown() override {
@@ -245,7 +245,7 @@ core::PeerMessage of_a_megabyte() {
     return core::RaftMessage{append};
 }
 
-TEST_F(VisitorEarlyMessages, AreKeptByWeightAndNotForEver) {
+TEST_F(InboundEarlyMessages, AreKeptByWeightAndNotForEver) {
     start([](NetworkOptions& options, core::Hello&) { options.limits.hello_timeout = 1s; });
     greet();
     for (int i = 0; i < 6; ++i)
