@@ -38,8 +38,9 @@ public:
     [[nodiscard]] std::shared_ptr<Lease> watched() const;
 
 private:
-    // The end of a lease is detected at most this long after the machine resumes from suspend.
-    static constexpr std::chrono::milliseconds pause_max{25};
+    // The end of a lease is detected at most this long after the machine resumes from suspend. It
+    // is less than the time for which the shortest lease is valid before it is at risk.
+    static constexpr std::chrono::milliseconds pause_max{50};
 
     void run();
     void look();

@@ -94,8 +94,9 @@ TEST_F(Reasons, OfAHoldSayWhatItCannotDo) {
 TEST_F(Reasons, OfElectionsAndObservers) {
     Election nameless{node_, ""};
     EXPECT_SAYS(words_of([&] { std::ignore = nameless.leader(); }), "1 to 512 bytes");
-    EXPECT_SAYS(words_of([&] { std::ignore = nameless.observe([](const Leader&) {}); }),
-                "1 to 512 bytes");
+    EXPECT_SAYS(
+        words_of([&] { std::ignore = nameless.observe([](const std::optional<Leader>&) {}); }),
+        "1 to 512 bytes");
     EXPECT_SAYS(words_of([&] { std::ignore = node_.observe("", nullptr); }), "is empty");
     EXPECT_SAYS(words_of([&] { std::ignore = Election(node_, "x").observe(nullptr); }), "is empty");
     const std::string longer(513, 'x');
