@@ -45,7 +45,12 @@ Metrics NodeRuntime::metrics() {
     if (!readiness_.why_stopped()) {
         const auto metrics =
             questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
-        if (metrics) return *metrics;
+        if (metrics) {
+            last_metrics_.with([&](Metrics& last) {
+                if (!readiness_.why_stopped()) last = *metrics;  // otherwise those are the last
+            });
+            return *metrics;
+        }
     }
     return completed(last_metrics_.with([](const Metrics& last) { return last; }));
 }

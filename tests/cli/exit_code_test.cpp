@@ -61,7 +61,7 @@ TEST(ExitCode, ForCertificates) {
 
 TEST(ExitCode, ForErrorsOfTheSystem) {
     EXPECT_EQ(code_of(std::make_error_code(std::errc::address_in_use)), ExitCode::taken);
-    EXPECT_EQ(code_of(std::make_error_code(std::errc::address_not_available)), ExitCode::config);
+    EXPECT_EQ(code_of(std::make_error_code(std::errc::address_not_available)), ExitCode::taken);
     EXPECT_EQ(code_of(std::make_error_code(std::errc::no_space_on_device)), ExitCode::io_error);
     EXPECT_EQ(code_of(asio::error::make_error_code(asio::error::address_in_use)), ExitCode::taken);
     EXPECT_EQ(code_of(asio::error::make_error_code(asio::error::broken_pipe)), ExitCode::io_error);

@@ -47,6 +47,30 @@ protected:
     }
 };
 
+TEST(MetricsOfABusyNode, AreThoseThatItToldLast) {
+    std::promise<void> blocked;
+    std::promise<void> go_on;
+    auto config = Config::in_memory();
+    config.timing.call_timeout = 100ms;
+    config.log.level = LogLevel::debug;
+    config.log.record_sink = [&](const LogRecord& record) {
+        if (record.key != "lock_broken") return;
+        blocked.set_value();
+        go_on.get_future().wait();
+    };
+    Node node{config};
+    const auto hold = node.acquire("x", uncached);
+    EXPECT_EQ(node.metrics().granted, 1U);
+    std::thread breaking{[&] {
+        std::error_code ignored;
+        node.break_lock("x", hold.token(), "", BreakMode::immediate, ignored);
+    }};
+    blocked.get_future().wait();
+    EXPECT_EQ(node.metrics().granted, 1U);
+    go_on.set_value();
+    breaking.join();
+}
+
 TEST_F(NodeMetrics, AcquiresAreCountedByTheirResult) {
     auto hold = node_.acquire("x", uncached);
     EXPECT_FALSE(node_.try_acquire("x", uncached));

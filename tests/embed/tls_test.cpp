@@ -163,6 +163,28 @@ TEST_F(TlsNode, AnExpiredCertificateIsAnErrorAndAnEventAndStopsNothing) {
     EXPECT_TRUE(comes_true([&] { return events > 0; }));
 }
 
+// As authorities are that are to be valid for ever.
+TEST_F(TlsNode, ACertificateBeyondTheYear2262IsNotExpired) {
+    constexpr Duration years = std::chrono::years{250};
+    std::filesystem::remove(at("ca.pem"));
+    std::filesystem::remove(at("ca.key"));
+    AuthorityOptions authority{"orders", at("ca.pem"), at("ca.key")};
+    authority.valid_for = years;
+    create_authority(authority);
+    issue_certificate(node_options(1, "node"));
+    auto far = node_options(1, "far");
+    far.valid_for = years;
+    issue_certificate(far);
+    Node node{config("node")};
+    EXPECT_GT(node.metrics().certificate_left, Duration{24h * 89});
+    replace("node", "far");
+    node.reload_tls();
+    const auto left = node.metrics().certificate_left;
+    EXPECT_GT(left, Duration{std::chrono::years{200}});
+    EXPECT_TRUE(left.is_set());
+    EXPECT_EQ(log().find("expire"), std::string::npos) << log();
+}
+
 TEST_F(TlsNode, WhatCannotBeUsedIsNotTaken) {
     issue_certificate(node_options(1, "node"));
     Node node{config("node")};

@@ -54,9 +54,10 @@ ExitCode of_code(std::error_code code) {
     if (code.category() == error_category()) return of_call(static_cast<Errc>(code.value()));
     if (code.category() == directory_category())
         return of_directory(static_cast<DirectoryErrc>(code.value()));
-    if (is(code, std::errc::address_in_use)) return ExitCode::taken;
-    if (is(code, std::errc::address_not_available) || is(code, std::errc::permission_denied))
-        return ExitCode::config;
+    // An address may come later than the node, as that of a network that is still set up.
+    if (is(code, std::errc::address_in_use) || is(code, std::errc::address_not_available))
+        return ExitCode::taken;
+    if (is(code, std::errc::permission_denied)) return ExitCode::config;
     return ExitCode::io_error;
 }
 

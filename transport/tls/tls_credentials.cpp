@@ -53,7 +53,9 @@ core::Result<void> use_certificates(SSL_CTX* context,
 core::Result<TlsCredentials::Time> expiry_of(const X509& certificate) {
     const auto validity = validity_of(certificate);
     if (!validity) return validity.error();
-    return TlsCredentials::Time{validity->not_after};
+    // Certificates may be valid until the year 9999. The clock counts nanoseconds until 2262.
+    constexpr auto last = std::chrono::floor<std::chrono::seconds>(TlsCredentials::Time::max());
+    return TlsCredentials::Time{std::min<std::chrono::sys_seconds>(validity->not_after, last)};
 }
 
 }  // namespace
