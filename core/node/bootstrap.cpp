@@ -48,8 +48,10 @@ bool Bootstrap::may_be_founded() const {
 std::optional<Entry> Bootstrap::form_if_unanimous(Prng& prng, Instant now, Outbox& send) {
     if (!may_be_founded()) {
         founding_ = {};
+        waits_until_ = Instant::never();
         return std::nullopt;
     }
+    if (waits_for_callers(now)) return std::nullopt;
     auto configuration = unanimous_by_hello();
     if (configuration) {
         ask_founders(*configuration, prng, now, send);
@@ -61,6 +63,14 @@ std::optional<Entry> Bootstrap::form_if_unanimous(Prng& prng, Instant now, Outbo
     founding_ = {};
     configuration->cluster = {prng.next(), prng.next() | 1U};
     return founding_entry(*configuration);
+}
+
+bool Bootstrap::waits_for_callers(Instant now) {
+    if (options_.voters.size() != 1) return false;
+    if (!alone_from_) alone_from_ = now + options_.founding_pause;
+    const bool waits = now < *alone_from_ && !has_met_member_;
+    waits_until_ = waits ? *alone_from_ : Instant::never();
+    return waits || has_met_member_;
 }
 
 // Returns the configuration that this node may bootstrap, if the hellos of all are right.

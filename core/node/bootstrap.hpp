@@ -9,8 +9,13 @@
 // it, by id and incarnation, and is a voter from then on. If a majority were enough, two halves of
 // the voters that start in the wrong order could each form a cluster, or a majority with wiped
 // disks could form a second one.
+//
+// A sole voter is always unanimous. Its cluster may have got more members, whom its list lacks, and
+// it may have lost its directory since. So it waits for a while, and forms no cluster in this run
+// once it has met a member of one.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,11 +45,13 @@ public:
     void take(NodeId from, const FormationAnswer& answer);
     // An empty peer is connected: it needs the first entry if it is a voter.
     void expects_offer(NodeId peer, Outbox& send);
+    // A member of a cluster is connected.
+    void met_member() { has_met_member_ = true; }
     // It needs none: it is gone, or it has spoken as a member.
     void needs_no_offer(NodeId peer) { unfounded_.erase(peer); }
     // Does nothing if there is a leader, since it sends them the whole log.
     void offer_to_all(Outbox& send) const;
-    [[nodiscard]] Instant deadline() const { return founding_.ask_at; }
+    [[nodiscard]] Instant deadline() const { return std::min(founding_.ask_at, waits_until_); }
 
     // --- the others
     // Whether this node agrees to be a voter.
@@ -65,6 +72,7 @@ private:
     [[nodiscard]] bool is_formed() const { return raft_.configuration().is_formed(); }
     [[nodiscard]] bool is_formation_durable() const;
     [[nodiscard]] bool may_be_founded() const;
+    [[nodiscard]] bool waits_for_callers(Instant now);
     [[nodiscard]] std::optional<Configuration> unanimous_by_hello() const;
     void ask_founders(const Configuration& configuration, Prng& prng, Instant now, Outbox& send);
     void offer(NodeId to, Outbox& send) const;
@@ -74,6 +82,9 @@ private:
     const Peers& peers_;
     ClusterId former_cluster_;
     Founding founding_;
+    std::optional<Instant> alone_from_;       // when a sole voter may bootstrap
+    Instant waits_until_ = Instant::never();  // the same, while it waits
+    bool has_met_member_ = false;
     // Connected, empty by their hellos, and not seen as members yet.
     std::set<NodeId> unfounded_;
 };

@@ -57,7 +57,11 @@ void NodeCore::on(const PeerUp& event, Now now) {
     }
     raft_.set_pace(peers_.pace());
     if (peers_.has_forgotten(hello)) return refuse_life(hello);
-    if (hello.is_empty()) bootstrap_.expects_offer(hello.node, effects_.send);
+    if (hello.is_empty()) {
+        bootstrap_.expects_offer(hello.node, effects_.send);
+    } else {
+        bootstrap_.met_member();
+    }
 }
 
 void NodeCore::connection_lost(NodeId peer, Now now) {

@@ -20,6 +20,9 @@ struct NodeOptions {
     // As configured, ascending, without incarnations, including self. Empty: this node bootstraps
     // no cluster, but waits until it is added to one.
     std::vector<Member> voters;
+    // How long a sole voter without a log waits for members of its cluster to call it, before it
+    // bootstraps one. Its cluster may have grown, and its directory may be lost.
+    Nanoseconds founding_pause{0};
     Nanoseconds election_timeout{std::chrono::seconds{1}};
     Nanoseconds heartbeat{std::chrono::milliseconds{100}};
     std::uint32_t session_ttl_ms = 10'000;

@@ -30,6 +30,7 @@ struct Member {
     friend bool operator==(const Member&, const Member&) = default;
 };
 
+constexpr std::size_t voters_max = 7;  // each of them has every entry on its disk
 constexpr std::size_t members_max = 64;
 constexpr std::size_t address_bytes_max = 512;
 

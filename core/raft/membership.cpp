@@ -67,6 +67,7 @@ ChangeResult Raft::promote(NodeId id, Instant now) {
     if (!configuration().is_learner(id)) return MembershipRefusal::already_voter;
     if (!is_caught_up(id, now)) return MembershipRefusal::not_caught_up;
     const auto next = with_promoted(configuration(), id);
+    if (next.voters.size() > voters_max) return MembershipRefusal::too_many_members;
     if (!is_carried(next, now)) return MembershipRefusal::would_lose_quorum;
     return change_to(next);
 }

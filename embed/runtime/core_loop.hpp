@@ -168,6 +168,7 @@ private:
     void watch_ready();
     void cluster_formed();
     void members_changed();
+    void warn_about_a_list_of_one();
     [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
     [[nodiscard]] std::string why_not_ready_now() const;
     void report_overrun(Duration took);

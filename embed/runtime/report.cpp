@@ -153,6 +153,7 @@ void CoreLoop::members_changed() {
     parts_.log.info("members_changed", "the members are now " + text, {{"members", text}});
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
     auto former = std::exchange(members_, present_members());
+    warn_about_a_list_of_one();
     if (former.empty()) return;  // the cluster was formed
     for (const auto& [id, address] : members_) {
         if (former.erase(id) != 0) continue;
@@ -161,6 +162,20 @@ void CoreLoop::members_changed() {
     }
     for (const auto& [id, address] : former)
         parts_.events.publish({.kind = NodeEvent::Kind::member_removed, .peer = id.raw()});
+}
+
+// A directory that is lost takes the members with it, and the file cannot replace them. The next
+// start then depends on a call from a member in time.
+void CoreLoop::warn_about_a_list_of_one() {
+    const auto& config = parts_.config;
+    const bool lists_others = std::ranges::any_of(
+        config.peers, [&](const PeerConfig& peer) { return peer.id != config.own_id(); });
+    if (config.role != Role::voter || lists_others || members_.size() < 2) return;
+    parts_.log.warn("peers_missing",
+                    "the configuration of this node lists no other member, and the cluster has " +
+                        std::to_string(members_.size()) +
+                        ": list all of them, or it may form a cluster of its own if it loses its "
+                        "directory");
 }
 
 std::map<core::NodeId, std::string> CoreLoop::present_members() const {

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/locks/limits.hpp"
+#include "embed/config/host_port.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/values/terms.hpp"
 
@@ -73,7 +74,8 @@ std::string reason_of(core::MembershipRefusal refusal) {
         case Why::last_voter: return "it is the last voter";
         case Why::would_lose_quorum:
             return "too few of the members that would vote then answer now";
-        case Why::too_many_members: return "the cluster has as many members as it can have";
+        case Why::too_many_members:
+            return "the cluster has as many members, or as many voters, as it can have";
         case Why::invalid_address:
             return "the address is empty, too long, or that of another member";
         case Why::not_a_voter: return "it is not a voter, so it cannot lead";
@@ -301,6 +303,19 @@ core::Acquire to_request(const AcquireOptions& options, bool wait) {
     return request;
 }
 
+namespace {
+
+// Longer than the longest pause between two attempts of a member to connect.
+constexpr core::Nanoseconds founding_pause = std::chrono::seconds{3};
+
+// Whether members of a cluster can have the address of this node.
+bool may_be_known(const Config& config) {
+    const auto address = parse_host_port(config.listen);
+    return address && address->port != 0 && !config.memory_only;
+}
+
+}  // namespace
+
 core::NodeOptions node_options(const Config& config) {
     core::NodeOptions options;
     options.self = core::NodeId{config.own_id()};
@@ -314,6 +329,7 @@ core::NodeOptions node_options(const Config& config) {
         std::ranges::sort(options.voters, {}, &core::Member::id);
     }
     const auto& timing = config.timing;
+    if (may_be_known(config)) options.founding_pause = founding_pause;
     options.election_timeout = timing.election_timeout.to_nanoseconds();
     options.heartbeat = timing.heartbeat.to_nanoseconds();
     options.session_ttl_ms =

@@ -97,6 +97,67 @@ TEST(NodeCoreFounding, ANodeThatJoinsStopsAsking) {
     EXPECT_GT(node.core().deadline(), node.now);
 }
 
+// --- a list of one node
+
+// Its cluster may have grown since the list was written, and its directory may be lost.
+struct SoleVoter : testing::Test {
+    static NodeOptions options() {
+        auto options = node_options(1, {1});
+        options.founding_pause = 2 * election_timeout;
+        return options;
+    }
+    void wait(Nanoseconds time) {
+        node.now = node.now + time;
+        node.timer();
+    }
+    HandDrivenNode node{options(), RaftState{}};
+};
+
+TEST_F(SoleVoter, BootstrapsWhenNobodyHasCalled) {
+    node.timer();
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_EQ(node.core().deadline(), node.now + 2 * election_timeout);
+    wait(2 * election_timeout - 1ns);
+    EXPECT_FALSE(node.is_formed());
+    wait(1ns);
+    EXPECT_TRUE(node.is_formed());
+}
+
+TEST_F(SoleVoter, BootstrapsNothingOnceAMemberOfItsClusterHasCalled) {
+    node.timer();
+    const auto member = HandDrivenNode{2, {1, 2, 3}}.hello();
+    auto hello = member;
+    hello.cluster = ClusterId{7, 9};
+    node.step(PeerUp{hello});
+    wait(2 * election_timeout);
+    EXPECT_FALSE(node.is_formed());
+    node.step(PeerDown{n2});
+    wait(10 * election_timeout);
+    EXPECT_FALSE(node.is_formed());
+    EXPECT_GT(node.core().deadline(), node.now);
+}
+
+TEST_F(SoleVoter, IsNotKeptFromItByANodeThatIsEmptyToo) {
+    node.timer();
+    node.step(PeerUp{empty_hello(2, {1, 2, 3})});
+    wait(2 * election_timeout);
+    EXPECT_TRUE(node.is_formed());
+}
+
+TEST_F(SoleVoter, JoinsTheClusterThatCalled) {
+    node.timer();
+    auto present = voters({1, 2, 3});
+    present.voters[0].incarnation = Incarnation{9};  // of the former disk
+    auto hello = HandDrivenNode{2, {1, 2, 3}}.hello();
+    hello.cluster = present.cluster;
+    node.step(PeerUp{hello});
+    node.receive(n2, RaftMessage{append(2, {}, {configures(log_id(1, 1), present)})});
+    node.complete_writes();
+    EXPECT_TRUE(node.is_formed());
+    EXPECT_EQ(node.raft().configuration().cluster, present.cluster);
+    EXPECT_FALSE(node.raft().is_leader());
+}
+
 // --- a list that was changed
 
 // Until the first entry is on the first node's disk, and no other node knows it.

@@ -146,6 +146,15 @@ TEST(RaftMembership, ALearnerThatHasNothingIsNotPromoted) {
     EXPECT_TRUE(accepted(leader.promote(n4)));
 }
 
+TEST(RaftMembership, AnEighthVoterIsRefused) {
+    auto many = voters({1, 2, 3, 4, 5, 6, 7});
+    many.learners = members({8});
+    RaftCluster cluster{many, options_of(n1), {{NodeId{8}, RaftState{}}}};
+    auto& leader = cluster.elect(n1);
+    cluster.settle();
+    EXPECT_TRUE(refused(leader.promote(NodeId{8}), MembershipRefusal::too_many_members));
+}
+
 // --- joint consensus
 
 // B-M4: in force where it is appended, not where it is committed.
