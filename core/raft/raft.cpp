@@ -200,10 +200,10 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
     begin_event(now);
     if (contact_.leader == peer) contact_ = {};  // what follows is no delay of its messages
     auto* follower = std::get_if<Follower>(&role_);
-    if (follower == nullptr || follower->leader != peer) return;
+    // A learner goes on: what it sends shows whether it missed its removal.
+    if (follower == nullptr || follower->leader != peer || !can_campaign()) return;
     follower->leader.reset();
     follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
-    if (!can_campaign()) return;  // a learner waits until a leader connects
     // The other followers lose the leader at the same moment, or a little later: one that has not
     // noticed it yet would refuse.
     const auto slot = options_.heartbeat / broken_slots;

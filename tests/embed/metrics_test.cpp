@@ -51,7 +51,7 @@ TEST(MetricsOfABusyNode, AreThoseThatItToldLast) {
     std::promise<void> blocked;
     std::promise<void> go_on;
     auto config = Config::in_memory();
-    config.timing.call_timeout = 100ms;
+    config.timing.call_timeout = 300ms;
     config.log.level = LogLevel::debug;
     config.log.record_sink = [&](const LogRecord& record) {
         if (record.key != "lock_broken") return;
@@ -59,6 +59,7 @@ TEST(MetricsOfABusyNode, AreThoseThatItToldLast) {
         go_on.get_future().wait();
     };
     Node node{config};
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
     const auto hold = node.acquire("x", uncached);
     EXPECT_EQ(node.metrics().granted, 1U);
     std::thread breaking{[&] {

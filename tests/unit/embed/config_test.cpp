@@ -130,8 +130,8 @@ TEST(Config, AdvertisesAnAddressThatOthersCanDial) {
               "advertise: the port must not be 0");
     for (const auto* any : {"0.0.0.0:7401", "[::]:7401"}) {
         EXPECT_EQ(complaint([&](Config& c) { c.advertise = any; }),
-                  "advertise: '" + std::string{any} +
-                      "' is no address that others can connect to: give the name or the address "
+                  "advertise: \"" + std::string{any} +
+                      "\" is no address that others can connect to: give the name or the address "
                       "of this machine");
     }
     EXPECT_EQ(complaint([](Config& c) {

@@ -44,21 +44,6 @@ TEST(RaftSuspicion, ACalmLeaderThatFallsSilentIsSuspectedAfterAFewHeartbeats) {
     EXPECT_EQ(it.node.sent_count<PreVoteRequest>(n3), 1U);
 }
 
-// It tells its clients whether it knows a leader.
-TEST(RaftSuspicion, ALearnerForgetsALeaderWhoseConnectionBroke) {
-    auto with_learner = voters({2, 3});
-    with_learner.learners = members({1});
-    Following it{n1, n2, with_learner};
-    ASSERT_EQ(it.node->leader(), n2);
-    it.node.peer_down(n3);
-    EXPECT_EQ(it.node->leader(), n2);
-    it.node.peer_down(n2);
-    EXPECT_EQ(it.node->leader(), std::nullopt);
-    it.node.now = it.node.now + 10 * election_timeout;
-    it.node.timer();
-    EXPECT_EQ(it.node->role(), Role::follower);
-}
-
 // A question that comes before the others suspect the leader as well would be refused.
 TEST(RaftSuspicion, OthersSuspectTheLeaderBeforeTheyAreAsked) {
     Following first;
