@@ -5,6 +5,7 @@
 
 #include <asio/post.hpp>
 
+#include "embed/runtime/dial_patience.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/version.hpp"
@@ -15,7 +16,6 @@ namespace mortise::detail {
 namespace {
 
 constexpr std::size_t client_calls_per_step_max = 64;  // as in a member
-constexpr core::Nanoseconds connect_patience_min = std::chrono::seconds{1};
 
 // Whether a member can be reached is in the status, so only errors are for everybody.
 transport::Log log_to(NodeLog& log) {
@@ -141,7 +141,7 @@ void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
     hang_up();
     entry_ = dial.entry;
     member_ = dial.member;
-    const auto patience = std::max(connect_patience_min, 2 * options_.election_timeout);
+    const auto patience = dial_patience(options_, core_.agent().has_valid_lease(read_clocks()));
     const auto entry = dial.entry;
     EntryLine::Events events{[this, entry](const core::Hello& member) { line_up(entry, member); },
                              [this, entry](const std::string& why) { line_down(entry, why); },

@@ -153,6 +153,24 @@ TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberFallsSilent) {
     EXPECT_FALSE(hold.lost().stop_requested());
 }
 
+// The second one accepts the connection, and says nothing. With these times the lease is over when
+// a client waits as long for it as for a member without a lease.
+TEST_F(ClientNode, KeepsItsHoldsWhenTwoMembersFallSilent) {
+    auto slow = config();
+    slow.timing.session_ttl = 6s;
+    slow.timing.election_timeout = 1s;
+    Client client{slow};
+    auto hold = client.node.acquire("a");
+    const auto former = client.member.load();
+    const NodeId next = former % 3 + 1;
+    set_link(former, testing::LinkMode::drop);
+    set_link(next, testing::LinkMode::drop);
+    std::this_thread::sleep_for(8s);
+    EXPECT_EQ(client.member, next % 3 + 1);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(hold.lost().stop_requested());
+}
+
 TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberDies) {
     Client client{config()};
     auto hold = client.node.acquire("a");
