@@ -75,6 +75,10 @@ class Run(unittest.TestCase):
         self.assertEqual((name, token), (NAME, self.lock()["holders"][0]["token"]))
         self.assertEqual(process.wait(60), OK)
 
+    def test_a_member_may_be_named_twice(self):
+        result = self.run_command(["echo", "runs"], *self.cluster.peers())
+        self.assertEqual((result.returncode, result.stdout), (OK, "runs\n"), result.stderr)
+
     def test_who_has_the_lock_is_told(self):
         holder = self.start(shell("echo runs; sleep 1000"), "--label", "the job")
         holder.stdout.readline()

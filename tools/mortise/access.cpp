@@ -87,6 +87,16 @@ std::vector<std::string> addresses_of(const Access& access) {
     return addresses;
 }
 
+// A configuration names each address once; who types them may repeat one.
+std::vector<PeerConfig> peers_at(const std::vector<std::string>& addresses) {
+    std::vector<PeerConfig> peers;
+    for (const auto& address : addresses) {
+        if (std::ranges::find(peers, address, &PeerConfig::address) == peers.end())
+            peers.push_back({peers.size() + 1, address});
+    }
+    return peers;
+}
+
 // A member of an earlier version does not tell the name.
 std::string or_default(const std::string& cluster) {
     return cluster.empty() ? Config{}.cluster : cluster;
@@ -138,8 +148,7 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     config.role = Role::client;
     config.tls = tls_of(access);
     if (!access.config) config.cluster = cluster_of(config.tls);
-    for (auto& address : addresses_of(access))
-        config.peers.push_back({config.peers.size() + 1, std::move(address)});
+    config.peers = peers_at(addresses_of(access));
     if (!ttl.empty()) set_ttl(config.timing, duration_of("--ttl", ttl));
     return config;
 }
