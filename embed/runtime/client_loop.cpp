@@ -121,7 +121,7 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
             line_->send(message);
     }
     if (effects.hang_up.is_set() && effects.hang_up == entry_) {
-        if (!core_.refused().empty()) whys_[member_] = core_.refused();
+        note_why(effects.left_because);
         hang_up();
     }
     if (effects.dial) dial(*effects.dial);
@@ -173,10 +173,14 @@ void ClientLoop::line_up(core::EntryId entry, const core::Hello& member) {
 
 void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
     if (entry != entry_) return;
-    if (!why.empty()) whys_[member_] = why;
-    parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
+    note_why(why);
     hang_up();
     step(core::EntryDown{entry});
+}
+
+void ClientLoop::note_why(const std::string& why) {
+    if (!why.empty()) whys_[member_] = why;
+    parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
 }
 
 void ClientLoop::hang_up() {

@@ -1,5 +1,6 @@
 // Client nodes: they use a cluster by way of any member, and lose nothing when that member is gone
 // (S49).
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -333,6 +334,19 @@ TEST_F(ClientNode, WithoutMembersItSaysWhy) {
     std::error_code ec;
     (void)node.inspect("a", ec);
     EXPECT_EQ(ec, Errc::no_quorum);
+}
+
+TEST_F(ClientNode, WithoutALeaderItSaysSoOfEachMember) {
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+        cluster.isolate(i);
+    const auto lonely = config();
+    Node node{lonely};
+    EXPECT_TRUE(wait_until([&] {
+        const auto why = node.status().why_not_ready;
+        return std::ranges::all_of(lonely.peers, [&](const PeerConfig& peer) {
+            return why.find(peer.address + " (it knows no leader)") != std::string::npos;
+        });
+    })) << node.status().why_not_ready;
 }
 
 TEST_F(ClientNode, UsesNoClusterWithAnotherName) {
