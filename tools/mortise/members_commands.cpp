@@ -44,8 +44,7 @@ Status best_status(const Access& access) {
     const auto* leader = find_leader(*status);
     if (leader == nullptr) return *status;
     Access to_leader = access;
-    to_leader.peers = {leader->address};
-    to_leader.config.reset();
+    to_leader.peers = {leader->address};  // before those of the configuration
     const auto better = first_answer(remote_of(to_leader).status());
     return better && leads(*better) ? *better : *status;
 }
