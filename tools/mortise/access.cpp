@@ -116,10 +116,8 @@ MemberReport report_of(const std::string& address, const TlsConfig& tls) {
                                        (lacks_unit ? text + "s" : "5s or 250ms")};
 }
 
-Duration timeout_of(const std::string& text) {
-    const auto timeout = duration_of("--timeout", text);
-    if (timeout > Duration::zero()) return timeout;
-    fail_duration("--timeout", text, "no time at all");
+Duration timeout_of(const Access& access) {
+    return positive_duration_of("--timeout", access.timeout);
 }
 
 }  // namespace
@@ -130,10 +128,16 @@ Duration duration_of(const char* option, const std::string& text) {
     return *duration;
 }
 
+Duration positive_duration_of(const char* option, const std::string& text) {
+    const auto duration = duration_of(option, text);
+    if (duration > Duration::zero()) return duration;
+    fail_duration(option, text, "no time at all");
+}
+
 Remote remote_of(const Access& access) {
     const auto tls = tls_of(access);
-    if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access.timeout)};
-    return Remote{addresses_of(access), timeout_of(access.timeout), tls};
+    if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access)};
+    return Remote{addresses_of(access), timeout_of(access), tls};
 }
 
 Config client_config_of(const Access& access, const std::string& ttl) {
@@ -149,7 +153,7 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     config.tls = tls_of(access);
     if (!access.config) config.cluster = cluster_of(config.tls);
     config.peers = peers_at(addresses_of(access));
-    if (!ttl.empty()) set_ttl(config.timing, duration_of("--ttl", ttl));
+    if (!ttl.empty()) set_ttl(config.timing, positive_duration_of("--ttl", ttl));
     return config;
 }
 

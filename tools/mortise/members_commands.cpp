@@ -97,7 +97,7 @@ std::string_view done(ChangeCommand::What what) {
         case ChangeCommand::What::add: return "is a member";
         case ChangeCommand::What::promote: return "votes";
         case ChangeCommand::What::remove: return "is not a member";
-        case ChangeCommand::What::move: return "is reached there";
+        case ChangeCommand::What::move: return "has this address now";
         case ChangeCommand::What::lead: break;
     }
     return "leads";
