@@ -58,7 +58,7 @@ ClientEffects ClientCore::step(ClientEvent event, Now now) {
     // The session has ended, and another one is to be opened.
     const bool is_other = stage_ == Stage::served && agent_.session_nonce() != nonce_;
     if (is_other && !agent_.is_closed()) attach(now);
-    if (stage_ != Stage::apart && must_leave(now)) leave(now);
+    if (const auto why = why_leave(now); !why.empty()) leave(now, why);
     ping_if_silent(now);
     collect(now);
     if (stage_ == Stage::apart && !agent_.is_closed()) {
@@ -98,7 +98,7 @@ void ClientCore::on(const EntryUp& event, Now now) {
 
 void ClientCore::on(const EntryDown& event, Now now) {
     if (event.entry != entry_) return;
-    leave(now);
+    leave(now, {});
     effects_.hang_up = {};  // there is nothing to hang up
 }
 
@@ -178,15 +178,20 @@ void ClientCore::forget_hold(OperationId hold) {
 void ClientCore::take(ClientNotice& notice, Now now) {
     if (!notice.refused.empty()) {
         refused_ = std::move(notice.refused);
-        return leave(now);
+        return leave(now, refused_);
     }
     if (!notice.applied.is_set()) return;
     const bool is_state = notice.state && notice.state->nonce == nonce_;
     if (stage_ == Stage::attaching && !is_state) return;
-    if (is_elsewhere()) return notice.has_leader.value_or(false) ? begin_anew(now) : leave(now);
+    if (is_elsewhere()) {
+        return notice.has_leader.value_or(false)
+                   ? begin_anew(now)
+                   : leave(now, "it belongs to another cluster, and knows no leader");
+    }
     // A member that is behind what this client has seen would contradict it.
-    if (notice.applied < position_) return leave(now);
-    if (is_state && !take_state(*notice.state, notice.applied, now)) return leave(now);
+    if (notice.applied < position_) return leave(now, "it is behind another member");
+    if (is_state && !take_state(*notice.state, notice.applied, now))
+        return leave(now, "it sent a session that is not valid");
     for (auto& [at, outcome] : notice.outcomes) {
         // Something that this client asked for was applied: its messages get through.
         unanswered_since_ = Instant::never();
@@ -261,11 +266,13 @@ void ClientCore::begin_anew(Now now) {
     cluster_ = entry_cluster_;
     position_ = {};
     agent_.on_state_replaced(SessionTable{}, now);
-    leave(now);  // this connection has shown the former session, and has only one
+    // This connection has shown the former session, and has only one.
+    leave(now, "it belongs to another cluster");
 }
 
-void ClientCore::leave(Now now) {
+void ClientCore::leave(Now now, std::string_view why) {
     effects_.hang_up = entry_;
+    effects_.left_because = why;
     effects_.send.clear();
     stage_ = Stage::apart;
     entry_ = {};
@@ -285,15 +292,19 @@ Nanoseconds ClientCore::patience(int election_timeouts) const {
     return std::min(election_timeouts * options_.election_timeout, ttl / 3);
 }
 
-// It is silent, does not know a leader, or does not get through to one. Another member may.
-bool ClientCore::must_leave(Now now) const {
-    if (stage_ == Stage::dialling) return false;
+// Another member may do better. Empty: it stays with this one.
+std::string_view ClientCore::why_leave(Now now) const {
+    if (stage_ == Stage::apart || stage_ == Stage::dialling) return {};
     const auto is_over = [&](Instant since, int times) {
         return since != Instant::never() && now.steady >= since + patience(times);
     };
-    if (stage_ == Stage::attaching && is_over(attaching_since_, 3)) return true;
-    return is_over(unheard_since_, 2) || is_over(leaderless_since_, 2) ||
-           is_over(unanswered_since_, 4) || is_over(unread_since_, 4);
+    if (is_over(unheard_since_, 2)) return "it does not answer";
+    if (is_over(leaderless_since_, 2)) return "it knows no leader";
+    if (is_over(unanswered_since_, 4)) return "it does not get through to a leader";
+    if (is_over(unread_since_, 4)) return "it does not answer what is read";
+    if (stage_ == Stage::attaching && is_over(attaching_since_, 3))
+        return "it has not caught up with the other members";
+    return {};
 }
 
 // When it is to be asked for a sign of life: something is expected of it, and it is silent.

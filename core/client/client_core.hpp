@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -86,6 +87,7 @@ struct ClientEffects {
     EntryId send_to;
     std::vector<ClientMessage> send;  // in this order
     EntryId hang_up;                  // not set: none
+    std::string left_because;         // of hang_up, in words
     struct Dial {
         EntryId entry;
         std::size_t member = 0;  // its place in the list
@@ -152,9 +154,9 @@ private:
     [[nodiscard]] bool is_elsewhere() const;
     void begin_anew(Now now);
     void attach(Now now);
-    void leave(Now now);
+    void leave(Now now, std::string_view why);
     [[nodiscard]] Nanoseconds patience(int election_timeouts) const;
-    [[nodiscard]] bool must_leave(Now now) const;
+    [[nodiscard]] std::string_view why_leave(Now now) const;
     void ping_if_silent(Now now);
     void tell(ClientMessage message, Now now);
     [[nodiscard]] Instant entry_deadline() const;
@@ -179,7 +181,7 @@ private:
     LogIndex position_;
     std::string refused_;
 
-    // When a member is left: see must_leave().
+    // When a member is left: see why_leave().
     Instant heard_at_;
     Instant unheard_since_ = Instant::never();  // something was sent then, and nothing heard since
     Instant pinged_at_{std::numeric_limits<std::int64_t>::min()};

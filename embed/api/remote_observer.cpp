@@ -71,8 +71,7 @@ RemoteObserver::Problem RemoteObserver::follow(const std::string& address,
         auto& reply = std::get<transport::ObserveReply>(*answer);
         take(reply, sinks);
         if (stop.stop_requested()) return {};
-        if (is_left(reply.is_ready))
-            return named({make_error_code(Errc::not_ready), "it is not ready"});
+        if (is_left(reply)) return named({make_error_code(Errc::not_ready), "it is not ready"});
         request.continues = true;
     }
 }
@@ -85,12 +84,19 @@ void RemoteObserver::take(transport::ObserveReply& reply, const Sinks& sinks) {
 }
 
 // A member without a leader may have missed much. If none has one, the last one that was asked is
-// as good as the others.
-bool RemoteObserver::is_left(bool is_ready) {
-    if (is_ready) left_unready_ = 0;
-    if (is_ready || left_unready_ + 1 >= addresses_.size()) return false;
-    ++left_unready_;
-    return true;
+// as good as the others until it has told what it knows. After that each of them is asked again: it
+// may be this one that never gets ready, for example because it was removed.
+bool RemoteObserver::is_left(const transport::ObserveReply& reply) {
+    if (reply.is_ready) {
+        left_unready_ = 0;
+        return false;
+    }
+    if (left_unready_ + 1 < addresses_.size()) {
+        ++left_unready_;
+        return true;
+    }
+    if (reply.events.empty() && !reply.more) left_unready_ = 0;
+    return false;
 }
 
 }  // namespace mortise::detail

@@ -40,7 +40,7 @@ private:
     [[nodiscard]] Problem follow(const std::string& address, const core::ObservedNames& names,
                                  const Sinks& sinks, const std::stop_token& stop);
     void take(transport::ObserveReply& reply, const Sinks& sinks);
-    [[nodiscard]] bool is_left(bool is_ready);
+    [[nodiscard]] bool is_left(const transport::ObserveReply& reply);
 
     std::vector<std::string> addresses_;
     core::Nanoseconds patience_;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "core/raft/configuration.hpp"
 #include "embed/config/config_keys.hpp"
 #include "embed/config/host_port.hpp"
 #include <mortise/errc.hpp>
@@ -110,10 +111,16 @@ private:
                 refuse(key + ".address", in_quotes(address) + " is the address of two peers");
             }
         }
-        if (config_.peers.size() > voters_max) {
-            refuse("peer", "at most " + std::to_string(voters_max) + " voters, not " +
-                               std::to_string(config_.peers.size()));
-        }
+        check_peer_count();
+    }
+
+    // The peers of a client or a learner need not be voters.
+    void check_peer_count() const {
+        const bool is_voter = config_.role == Role::voter;
+        const auto most = is_voter ? voters_max : core::members_max;
+        if (config_.peers.size() <= most) return;
+        refuse("peer", "at most " + std::to_string(most) + (is_voter ? " voters" : " members") +
+                           ", not " + std::to_string(config_.peers.size()));
     }
 
     void check_own_peer() const {

@@ -173,6 +173,10 @@ private:
     std::optional<console::ConnectionThreads> connections_;  // last: they use all of the others
 };
 
+void Console::check(const ConsoleOptions& options) {
+    (void)checked_address(options);
+}
+
 Console::Console(Node& node, ConsoleOptions options)
     : impl_{std::make_unique<Impl>(node, std::move(options))} {}
 

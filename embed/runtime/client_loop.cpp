@@ -5,6 +5,7 @@
 
 #include <asio/post.hpp>
 
+#include "embed/runtime/dial_patience.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/version.hpp"
@@ -15,7 +16,6 @@ namespace mortise::detail {
 namespace {
 
 constexpr std::size_t client_calls_per_step_max = 64;  // as in a member
-constexpr core::Nanoseconds connect_patience_min = std::chrono::seconds{1};
 
 // Whether a member can be reached is in the status, so only errors are for everybody.
 transport::Log log_to(NodeLog& log) {
@@ -121,7 +121,7 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
             line_->send(message);
     }
     if (effects.hang_up.is_set() && effects.hang_up == entry_) {
-        if (!core_.refused().empty()) whys_[member_] = core_.refused();
+        note_why(effects.left_because);
         hang_up();
     }
     if (effects.dial) dial(*effects.dial);
@@ -141,7 +141,7 @@ void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
     hang_up();
     entry_ = dial.entry;
     member_ = dial.member;
-    const auto patience = std::max(connect_patience_min, 2 * options_.election_timeout);
+    const auto patience = dial_patience(options_, core_.agent().has_valid_lease(read_clocks()));
     const auto entry = dial.entry;
     EntryLine::Events events{[this, entry](const core::Hello& member) { line_up(entry, member); },
                              [this, entry](const std::string& why) { line_down(entry, why); },
@@ -173,10 +173,14 @@ void ClientLoop::line_up(core::EntryId entry, const core::Hello& member) {
 
 void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
     if (entry != entry_) return;
-    if (!why.empty()) whys_[member_] = why;
-    parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
+    note_why(why);
     hang_up();
     step(core::EntryDown{entry});
+}
+
+void ClientLoop::note_why(const std::string& why) {
+    if (!why.empty()) whys_[member_] = why;
+    parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
 }
 
 void ClientLoop::hang_up() {

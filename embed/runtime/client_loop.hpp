@@ -41,6 +41,7 @@ private:
     void dial(const core::ClientEffects::Dial& dial);
     void line_up(core::EntryId entry, const core::Hello& member);
     void line_down(core::EntryId entry, const std::string& why);
+    void note_why(const std::string& why);  // the member is not used any more
     void hang_up();
     void watch_ready();
     void say_other_cluster(core::ClusterId former);

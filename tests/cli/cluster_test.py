@@ -3,7 +3,10 @@
 import json
 import signal
 import unittest
+from pathlib import Path
+from unittest import mock
 
+import program
 from program import FAILED, HOLDER, OK, UNAVAILABLE, Cluster, free_ports, run, start, wait_until
 
 
@@ -222,6 +225,44 @@ class Ending(unittest.TestCase):
             self.assertIn("ready", again.stdout.readline())
             again.terminate()
             self.assertEqual(again.wait(60), OK)
+
+
+class TlsOfAConfiguration(unittest.TestCase):
+    def setUp(self):
+        for patch in (mock.patch.object(program, "WITH_TLS", True),
+                      mock.patch.dict(program.CREDENTIALS)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.cluster = Cluster()
+        self.cluster.__enter__()
+        self.addCleanup(self.cluster.__exit__)
+        self.cluster.wait_ready()
+
+    def members(self, *words):
+        result = run("members", "--json", *words)
+        self.assertEqual(result.returncode, OK, result.stderr)
+        return json.loads(result.stdout)
+
+    def config(self, member):
+        """Of a user, who knows this member only."""
+        directory = Path(self.cluster.directory.name)
+        path = directory / "user.toml"
+        path.write_text(f'''role = "client"
+peer = [{{ id = {member["id"]}, address = "{member["address"]}" }}]
+[tls]
+certificate = "{directory}/user-tester.pem"
+key = "{directory}/user-tester.key"
+ca = "{directory}/ca.pem"
+''', encoding="utf-8")
+        return path
+
+    def test_it_also_serves_to_ask_the_leader(self):
+        follower = [each for each in self.members(*self.cluster.peers()) if not each["leads"]][0]
+        config = self.config(follower)
+        program.CREDENTIALS.clear()
+        for member in self.members("--config", config):
+            self.assertIsNotNone(member["matching"])
+            self.assertIsNotNone(member["lag"])
 
 
 if __name__ == "__main__":

@@ -125,8 +125,8 @@ class AMemberThatComesBackUnderAnotherPort(Mistaken):
 
     def test_it_is_in_again_once_the_others_were_told(self):
         moved = self.move(3, self.address)
-        self.assertEqual((moved.returncode, moved.stdout), (OK, "node 3 is reached there\n"),
-                         moved.stderr)
+        self.assertEqual((moved.returncode, moved.stdout),
+                         (OK, "node 3 has this address now\n"), moved.stderr)
         wait_until(lambda: self.are_ready(3, ports=self.ports))
         # The files of the other members still have the former port.
         self.stop(*self.cluster.processes[:2])

@@ -75,6 +75,10 @@ class Run(unittest.TestCase):
         self.assertEqual((name, token), (NAME, self.lock()["holders"][0]["token"]))
         self.assertEqual(process.wait(60), OK)
 
+    def test_a_member_may_be_named_twice(self):
+        result = self.run_command(["echo", "runs"], *self.cluster.peers())
+        self.assertEqual((result.returncode, result.stdout), (OK, "runs\n"), result.stderr)
+
     def test_who_has_the_lock_is_told(self):
         holder = self.start(shell("echo runs; sleep 1000"), "--label", "the job")
         holder.stdout.readline()
@@ -250,6 +254,13 @@ class Run(unittest.TestCase):
                 (["--", "make"], "--lock is required"),
                 (["--lock", "", "--", "make"], "a name has 1 to 512 bytes"),
                 (["--lock", NAME, "--wait", "10", "--", "make"], '--wait: "10" is not a duration'),
+                *((["--lock", NAME, option, "", "--", "make"],
+                   f'{option}: "" is not a duration: write 5s or 250ms')
+                  for option in ("--wait", "--max-hold", "--min-hold", "--grace", "--ttl",
+                                 "--timeout")),
+                (["--lock", NAME, "--timeout", "0s", "--", "make"],
+                 '--timeout: "0s" is no time at all'),
+                (["--lock", NAME, "--ttl", "0s", "--", "make"], '--ttl: "0s" is no time at all'),
                 (["--lock", NAME, "--grace", "5s", "--", "make"],
                  "--grace: 5s is not less than half of the session TTL, which is 10s"),
                 (["--lock", NAME, "--max-hold", "2s", "--grace", "2s", "--", "make"],

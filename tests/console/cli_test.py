@@ -104,6 +104,8 @@ class Console(unittest.TestCase):
                     self.assertEqual(result.returncode, code, result.stderr)
                     self.assertIn(text, result.stderr)
                     self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                    opened = (self.config.parent / "node-1").exists()
+                    self.assertEqual(opened, code == TAKEN, "no node before that")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Client nodes: they use a cluster by way of any member, and lose nothing when that member is gone
 // (S49).
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -149,6 +150,24 @@ TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberFallsSilent) {
     set_link(former, testing::LinkMode::drop);
     std::this_thread::sleep_for(5s);
     EXPECT_NE(client.member, former);
+    EXPECT_TRUE(hold.valid());
+    EXPECT_FALSE(hold.lost().stop_requested());
+}
+
+// The second one accepts the connection, and says nothing. With these times the lease is over when
+// a client waits as long for it as for a member without a lease.
+TEST_F(ClientNode, KeepsItsHoldsWhenTwoMembersFallSilent) {
+    auto slow = config();
+    slow.timing.session_ttl = 6s;
+    slow.timing.election_timeout = 1s;
+    Client client{slow};
+    auto hold = client.node.acquire("a");
+    const auto former = client.member.load();
+    const NodeId next = former % 3 + 1;
+    set_link(former, testing::LinkMode::drop);
+    set_link(next, testing::LinkMode::drop);
+    std::this_thread::sleep_for(8s);
+    EXPECT_EQ(client.member, next % 3 + 1);
     EXPECT_TRUE(hold.valid());
     EXPECT_FALSE(hold.lost().stop_requested());
 }
@@ -315,6 +334,19 @@ TEST_F(ClientNode, WithoutMembersItSaysWhy) {
     std::error_code ec;
     (void)node.inspect("a", ec);
     EXPECT_EQ(ec, Errc::no_quorum);
+}
+
+TEST_F(ClientNode, WithoutALeaderItSaysSoOfEachMember) {
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+        cluster.isolate(i);
+    const auto lonely = config();
+    Node node{lonely};
+    EXPECT_TRUE(wait_until([&] {
+        const auto why = node.status().why_not_ready;
+        return std::ranges::all_of(lonely.peers, [&](const PeerConfig& peer) {
+            return why.find(peer.address + " (it knows no leader)") != std::string::npos;
+        });
+    })) << node.status().why_not_ready;
 }
 
 TEST_F(ClientNode, UsesNoClusterWithAnotherName) {

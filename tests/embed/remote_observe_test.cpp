@@ -193,10 +193,10 @@ TEST_F(RemoteObserving, ListsSessionsWithWhatTheyHaveAndWaitFor) {
 
 class RemoteObservingACluster : public ::testing::Test {
 protected:
-    [[nodiscard]] Remote remote() {
+    [[nodiscard]] Remote remote(const std::vector<std::size_t>& members = {0, 1, 2}) {
         std::vector<std::string> addresses;
-        for (std::size_t i = 0; i < cluster_.size(); ++i)
-            addresses.push_back(cluster_.node(i).status().address);
+        for (const auto member : members)
+            addresses.push_back(cluster_.node(member).status().address);
         const auto tls = cluster_.issue_user("observer", {AccessRole::observer});
         return tls.is_set() ? Remote{addresses, 3s, tls} : Remote{addresses, 3s};
     }
@@ -232,6 +232,25 @@ TEST_F(RemoteObservingACluster, LeavesAMemberThatIsCutOff) {
     take_and_release(1, "jobs/1");
     EXPECT_EQ(remote_words(watching.told().at_least(4)),
               "gap; state_complete; granted jobs/1; released jobs/1");
+}
+
+// One of the two is never ready again. It is the last one that answers while the majority is away.
+TEST_F(RemoteObservingACluster, ComesBackFromAMemberThatWasRemoved) {
+    cluster_.node(1).remove_member(1);
+    Watching watching{remote({0, 1}), "jobs/"};
+    ASSERT_EQ(remote_words(watching.told().when([](const std::vector<Event>& all) {
+                  return !all.empty() && all.back().kind == Kind::state_complete;
+              })),
+              "gap; state_complete");
+    take_and_release(1, "jobs/1");
+    ASSERT_EQ(watching.told().at_least(4).size(), 4U);
+    cluster_.isolate(1);
+    ASSERT_EQ(watching.moved().at_least(2).size(), 2U);
+    cluster_.heal();
+    take_and_release(1, "jobs/2");
+    EXPECT_EQ(remote_words(watching.told().at_least(6)),
+              "gap; state_complete; granted jobs/1; released jobs/1; granted jobs/2; "
+              "released jobs/2");
 }
 
 TEST_F(RemoteObservingACluster, ListsTheSessionsOfAllNodes) {

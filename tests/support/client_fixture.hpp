@@ -35,7 +35,10 @@ public:
         for (auto& message : effects.send)
             said.push_back(decode_client_message(encode(message)).value());
         deliver();
-        if (effects.hang_up.is_set()) hang_up();
+        if (effects.hang_up.is_set()) {
+            left_because.push_back(effects.left_because);
+            hang_up();
+        }
         if (effects.dial) dial(*effects.dial);
     }
     void call(Call one) {
@@ -106,6 +109,7 @@ public:
     std::vector<CallAnswer> answers;
     std::vector<Contended> contended;
     std::vector<InspectCall> reads;
+    std::vector<std::string> left_because;
     std::vector<ClientMessage> said;  // not delivered yet
     Access access = Access::all();    // of its certificate, as members see it
 

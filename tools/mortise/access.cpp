@@ -87,6 +87,16 @@ std::vector<std::string> addresses_of(const Access& access) {
     return addresses;
 }
 
+// A configuration names each address once; who types them may repeat one.
+std::vector<PeerConfig> peers_at(const std::vector<std::string>& addresses) {
+    std::vector<PeerConfig> peers;
+    for (const auto& address : addresses) {
+        if (std::ranges::find(peers, address, &PeerConfig::address) == peers.end())
+            peers.push_back({peers.size() + 1, address});
+    }
+    return peers;
+}
+
 // A member of an earlier version does not tell the name.
 std::string or_default(const std::string& cluster) {
     return cluster.empty() ? Config{}.cluster : cluster;
@@ -106,10 +116,8 @@ MemberReport report_of(const std::string& address, const TlsConfig& tls) {
                                        (lacks_unit ? text + "s" : "5s or 250ms")};
 }
 
-Duration timeout_of(const std::string& text) {
-    const auto timeout = duration_of("--timeout", text);
-    if (timeout > Duration::zero()) return timeout;
-    fail_duration("--timeout", text, "no time at all");
+Duration timeout_of(const Access& access) {
+    return positive_duration_of("--timeout", access.timeout);
 }
 
 }  // namespace
@@ -120,10 +128,16 @@ Duration duration_of(const char* option, const std::string& text) {
     return *duration;
 }
 
+Duration positive_duration_of(const char* option, const std::string& text) {
+    const auto duration = duration_of(option, text);
+    if (duration > Duration::zero()) return duration;
+    fail_duration(option, text, "no time at all");
+}
+
 Remote remote_of(const Access& access) {
     const auto tls = tls_of(access);
-    if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access.timeout)};
-    return Remote{addresses_of(access), timeout_of(access.timeout), tls};
+    if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access)};
+    return Remote{addresses_of(access), timeout_of(access), tls};
 }
 
 Config client_config_of(const Access& access, const std::string& ttl) {
@@ -138,9 +152,8 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     config.role = Role::client;
     config.tls = tls_of(access);
     if (!access.config) config.cluster = cluster_of(config.tls);
-    for (auto& address : addresses_of(access))
-        config.peers.push_back({config.peers.size() + 1, std::move(address)});
-    if (!ttl.empty()) set_ttl(config.timing, duration_of("--ttl", ttl));
+    config.peers = peers_at(addresses_of(access));
+    if (!ttl.empty()) set_ttl(config.timing, positive_duration_of("--ttl", ttl));
     return config;
 }
 

@@ -26,6 +26,8 @@ namespace mortise::cli {
                                              const std::stop_token& cancel);
 // Throws Failure, which names the option, if that is not a duration.
 [[nodiscard]] Duration duration_of(const char* option, const std::string& text);
+// The same for one that must be longer than zero.
+[[nodiscard]] Duration positive_duration_of(const char* option, const std::string& text);
 [[noreturn]] void nobody_answered(std::string_view reason);
 [[nodiscard]] std::string reason_of(const MemberReport& report);
 

@@ -38,6 +38,15 @@ CLI::Validator whole_number(std::uint64_t max) {
     return {[problem](std::string& text) { return problem(text); }, ""};
 }
 
+// An empty time is mostly that of a variable which a script did not set. In a command it would mean
+// that the option was left out.
+CLI::Validator not_empty() {
+    return {[](const std::string& text) -> std::string {
+                return text.empty() ? "\"\" is not a duration: write 5s or 250ms" : "";
+            },
+            ""};
+}
+
 class CommandLine {
 public:
     CommandLine() {
@@ -237,23 +246,26 @@ private:
         sub->add_flag("--local", sessions_.local, "The member's own state, which may be old");
         add_access(*sub, sessions_.access);
     }
+    static void add_time(CLI::App& sub, const char* name, std::string& time, const char* does) {
+        sub.add_option(name, time, does)->check(not_empty());
+    }
     void add_run() {
         auto* sub = add("run", "Run a command while a lock is held", run_);
         sub->add_option("--lock", run_.lock, "The name of the lock")->required();
         sub->add_flag("--shared", run_.shared, "Others may hold it in shared mode as well");
-        sub->add_option("--wait", run_.wait,
-                        "How long to wait for the lock, 0s for one attempt (default: no limit)");
-        sub->add_option("--max-hold", run_.max_hold,
-                        "End the command after this time (default: no limit)");
-        sub->add_option("--min-hold", run_.min_hold,
-                        "Keep the name closed for this time from the grant, even if the command "
-                        "ends earlier");
-        sub->add_option("--grace", run_.grace,
-                        "How long before the end of the lease the command receives SIGTERM, less "
-                        "than half of --ttl (default: a quarter of --ttl)");
-        sub->add_option("--ttl", run_.ttl,
-                        "After how long the lock is free if this machine dies (default: that of "
-                        "--config, or 10s)");
+        add_time(*sub, "--wait", run_.wait,
+                 "How long to wait for the lock, 0s for one attempt (default: no limit)");
+        add_time(*sub, "--max-hold", run_.max_hold,
+                 "End the command after this time (default: no limit)");
+        add_time(*sub, "--min-hold", run_.min_hold,
+                 "Keep the name closed for this time from the grant, even if the command "
+                 "ends earlier");
+        add_time(*sub, "--grace", run_.grace,
+                 "How long before the end of the lease the command receives SIGTERM, less "
+                 "than half of --ttl (default: a quarter of --ttl)");
+        add_time(*sub, "--ttl", run_.ttl,
+                 "After how long the lock is free if this machine dies (default: that of "
+                 "--config, or 10s)");
         sub->add_option("--label", run_.label,
                         "Shown to others (default: the host, the process and the command)");
         sub->add_option("CMD", run_.misplaced, "The command and its arguments");

@@ -44,8 +44,7 @@ Status best_status(const Access& access) {
     const auto* leader = find_leader(*status);
     if (leader == nullptr) return *status;
     Access to_leader = access;
-    to_leader.peers = {leader->address};
-    to_leader.config.reset();
+    to_leader.peers = {leader->address};  // before those of the configuration
     const auto better = first_answer(remote_of(to_leader).status());
     return better && leads(*better) ? *better : *status;
 }
@@ -98,7 +97,7 @@ std::string_view done(ChangeCommand::What what) {
         case ChangeCommand::What::add: return "is a member";
         case ChangeCommand::What::promote: return "votes";
         case ChangeCommand::What::remove: return "is not a member";
-        case ChangeCommand::What::move: return "is reached there";
+        case ChangeCommand::What::move: return "has this address now";
         case ChangeCommand::What::lead: break;
     }
     return "leads";

@@ -162,19 +162,20 @@ void warn_about_a_client(const Config& config) {
             "mortise run executes a command with a lock");
 }
 
-// It is refused before anything of the node is opened.
-void refuse_missing_console(const NodeCommand& command) {
+// Mistakes are refused before anything of the node is opened: it might form a cluster.
+void refuse_wrong_console(const NodeCommand& command) {
     if (command.console && !has_console())
         throw Failure{
             ExitCode::usage,
             "--console: this program was built without the console, as the static one is; "
             "the program of the Debian package has it"};
+    check_console(command);
 }
 
 }  // namespace
 
 ExitCode run(const NodeCommand& command) {
-    refuse_missing_console(command);
+    refuse_wrong_console(command);
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     const Files files{command.config};
     NodeSignals signals;

@@ -13,6 +13,9 @@ namespace mortise::cli {
 // Whether this program has the console.
 [[nodiscard]] bool has_console();
 
+// Throws what open_console() throws for an address that is not valid, before there is a node.
+void check_console(const NodeCommand& command);
+
 // Closes the console when the last copy ends.
 using OpenConsole = std::shared_ptr<void>;
 

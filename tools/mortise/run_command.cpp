@@ -92,6 +92,7 @@ void wait_ready(Node& node, Clock::time_point until, const std::stop_token& canc
 
 ExitCode run(const RunCommand& command) {
     check(command);
+    const auto timeout = positive_duration_of("--timeout", command.access.timeout);
     auto lock = lock_of(command);
     auto config = client_config_of(command.access, command.ttl);
     const auto grace = grace_of(command, config.timing.session_ttl, lock.max_hold);
@@ -100,7 +101,7 @@ ExitCode run(const RunCommand& command) {
     config.timing.call_timeout = std::min(config.timing.call_timeout, call_timeout_max);
     // The lock is released before that. A session without locks may as well expire.
     config.timing.close_timeout = std::chrono::milliseconds{200};
-    const auto until = Clock::now() + duration_of("--timeout", command.access.timeout);
+    const auto until = Clock::now() + timeout;
     SupervisedRun supervised;  // before the node has threads
     std::optional<Node> node;
     const auto acquire = [&](const std::stop_token& cancel) {

@@ -3,11 +3,11 @@
 #include <csignal>
 #include <ctime>
 #include <iostream>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include <poll.h>
 #include <pthread.h>
@@ -78,17 +78,20 @@ private:
     std::jthread thread_;
 };
 
-// Says on stderr where the events come from now; each problem once until it changes.
+// Says on stderr why the events do not come from a member any more; each problem once until there
+// are events, also while several members have one in turn.
 class Moves {
 public:
     void tell(std::string_view problem) {
-        if (std::exchange(told_, problem) == problem) return;
-        say(escaped(problem) + "; trying the next member");
+        if (told_.size() >= problems_max) told_.clear();
+        if (told_.emplace(problem).second) say(escaped(problem) + "; trying the next member");
     }
     void has_news() { told_.clear(); }
 
 private:
-    std::string told_;
+    static constexpr std::size_t problems_max = 100;
+
+    std::set<std::string> told_;
 };
 
 ObserveOptions options_of(const WatchCommand& command) {

@@ -7,6 +7,8 @@ bool has_console() {
     return false;
 }
 
+void check_console(const NodeCommand&) {}
+
 OpenConsole open_console(const NodeCommand&, const Config&, Node&) {
     return nullptr;
 }

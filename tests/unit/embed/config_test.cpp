@@ -172,15 +172,30 @@ TEST(Config, RefusesPeersThatDoNotFit) {
               "node_id: missing: say which of the peers this node is");
     EXPECT_EQ(complaint([](Config& c) { c.listen = ""; }),
               "listen: missing: with peers a node listens on an address of its own");
-    const auto with_peers = [](NodeId count) {
-        return [count](Config& c) {
-            for (NodeId id = 4; id <= count; ++id) {
+}
+
+TEST(Config, HasAtMostSevenVotersAndForOthersAsManyPeersAsThereAreMembers) {
+    const auto with_peers = [](NodeId count, auto change) {
+        return complaint([=](Config& c) {
+            for (NodeId id = 4; id <= count; ++id)
                 c.peers.push_back({id, "host-" + std::to_string(id) + ":1"});
-            }
-        };
+            change(c);
+        });
     };
-    EXPECT_EQ(complaint(with_peers(7)), "");
-    EXPECT_EQ(complaint(with_peers(8)), "peer: at most 7 voters, not 8");
+    const auto voter = [](Config&) {};
+    const auto learner = [](Config& c) { c.role = Role::learner; };
+    const auto client = [](Config& c) {
+        c.role = Role::client;
+        c.node_id = 0;
+        c.data_dir.clear();
+        c.listen.clear();
+    };
+    EXPECT_EQ(with_peers(7, voter), "");
+    EXPECT_EQ(with_peers(8, voter), "peer: at most 7 voters, not 8");
+    EXPECT_EQ(with_peers(64, learner), "");
+    EXPECT_EQ(with_peers(65, learner), "peer: at most 64 members, not 65");
+    EXPECT_EQ(with_peers(64, client), "");
+    EXPECT_EQ(with_peers(65, client), "peer: at most 64 members, not 65");
 }
 
 TEST(Config, ForALearnerListsThePresentMembers) {

@@ -43,6 +43,10 @@ struct ConsoleOptions {
 // console of the parent does nothing.
 class Console {
 public:
+    // Throws what the constructor throws for an address that is malformed or not allowed, so that
+    // a program can refuse it before it opens a node.
+    static void check(const ConsoleOptions& options);
+
     // Listens and starts. Throws std::system_error with one line: invalid_argument for a malformed
     // address, or for one that is not loopback without allow_remote; otherwise the system's code,
     // for example for a port in use.

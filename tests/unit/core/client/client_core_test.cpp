@@ -118,6 +118,7 @@ TEST_F(ClientCoreTest, ASilentMemberIsLeftSoonWhileACallWaits) {
     client.silence(silent);
     client.run_for(7 * election_timeout / 2);
     EXPECT_NE(client.member(), silent);
+    EXPECT_THAT(client.left_because, ElementsAre("it does not answer"));
 }
 
 TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {
@@ -129,6 +130,7 @@ TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {
     cluster.disconnect(alone, third());
     client.run_for(8s);
     EXPECT_NE(client.member(), alone);
+    EXPECT_THAT(client.left_because, ElementsAre("it knows no leader"));
     EXPECT_TRUE(client.core().is_served());
     EXPECT_THAT(client.lost, IsEmpty());
 }
@@ -207,6 +209,8 @@ TEST_F(ClientCoreTest, AMemberThatIsBehindReportsNothingUntilItHasCaughtUp) {
     EXPECT_EQ(client.member(), behind);
     EXPECT_FALSE(client.core().is_served());
     EXPECT_THAT(client.lost, IsEmpty());
+    client.run_for(4s);
+    EXPECT_EQ(client.left_because.back(), "it has not caught up with the other members");
     cluster.connect(behind, leader());
     cluster.connect(behind, follower());
     client.run_for(3s);
