@@ -65,9 +65,11 @@ private:
 
     // network_changes.cpp
     void change_peers(const std::vector<PeerAddress>& peers);
+    void change_peer(PeerAddress& known, const PeerAddress& peer);
     void change_addresses(const PeerAddress& peer);
     void add_peer(const PeerAddress& peer);
     void drop_peer(core::NodeId peer);
+    void drop_clients_of(core::NodeId peer);
 
     // network_handshakes.cpp
     void begin_handshakes();
@@ -92,6 +94,7 @@ private:
 
     // network_peers.cpp: inbound connections
     Admittance admit(InboundConnection& inbound, const std::optional<Greeting>& caller) override;
+    [[nodiscard]] std::vector<core::NodeId> members() const;
     Admittance admit_peer(InboundConnection& inbound, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);
     void report_refused(InboundConnection& inbound, const core::Hello& caller, Refusal refusal);

@@ -189,6 +189,10 @@ class PeerNetworkTlsClientTest : public PeerNetworkTlsTest {
 protected:
     // The result of connecting to node 1 with these credentials.
     core::Result<core::Hello> connect(const Credentials& credentials) {
+        const auto server = serve();
+        return result_of_connecting(credentials);
+    }
+    std::unique_ptr<Node> serve() {
         auto server = std::make_unique<Node>(
             io_, 1, addresses_,
             [&](NetworkOptions& options, core::Hello&) {
@@ -197,6 +201,9 @@ protected:
             },
             &service_);
         EXPECT_TRUE(server->start());
+        return server;
+    }
+    core::Result<core::Hello> result_of_connecting(const Credentials& credentials) {
         std::optional<core::Result<core::Hello>> answer;
         MemberClient client{io_, {}, credentials};
         client.connect(addresses_[0], 10s,
@@ -234,6 +241,31 @@ TEST_F(PeerNetworkTlsClientTest, WithTheServersAuthorityButAStrangersCertificate
 TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMember) {
     EXPECT_TRUE(connect(authority_.node(2)));
     EXPECT_FALSE(connect(authority_.node(7)));
+}
+
+// A former member may be called for a while, and so may a stranger that said where it is.
+TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfAPeerThatIsNoMemberIsRefused) {
+    auto server = serve();
+    const auto hers = authority_.node(2);
+    MemberClient open{io_, {}, hers};
+    std::optional<core::Result<core::Hello>> up;
+    open.connect(addresses_[0], 10s, [&](core::Result<core::Hello> result) { up = result; });
+    ASSERT_TRUE(run_until(io_, [&] { return up.has_value(); }));
+    ASSERT_TRUE(*up);
+    const auto is_served = [&] {
+        std::optional<bool> served;
+        open.status([&](const core::Result<MemberStatus>& status) { served = status.has_value(); });
+        return run_until(io_, [&] { return served.has_value(); }) && *served;
+    };
+    EXPECT_TRUE(is_served());
+
+    server->network->set_peers(
+        {{.id = core::NodeId{2}, .address = addresses_[1], .is_member = false}});
+    EXPECT_TRUE(run_until(io_, [&] { return !is_served(); }));
+    const auto refused = result_of_connecting(hers);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, make_error_code(Refusal::unknown_node));
+    EXPECT_TRUE(result_of_connecting(authority_.node(1)));  // its own
 }
 
 TEST_F(PeerNetworkTlsClientTest, FromAnotherClusterIsRefused) {
