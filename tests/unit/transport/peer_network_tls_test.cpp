@@ -1,4 +1,5 @@
 // Which connections are accepted with TLS.
+#include <deque>
 #include <filesystem>
 #include <fstream>
 
@@ -170,6 +171,27 @@ TEST_F(PeerNetworkTlsTest, ACrowdThatOnlyBeginsHandshakesDoesNotKeepAPeerOut) {
     auto second = node(2, authority_.node(2));
     EXPECT_TRUE(run_until(io_, [&] { return first->is_up(2) && second->is_up(1); })) << log_;
     EXPECT_GT(first->network->counters().strangers_refused, 0U);
+}
+
+// Each of its connections is newer than that of the peer, and takes a handshake.
+TEST_F(PeerNetworkTlsTest, AFloodFromOneAddressDoesNotTakeTheTurnsOfAPeer) {
+    auto first =
+        std::make_unique<Node>(io_, 1, addresses_, [&](NetworkOptions& options, core::Hello&) {
+            options.cluster = "orders";
+            options.credentials = authority_.node(1);
+            options.limits.handshakes_per_second = 5;
+        });
+    ASSERT_TRUE(first->start());
+    std::deque<std::unique_ptr<Stranger>> crowd;
+    std::unique_ptr<Node> second;
+    const auto end = std::chrono::steady_clock::now() + 8s;
+    while (!first->is_up(2) && std::chrono::steady_clock::now() < end) {
+        crowd.push_back(std::make_unique<Stranger>(io_, addresses_[0], "127.0.0.9"));
+        if (crowd.size() > 500) crowd.pop_front();
+        if (crowd.size() == 100 && !second) second = node(2, authority_.node(2));
+        run_for(io_, 2ms);
+    }
+    EXPECT_TRUE(first->is_up(2)) << log_;
 }
 
 TEST_F(PeerNetworkTlsTest, ASilentHandshakeIsClosedInTime) {
