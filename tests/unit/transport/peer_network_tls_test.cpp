@@ -290,6 +290,33 @@ TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfAPeerThatIsNoMemberIsRefuse
     EXPECT_TRUE(result_of_connecting(authority_.node(1)));  // its own
 }
 
+TEST_F(PeerNetworkTlsClientTest, SaysIfItDoesNotTrustTheMemberAnyMore) {
+    Authority next{"orders"};
+    const auto server = serve();
+    const auto alice = [&](const Authority::Believed& believed) {
+        return authority_.user("alice", core::AccessRole::observer, believed);
+    };
+    std::optional<core::Result<core::Hello>> up;
+    const auto keep = [&](core::Result<core::Hello> result) { up = std::move(result); };
+    MemberClient client{io_, {}, alice({&authority_, &next})};
+    client.connect(addresses_[0], 10s, keep);
+    ASSERT_TRUE(run_until(io_, [&] { return up.has_value(); }));
+    ASSERT_TRUE(*up);
+    EXPECT_TRUE(client.set_credentials(alice({&authority_})));
+    const auto trusted = client.set_credentials(next.user("alice", core::AccessRole::observer));
+    ASSERT_FALSE(trusted);
+    EXPECT_NE(trusted.error().what.find("not signed by an authority"), std::string::npos);
+
+    up.reset();  // they change during the handshake
+    MemberClient late{io_, {}, alice({&authority_, &next})};
+    late.connect(addresses_[0], 10s, keep);
+    const auto accepted = server->network->counters().accepted;
+    ASSERT_TRUE(run_until(io_, [&] { return server->network->counters().accepted > accepted; }));
+    EXPECT_TRUE(late.set_credentials(next.user("alice", core::AccessRole::observer)));
+    ASSERT_TRUE(run_until(io_, [&] { return up.has_value(); }));
+    EXPECT_FALSE(*up);
+}
+
 TEST_F(PeerNetworkTlsClientTest, FromAnotherClusterIsRefused) {
     Authority billing{"billing"};
     const auto client = billing.user("bob", core::AccessRole::admin, {&authority_, &billing});
