@@ -8,6 +8,7 @@
 
 #include "embed/config/config_check.hpp"
 #include "embed/config/config_keys.hpp"
+#include "embed/config/deep_keys.hpp"
 #include "embed/config/nearest_word.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
@@ -218,6 +219,11 @@ std::string hint_for(std::string_view description) {
 }
 
 toml::table parse(std::string_view text, const std::string& file) {
+    if (const auto line = detail::line_of_deep_key(text)) {
+        throw ConfigError{Errc::invalid_argument,
+                          {.file = file, .line = *line},
+                          "a key has more than " + std::to_string(detail::key_dots_max) + " dots"};
+    }
     try {
         return toml::parse(text);
     } catch (const toml::parse_error& error) {
