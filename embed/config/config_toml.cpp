@@ -213,6 +213,8 @@ private:
 std::string hint_for(std::string_view description) {
     if (description.find("could not determine value type") != description.npos)
         return "; text stands in quotes: \"data-1\"";
+    if (description.find("redefine") != description.npos)
+        return "; write it once, with all that belongs to it";
     if (description.find("table header") != description.npos)
         return "; the name of a table is written as [tls]";
     return {};

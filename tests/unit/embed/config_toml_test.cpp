@@ -254,6 +254,9 @@ TEST(ConfigToml, SaysHowTextAndTablesAreWritten) {
                 HasSubstr("could not determine value type; text stands in quotes: \"data-1\""));
     EXPECT_THAT(complaint("[tls\n"), HasSubstr("; the name of a table is written as [tls]"));
     EXPECT_THAT(complaint("[tls"), HasSubstr("; the name of a table is written as [tls]"));
+    for (const char* twice : {"[timing]\n[log]\n[timing]\n", "timing.heartbeat = '1s'\n[timing]\n",
+                              "cluster = 'a'\ncluster = 'b'\n"})
+        EXPECT_THAT(complaint(twice), HasSubstr("; write it once, with all that belongs to it"));
 }
 
 std::string dotted(std::size_t parts, const std::string& part = "a") {
