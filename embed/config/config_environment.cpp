@@ -66,8 +66,17 @@ std::vector<std::string> known_variables() {
     return known;
 }
 
-// The variable that was meant by one of ours that no key has: one that is spelt like it, or of
-// which the name of the table is missing. Others have variables that begin like ours as well.
+// "TLS_CERT" of "TLS_CERTIFICATE": the last of its words is cut off. One word alone is too little.
+bool is_cut(std::string_view cut, std::string_view whole) {
+    constexpr std::size_t letters_min = 3;
+    const auto last_word = cut.rfind('_') + 1;
+    return last_word != 0 && cut.size() >= last_word + letters_min && whole.starts_with(cut) &&
+           whole.find('_', cut.size()) == std::string_view::npos;
+}
+
+// The variable that was meant by one of ours that no key has: one that is spelt like it, or is
+// longer at its end, or of which the name of the table is missing. Others have variables that begin
+// like ours as well.
 std::optional<std::string> meant_by(std::string_view name, const std::vector<std::string>& known) {
     if (name == "MORTISE_PEERS" || name == "MORTISE_PEER") return detail::variable_of("peer");
     const auto key = name.substr(variables_begin.size());
@@ -77,6 +86,9 @@ std::optional<std::string> meant_by(std::string_view name, const std::vector<std
         const auto of_table = keys.back().find('_');
         if (of_table != std::string::npos && keys.back().substr(of_table + 1) == key) return each;
     }
+    if (const auto whole = std::ranges::find_if(keys, [&](auto& one) { return is_cut(key, one); });
+        whole != keys.end())
+        return std::string{variables_begin} + *whole;
     const auto nearest = detail::nearest_word(key, keys);
     if (!nearest) return std::nullopt;
     return std::string{variables_begin} + *nearest;

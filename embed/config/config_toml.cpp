@@ -8,6 +8,7 @@
 
 #include "embed/config/config_check.hpp"
 #include "embed/config/config_keys.hpp"
+#include "embed/config/deep_keys.hpp"
 #include "embed/config/nearest_word.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
@@ -212,12 +213,19 @@ private:
 std::string hint_for(std::string_view description) {
     if (description.find("could not determine value type") != description.npos)
         return "; text stands in quotes: \"data-1\"";
+    if (description.find("redefine") != description.npos)
+        return "; write it once, with all that belongs to it";
     if (description.find("table header") != description.npos)
         return "; the name of a table is written as [tls]";
     return {};
 }
 
 toml::table parse(std::string_view text, const std::string& file) {
+    if (const auto line = detail::line_of_deep_key(text)) {
+        throw ConfigError{Errc::invalid_argument,
+                          {.file = file, .line = *line},
+                          "a key has more than " + std::to_string(detail::key_dots_max) + " dots"};
+    }
     try {
         return toml::parse(text);
     } catch (const toml::parse_error& error) {

@@ -42,8 +42,10 @@ transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t 
     options.cluster = config.cluster;
     options.credentials = parts.credentials;
     options.listens_beyond_loopback = config.tls.insecure;
+    // The first step says who of them is a member, before a caller is heard.
     for (const auto& peer : config.peers)
-        options.peers.push_back({core::NodeId{peer.id}, peer.address});
+        options.peers.push_back(
+            {.id = core::NodeId{peer.id}, .address = peer.address, .is_member = true});
     options.heartbeat = config.timing.heartbeat.to_nanoseconds();
     options.election_timeout = config.timing.election_timeout.to_nanoseconds();
     options.seed = seed;

@@ -173,6 +173,7 @@ private:
     [[nodiscard]] std::string why_not_ready_now() const;
     void report_overrun(Duration took);
     void connect_to_peers();
+    [[nodiscard]] bool is_member(core::NodeId id) const;
     [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
     // Whether only loopback addresses are dialled of those that an unknown caller names.
     [[nodiscard]] bool dials_loopback_only() const;

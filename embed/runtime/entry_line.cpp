@@ -73,6 +73,12 @@ void EntryLine::list(const transport::ListRequest& request,
     client_.list(request, std::move(done));
 }
 
+void EntryLine::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
+    if (closed_) return;
+    const auto believed = client_.set_credentials(std::move(credentials));
+    if (!believed) end(believed.error().what);
+}
+
 void EntryLine::end(const std::string& why) {
     if (closed_) return;
     close();

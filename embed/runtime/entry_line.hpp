@@ -35,6 +35,8 @@ public:
     // One page. Fails if the connection breaks.
     void list(const transport::ListRequest& request,
               transport::MemberClient::Done<transport::ListAnswer> done);
+    // Ends if the member is not trusted by the new ones.
+    void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials);
     void close();
 
 private:

@@ -91,7 +91,15 @@ void CoreLoop::connect_to_peers() {
         add(peer.id, peer.address, false);
     for (const auto& [id, address] : introduced_)
         add(id, address, dials_loopback_only());
+    for (auto& peer : addresses)
+        peer.is_member = is_member(peer.id);
     network_->set_peers(std::move(addresses));
+}
+
+// Before the cluster is formed, those in the file are the members to be.
+bool CoreLoop::is_member(core::NodeId id) const {
+    const auto& present = driver_->core().raft().configuration();
+    return present.is_formed() ? present.find(id) != nullptr : !introduced_.contains(id);
 }
 
 // The file may give a member another address than the one of the bootstrap; that is not a move.

@@ -274,6 +274,8 @@ subjectAltName = URI:mortise://orders/authority
         expect(["--user", "a", "--role", "voter"], "voter is a role of nodes; a user is client")
         expect(["--node", "1", "--may", "lock:a"],
                'there is no right "lock"; write acquire:PREFIX, break:PREFIX, observe:PREFIX or')
+        expect(["--node", "1", "--may", "acquire"],
+               "--may: write acquire:PREFIX; acquire: with no prefix means every name\n")
         expect(["--node", "1", "--may", "members:a"], "the right to change members has no prefix")
         expect(["--node", "1", "--may", "acquire:" + "a" * 513], "at most 512 bytes\n")
         expect(["--node", "1", *["--may", "acquire:a"] * 65], "at most 64 rules\n")

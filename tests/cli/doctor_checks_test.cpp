@@ -17,6 +17,7 @@ namespace mortise::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -131,6 +132,19 @@ TEST(DoctorMembers, TellsStrangersRemovedNodesAndLearnersApart) {
     learner.role = Role::learner;
     EXPECT_THAT(judged(report, learner),
                 ElementsAre(is(Severity::warning, "does not have node 1")));
+}
+
+TEST(DoctorMembers, DoNotWantAClientAmongThem) {
+    auto client = three_nodes();
+    client.role = Role::client;
+    client.node_id = 0;
+    client.data_dir.clear();
+    client.listen.clear();
+    client.timing.session_ttl = 30s;
+    EXPECT_THAT(judged(sound(2), client), ElementsAre(is(Severity::ok, "is ready")));
+    auto elsewhere = sound(2);
+    elsewhere.status.cluster = "payments";
+    EXPECT_THAT(judged(elsewhere, client), ElementsAre(is(Severity::error, "payments")));
 }
 
 TEST(DoctorMembers, KnowsADirectoryOfAnotherCluster) {
@@ -353,6 +367,10 @@ protected:
         options.certificate = file(name, ".pem");
         options.key = file(name, ".key");
         options.node = node;
+        if (node == 0) {
+            options.user = name;
+            options.roles = {AccessRole::client};
+        }
         issue_certificate(options);
     }
     [[nodiscard]] std::filesystem::path file(const std::string& name,
@@ -391,6 +409,22 @@ TEST_F(DoctorCertificates, NameAnotherNodeOrAnotherCluster) {
     issue("foreign", "payments", 1);
     use("foreign");
     EXPECT_THAT(found(), Contains(is(Severity::error, "is for the cluster payments")));
+}
+
+TEST_F(DoctorCertificates, OfAClientAreThoseOfAUserOrOfANode) {
+    config_.role = Role::client;
+    config_.node_id = 0;
+    EXPECT_THAT(found(), ElementsAre(is(Severity::ok, "node 1 of cluster orders"), _));
+    issue("bob", "ca", 0);
+    use("bob");
+    EXPECT_THAT(found(), ElementsAre(is(Severity::ok, "user bob of cluster orders"), _));
+    issue("foreign", "payments", 0);
+    use("foreign");
+    EXPECT_THAT(found(), Contains(is(Severity::error, "is for the cluster payments")));
+    config_.tls.certificate = file("ca", ".pem");
+    const auto wrong = found();
+    EXPECT_THAT(wrong, Contains(is(Severity::error, "not of a user")));
+    EXPECT_THAT(wrong.front().advice, HasSubstr("mortise cert issue --user NAME --role client"));
 }
 
 TEST_F(DoctorCertificates, AreOfAnotherAuthority) {

@@ -208,6 +208,24 @@ class ClusterTest(unittest.TestCase):
         self.assertTrue(found.has("ok", "is free", about="listen"))
         self.assertTrue(any(f["about"] == "disk" for f in found.findings))
 
+    def test_a_client_is_sound(self):
+        """It has no directory and no port, and is not to be added."""
+        lines = ['role = "client"']
+        for number, port in enumerate(self.cluster.ports[:2], 1):
+            lines += ["[[peer]]", f"id = {number}", f'address = "127.0.0.1:{port}"']
+        if WITH_TLS:
+            directory = self.place
+            run("cert", "issue", "--dir", directory, "--user", "bob", "--role", "client")
+            lines += ["[tls]", f'certificate = "{directory}/user-bob.pem"',
+                      f'key = "{directory}/user-bob.key"', f'ca = "{directory}/ca.pem"']
+        config = self.place / "client.toml"
+        config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        found = examine(config)
+        self.assertEqual((found.code, found.errors()), (OK, []))
+        self.assertTrue(found.has("ok", "is ready", about="node 1"), found.findings)
+        self.assertFalse(any(f["about"] in ("data_dir", "listen", "disk")
+                             for f in found.findings), found.findings)
+
     def test_what_the_members_report_is_compared(self):
         two_and_three = {"node_id = 3": "node_id = 2"}
         ports = self.cluster.ports

@@ -248,6 +248,11 @@ protected:
     [[nodiscard]] std::string address(std::size_t node) {
         return cluster_.node(node).status().address;
     }
+    // Why the node does not serve who has these files; empty if it does.
+    [[nodiscard]] std::string problem_at(std::size_t node, const TlsConfig& files) {
+        Remote remote{{address(node)}, patience, files};
+        return remote.status().front().problem;
+    }
 
     LocalCluster cluster_{3, testing::quick_timing(), Wire::tls};
 };
@@ -301,6 +306,28 @@ TEST_F(TlsCluster, ARemovedMemberIsRefused) {
     cluster_.restart(removed);  // its certificate is still valid
     EXPECT_TRUE(comes_true([&] { return node.metrics().connections_refused > before; }));
     EXPECT_EQ(node.status().members.size(), 2U);
+}
+
+// It does not know that it was removed, so it says where it is, and is called.
+TEST_F(TlsCluster, TheCertificateOfARemovedMemberServesNoClient) {
+    const auto leader = cluster_.leader().value_or(0);
+    const auto removed = (leader + 1) % 3;
+    const auto stem = "node-" + std::to_string(removed + 1);
+    const TlsConfig its{at(stem + ".pem"), at(stem + ".key"), at("ca.pem")};
+    EXPECT_EQ(problem_at(leader, its), "");
+    cluster_.kill(removed);
+    cluster_.node(leader).remove_member(removed + 1);
+    EXPECT_THAT(problem_at(leader, its), HasSubstr("not a member"));
+    const auto before = cluster_.node(leader).metrics().connections_refused;
+    cluster_.restart(removed);
+    EXPECT_TRUE(
+        comes_true([&] { return cluster_.node(leader).metrics().connections_refused > before; }));
+    std::this_thread::sleep_for(500ms);  // until it was called
+    for (std::size_t i = 0; i < cluster_.size(); ++i) {
+        if (i != removed) {
+            EXPECT_THAT(problem_at(i, its), HasSubstr("not a member"));
+        }
+    }
 }
 
 }  // namespace

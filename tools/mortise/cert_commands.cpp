@@ -97,6 +97,10 @@ AccessRule rule_of(const std::string& text) {
         wrong("--may: there is no right \"" + text.substr(0, colon) +
               "\"; write acquire:PREFIX, break:PREFIX, observe:PREFIX or members");
     }
+    // Without a prefix a rule allows every name, which should not be had by forgetting something.
+    if (colon == std::string::npos && *right != AccessRight::members) {
+        wrong("--may: write " + text + ":PREFIX; " + text + ": with no prefix means every name");
+    }
     return {*right, colon == std::string::npos ? "" : text.substr(colon + 1)};
 }
 

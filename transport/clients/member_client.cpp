@@ -12,6 +12,7 @@
 #include "transport/sockets/address.hpp"
 #include "transport/sockets/dial.hpp"
 #include "transport/tls/tls_credentials.hpp"
+#include "transport/tls/tls_peer.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
 
@@ -40,6 +41,7 @@ public:
           credentials_{std::move(credentials)} {}
 
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
+    core::Result<void> set_credentials(std::shared_ptr<const TlsCredentials> credentials);
     void close();
 
     // Sends a request to the member, now or when earlier ones were answered, and passes on what
@@ -78,6 +80,7 @@ private:
     std::string address_;
     std::shared_ptr<Dial> dial_;
     std::shared_ptr<Handshake> handshake_;
+    std::unique_ptr<PeerCertificate> certificate_;  // of the member, with TLS
     Done<core::Hello> connecting_;
     std::unique_ptr<RpcConnection> connection_;
     std::optional<wire::Member::Client> member_;
@@ -130,8 +133,19 @@ void MemberClient::Impl::secured(core::Result<Handshake::Secured> secured) {
         const bool is_expected =
             identity.node.is_set() && identity.cluster == credentials_->identity().cluster;
         if (!is_expected) return give_up(not_a_node(identity));
+        // The credentials may have changed since the handshake began.
+        if (auto believed = credentials_->verify(*secured->peer, true); !believed)
+            return give_up({believed.error().code, address_ + ": " + believed.error().what});
+        certificate_ = std::move(secured->peer);
         say_hello(secured->take_stream(loop_));
     });
+}
+
+core::Result<void> MemberClient::Impl::set_credentials(
+    std::shared_ptr<const TlsCredentials> credentials) {
+    credentials_ = std::move(credentials);
+    if (!certificate_) return {};
+    return credentials_->verify(*certificate_, true);
 }
 
 core::Error MemberClient::Impl::not_a_node(const core::Identity& identity) const {
@@ -371,6 +385,11 @@ void MemberClient::sessions(const SessionsRequest& request, Done<SessionsAnswer>
         return read_guarded([&] { return response.getAnswer(); });
     };
     impl_->call<SessionsAnswer>(std::move(done), make, take);
+}
+
+core::Result<void> MemberClient::set_credentials(
+    std::shared_ptr<const TlsCredentials> credentials) {
+    return impl_->set_credentials(std::move(credentials));
 }
 
 void MemberClient::close() {

@@ -48,6 +48,10 @@ public:
     void hear(Done<std::string> done);
     void observe(const ObserveRequest& request, Done<ObserveAnswer> done);
     void sessions(const SessionsRequest& request, Done<SessionsAnswer> done);
+    // The credentials of a client that began with some have changed. Says why the member that it is
+    // connected with is not trusted by the new ones; then the caller should close the client.
+    [[nodiscard]] core::Result<void> set_credentials(
+        std::shared_ptr<const TlsCredentials> credentials);
     // No callback comes any more. Final.
     void close();
 

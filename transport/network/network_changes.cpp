@@ -52,9 +52,7 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
     for (const auto& peer : peers) {
         if (stopped_) return;  // an event about a removed peer stopped it
         if (const auto known = find(known_, peer); known != known_.end()) {
-            if (*known == peer) continue;
-            *known = peer;
-            change_addresses(peer);
+            change_peer(*known, peer);
             continue;
         }
         const auto first_new = links_.size();
@@ -62,6 +60,13 @@ void PeerNetwork::Impl::change_peers(const std::vector<PeerAddress>& peers) {
         for (auto i = first_new; i < links_.size(); ++i)
             links_[i]->start();
     }
+}
+
+void PeerNetwork::Impl::change_peer(PeerAddress& known, const PeerAddress& peer) {
+    auto former = std::exchange(known, peer);
+    if (former.is_member && !peer.is_member) drop_clients_of(peer.id);
+    former.is_member = peer.is_member;
+    if (former != peer) change_addresses(peer);
 }
 
 // An existing connection leads to that node, whatever its address is now.
@@ -85,16 +90,8 @@ void PeerNetwork::Impl::add_peer(const PeerAddress& peer) {
 void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
     std::erase_if(known_, [&](const PeerAddress& each) { return each.id == peer; });
     const auto is_of_peer = [&](const auto& link) { return link->peer() == peer; };
-    // Operators may use the certificate of the node as well.
-    std::vector<std::shared_ptr<InboundConnection>> clients;
-    for (const auto& [inbound, owned] : inbound_) {
-        const auto* const identity = inbound->identity();
-        if (inbound->is_client() && identity != nullptr && identity->node == peer)
-            clients.push_back(owned);
-    }
+    drop_clients_of(peer);
     loop_.run([&] {
-        for (const auto& client : clients)
-            left(*client);
         apply(connections_.drop(peer));
         for (const auto& link : links_) {
             if (is_of_peer(link)) link->stop();
@@ -105,6 +102,20 @@ void PeerNetwork::Impl::drop_peer(core::NodeId peer) {
         if (is_of_peer(link)) add_counters(*link, counters_);
     }
     std::erase_if(links_, is_of_peer);
+}
+
+// Operators may use the certificate of a node as well.
+void PeerNetwork::Impl::drop_clients_of(core::NodeId peer) {
+    std::vector<std::shared_ptr<InboundConnection>> clients;
+    for (const auto& [inbound, owned] : inbound_) {
+        const auto* const identity = inbound->identity();
+        if (inbound->is_client() && identity != nullptr && identity->node == peer)
+            clients.push_back(owned);
+    }
+    loop_.run([&] {
+        for (const auto& client : clients)
+            left(*client);
+    });
 }
 
 }  // namespace mortise::transport

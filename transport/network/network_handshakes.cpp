@@ -1,4 +1,5 @@
 // TLS: the handshakes of inbound connections, and changes of credentials.
+#include <tuple>
 #include <utility>
 
 #include <asio/post.hpp>
@@ -9,19 +10,35 @@
 namespace mortise::transport {
 
 // A handshake costs a signature and the check of a chain. Many inbound handshakes must not keep the
-// thread from its work. The newest connection comes first: under load the oldest ones are closed,
-// so an honest new connection gets its turn before that.
+// thread from its work.
 void PeerNetwork::Impl::begin_handshakes() {
-    while (!unsecured_.empty()) {
-        const auto inbound = unsecured_.back().lock();
-        if (inbound && inbound->is_waiting()) {
-            if (!handshakes_.take(steady_now())) return;
-            inbound->secure(credentials_, [this, raw = inbound.get()](const core::Error& error) {
-                handshake_failed(*raw, error);
-            });
-        }
-        unsecured_.pop_back();
+    const auto now = steady_now();
+    while (handshakes_.has_one(now)) {
+        auto* const next = next_handshake();
+        if (next == nullptr) return;
+        std::ignore = handshakes_.take(now);
+        turns_.took(next->from());
+        next->secure(credentials_,
+                     [this, next](const core::Error& error) { handshake_failed(*next, error); });
     }
+}
+
+// The source whose last turn is the longest ago comes first, so one that floods does not keep the
+// others out. Of its connections the newest comes first: under load the oldest ones are closed, so
+// an honest new connection gets its turn before that.
+InboundConnection* PeerNetwork::Impl::next_handshake() const {
+    InboundConnection* next = nullptr;
+    std::size_t last = 0;
+    for (const auto& [inbound, owned] : inbound_) {
+        if (!inbound->is_waiting()) continue;
+        const auto its_last = turns_.last_of(inbound->from());
+        const bool is_earlier = next == nullptr || its_last < last ||
+                                (its_last == last && inbound->since() > next->since());
+        if (!is_earlier) continue;
+        next = inbound;
+        last = its_last;
+    }
+    return next;
 }
 
 void PeerNetwork::Impl::handshake_failed(InboundConnection& inbound, const core::Error& error) {

@@ -1,7 +1,6 @@
 // PeerNetwork, composed of its parts.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "transport/clients/client_service.hpp"
 #include "transport/clients/places.hpp"
+#include "transport/network/handshake_turns.hpp"
 #include "transport/network/inbound_connection.hpp"
 #include "transport/network/notice_limit.hpp"
 #include "transport/network/peer_network.hpp"
@@ -65,12 +65,15 @@ private:
 
     // network_changes.cpp
     void change_peers(const std::vector<PeerAddress>& peers);
+    void change_peer(PeerAddress& known, const PeerAddress& peer);
     void change_addresses(const PeerAddress& peer);
     void add_peer(const PeerAddress& peer);
     void drop_peer(core::NodeId peer);
+    void drop_clients_of(core::NodeId peer);
 
     // network_handshakes.cpp
     void begin_handshakes();
+    [[nodiscard]] InboundConnection* next_handshake() const;
     void handshake_failed(InboundConnection& inbound, const core::Error& error);
     void close_unbelieved();
 
@@ -92,6 +95,7 @@ private:
 
     // network_peers.cpp: inbound connections
     Admittance admit(InboundConnection& inbound, const std::optional<Greeting>& caller) override;
+    [[nodiscard]] std::vector<core::NodeId> members() const;
     Admittance admit_peer(InboundConnection& inbound, Lane lane, const Greeting& caller);
     Admittance refuse(Refusal refusal);
     void report_refused(InboundConnection& inbound, const core::Hello& caller, Refusal refusal);
@@ -128,9 +132,9 @@ private:
     std::vector<std::unique_ptr<PeerLink>> links_;
     std::uint64_t newest_link_ = 0;
     std::map<InboundConnection*, std::shared_ptr<InboundConnection>> inbound_;
-    std::size_t kept_bytes_ = 0;                              // for all of them
-    std::deque<std::weak_ptr<InboundConnection>> unsecured_;  // in the order of their arrival
+    std::size_t kept_bytes_ = 0;  // for all of them
     Rate handshakes_;
+    HandshakeTurns turns_;
     Places lists_{lists_max};  // for all clients
     NoticeLimit notices_;
 

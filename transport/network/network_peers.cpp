@@ -73,6 +73,15 @@ Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
     return {refusal, {}, std::nullopt, std::nullopt};
 }
 
+// Those whose certificates are good for clients, too.
+std::vector<core::NodeId> PeerNetwork::Impl::members() const {
+    std::vector<core::NodeId> members{options_.self};
+    for (const auto& peer : known_) {
+        if (peer.is_member) members.push_back(peer.id);
+    }
+    return members;
+}
+
 Admittance PeerNetwork::Impl::admit(InboundConnection& inbound,
                                     const std::optional<Greeting>& caller) {
     if (!caller) return refuse(Refusal::malformed);
@@ -81,9 +90,7 @@ Admittance PeerNetwork::Impl::admit(InboundConnection& inbound,
     for (const auto& peer : known_)
         known.push_back(peer.id);
     if (const auto* proven = inbound.identity()) {
-        auto members = known;
-        members.push_back(options_.self);
-        if (const auto refusal = judge_identity(*proven, *caller, options_.cluster, members))
+        if (const auto refusal = judge_identity(*proven, *caller, options_.cluster, members()))
             return refuse(*refusal);
     }
     if (const auto refusal = judge_caller(*caller, events_.hello(), known)) {

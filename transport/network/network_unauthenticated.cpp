@@ -65,7 +65,6 @@ void PeerNetwork::Impl::accept(Socket socket, const asio::ip::address& from) {
             std::make_shared<InboundConnection>(std::move(socket), from, *this, steady_now());
         inbound_.emplace(inbound.get(), inbound);
         if (!credentials_) return inbound->open();
-        unsecured_.push_back(inbound);
         begin_handshakes();
     });
 }

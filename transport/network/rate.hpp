@@ -14,14 +14,18 @@ public:
 
     // Returns false if the limit is reached. `now` must not decrease.
     [[nodiscard]] bool take(core::Instant now) {
+        if (!has_one(now)) return false;
+        left_ -= 1;
+        return true;
+    }
+    // Whether take() would return true.
+    [[nodiscard]] bool has_one(core::Instant now) {
         const std::chrono::duration<double> passed = now - counted_;
         left_ =
             has_begun_ ? std::min(per_second_, left_ + passed.count() * per_second_) : per_second_;
         has_begun_ = true;
         counted_ = now;
-        if (left_ < 1) return false;
-        left_ -= 1;
-        return true;
+        return left_ >= 1;
     }
 
 private:

@@ -17,6 +17,10 @@ struct PeerAddress {
     // A second address, which is tried alternately with the other; empty if there is none. A change
     // applies to the next attempt.
     std::string also{};
+    // Whether the log of this node names it. Others are peers as well: nodes that said where they
+    // are, former members and those of the configuration. Only a member may be a client with its
+    // certificate.
+    bool is_member = false;
 
     friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
 };

@@ -50,6 +50,30 @@ bool signed_by(X509& certificate, X509& authority) {
            X509_verify(&certificate, X509_get0_pubkey(&authority)) == 1;
 }
 
+using Certificates = std::vector<openssl::Certificate>;
+
+bool signed_by_one_of(X509& certificate, const std::vector<X509*>& authorities) {
+    return std::ranges::any_of(authorities,
+                               [&](X509* authority) { return signed_by(certificate, *authority); });
+}
+
+// The trusted authorities, and those among the certificates that lead to them: the file of a node
+// may have the authorities between its certificate and a trusted one.
+std::vector<X509*> signers_of(const Certificates& certificates, const Certificates& trusted) {
+    std::vector<X509*> signers;
+    for (const auto& authority : trusted)
+        signers.push_back(authority.get());
+    for (std::size_t before = 0; before != signers.size();) {
+        before = signers.size();
+        for (const auto& one : certificates) {
+            const bool is_new = std::ranges::find(signers, one.get()) == signers.end();
+            if (is_new && is_authority(*one) && signed_by_one_of(*one, signers))
+                signers.push_back(one.get());
+        }
+    }
+    return signers;
+}
+
 core::Result<CertificateDescription> describe(X509& certificate) {
     const auto validity = validity_of(certificate);
     if (!validity) return validity.error();
@@ -103,21 +127,18 @@ core::Result<std::vector<CertificateDescription>> describe_certificates(
     std::string_view certificates, std::string_view authorities) {
     auto read = certificates_from(certificates);
     if (!read) return read.error();
-    std::vector<openssl::Certificate> signers;
+    Certificates trusted;
     if (!authorities.empty()) {
         auto others = certificates_from(authorities);
         if (!others) return others.error();
-        signers = *std::move(others);
+        trusted = *std::move(others);
     }
+    const auto signers = signers_of(*read, trusted);
     std::vector<CertificateDescription> descriptions;
     for (const auto& certificate : *read) {
         auto description = describe(*certificate);
         if (!description) return description.error();
-        if (!authorities.empty()) {
-            description->is_signed = std::ranges::any_of(signers, [&](const auto& authority) {
-                return signed_by(*certificate, *authority);
-            });
-        }
+        if (!authorities.empty()) description->is_signed = signed_by_one_of(*certificate, signers);
         descriptions.push_back(*std::move(description));
     }
     ERR_clear_error();

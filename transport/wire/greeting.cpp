@@ -86,12 +86,12 @@ std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& o
 
 std::optional<Refusal> judge_identity(const core::Identity& proven, const Greeting& caller,
                                       std::string_view cluster,
-                                      const std::vector<core::NodeId>& known) {
+                                      const std::vector<core::NodeId>& members) {
     if (proven.cluster != cluster) return Refusal::identity;
     if (caller.purpose == Purpose::client) {
-        const bool is_known =
-            !proven.node.is_set() || std::ranges::find(known, proven.node) != known.end();
-        return is_known ? std::nullopt : std::optional{Refusal::unknown_node};
+        const bool is_accepted =
+            !proven.node.is_set() || std::ranges::find(members, proven.node) != members.end();
+        return is_accepted ? std::nullopt : std::optional{Refusal::unknown_node};
     }
     if (proven.node == caller.hello.node) return std::nullopt;
     return Refusal::identity;

@@ -69,12 +69,12 @@ enum class Refusal : std::uint8_t {
 [[nodiscard]] std::optional<Refusal> judge_caller(const Greeting& caller, const core::Hello& ours,
                                                   const std::vector<core::NodeId>& known);
 // Whether the certificate is that of the node which the hello names, or of a client of this
-// cluster. `known` as above, and this node: the certificate of a node that is not a member is not
-// accepted.
+// cluster. `members` includes this node. A client with the certificate of a node that is not a
+// member is refused, although such a node may be a peer: it may have been removed.
 [[nodiscard]] std::optional<Refusal> judge_identity(const core::Identity& proven,
                                                     const Greeting& caller,
                                                     std::string_view cluster,
-                                                    const std::vector<core::NodeId>& known);
+                                                    const std::vector<core::NodeId>& members);
 // Whether the node that answered at the address of `expected` is accepted.
 [[nodiscard]] std::optional<Refusal> judge_answer(const Greeting& answer, const core::Hello& ours,
                                                   core::NodeId expected);

@@ -138,6 +138,8 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
                  "MORTISE_PEERS: unknown variable; did you mean MORTISE_PEER_LIST?"},
              Row{{{"MORTISE_DATADIR", "d"}},
                  "MORTISE_DATADIR: unknown variable; did you mean MORTISE_DATA_DIR?"},
+             Row{{{"MORTISE_TLS_CERT", "a.pem"}},
+                 "MORTISE_TLS_CERT: unknown variable; did you mean MORTISE_TLS_CERTIFICATE?"},
              Row{{{"MORTISE_SESSION_TTL", "9s"}},
                  "MORTISE_SESSION_TTL: unknown variable; did you mean MORTISE_TIMING_SESSION_TTL?"},
              Row{{{"MORTISE_NODE_ID", "3"}, {"MORTISE_PEER_LIST", "1=a:1,2=b:1"}},

@@ -254,6 +254,43 @@ TEST(ConfigToml, SaysHowTextAndTablesAreWritten) {
                 HasSubstr("could not determine value type; text stands in quotes: \"data-1\""));
     EXPECT_THAT(complaint("[tls\n"), HasSubstr("; the name of a table is written as [tls]"));
     EXPECT_THAT(complaint("[tls"), HasSubstr("; the name of a table is written as [tls]"));
+    for (const char* twice : {"[timing]\n[log]\n[timing]\n", "timing.heartbeat = '1s'\n[timing]\n",
+                              "cluster = 'a'\ncluster = 'b'\n"})
+        EXPECT_THAT(complaint(twice), HasSubstr("; write it once, with all that belongs to it"));
+}
+
+std::string dotted(std::size_t parts, const std::string& part = "a") {
+    std::string key = part;
+    for (std::size_t i = 1; i < parts; ++i)
+        key += "." + part;
+    return key;
+}
+
+// The parser recurses for each part, and would overflow the stack.
+TEST(ConfigToml, RefusesKeysOfVeryManyParts) {
+    const auto deep = dotted(200'000);
+    const std::string problem = "a key has more than 16 dots";
+    for (const auto& line :
+         {deep + " = 1", "[" + deep + "]", "[[" + deep + "]]", "x = {" + deep + " = 1}",
+          "x = {y = 1, " + deep + " = 1}", dotted(200'000, "'a'") + " = 1",
+          dotted(200'000, " \"a\" ") + " = 1", "x = {y = '.', z = \"\\\"\", " + deep + " = 1}",
+          R"(x = {y = """a"""", )" + deep + " = 1}", "timing." + deep + " = 1"}) {
+        SCOPED_TRACE(line.substr(0, 40));
+        EXPECT_EQ(complaint("cluster = 'a'\n" + line + "\n"), "mortise.toml:2: " + problem);
+    }
+    EXPECT_EQ(complaint("x = \"\"\"\n\n\"\"\"\n" + dotted(18) + " = 1\n"),
+              "mortise.toml:4: " + problem);
+    EXPECT_THAT(complaint(dotted(17) + " = 1\n"), StartsWith("mortise.toml:1: a: unknown key"));
+}
+
+TEST(ConfigToml, CountsOnlyTheDotsOfKeys) {
+    const std::string dots(100, '.');
+    const auto config = Config::from_string("data_dir = '" + dots + "'  # " + dots + "\n# " + dots +
+                                            "\ncluster = \"a\"\n");
+    EXPECT_EQ(config.data_dir, dots);
+    const auto long_text = "data_dir = \"\"\"\n'" + dots + "\\\"" + dots + "\"\"\"\n";
+    EXPECT_EQ(Config::from_string(long_text).data_dir, "'" + dots + "\"" + dots);
+    EXPECT_THAT(complaint("'" + dots + "' = 1\n"), HasSubstr("unknown key"));
 }
 
 TEST(ConfigToml, EscapesWhatItRepeats) {

@@ -6,12 +6,14 @@
 #include <gmock/gmock.h>
 #include <openssl/pem.h>
 
+#include "tests/unit/transport/chain_samples.hpp"
 #include "transport/tls/pem.hpp"
 
 namespace mortise::transport {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -124,6 +126,27 @@ TEST(Certificates, TwoAuthoritiesInOneTextAreBothTrusted) {
         EXPECT_EQ(described(*issued, both).is_signed, true);
     }
     EXPECT_EQ(describe_certificates(both)->size(), 2U);
+}
+
+std::vector<std::optional<bool>> signed_of(std::string_view file, std::string_view authorities) {
+    std::vector<std::optional<bool>> all;
+    for (const auto& one : *describe_certificates(file, authorities))
+        all.push_back(one.is_signed);
+    return all;
+}
+
+// A node sends the whole file, and the others accept such a chain.
+TEST(Certificates, AuthoritiesBetweenMayBeInTheFileOfTheNode) {
+    const auto text = [](auto... parts) { return (std::string{} + ... + std::string{parts}); };
+    const auto file = text(chain_node, chain_second, chain_first);
+    EXPECT_THAT(signed_of(file, chain_root), ElementsAre(true, true, true));
+    EXPECT_THAT(signed_of(text(chain_node, chain_first, chain_second), chain_root),
+                ElementsAre(true, true, true));
+    EXPECT_THAT(signed_of(text(chain_node, chain_second), chain_root), ElementsAre(false, false));
+    EXPECT_THAT(signed_of(text(chain_node, chain_first), chain_root), ElementsAre(false, true));
+    EXPECT_THAT(signed_of(file, authority_of("orders").certificate),
+                ElementsAre(false, false, false));
+    EXPECT_THAT(signed_of(chain_node, text(chain_root, chain_second)), ElementsAre(true));
 }
 
 TEST(Certificates, TheIdentityComesBackAsItWas) {

@@ -109,7 +109,8 @@ struct Node {
         options.self = core::NodeId{id};
         options.listen = addresses.at(id - 1);
         for (std::size_t i = 0; i < addresses.size(); ++i)
-            options.peers.push_back({core::NodeId{i + 1}, addresses[i]});
+            options.peers.push_back(
+                {.id = core::NodeId{i + 1}, .address = addresses[i], .is_member = true});
         options.election_timeout = 400ms;
         options.heartbeat = 40ms;
         options.seed = id;

@@ -1,4 +1,5 @@
 // Which connections are accepted with TLS.
+#include <deque>
 #include <filesystem>
 #include <fstream>
 
@@ -172,6 +173,27 @@ TEST_F(PeerNetworkTlsTest, ACrowdThatOnlyBeginsHandshakesDoesNotKeepAPeerOut) {
     EXPECT_GT(first->network->counters().strangers_refused, 0U);
 }
 
+// Each of its connections is newer than that of the peer, and takes a handshake.
+TEST_F(PeerNetworkTlsTest, AFloodFromOneAddressDoesNotTakeTheTurnsOfAPeer) {
+    auto first =
+        std::make_unique<Node>(io_, 1, addresses_, [&](NetworkOptions& options, core::Hello&) {
+            options.cluster = "orders";
+            options.credentials = authority_.node(1);
+            options.limits.handshakes_per_second = 5;
+        });
+    ASSERT_TRUE(first->start());
+    std::deque<std::unique_ptr<Stranger>> crowd;
+    std::unique_ptr<Node> second;
+    const auto end = std::chrono::steady_clock::now() + 8s;
+    while (!first->is_up(2) && std::chrono::steady_clock::now() < end) {
+        crowd.push_back(std::make_unique<Stranger>(io_, addresses_[0], "127.0.0.9"));
+        if (crowd.size() > 500) crowd.pop_front();
+        if (crowd.size() == 100 && !second) second = node(2, authority_.node(2));
+        run_for(io_, 2ms);
+    }
+    EXPECT_TRUE(first->is_up(2)) << log_;
+}
+
 TEST_F(PeerNetworkTlsTest, ASilentHandshakeIsClosedInTime) {
     auto first =
         std::make_unique<Node>(io_, 1, addresses_, [&](NetworkOptions& options, core::Hello&) {
@@ -189,6 +211,10 @@ class PeerNetworkTlsClientTest : public PeerNetworkTlsTest {
 protected:
     // The result of connecting to node 1 with these credentials.
     core::Result<core::Hello> connect(const Credentials& credentials) {
+        const auto server = serve();
+        return result_of_connecting(credentials);
+    }
+    std::unique_ptr<Node> serve() {
         auto server = std::make_unique<Node>(
             io_, 1, addresses_,
             [&](NetworkOptions& options, core::Hello&) {
@@ -197,6 +223,9 @@ protected:
             },
             &service_);
         EXPECT_TRUE(server->start());
+        return server;
+    }
+    core::Result<core::Hello> result_of_connecting(const Credentials& credentials) {
         std::optional<core::Result<core::Hello>> answer;
         MemberClient client{io_, {}, credentials};
         client.connect(addresses_[0], 10s,
@@ -234,6 +263,58 @@ TEST_F(PeerNetworkTlsClientTest, WithTheServersAuthorityButAStrangersCertificate
 TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMember) {
     EXPECT_TRUE(connect(authority_.node(2)));
     EXPECT_FALSE(connect(authority_.node(7)));
+}
+
+// A former member may be called for a while, and so may a stranger that said where it is.
+TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfAPeerThatIsNoMemberIsRefused) {
+    auto server = serve();
+    const auto hers = authority_.node(2);
+    MemberClient open{io_, {}, hers};
+    std::optional<core::Result<core::Hello>> up;
+    open.connect(addresses_[0], 10s, [&](core::Result<core::Hello> result) { up = result; });
+    ASSERT_TRUE(run_until(io_, [&] { return up.has_value(); }));
+    ASSERT_TRUE(*up);
+    const auto is_served = [&] {
+        std::optional<bool> served;
+        open.status([&](const core::Result<MemberStatus>& status) { served = status.has_value(); });
+        return run_until(io_, [&] { return served.has_value(); }) && *served;
+    };
+    EXPECT_TRUE(is_served());
+
+    server->network->set_peers(
+        {{.id = core::NodeId{2}, .address = addresses_[1], .is_member = false}});
+    EXPECT_TRUE(run_until(io_, [&] { return !is_served(); }));
+    const auto refused = result_of_connecting(hers);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, make_error_code(Refusal::unknown_node));
+    EXPECT_TRUE(result_of_connecting(authority_.node(1)));  // its own
+}
+
+TEST_F(PeerNetworkTlsClientTest, SaysIfItDoesNotTrustTheMemberAnyMore) {
+    Authority next{"orders"};
+    const auto server = serve();
+    const auto alice = [&](const Authority::Believed& believed) {
+        return authority_.user("alice", core::AccessRole::observer, believed);
+    };
+    std::optional<core::Result<core::Hello>> up;
+    const auto keep = [&](core::Result<core::Hello> result) { up = std::move(result); };
+    MemberClient client{io_, {}, alice({&authority_, &next})};
+    client.connect(addresses_[0], 10s, keep);
+    ASSERT_TRUE(run_until(io_, [&] { return up.has_value(); }));
+    ASSERT_TRUE(*up);
+    EXPECT_TRUE(client.set_credentials(alice({&authority_})));
+    const auto trusted = client.set_credentials(next.user("alice", core::AccessRole::observer));
+    ASSERT_FALSE(trusted);
+    EXPECT_NE(trusted.error().what.find("not signed by an authority"), std::string::npos);
+
+    up.reset();  // they change during the handshake
+    MemberClient late{io_, {}, alice({&authority_, &next})};
+    late.connect(addresses_[0], 10s, keep);
+    const auto accepted = server->network->counters().accepted;
+    ASSERT_TRUE(run_until(io_, [&] { return server->network->counters().accepted > accepted; }));
+    EXPECT_TRUE(late.set_credentials(next.user("alice", core::AccessRole::observer)));
+    ASSERT_TRUE(run_until(io_, [&] { return up.has_value(); }));
+    EXPECT_FALSE(*up);
 }
 
 TEST_F(PeerNetworkTlsClientTest, FromAnotherClusterIsRefused) {

@@ -14,14 +14,29 @@ namespace {
 constexpr const char* about_certificate = "certificate";
 constexpr const char* about_key = "key";
 
+bool is_client(const Config& config) {
+    return config.role == Role::client;
+}
+
 std::string issue(const Config& config) {
+    if (is_client(config))
+        return "issue a certificate with `mortise cert issue --user NAME --role client`";
     return "issue a certificate with `mortise cert issue --node " +
            std::to_string(config.own_id()) + "`";
 }
 
+// Any owner may be a client, with the rights of its certificate.
+Findings judge_user(const Config& config, const CertificateInfo& info, const std::string& file) {
+    if (info.node != 0 || !info.user.empty()) return {};
+    return {problem(about_certificate, file + " is that of " + owner_of(info) + ", not of a user",
+                    issue(config))};
+}
+
 Findings judge_names(const Config& config, const CertificateInfo& info, const std::string& file) {
     Findings findings;
-    if (info.node == 0) {
+    if (is_client(config)) {
+        append(findings, judge_user(config, info, file));
+    } else if (info.node == 0) {
         findings.push_back(problem(about_certificate,
                                    file + " is that of " + owner_of(info) + ", not of a node",
                                    issue(config)));
@@ -31,7 +46,8 @@ Findings judge_names(const Config& config, const CertificateInfo& info, const st
                                        ", and this is " + name_of_node(config.own_id()),
                                    "name the files of this node, or " + issue(config)));
     }
-    if (info.node != 0 && info.cluster != config.cluster) {
+    const bool has_owner = info.node != 0 || !info.user.empty();
+    if (has_owner && info.cluster != config.cluster) {
         findings.push_back(problem(about_certificate,
                                    file + " is for the cluster " + info.cluster +
                                        ", and cluster = \"" + config.cluster + "\"",
@@ -98,7 +114,7 @@ Findings judge_key(const Config& config) {
 
 Findings check_certificates(const Config& config, std::chrono::sys_seconds now) {
     if (!config.tls.is_set()) {
-        if (!config.tls.insecure) return {};
+        if (!config.tls.insecure || is_client(config)) return {};
         return {warning("tls",
                         "tls.insecure is set: everybody who reaches this node may do "
                         "everything",

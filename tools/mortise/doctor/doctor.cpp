@@ -39,12 +39,18 @@ ReadConfig read(const DoctorCommand& command) {
     }
 }
 
-// The checks from the machine outwards. The disk is measured only while no node uses it.
+// The checks from the machine outwards. The disk is measured only while no node uses it. A client
+// has no directory, no log and no port.
 Findings examine(const Config& config) {
     Findings findings;
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     append(findings, check_addresses(config));
     append(findings, check_certificates(config, now));
+    if (config.role == Role::client) {
+        append(findings, check_clock());
+        append(findings, judge_members(config, {}, check_peers(config, peer_patience)));
+        return findings;
+    }
     auto directory = check_directory(config);
     const bool is_usable = count(directory.findings, Severity::error) == 0;
     append(findings, std::move(directory.findings));

@@ -78,6 +78,7 @@ private:
     }
 
     void judge_configuration() {
+        if (config_.role == Role::client) return;  // its times are its own
         const auto timing = differences(report_.timing, config_.timing);
         if (!timing.empty()) {
             note(warning(name_, "it is configured with " + timing,
@@ -95,7 +96,7 @@ private:
 
     // A cluster id that differs says more than anything that follows from it.
     void judge_membership() {
-        if (status_.cluster_id.empty()) return;
+        if (status_.cluster_id.empty() || config_.role == Role::client) return;
         if (!own_.cluster_id.empty() && own_.cluster_id != status_.cluster_id) {
             return note(problem("data_dir",
                                 "this directory belongs to the cluster " + own_.cluster_id +

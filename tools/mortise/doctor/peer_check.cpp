@@ -141,6 +141,13 @@ Finding judge_stranger(const PeerConfig& peer, const MemberReport& report, bool 
     }
     const bool names_it = report.problem.find(address) != std::string::npos;
     const auto text = names_it ? report.problem : address + ": " + report.problem;
+    // In the words of the node, which are the same whatever program asks.
+    if (report.problem.find("the node is not a member") != std::string::npos) {
+        return problem(name, text,
+                       "its members serve nobody with the certificate of a node that is not one of "
+                       "them: add this node (`mortise members add` with the files of a member or "
+                       "an admin), or use other files if it was removed");
+    }
     if (report.error == std::errc::permission_denied) {
         return problem(name, text,
                        "compare the files of both nodes with `mortise cert show --ca CA FILE`");
