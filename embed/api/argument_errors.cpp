@@ -112,7 +112,23 @@ std::string_view unsound_count(std::ptrdiff_t n) {
     return n >= 0 && n <= Latch::max() ? "" : "a count of a latch is from 0 to Latch::max()";
 }
 
-std::string_view unsound_arrival(bool has_time, const WaitOptions& options) {
+std::string_view unsound_count_down(std::string_view name, std::ptrdiff_t n) {
+    const auto bad = unsound_name(name);
+    return bad.empty() ? unsound_count(n) : bad;
+}
+
+std::string_view unsound_wait(std::string_view name, const WaitOptions& options) {
+    const auto bad = unsound_name(name);
+    return bad.empty() ? unsound_label(options.label) : bad;
+}
+
+std::string_view unsound_resize(std::string_view name, std::uint32_t limit) {
+    const auto bad = unsound_name(name);
+    return bad.empty() ? unsound_limit(limit, 0) : bad;
+}
+
+std::string_view unsound_arrival(std::string_view name, bool has_time, const WaitOptions& options) {
+    if (const auto bad = unsound_name(name); !bad.empty()) return bad;
     if (!has_time) return "a party that arrives waits for a time above zero";
     return unsound_label(options.label);
 }

@@ -25,8 +25,14 @@ namespace mortise::detail {
 [[nodiscard]] std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least);
 // Checks what a latch is counted down by.
 [[nodiscard]] std::string_view unsound_count(std::ptrdiff_t n);
+// Checks the calls of a latch.
+[[nodiscard]] std::string_view unsound_count_down(std::string_view name, std::ptrdiff_t n);
+[[nodiscard]] std::string_view unsound_wait(std::string_view name, const WaitOptions& options);
 // Checks the call of a party at a barrier: whether it may wait at all, and its options.
-[[nodiscard]] std::string_view unsound_arrival(bool has_time, const WaitOptions& options);
+[[nodiscard]] std::string_view unsound_arrival(std::string_view name, bool has_time,
+                                               const WaitOptions& options);
+// Checks the change of a semaphore's limit.
+[[nodiscard]] std::string_view unsound_resize(std::string_view name, std::uint32_t limit);
 // For Node::request_release and Node::break_lock.
 [[nodiscard]] std::string_view unsound_reason(std::string_view name, std::string_view reason);
 [[nodiscard]] std::string_view unsound_break(std::string_view name, FencingToken expected,

@@ -15,9 +15,10 @@ using WaitKind = WaitOrder::Kind;
 
 bool is_sound(const WaitOrder& order) {
     switch (order.kind) {
-        case WaitKind::latch: return unsound_label(order.options.label).empty();
-        case WaitKind::count: return unsound_count(order.count).empty();
-        case WaitKind::barrier: return unsound_arrival(order.has_time, order.options).empty();
+        case WaitKind::latch: return unsound_wait(order.name, order.options).empty();
+        case WaitKind::count: return unsound_count_down(order.name, order.count).empty();
+        case WaitKind::barrier:
+            return unsound_arrival(order.name, order.has_time, order.options).empty();
     }
     return false;
 }

@@ -54,7 +54,7 @@ Patience until(Deadline deadline) {
 detail::Awaited wait_for_phase(const std::shared_ptr<detail::NodeRuntime>& node,
                                const std::string& name, std::ptrdiff_t parties, Patience patience,
                                const WaitOptions& options) {
-    return explained(detail::await(node, detail::unsound_arrival(patience.has_time, options),
+    return explained(detail::await(node, detail::unsound_arrival(name, patience.has_time, options),
                                    arrival(name, parties, false, options.label), patience.deadline,
                                    options));
 }
@@ -78,8 +78,17 @@ Barrier::Barrier(const Node& node, std::string_view name, std::ptrdiff_t parties
 Barrier::Barrier(const Barrier&) = default;
 Barrier::Barrier(Barrier&&) noexcept = default;
 Barrier& Barrier::operator=(const Barrier&) = default;
-Barrier& Barrier::operator=(Barrier&&) noexcept = default;
 Barrier::~Barrier() = default;
+
+// A string that is assigned to itself loses its text.
+Barrier& Barrier::operator=(Barrier&& other) noexcept {
+    if (this != &other) {
+        node_ = std::move(other.node_);
+        name_ = std::move(other.name_);
+        parties_ = other.parties_;
+    }
+    return *this;
+}
 
 void Barrier::arrive_and_wait(const WaitOptions& options, std::error_code& ec) {
     ec = wait_for_phase(node_, name_, parties_, for_a(options.wait_max), options).error;
@@ -122,11 +131,12 @@ bool Barrier::arrive_and_wait_for(Duration time, const WaitOptions& options) {
 }
 
 void Barrier::arrive_and_drop(std::error_code& ec) {
-    ec = detail::write(node_, {}, arrival(name_, parties_, true)).error;
+    ec = detail::write(node_, detail::unsound_name(name_), arrival(name_, parties_, true)).error;
 }
 
 void Barrier::arrive_and_drop() {
-    const auto written = explained(detail::write(node_, {}, arrival(name_, parties_, true)));
+    const auto written = explained(
+        detail::write(node_, detail::unsound_name(name_), arrival(name_, parties_, true)));
     detail::throw_if(written.error, name_, written.why);
 }
 

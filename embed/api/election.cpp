@@ -79,6 +79,20 @@ using detail::is_gone;
 Election::Election(const Node& node, std::string_view name)
     : runtime_{detail::runtime_of(node)}, name_{name} {}
 
+Election::Election(const Election&) = default;
+Election::Election(Election&&) noexcept = default;
+Election& Election::operator=(const Election&) = default;
+Election::~Election() = default;
+
+// A string that is assigned to itself loses its text.
+Election& Election::operator=(Election&& other) noexcept {
+    if (this != &other) {
+        runtime_ = std::move(other.runtime_);
+        name_ = std::move(other.name_);
+    }
+    return *this;
+}
+
 Hold Election::campaign(std::string_view value, const AcquireOptions& options,
                         std::error_code& ec) {
     if (is_gone(runtime_, ec)) return {};

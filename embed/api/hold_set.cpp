@@ -9,8 +9,15 @@ namespace mortise {
 
 HoldSet::HoldSet() noexcept = default;
 HoldSet::HoldSet(HoldSet&& other) noexcept = default;
-HoldSet& HoldSet::operator=(HoldSet&& other) noexcept = default;
 HoldSet::~HoldSet() = default;
+
+HoldSet& HoldSet::operator=(HoldSet&& other) noexcept {
+    if (this != &other) {
+        grant_ = std::move(other.grant_);
+        holds_ = std::move(other.holds_);
+    }
+    return *this;
+}
 
 HoldSet::HoldSet(Hold grant) : grant_{std::move(grant)} {
     const auto& record = detail::HoldRecord::of(grant_);

@@ -23,7 +23,7 @@ detail::Written counted(const std::shared_ptr<detail::NodeRuntime>& node, const 
                         std::ptrdiff_t expected, std::ptrdiff_t n) {
     const core::CountDown body{name, static_cast<std::uint32_t>(expected),
                                static_cast<std::uint32_t>(n)};
-    auto written = detail::write(node, detail::unsound_count(n), body);
+    auto written = detail::write(node, detail::unsound_count_down(name, n), body);
     if (written.error == Errc::invalid_argument && written.why.empty())
         written.why = "less than that remains to be counted";
     return written;
@@ -33,7 +33,7 @@ detail::Awaited wait_for_count(const std::shared_ptr<detail::NodeRuntime>& node,
                                const std::string& name, std::ptrdiff_t expected, Deadline deadline,
                                const WaitOptions& options) {
     return detail::await(
-        node, detail::unsound_label(options.label),
+        node, detail::unsound_wait(name, options),
         core::AwaitLatch{name, static_cast<std::uint32_t>(expected), options.label}, deadline,
         options);
 }
@@ -54,8 +54,17 @@ Latch::Latch(const Node& node, std::string_view name, std::ptrdiff_t expected)
 Latch::Latch(const Latch&) = default;
 Latch::Latch(Latch&&) noexcept = default;
 Latch& Latch::operator=(const Latch&) = default;
-Latch& Latch::operator=(Latch&&) noexcept = default;
 Latch::~Latch() = default;
+
+// A string that is assigned to itself loses its text.
+Latch& Latch::operator=(Latch&& other) noexcept {
+    if (this != &other) {
+        node_ = std::move(other.node_);
+        name_ = std::move(other.name_);
+        expected_ = other.expected_;
+    }
+    return *this;
+}
 
 // --- counting -----------------------------------------------------------------------------------
 

@@ -53,14 +53,15 @@ detail::AcquireOrder order_until(const Semaphore& semaphore, std::uint32_t n, De
 }
 
 detail::Written change(const Semaphore& semaphore, std::uint32_t limit) {
-    return detail::write(detail::runtime_of(semaphore), detail::unsound_limit(limit, 0),
+    return detail::write(detail::runtime_of(semaphore),
+                         detail::unsound_resize(semaphore.name(), limit),
                          core::Resize{semaphore.name(), limit, 0});
 }
 
 // For the cluster, zero means any version.
 detail::Written change(const Semaphore& semaphore, std::uint32_t limit,
                        std::uint64_t expected_version) {
-    auto why = detail::unsound_limit(limit, 0);
+    auto why = detail::unsound_resize(semaphore.name(), limit);
     if (why.empty() && expected_version == 0) why = "versions of a limit begin with 1";
     return detail::write(detail::runtime_of(semaphore), why,
                          core::Resize{semaphore.name(), limit, expected_version});
@@ -86,8 +87,17 @@ Semaphore::Semaphore(const Node& node, std::string_view name, std::uint32_t limi
 Semaphore::Semaphore(const Semaphore&) = default;
 Semaphore::Semaphore(Semaphore&&) noexcept = default;
 Semaphore& Semaphore::operator=(const Semaphore&) = default;
-Semaphore& Semaphore::operator=(Semaphore&&) noexcept = default;
 Semaphore::~Semaphore() = default;
+
+// A string that is assigned to itself loses its text.
+Semaphore& Semaphore::operator=(Semaphore&& other) noexcept {
+    if (this != &other) {
+        node_ = std::move(other.node_);
+        name_ = std::move(other.name_);
+        limit_ = other.limit_;
+    }
+    return *this;
+}
 
 // --- acquire ------------------------------------------------------------------------------------
 

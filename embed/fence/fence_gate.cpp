@@ -87,6 +87,7 @@ FenceGate::FenceGate(std::unique_ptr<Impl> impl) noexcept : impl_{std::move(impl
 FenceGate::FenceGate(FenceGate&& other) noexcept = default;
 
 FenceGate& FenceGate::operator=(FenceGate&& other) noexcept {
+    if (this == &other) return *this;
     FenceGate former{std::move(*this)};
     impl_ = std::move(other.impl_);
     return *this;

@@ -250,8 +250,9 @@ void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wis
     (void)record->gate()->submit(core::WatchCall{{}, record->operation()}, nullptr);
 }
 
+// In the child of a fork nobody would unlock the lists that a thread of the parent had locked.
 void HoldRecord::forget_watcher() {
-    if (!watcher_) return;
+    if (!watcher_ || context_->generation.is_forked()) return;
     lease()->remove_risk_watcher(this);
     lease()->remove_listener(operation(), this);
 }

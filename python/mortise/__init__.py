@@ -15,7 +15,12 @@ Threads: every call may be made on any thread. The interpreter runs other thread
 waits. Lost callbacks run on threads of the node, which Python sees as threads that it did not
 start; log sinks have threads of their own.
 
-fork(): in the child, nodes and holds of the parent raise Forked. Open a node there.
+fork(): in the child, nodes and holds of the parent raise Forked. Open a node there. End a child of
+os.fork() with os._exit(), as multiprocessing does: while the parent has a node with a directory,
+sys.exit() or the end of the program would wait in the child for threads that only the parent has.
+
+asyncio: run the calls in asyncio.to_thread(), and give each wait a Canceller. Cancelling the task
+alone leaves its thread waiting.
 """
 
 from ._enums import (

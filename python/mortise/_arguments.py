@@ -50,6 +50,13 @@ def _within(value: Any, what: str, largest: int) -> int:
     return number
 
 
+def limit(time: Optional[Seconds], what: str) -> int:
+    """Nanoseconds, and 0 for None: for the library that means no limit."""
+    if (ns := nanoseconds(time, 0)) == 0 and time is not None:
+        raise InvalidArgument(f"{what} is above zero; None means no limit", Code.INVALID_ARGUMENT)
+    return ns
+
+
 def nanoseconds(time: Optional[Seconds], otherwise: int) -> int:
     """`otherwise` for None. Negative times are left to the library, which refuses them. A time
     that is too long is the longest one, and a positive one is never 0, which would mean none."""

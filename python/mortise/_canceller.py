@@ -5,9 +5,10 @@ from __future__ import annotations
 import weakref
 
 from ._library import CancellerHandle, lib, made
+from ._owner import Owner
 
 
-class Canceller:
+class Canceller(Owner):
     """Ends waits before their time, from any thread; one serves any number of acquires."""
 
     def __init__(self) -> None:

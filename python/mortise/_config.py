@@ -9,9 +9,10 @@ from . import _log
 from ._arguments import encoded, int32
 from ._enums import LogLevel
 from ._library import DESTROY_CALLBACK, LOG_CALLBACK, ConfigHandle, call, lib, made
+from ._owner import Owner
 
 
-class Config:
+class Config(Owner):
     """The configuration of a node; made by one of its class methods. Errors are InvalidArgument or
     SystemFailure, and name the file, the line and the key."""
 

@@ -13,6 +13,7 @@ from ._arguments import Name, encoded
 from ._hold import Hold
 from ._library import ElectionHandle, HoldHandle, LeaderHandle, ObservationHandle, call, lib, made
 from ._node import Node
+from ._owner import Owner
 from ._waiting import acquire_options, interruptible
 
 
@@ -25,7 +26,7 @@ class Leader:
     token: int  # greater than those of all leaders before it
 
 
-class Observation:
+class Observation(Owner):
     """A running observation. It ends with close(), with its `with` block, or when it is
     forgotten; no call is made then."""
 
@@ -45,7 +46,7 @@ class Observation:
         self._handle = ObservationHandle()
 
 
-class Election:
+class Election(Owner):
     """One of several candidates leads, and everybody learns who and where it is. The leader holds
     the name exclusively and has published its value under that hold."""
 
@@ -57,7 +58,8 @@ class Election:
 
     def campaign(self, value: Name = b"", **options: Any) -> Hold:
         """Waits until this candidate leads, and publishes its value. It leads until the hold is
-        released or lost. Ctrl-C ends the wait. The options are those of Node.acquire()."""
+        released or lost. Ctrl-C ends the wait. The options are those of Node.acquire() without
+        `wait_max`: a `canceller` limits the wait."""
         content, given = encoded(value), acquire_options(**options)
 
         def campaign() -> Hold:

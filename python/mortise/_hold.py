@@ -13,6 +13,7 @@ from . import _callbacks
 from ._arguments import INT64_MAX, Name, Seconds, encoded, nanoseconds
 from ._enums import HoldState, LossReason, Mode, Predecessor, member
 from ._library import BytesHandle, CPrevious, HoldHandle, call, lib
+from ._owner import Owner
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Previous:
     token: int  # 0: unknown
 
 
-class Hold:
+class Hold(Owner):
     """A lock that is held, until the `with` block ends.
 
     The owner is the object, not a thread. Leaving the block releases the lock and waits for the
@@ -39,6 +40,8 @@ class Hold:
         self._name = name
 
     def __enter__(self) -> Hold:
+        if self.state == HoldState.RELEASED:
+            self.check()  # raises NotHeld: the block would run without the lock
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],

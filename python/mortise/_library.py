@@ -10,6 +10,7 @@ from typing import Any, Type, TypeVar
 
 from ._errors import class_of, known
 from ._load import load
+from ._owner import Owner
 from ._signatures import (
     DESTROY_CALLBACK, LEADER_CALLBACK, LOG_CALLBACK, LOST_CALLBACK, SIGNATURES, AcquireOptions,
     CLogLine, CPermit, CPrevious, CStatus, WaitOptions)
@@ -55,59 +56,63 @@ def _freed_by(function: Any) -> Any:
 # The owners of what the library makes. The library writes into an owner that exists already, so
 # what a call made has an owner when the call returns, whatever interrupts the caller then.
 
-class ErrorHandle(c_void_p):
+class _Handle(Owner, c_void_p):
+    """Without Owner, the copies that ctypes makes of a pointer would be further owners."""
+
+
+class ErrorHandle(_Handle):
     __del__ = _freed_by(lib.error_free)
 
 
-class BytesHandle(c_void_p):
+class BytesHandle(_Handle):
     __del__ = _freed_by(lib.bytes_free)
 
 
-class ConfigHandle(c_void_p):
+class ConfigHandle(_Handle):
     __del__ = _freed_by(lib.config_free)
 
 
-class NodeHandle(c_void_p):
+class NodeHandle(_Handle):
     __del__ = _freed_by(lib.node_free)
 
 
-class CancellerHandle(c_void_p):
+class CancellerHandle(_Handle):
     __del__ = _freed_by(lib.canceller_free)
 
 
-class HoldHandle(c_void_p):
+class HoldHandle(_Handle):
     __del__ = _freed_by(lib.hold_free)
 
 
-class LogQueueHandle(c_void_p):
+class LogQueueHandle(_Handle):
     __del__ = _freed_by(lib.log_queue_free)
 
 
-class SemaphoreHandle(c_void_p):
+class SemaphoreHandle(_Handle):
     __del__ = _freed_by(lib.semaphore_free)
 
 
-class RateLimiterHandle(c_void_p):
+class RateLimiterHandle(_Handle):
     __del__ = _freed_by(lib.rate_limiter_free)
 
 
-class LatchHandle(c_void_p):
+class LatchHandle(_Handle):
     __del__ = _freed_by(lib.latch_free)
 
 
-class BarrierHandle(c_void_p):
+class BarrierHandle(_Handle):
     __del__ = _freed_by(lib.barrier_free)
 
 
-class ElectionHandle(c_void_p):
+class ElectionHandle(_Handle):
     __del__ = _freed_by(lib.election_free)
 
 
-class LeaderHandle(c_void_p):
+class LeaderHandle(_Handle):
     __del__ = _freed_by(lib.leader_free)
 
 
-class ObservationHandle(c_void_p):
+class ObservationHandle(_Handle):
     __del__ = _freed_by(lib.observation_free)
 
 

@@ -19,6 +19,7 @@ from ._enums import Code
 from ._errors import TimedOut
 from ._hold import Hold
 from ._library import CStatus, HoldHandle, NodeHandle, call, lib, made
+from ._owner import Owner
 from ._waiting import acquire_options, interruptible
 
 # Python runs signal handlers between its own instructions, so a long wait is made in pieces.
@@ -57,7 +58,7 @@ def _close_all() -> None:
         raise
 
 
-class Node:
+class Node(Owner):
     """One member of a cluster, in this process. The `with` block closes it.
 
     `config` is a Config, or the path of a TOML file. Opening raises InvalidArgument, SystemFailure
@@ -67,9 +68,9 @@ class Node:
 
     mode:             how the name is held
     label:            shown to the next holder and to operators; at most 256 bytes
-    max_hold:         the hold is lost after this time
+    max_hold:         the hold is lost after this time, which is above zero
     min_hold:         nobody else gets the name before this time is over
-    progress_timeout: the hold is lost unless hold.checkpoint() is called this often
+    progress_timeout: the hold is lost unless hold.checkpoint() is called this often; above zero
     lock_delay:       if the hold is lost, nobody else gets the name for this time
     priority:         0 to 7; higher ones go first
     queue_policy, on_uncertain, caching: see the enumerations
@@ -84,6 +85,8 @@ class Node:
         call(lib.node_open, config._handle, byref(self._handle))
 
     def __enter__(self) -> Node:
+        if self.status().is_stopped:
+            call(lib.node_wait_ready, self._handle, 0)  # raises NodeStopped, or Forked
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],

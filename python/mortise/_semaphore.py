@@ -12,10 +12,11 @@ from ._errors import TimedOut
 from ._hold import Hold
 from ._library import CPermit, HoldHandle, RateLimiterHandle, SemaphoreHandle, call, lib, made
 from ._node import Node
+from ._owner import Owner
 from ._waiting import acquire_options, interruptible
 
 
-class Semaphore:
+class Semaphore(Owner):
     """A name that several holders have at once, up to a limit.
 
     Each acquire takes `count` permits, 1 to 1024; they are one Hold, and `hold.slots` has their
@@ -83,7 +84,7 @@ class Permit:
     token: int
 
 
-class RateLimiter:
+class RateLimiter(Owner):
     """The cluster grants at most `permits` permits in any stretch of time of the length `per`, to
     all its programs together. A program that gets its permit late may act closer to the next one.
     A permit is used at once, and is not given back. Of the options `label`, `priority` and

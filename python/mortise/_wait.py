@@ -10,10 +10,11 @@ from ._enums import Code
 from ._errors import TimedOut
 from ._library import BarrierHandle, LatchHandle, call, lib, made
 from ._node import Node
+from ._owner import Owner
 from ._waiting import interruptible, wait_options
 
 
-class Latch:
+class Latch(Owner):
     """A name with a count that only goes down, for processes that wait until others have done
     something. Each count counts once, and stays counted when its process dies. The latch exists
     until Node.remove(). `expected` counts if a call of this object creates it.
@@ -47,7 +48,7 @@ class Latch:
         return _passes(lib.latch_wait_for, self._handle, wait_max, **options)
 
 
-class Barrier:
+class Barrier(Owner):
     """A name at which `parties` meet: each waits until all have arrived, and then the next phase
     begins. If a party ends or gives up a wait, the barrier breaks: the others get SessionExpired,
     until Node.remove(). Leave it with arrive_and_drop().

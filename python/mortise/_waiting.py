@@ -6,7 +6,7 @@ import ctypes
 import threading
 from typing import Any, Callable, Optional, TypeVar, Union
 
-from ._arguments import Name, Seconds, encoded, int32, nanoseconds
+from ._arguments import Name, Seconds, encoded, int32, limit, nanoseconds
 from ._canceller import Canceller
 from ._enums import Caching, Mode, OnUncertain, QueuePolicy
 from ._hold import Hold
@@ -26,8 +26,8 @@ def acquire_options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
     words = encoded(label)
     made_options = AcquireOptions(
         size=ctypes.sizeof(AcquireOptions), label=words, label_length=len(words),
-        max_hold_ns=nanoseconds(max_hold, 0), min_hold_ns=nanoseconds(min_hold, 0),
-        progress_timeout_ns=nanoseconds(progress_timeout, 0),
+        max_hold_ns=limit(max_hold, "max_hold"), min_hold_ns=nanoseconds(min_hold, 0),
+        progress_timeout_ns=limit(progress_timeout, "progress_timeout"),
         lock_delay_ns=nanoseconds(lock_delay, 0),
         mode=int32(mode, "mode"), priority=int32(priority, "priority"),
         queue_policy=int32(queue_policy, "queue_policy"),

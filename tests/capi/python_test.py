@@ -4,8 +4,12 @@
 Two processes exclude each other, a lost hold says so, and Ctrl-C ends a wait.
 """
 
+import copy
 import ctypes
+import dataclasses
+import multiprocessing
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -20,6 +24,15 @@ from pathlib import Path
 
 from one_python_node import (
     FOLDER, LIBRARY, PATIENCE, free_ports, mortise, open_node, toml, wait_for)
+
+
+@dataclasses.dataclass
+class Job:
+    hold: object
+
+
+def as_dict(one):
+    return dataclasses.asdict(Job(one))
 
 
 class OneNode(unittest.TestCase):
@@ -75,6 +88,29 @@ class OneNode(unittest.TestCase):
         self.assertEqual(caught.exception.errno, 2)
         with self.assertRaises(TypeError):
             self.node.acquire("x", no_such_option=1)
+
+    def test_a_limit_of_zero_is_not_taken_for_none(self):
+        for name in ("max_hold", "progress_timeout"):
+            for zero in (0, 0.0, timedelta(0)):
+                with self.assertRaisesRegex(mortise.InvalidArgument, name):
+                    self.node.acquire("x", **{name: zero})
+        with self.node.acquire("x", max_hold=None, progress_timeout=None, min_hold=0, lock_delay=0):
+            pass
+
+    def test_a_block_of_a_released_hold_does_not_run(self):
+        hold = self.node.acquire("x")
+        with hold:
+            pass
+        with self.assertRaises(mortise.NotHeld) as caught:
+            with hold:
+                self.fail("the block ran without the lock")
+        self.assertEqual(caught.exception.name, "x")
+
+    def test_a_block_of_a_closed_node_does_not_run(self):
+        self.node.close()
+        with self.assertRaises(mortise.NodeStopped):
+            with self.node:
+                self.fail("the block ran without a node")
 
     def test_a_number_is_no_name(self):
         for name in (42, [1, 2], None):
@@ -224,6 +260,32 @@ class OneNode(unittest.TestCase):
             node.wait_ready(PATIENCE)
         self.assertTrue(wait_for(lambda: lines))
         self.assertIsInstance(lines[0][0], mortise.LogLevel)
+
+    def test_nothing_that_has_one_owner_is_copied(self):
+        hold = self.node.acquire("x")
+        election = mortise.Election(self.node, "boss")
+        owners = [self.node, hold, election, election.observe(lambda leader: None),
+                  mortise.Config.in_memory(), mortise.Canceller(),
+                  mortise.Semaphore(self.node, "pool", 1),
+                  mortise.RateLimiter(self.node, "calls", 1, per=1),
+                  mortise.Latch(self.node, "latch", 1), mortise.Barrier(self.node, "barrier", 1)]
+        owners += [owner._handle for owner in owners]
+        for owner in owners:
+            for way in (copy.copy, copy.deepcopy, pickle.dumps, as_dict,
+                        lambda one: multiprocessing.get_context("spawn").Process(
+                            target=print, args=(one,)).start()):
+                with self.assertRaisesRegex(TypeError, type(owner).__name__ + " cannot be copied"):
+                    way(owner)
+        self.assertTrue(hold.valid)
+        self.assertIsNone(self.node.try_acquire("x"))
+
+    def test_every_handle_has_one_owner(self):
+        handles = [kind for name, kind in vars(mortise._library).items()
+                   if name.endswith("Handle") and isinstance(kind, type)]
+        self.assertGreater(len(handles), 10)
+        for kind in handles:
+            with self.assertRaises(TypeError):
+                copy.copy(kind())
 
     def test_every_code_has_a_class(self):
         for code in mortise.Code:

@@ -129,6 +129,19 @@ static_assert(std::is_nothrow_destructible_v<Hold>);
 static_assert(!std::convertible_to<Hold, bool> && std::constructible_from<bool, Hold>);
 static_assert(is_move_only<HoldSet> && std::ranges::forward_range<const HoldSet>);
 static_assert(is_same_v<std::ranges::range_reference_t<const HoldSet>, const Hold&>);
+
+// An element of a list of names is one text. Two pointers are not taken for its begin and its end.
+using Listed = StripedLock::KeyList::value_type;
+static_assert(std::convertible_to<const char (&)[4], Listed>);
+static_assert(std::convertible_to<const char*, Listed>);
+static_assert(std::convertible_to<std::string, Listed>);
+static_assert(std::convertible_to<std::string_view, Listed>);
+static_assert(!std::is_constructible_v<Listed, const char*, const char*>);
+template <class Locks>
+concept takes_pairs_of_pointers = requires(Locks locks, const char* text) {
+    locks.acquire_all({{text, text}, {text, text}});
+};
+static_assert(!takes_pairs_of_pointers<Node&> && !takes_pairs_of_pointers<StripedLock&>);
 static_assert(std::is_aggregate_v<LockRequest>);
 static_assert(is_move_only<Node>);
 static_assert(!std::convertible_to<Config, Node> && std::constructible_from<Node, Config>);

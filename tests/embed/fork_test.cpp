@@ -272,8 +272,9 @@ TEST_F(Fork, TheChildWaitsForNobody) {
 
 TEST_F(Fork, AnAsynchronousCallOfTheChildIsAnswered) {
     auto hold = node_.acquire("x");
+    const AcquireOptions options{.locker = Locker{node_}};
     EXPECT_EQ(in_child([&](Checks& check) {
-                  auto acquired = async_acquire(node_, "y", asio::use_future);
+                  auto acquired = async_acquire(node_, "y", options, asio::use_future);
                   auto released = async_release(std::move(hold), asio::use_future);
                   for (const bool release : {false, true}) {
                       try {

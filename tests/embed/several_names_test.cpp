@@ -43,6 +43,14 @@ TEST_F(SeveralNames, S32_AllOfThemHaveATokenEach) {
     EXPECT_NE(holds.find("a")->token(), holds.find("b")->token());
 }
 
+// std::string_view takes two pointers for the begin and the end of one text.
+TEST_F(SeveralNames, APairOfBracesTooManyMakesNoOtherName) {
+    const auto holds = node_.acquire_all({{"accounts/1", "accounts/2"}});
+    ASSERT_EQ(holds.size(), 2U);
+    EXPECT_EQ(holds.begin()->name(), "accounts/1");
+    EXPECT_NE(holds.find("accounts/2"), nullptr);
+}
+
 // There is no hold-and-wait, so there are no deadlocks.
 TEST_F(SeveralNames, S32_NothingIsHeldWhileItWaits) {
     auto b = node_.acquire("b");

@@ -89,6 +89,13 @@ TEST_F(Striped, SeveralKeysAreTakenTogether) {
     EXPECT_FALSE(orders_.try_acquire("1"));
 }
 
+TEST_F(Striped, APairOfBracesTooManyMakesNoOtherKey) {
+    const auto holds = orders_.acquire_all({{"1", "2"}});
+    EXPECT_NE(holds.find(orders_.name_of("1")), nullptr);
+    EXPECT_NE(holds.find(orders_.name_of("2")), nullptr);
+    EXPECT_LE(holds.size(), 2U);
+}
+
 TEST_F(Striped, AnotherNumberOfStripesIsRefused) {
     EXPECT_TRUE(orders_.acquire("4711"));
     StripedLock others{node_, "orders", 16};

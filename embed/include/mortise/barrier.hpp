@@ -71,7 +71,7 @@ public:
     Barrier(const Barrier&);
     Barrier(Barrier&&) noexcept;
     Barrier& operator=(const Barrier&);
-    Barrier& operator=(Barrier&&) noexcept;
+    Barrier& operator=(Barrier&& other) noexcept;
     ~Barrier();
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -57,6 +57,11 @@ public:
 
     // Does not ask the cluster. An invalid name makes the calls fail with invalid_argument.
     Election(const Node& node, std::string_view name);
+    Election(const Election&);
+    Election(Election&&) noexcept;
+    Election& operator=(const Election&);
+    Election& operator=(Election&& other) noexcept;
+    ~Election();
 
     // Waits until this candidate leads, like Node::acquire(), and publishes its value, which may be
     // empty. It leads until the hold is released, best with resign(), or lost. options.mode and

@@ -148,7 +148,8 @@ public:
     void upgrade(std::error_code& ec);
     void upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec);
     // Like upgrade(), from update or shared, but does not wait for other holders: false when there
-    // is one. Blocks for at most call_timeout.
+    // is one. A cached grant counts as one, also the idle one of a reader of this node, which it
+    // keeps for up to a second. Blocks for at most call_timeout.
     [[nodiscard]] bool try_upgrade();
     [[nodiscard]] bool try_upgrade(std::error_code& ec);
 

@@ -57,7 +57,7 @@ public:
     Latch(const Latch&);
     Latch(Latch&&) noexcept;
     Latch& operator=(const Latch&);
-    Latch& operator=(Latch&&) noexcept;
+    Latch& operator=(Latch&& other) noexcept;
     ~Latch();
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -5,10 +5,10 @@
 #include <initializer_list>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <mortise/detail/listed_text.hpp>
 #include <mortise/enums.hpp>
 
 namespace mortise {
@@ -32,9 +32,9 @@ public:
     LockRequests() = default;
     // NOLINTBEGIN(google-explicit-constructor,hicpp-explicit-conversions): that is what it is for
     LockRequests(std::initializer_list<LockRequest> requests) : requests_{requests} {}
-    LockRequests(std::initializer_list<std::string_view> names) {
-        for (const auto name : names)
-            requests_.push_back({std::string{name}, LockMode::exclusive});
+    LockRequests(std::initializer_list<detail::ListedText> names) {
+        for (const auto& name : names)
+            requests_.push_back({std::string{name.view()}, LockMode::exclusive});
     }
     LockRequests(std::vector<LockRequest> requests) : requests_{std::move(requests)} {}
     template <class Requests>

@@ -44,8 +44,8 @@ public:
     // Blocks until it is locked, also through the loss of the session or the quorum. Throws
     // LockError only for errors that waiting does not resolve: node_stopped, forked, deadlock (with
     // this thread itself, or in a wait cycle: LockError::detail()), permission_denied,
-    // invalid_argument, kind_mismatch, resource_exhausted, incompatible; and cancelled if
-    // options.cancel was asked to stop.
+    // invalid_argument, kind_mismatch, resource_exhausted, incompatible; not_ready if this node was
+    // removed from its cluster; and cancelled if options.cancel was asked to stop.
     void lock();
     // Makes one attempt. False if another owner or this thread holds it, and if there is no session
     // or no quorum. Blocks for the answer of the cluster, at most call_timeout. Throws like lock(),

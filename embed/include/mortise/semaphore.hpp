@@ -65,7 +65,7 @@ public:
     Semaphore(const Semaphore&);
     Semaphore(Semaphore&&) noexcept;
     Semaphore& operator=(const Semaphore&);
-    Semaphore& operator=(Semaphore&&) noexcept;
+    Semaphore& operator=(Semaphore&& other) noexcept;
     ~Semaphore();
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
+#include <mortise/detail/listed_text.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/hold_set.hpp>
@@ -73,19 +75,26 @@ public:
     [[nodiscard]] HoldSet acquire_all(Keys keys, std::error_code& ec);
     [[nodiscard]] HoldSet acquire_all(Keys keys, const AcquireOptions& options,
                                       std::error_code& ec);
-    using KeyList = std::initializer_list<std::string_view>;
+    using KeyList = std::initializer_list<detail::ListedText>;
     [[nodiscard]] HoldSet acquire_all(KeyList keys, const AcquireOptions& options = {}) {
-        return acquire_all(Keys{keys.begin(), keys.size()}, options);
+        return acquire_all(Keys{views(keys)}, options);
     }
     [[nodiscard]] HoldSet acquire_all(KeyList keys, std::error_code& ec) {
-        return acquire_all(Keys{keys.begin(), keys.size()}, ec);
+        return acquire_all(Keys{views(keys)}, ec);
     }
     [[nodiscard]] HoldSet acquire_all(KeyList keys, const AcquireOptions& options,
                                       std::error_code& ec) {
-        return acquire_all(Keys{keys.begin(), keys.size()}, options, ec);
+        return acquire_all(Keys{views(keys)}, options, ec);
     }
 
 private:
+    static std::vector<std::string_view> views(KeyList keys) {
+        std::vector<std::string_view> views;
+        views.reserve(keys.size());
+        for (const auto& key : keys)
+            views.push_back(key.view());
+        return views;
+    }
     [[nodiscard]] bool agree(Duration wait_max, const AcquireOptions& options, std::error_code& ec);
     [[nodiscard]] bool agree_in_time(Duration wait_max, const AcquireOptions& options,
                                      std::error_code& ec);

@@ -34,6 +34,18 @@ std::vector<std::pair<std::string, AcquireOptions>> refused() {
     };
 }
 
+TEST(UnsoundCalls, OfNoNameAreRefused) {
+    const std::string_view why = "a name has 1 to 512 bytes";
+    EXPECT_EQ(unsound_count_down("", 1), why);
+    EXPECT_EQ(unsound_wait("", {}), why);
+    EXPECT_EQ(unsound_arrival("", true, {}), why);
+    EXPECT_EQ(unsound_resize("", 1), why);
+    EXPECT_EQ(unsound_count_down("x", 1), "");
+    EXPECT_EQ(unsound_wait("x", {}), "");
+    EXPECT_EQ(unsound_arrival("x", true, {}), "");
+    EXPECT_EQ(unsound_resize("x", 0), "");
+}
+
 TEST(UnsoundPart, NamesTheOptionThatIsRefused) {
     for (const auto& [word, options] : refused()) {
         EXPECT_NE(part("x", options).find(word), std::string_view::npos) << part("x", options);
