@@ -155,6 +155,65 @@ test("a token that is not the holder's any more breaks nothing, and the page say
   await page.getByRole("button", {name: "Cancel"}).click();
 });
 
+test("holders that one entry of the log has let in are as many rows, in each drawing", async () => {
+  cluster.actors[0].tell("readers catalogue 12");
+  await cluster.actors[0].expect(/^read catalogue/);
+  await go("/lock/catalogue");
+  const table = page.locator("table").first();
+  await within("the holders", async () => (await rows(table).count()) === 12);
+  assert.equal(new Set(await rows(table).locator("td:nth-child(4)").allInnerTexts()).size, 1);
+  for (let drawing = 0; drawing < 3; ++drawing) {
+    await page.waitForTimeout(1600);
+    assert.equal(await rows(table).count(), 12);
+    assert.equal(await page.getByRole("button", {name: /^Break catalogue/}).count(), 12);
+  }
+  const labels = await rows(table).locator("td:nth-child(2)").allInnerTexts();
+  assert.equal(new Set(labels).size, 12);
+});
+
+test("two children of one key stay two, and those that moved stay themselves", async () => {
+  const drawn = await page.evaluate(async () => {
+    const {fill, h} = await import("/dom.js");
+    const list = h("ul");
+    const draw = (keys) => {
+      fill(list, keys.map((key) => h("li", {"data-key": key}, key)));
+      return [...list.children].map((each) => each.textContent).join("");
+    };
+    const all = ["aab", "aab", "baa", "aaab", "b", "bab"].map((keys) => draw([...keys]));
+    const first = list.firstChild;
+    draw(["a", "b"]);
+    return {all, isKept: list.lastChild === first};
+  });
+  assert.deepEqual(drawn, {all: ["aab", "aab", "baa", "aaab", "b", "bab"], isKept: true});
+});
+
+test("readers that share a token have been there for as long as each of them has", async () => {
+  const [second, third] = cluster.actors;
+  await go("/lock/shelf");
+  const table = page.locator("table").first();
+  const heldFor = async (label) =>
+    (await rows(table).filter({hasText: label}).locator("td:nth-child(5) span").first().innerText());
+  second.tell("acquire shelf shared early");
+  await second.expect(/^held shelf/);
+  await rows(table).filter({hasText: "early"}).waitFor();
+  await within("its time", async () => /^[3-9] s$/.test(await heldFor("early")));
+  third.tell("acquire shelf shared late");
+  await third.expect(/^held shelf/);
+  await rows(table).filter({hasText: "late"}).waitFor();
+  assert.equal(new Set(await rows(table).locator("td:nth-child(4)").allInnerTexts()).size, 1);
+  assert.match(await heldFor("early"), /^([3-9]|\d\d) s$/);
+  assert.match(await heldFor("late"), /^[0-2](\.\d)? s$/);
+  // Another page did not see them begin, however long it is open already.
+  const other = await newPage();
+  await go("/", other);
+  await other.waitForTimeout(5500);
+  await go("/lock/shelf", other);
+  const there = rows(other.locator("table").first()).filter({hasText: "early"});
+  assert.match(await there.locator("td:nth-child(5) span").first().innerText(), /^> /);
+  await other.context().close();
+  for (const actor of [second, third]) actor.tell("release shelf");
+});
+
 test("a prefix narrows the list, and pages follow each other", async () => {
   const [second] = cluster.actors;
   for (let at = 10; at < 70; ++at) second.tell(`acquire jobs/${at} exclusive worker-${at}`);

@@ -66,7 +66,7 @@ function add(event) {
   event.at = new Date();
   event.number = ++counter;
   event.key = event.name === undefined ? null : encoded(event.name);
-  if (event.kind === "granted") noteBegin(event.key, event.holder.token);
+  if (event.kind === "granted") noteBegin(event.key, event.holder);
   events.unshift(event);
   if (events.length > kept) events.length = kept;
 }

@@ -88,18 +88,24 @@ export function modeOf(info, kind = "lock") {
 // The cluster has no clock: a hold has begun at an entry of its log. The page knows since when it
 // has seen it, and whether it saw it begin.
 const firstSeen = new Map();
-const opened = Date.now();
+const rememberedMax = 20000;
 
-export function noteBegin(name, token) {
-  firstSeen.set(`${name} ${token}`, {at: Date.now(), isExact: true});
+// What a session was granted with one entry has begun at one moment. The token says less: readers
+// share it, and an upgrade replaces it.
+const beginOf = (name, info) => `${name} ${info.session}/${info.since}`;
+
+function remember(begin, isExact) {
+  if (firstSeen.size >= rememberedMax) firstSeen.delete(firstSeen.keys().next().value);
+  firstSeen.set(begin, {at: Date.now(), isExact});
 }
 
-export function seenFor(name, what) {
-  const key = `${name} ${what}`;
-  if (!firstSeen.has(key)) {
-    if (firstSeen.size > 20000) firstSeen.clear();
-    firstSeen.set(key, {at: Date.now(), isExact: Date.now() - opened > 5000});
-  }
-  const {at, isExact} = firstSeen.get(key);
+export function noteBegin(name, info) {
+  remember(beginOf(name, info), true);
+}
+
+export function seenFor(name, info) {
+  const begin = beginOf(name, info);
+  if (!firstSeen.has(begin)) remember(begin, false);
+  const {at, isExact} = firstSeen.get(begin);
   return (isExact ? "" : "> ") + duration(Date.now() - at);
 }
