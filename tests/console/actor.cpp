@@ -2,6 +2,9 @@
 //
 //   acquire NAME MODE LABEL            "held NAME TOKEN", and after a loss "lost NAME REASON"
 //   release NAME                       "released NAME"
+//   readers NAME COUNT                 "read NAME", once so many hold it in shared mode, all of
+//   them
+//                                      granted by one release
 //   permits NAME LIMIT COUNT LABEL     "held NAME 0"
 //   latch NAME COUNT                   "done NAME"
 //   arrive NAME PARTIES                at a barrier; prints nothing
@@ -50,6 +53,7 @@ public:
         const auto& verb = words[0];
         if (verb == "acquire") in_background([this, words] { acquire(words); });
         if (verb == "release") release(words.at(1));
+        if (verb == "readers") in_background([this, words] { read(words.at(1), words.at(2)); });
         if (verb == "permits") in_background([this, words] { take_permits(words); });
         if (verb == "arrive") in_background([this, words] { arrive(words); });
         if (verb == "latch") {
@@ -99,6 +103,26 @@ private:
         (void)kept.hold->release();
         say("released " + name);
     }
+    // They end with the process.
+    void read(const std::string& name, const std::string& count) {
+        const auto readers_count = std::stoul(count);
+        auto writer = node_.acquire(name, {.caching = mortise::Caching::off});
+        std::vector<std::thread> readers;
+        for (std::size_t i = 0; i < readers_count; ++i) {
+            readers.emplace_back([this, name, label = "reader-" + std::to_string(i)] {
+                const AcquireOptions options{.mode = LockMode::shared, .label = label};
+                auto hold = node_.acquire(name, options);
+                const std::lock_guard lock{mutex_};
+                reading_.push_back(std::move(hold));
+            });
+        }
+        while (node_.inspect(name).waiters.size() < readers_count)
+            std::this_thread::sleep_for(10ms);
+        (void)writer.release();
+        for (auto& reader : readers)
+            reader.join();
+        say("read " + name);
+    }
     void take_permits(const Words& words) {
         mortise::Semaphore semaphore{node_, words.at(1),
                                      static_cast<std::uint32_t>(std::stoul(words.at(2)))};
@@ -119,6 +143,7 @@ private:
     mortise::Node& node_;
     std::mutex mutex_;
     std::map<std::string, Kept> holds_;
+    std::vector<mortise::Hold> reading_;
 };
 
 Words words_of(const std::string& line) {

@@ -141,6 +141,43 @@ test("a break does nothing without its token, and works with it", async () => {
   await rows(history).filter({hasText: "broken"}).first().waitFor();
 });
 
+test("a reason that is too long for the cluster is told before it is sent", async () => {
+  await go("/lock/orders%2F42");
+  const button = page.getByRole("button", {name: /^Break orders\/42/}).first();
+  const token = (await button.getAttribute("aria-label")).match(/\d+$/)[0];
+  await button.click();
+  const doIt = page.getByRole("button", {name: "Break the lock"});
+  await page.getByLabel("type the token").fill(token);
+  await page.getByLabel("Reason").fill("ä".repeat(128));  // 256 bytes
+  assert.ok(await doIt.isEnabled());
+  await page.getByLabel("Reason").fill("ä".repeat(129));
+  assert.ok(await doIt.isDisabled());
+  await page.locator("#break-problem", {hasText: "too long by 2 bytes"}).waitFor();
+  await page.getByRole("button", {name: "Cancel"}).click();
+});
+
+test("characters that do not show are written as codes, the same as by the node", async () => {
+  const source = readFileSync(new URL("../../embed/values/escaped.cpp", import.meta.url), "utf8");
+  const rule = source.match(/bool misleads[\s\S]*?\n}/)[0];
+  const spans = [[0, Number(rule.match(/point < (0x\w+)/)[1]) - 1],
+    ...[...rule.matchAll(/within\((0x\w+), (0x\w+)\)/g)].map((found) => [found[1], found[2]]),
+    ...[...rule.matchAll(/point == (0x\w+)/g)].map((found) => [found[1], found[1]])]
+    .map((span) => span.map(Number));
+  assert.ok(spans.length > 8);
+  const wrong = await page.evaluate(async (ranges) => {
+    const {shown} = await import("/server.js");
+    const wrong = [];
+    for (let point = 0; point <= 0x10ffff; ++point) {
+      const misleads = ranges.some(([first, last]) => first <= point && point <= last);
+      const text = String.fromCodePoint(point);
+      const expected = misleads ? `\\u{${point.toString(16)}}` : text;
+      if (shown(text) !== expected) wrong.push(point.toString(16));
+    }
+    return wrong;
+  }, spans);
+  assert.deepEqual(wrong, []);
+});
+
 test("a token that is not the holder's any more breaks nothing, and the page says so", async () => {
   await go("/lock/orders%2F42");
   const button = page.getByRole("button", {name: /^Break orders\/42/}).first();
@@ -153,6 +190,65 @@ test("a token that is not the holder's any more breaks nothing, and the page say
   await page.getByRole("button", {name: "Break the lock"}).click();
   await page.locator("#break-problem", {hasText: "nobody holds the lock with this token"}).waitFor();
   await page.getByRole("button", {name: "Cancel"}).click();
+});
+
+test("holders that one entry of the log has let in are as many rows, in each drawing", async () => {
+  cluster.actors[0].tell("readers catalogue 12");
+  await cluster.actors[0].expect(/^read catalogue/);
+  await go("/lock/catalogue");
+  const table = page.locator("table").first();
+  await within("the holders", async () => (await rows(table).count()) === 12);
+  assert.equal(new Set(await rows(table).locator("td:nth-child(4)").allInnerTexts()).size, 1);
+  for (let drawing = 0; drawing < 3; ++drawing) {
+    await page.waitForTimeout(1600);
+    assert.equal(await rows(table).count(), 12);
+    assert.equal(await page.getByRole("button", {name: /^Break catalogue/}).count(), 12);
+  }
+  const labels = await rows(table).locator("td:nth-child(2)").allInnerTexts();
+  assert.equal(new Set(labels).size, 12);
+});
+
+test("two children of one key stay two, and those that moved stay themselves", async () => {
+  const drawn = await page.evaluate(async () => {
+    const {fill, h} = await import("/dom.js");
+    const list = h("ul");
+    const draw = (keys) => {
+      fill(list, keys.map((key) => h("li", {"data-key": key}, key)));
+      return [...list.children].map((each) => each.textContent).join("");
+    };
+    const all = ["aab", "aab", "baa", "aaab", "b", "bab"].map((keys) => draw([...keys]));
+    const first = list.firstChild;
+    draw(["a", "b"]);
+    return {all, isKept: list.lastChild === first};
+  });
+  assert.deepEqual(drawn, {all: ["aab", "aab", "baa", "aaab", "b", "bab"], isKept: true});
+});
+
+test("readers that share a token have been there for as long as each of them has", async () => {
+  const [second, third] = cluster.actors;
+  await go("/lock/shelf");
+  const table = page.locator("table").first();
+  const heldFor = async (label) =>
+    (await rows(table).filter({hasText: label}).locator("td:nth-child(5) span").first().innerText());
+  second.tell("acquire shelf shared early");
+  await second.expect(/^held shelf/);
+  await rows(table).filter({hasText: "early"}).waitFor();
+  await within("its time", async () => /^[3-9] s$/.test(await heldFor("early")));
+  third.tell("acquire shelf shared late");
+  await third.expect(/^held shelf/);
+  await rows(table).filter({hasText: "late"}).waitFor();
+  assert.equal(new Set(await rows(table).locator("td:nth-child(4)").allInnerTexts()).size, 1);
+  assert.match(await heldFor("early"), /^([3-9]|\d\d) s$/);
+  assert.match(await heldFor("late"), /^[0-2](\.\d)? s$/);
+  // Another page did not see them begin, however long it is open already.
+  const other = await newPage();
+  await go("/", other);
+  await other.waitForTimeout(5500);
+  await go("/lock/shelf", other);
+  const there = rows(other.locator("table").first()).filter({hasText: "early"});
+  assert.match(await there.locator("td:nth-child(5) span").first().innerText(), /^> /);
+  await other.context().close();
+  for (const actor of [second, third]) actor.tell("release shelf");
 });
 
 test("a prefix narrows the list, and pages follow each other", async () => {

@@ -98,6 +98,8 @@ class Console(unittest.TestCase):
                     (["--console", "7480"], USAGE, "ADDRESS:PORT"),
                     (["--console", "localhost"], USAGE, "ADDRESS:PORT"),
                     (["--console-remote"], USAGE, "--console"),
+                    (["--console", "127.0.0.1:0", "--console-host", "http://a.example"], USAGE,
+                     "http://a.example"),
                     (["--console", address], TAKEN, address)):
                 with self.subTest(words=words):
                     result = run("node", "--config", self.config, *words)
@@ -106,6 +108,20 @@ class Console(unittest.TestCase):
                     self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                     opened = (self.config.parent / "node-1").exists()
                     self.assertEqual(opened, code == TAKEN, "no node before that")
+
+
+class Page(unittest.TestCase):
+    """docs/console.md."""
+
+    def test_names_every_error_that_the_console_answers_with(self):
+        root = Path(__file__).resolve().parents[2]
+        page = (root / "docs/console.md").read_text(encoding="utf-8")
+        table = page[page.index("**Errors**"):page.index("The names in `error`")]
+        words = {word for file in (root / "embed/console").glob("*.cpp")
+                 for word in re.findall(r'\{\s*(?:\d{3}|status), "([a-z_]+)"',
+                                        file.read_text(encoding="utf-8"))}
+        self.assertGreater(len(words), 10)
+        self.assertEqual(words - set(re.findall(r"`([a-z_]+)`", table)), set())
 
 
 if __name__ == "__main__":

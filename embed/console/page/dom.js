@@ -47,13 +47,14 @@ export function fill(parent, nodes) {
   const keyed = new Map();
   for (const child of parent.childNodes) {
     const key = keyOf(child);
-    if (key !== undefined) keyed.set(key, child);
+    if (key !== undefined && !keyed.has(key)) keyed.set(key, child);
   }
   let at = parent.firstChild;
   for (const node of nodes) {
     const key = keyOf(node);
     const same = key !== undefined ? keyed.get(key) : at;
     if (same && isAlike(same, node)) {
+      keyed.delete(key);  // a second node with this key is another one
       if (same === at) at = at.nextSibling;
       else parent.insertBefore(same, at);
       take(same, node);
@@ -88,13 +89,24 @@ const classOf = (cell, column) =>
 // The content of a cell that has none.
 export const nothing = "–";
 
+// Rows may have one key, such as those of readers that share a token: the second one is k#2.
+function distinctKeys(rows) {
+  const counts = new Map();
+  return rows.map(({key}) => {
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count === 1 ? key : `${key}#${count}`;
+  });
+}
+
 // A table that is a list of cards where there is little room. Some browsers forget that such a
 // table is one; the roles say it. Columns are {label, class}; rows are {key, class, cells}.
 export function table(caption, columns, rows) {
   const head = columns.map((column) =>
     h("th", {role: "columnheader", scope: "col", class: column.class}, column.label));
-  const body = rows.map((row) =>
-    h("tr", {role: "row", class: row.class, "data-key": row.key},
+  const keys = distinctKeys(rows);
+  const body = rows.map((row, place) =>
+    h("tr", {role: "row", class: row.class, "data-key": keys[place]},
       row.cells.map((cell, at) =>
         h("td", {role: "cell", class: classOf(cell, columns[at]), "data-label": columns[at].label},
           h("div", {}, cell)))));

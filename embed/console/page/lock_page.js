@@ -1,7 +1,7 @@
 // One name: who holds it, the queue, why it is closed, and what has happened since the page opened.
 import {openBreak} from "./break.js";
 import {h, nothing, table} from "./dom.js";
-import {eventTable, eventsOf} from "./events.js";
+import {eventTable, eventsOf, noEventsText} from "./events.js";
 import {closedText, kindText} from "./locks.js";
 import {duration, encoded, inMode, modeOf, nodeOf, number, party, plural, seenFor, shown} from
   "./server.js";
@@ -26,8 +26,10 @@ function leaseOf(holder) {
     ` ${duration(holder.lease_left_ms)}`);
 }
 
-const sinceOf = (key, info, what) =>
-  [h("span", {}, seenFor(key, what)), h("span", {class: "faint"}, ` entry ${number(info.since)}`)];
+const sinceOf = (name, info) => [
+  h("span", {}, seenFor(encoded(name), info)),
+  h("span", {class: "faint"}, ` entry ${number(info.since)}`),
+];
 
 const whoOf = (info) => [
   shown(info.label) ? h("strong", {}, shown(info.label)) : h("span", {class: "faint"}, "no label"),
@@ -42,7 +44,7 @@ function breakButton(lock, token, who, closed, refresh) {
     onclick: () => openBreak({name: lock.name, token, who, closed}, refresh)}, `${label}…`);
 }
 
-function holdersOf(lock, key, mayBreak, refresh) {
+function holdersOf(lock, mayBreak, refresh) {
   const columns = [{label: "Mode"}, {label: "Label"}, {label: "Where"},
     {label: "Token", class: "number"}, {label: "Held for"}, {label: "Lease left"},
     ...(mayBreak ? [{label: "Action", class: "narrow"}] : [])];
@@ -54,7 +56,7 @@ function holdersOf(lock, key, mayBreak, refresh) {
       [...whoOf(holder), holder.cached ? " (cached: its node keeps it for its next acquire)" : ""],
       whereOf(holder),
       h("span", {class: "mono"}, holder.token),
-      sinceOf(key, holder, holder.token),
+      sinceOf(lock.name, holder),
       leaseOf(holder),
       ...(mayBreak ? [breakButton(lock, holder.token, party(holder), undefined, refresh)] : []),
     ],
@@ -70,7 +72,7 @@ const remarksOf = (waiter) => [
   waiter.priority !== 0 ? `priority ${waiter.priority}` : null,
 ].filter(Boolean).join(", ");
 
-function queueOf(lock, key) {
+function queueOf(lock) {
   const hasRemarks = lock.waiters.some((waiter) => remarksOf(waiter) !== "");
   const columns = [{label: "Place", class: "number narrow"}, {label: "Wants"}, {label: "Label"},
     {label: "Where"}, {label: "Waits for"}, ...(hasRemarks ? [{label: "Remarks"}] : [])];
@@ -83,7 +85,7 @@ function queueOf(lock, key) {
       modeOf(waiter, lock.kind)),
       whoOf(waiter),
       whereOf(waiter),
-      sinceOf(key, waiter, `${waiter.session}/${waiter.since}`),
+      sinceOf(lock.name, waiter),
       ...(hasRemarks ? [remarksOf(waiter) || nothing] : []),
     ],
   }));
@@ -128,13 +130,13 @@ const section = (title, content, empty) => [
   h("h2", {}, title), content ?? h("p", {class: "empty"}, empty)];
 
 // Who waits for a latch or at a barrier passes, and holds nothing.
-function partiesOf(lock, key, mayBreak, refresh) {
+function partiesOf(lock, mayBreak, refresh) {
   if (lock.kind === "latch") return [];
   if (lock.kind === "barrier")
     return section("Members", lock.barrier.members.length > 0 ? membersOf(lock) : null,
       "Nobody takes part any more.");
   return section("Holders",
-    lock.holders.length > 0 ? holdersOf(lock, key, mayBreak, refresh) : null, "Nobody holds it.");
+    lock.holders.length > 0 ? holdersOf(lock, mayBreak, refresh) : null, "Nobody holds it.");
 }
 
 function factsOf(lock) {
@@ -158,11 +160,11 @@ export function lockView(key, mayBreak, refresh) {
     factsOf(lock),
     ...(lock.closures.length > 0
       ? section("Closed", closuresOf(lock, mayBreak, refresh)) : []),
-    ...partiesOf(lock, key, mayBreak, refresh),
-    ...section("Queue", lock.waiters.length > 0 && queueOf(lock, key) || null,
+    ...partiesOf(lock, mayBreak, refresh),
+    ...section("Queue", lock.waiters.length > 0 && queueOf(lock) || null,
       "Nobody waits for it."),
     ...section("History since this page was opened",
       events.length > 0 ? eventTable("The newest first", events, false) : null,
-      "Nothing has happened yet."),
+      noEventsText()),
   ];
 }

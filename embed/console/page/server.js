@@ -40,8 +40,9 @@ export const breakLock = (asked) =>
 // --- words
 
 // Characters that hide, or that turn the direction of what follows, could make one name look like
-// another.
-const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// another. They are those of embed/values/escaped.cpp.
+const hidden = new RegExp("[\\u{0}-\\u{1f}\\u{7f}-\\u{9f}\\u{ad}\\u{61c}\\u{200b}-\\u{200f}" +
+  "\\u{2028}-\\u{202e}\\u{2060}-\\u{206f}\\u{d800}-\\u{dfff}\\u{feff}\\u{e0000}-\\u{e0fff}]", "gu");
 
 export function shown(text) {
   if (typeof text !== "string") return text.shown;
@@ -88,18 +89,24 @@ export function modeOf(info, kind = "lock") {
 // The cluster has no clock: a hold has begun at an entry of its log. The page knows since when it
 // has seen it, and whether it saw it begin.
 const firstSeen = new Map();
-const opened = Date.now();
+const rememberedMax = 20000;
 
-export function noteBegin(name, token) {
-  firstSeen.set(`${name} ${token}`, {at: Date.now(), isExact: true});
+// What a session was granted with one entry has begun at one moment. The token says less: readers
+// share it, and an upgrade replaces it.
+const beginOf = (name, info) => `${name} ${info.session}/${info.since}`;
+
+function remember(begin, isExact) {
+  if (firstSeen.size >= rememberedMax) firstSeen.delete(firstSeen.keys().next().value);
+  firstSeen.set(begin, {at: Date.now(), isExact});
 }
 
-export function seenFor(name, what) {
-  const key = `${name} ${what}`;
-  if (!firstSeen.has(key)) {
-    if (firstSeen.size > 20000) firstSeen.clear();
-    firstSeen.set(key, {at: Date.now(), isExact: Date.now() - opened > 5000});
-  }
-  const {at, isExact} = firstSeen.get(key);
+export function noteBegin(name, info) {
+  remember(beginOf(name, info), true);
+}
+
+export function seenFor(name, info) {
+  const begin = beginOf(name, info);
+  if (!firstSeen.has(begin)) remember(begin, false);
+  const {at, isExact} = firstSeen.get(begin);
   return (isExact ? "" : "> ") + duration(Date.now() - at);
 }
