@@ -221,11 +221,20 @@ std::string CoreLoop::peers_that_disagree() const {
     return {};
 }
 
+namespace {
+
+constexpr std::string_view listens_alone =
+    "a member that knows this node can call it for three seconds; then it forms one of its own";
+
+}  // namespace
+
 std::string CoreLoop::why_not_ready() const {
     if (ready_) return {};
-    const bool founds = parts_.config.role == Role::voter && parts_.config.peers.size() > 1;
-    if (!driver_->core().raft().configuration().is_formed())
-        return founds ? "in no cluster yet: " + why_not_formed() : std::string{};
+    if (!driver_->core().raft().configuration().is_formed()) {
+        if (parts_.config.role != Role::voter) return {};
+        return "in no cluster yet: " +
+               (parts_.config.peers.size() > 1 ? why_not_formed() : std::string{listens_alone});
+    }
     const auto missing = leader_ || is_removed() ? std::string{} : missing_peers();
     return missing.empty() ? missing
                            : "no leader is known, and there is no connection with " + missing;

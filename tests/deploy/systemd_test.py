@@ -62,7 +62,8 @@ class Unit(unittest.TestCase):
 
     def test_no_setting_is_misspelt(self):
         """verify only warns about an unknown setting; this fails without systemd as well."""
-        known = set("""Description Documentation Wants After ConditionPathExists Type NotifyAccess
+        known = set("""Description Documentation Wants After ConditionPathExists
+            StartLimitIntervalSec Type NotifyAccess
             TimeoutStartSec ExecStart ExecReload TimeoutStopSec Restart RestartSec
             RestartPreventExitStatus User Group StateDirectory StateDirectoryMode UMask LimitNOFILE
             NoNewPrivileges CapabilityBoundingSet AmbientCapabilities ProtectSystem ProtectHome
