@@ -1,5 +1,7 @@
 #include "embed/console/answers.hpp"
 
+#include <system_error>
+
 #include <mortise/errc.hpp>
 
 namespace mortise::console {
@@ -29,11 +31,13 @@ void answer_error(httplib::Response& response, const Refusal& refusal) {
     answer_json(response, {{"error", refusal.error}, {"reason", json_text(refusal.reason)}});
 }
 
-void answer_error(httplib::Response& response, std::error_code error, std::string_view reason) {
-    const bool is_own = error.category() == error_category();
-    const auto word = is_own ? to_string(static_cast<Errc>(error.value())) : "failed";
+void answer_error(httplib::Response& response, const LockError& error, std::string_view reason) {
+    const auto& code = error.code();
+    const bool is_own = code.category() == error_category();
+    const auto word = is_own ? to_string(static_cast<Errc>(code.value())) : "failed";
+    if (reason.empty()) reason = error.detail().reason;
     answer_error(response,
-                 {status_of(error), word, reason.empty() ? error.message() : std::string{reason}});
+                 {status_of(code), word, reason.empty() ? code.message() : std::string{reason}});
 }
 
 }  // namespace mortise::console

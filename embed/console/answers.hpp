@@ -3,12 +3,12 @@
 
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <httplib.h>
 
 #include "embed/console/request_guard.hpp"
 #include "embed/json_form/json_form.hpp"
+#include <mortise/lock_error.hpp>
 
 namespace mortise::console {
 
@@ -24,7 +24,8 @@ using json_form::json_text;
 void answer_json(httplib::Response& response, const Json& json);
 // {"error": "a_word", "reason": "a sentence"}
 void answer_error(httplib::Response& response, const Refusal& refusal);
-// The error of a call of the node.
-void answer_error(httplib::Response& response, std::error_code error, std::string_view reason = {});
+// The error of a call of the node. Without `reason` it is told in the node's own words.
+void answer_error(httplib::Response& response, const LockError& error,
+                  std::string_view reason = {});
 
 }  // namespace mortise::console

@@ -76,6 +76,7 @@ private:
     const bool is_one_;
 };
 
+// Empty if the node's own words are better.
 std::string_view reason_for(std::error_code error) {
     if (error == Errc::not_held)
         return "nothing was done: nobody holds the lock with this token any more";
@@ -96,9 +97,11 @@ void BreakApi::answer(const httplib::Request& request, httplib::Response& respon
     if (!place)
         return answer_error(response, {503, "too_many_breaks", "at most 4 breaks at a time"});
     HttpServer::current().begin_answer();
-    std::error_code ec;
-    node_.break_lock(asked->name, asked->token, asked->reason, asked->mode, ec);
-    if (ec) return answer_error(response, ec, reason_for(ec));
+    try {
+        node_.break_lock(asked->name, asked->token, asked->reason, asked->mode);
+    } catch (const LockError& error) {
+        return answer_error(response, error, reason_for(error.code()));
+    }
     const auto token = asked->token.to_string();
     log_.warn("console_broke",
               "console: broke " + escaped(asked->name) + ", token " + token + ": " +

@@ -29,6 +29,12 @@ std::string text_of_event(std::string_view name, const Position& position, const
     return text + "data: " + text_of(data) + "\n\n";
 }
 
+// After the newest entry that the node has applied.
+Position present(const Node& node) {
+    const auto applied = node.status().applied_index;
+    return Position::from_string(std::to_string(applied)).value_or(Position{});
+}
+
 struct Wanted {
     std::string prefix;
     ObserveOptions options;
@@ -56,17 +62,15 @@ std::optional<Wanted> wanted_by(const httplib::Request& request, httplib::Respon
 
 class EventStream {
 public:
-    // Returns the error of the node, if it refuses an observer.
-    std::error_code begin(Node& node, const Wanted& wanted) {
+    // Throws the error of the node, if it refuses an observer.
+    void begin(Node& node, const Wanted& wanted) {
         queue_->put("retry: 2000\n\n");
-        std::error_code ec;
-        changes_ = node.observe(wanted.prefix, lock_sink(wanted.options.from.has_value()),
-                                wanted.options, ec);
-        if (ec) return ec;
+        const bool continues = wanted.options.from.has_value();
+        const auto known = continues ? present(node) : Position{};
+        changes_ = node.observe(wanted.prefix, lock_sink(continues, known), wanted.options);
         events_ = node.on_event([queue = queue_](const NodeEvent& event) {
             queue->put(text_of_event("node", {}, json_of(event)));
         });
-        return {};
     }
     void end() noexcept { queue_->end(); }
 
@@ -87,12 +91,15 @@ public:
 private:
     // The state is not told: a page lists what it shows. Of an observer's first two events, the gap
     // is no news either.
-    [[nodiscard]] EventSink lock_sink(bool continues) const {
-        return [queue = queue_, is_told = continues](const Event& event) mutable {
+    // Changes up to `known` happened before the reader continued.
+    [[nodiscard]] EventSink lock_sink(bool continues, const Position& known) const {
+        return [queue = queue_, is_told = continues, known](const Event& event) mutable {
             if (event.kind == Event::Kind::state) return;
             if (event.kind == Event::Kind::gap && !std::exchange(is_told, true)) return;
             const bool is_begin = event.kind == Event::Kind::state_complete;
-            queue->put(text_of_event(is_begin ? "begin" : "lock", event.position, json_of(event)));
+            auto json = json_of(event);
+            if (event.position.is_set() && event.position <= known) json["late"] = true;
+            queue->put(text_of_event(is_begin ? "begin" : "lock", event.position, json));
         };
     }
 
@@ -109,7 +116,7 @@ void EventStreams::answer(const httplib::Request& request, httplib::Response& re
     if (!add(stream))
         return answer_error(response,
                             {503, "too_many_streams", "at most 8 streams of events at a time"});
-    if (const auto ec = stream->begin(node_, *wanted)) return answer_error(response, ec);
+    stream->begin(node_, *wanted);
     auto& connection = HttpServer::current();
     connection.end_after_answer();
     connection.begin_stream();

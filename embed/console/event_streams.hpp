@@ -21,7 +21,8 @@ public:
 
     explicit EventStreams(Node& node) : node_{node} {}
 
-    // Answers with a stream, which the connection's thread then writes until its end.
+    // Answers with a stream, which the connection's thread then writes until its end. Throws the
+    // error of the node, if it refuses an observer.
     void answer(const httplib::Request& request, httplib::Response& response);
     [[nodiscard]] std::size_t count();
     // Ends all streams and refuses further ones.

@@ -35,10 +35,11 @@ struct Page {
     bool has_more = false;
 };
 
-Page page_of(Node& node, const std::string& prefix, const std::string& after, std::size_t limit,
-             std::error_code& ec) {
+Page page_of(Node& node, const std::string& prefix, const std::string& after, std::size_t limit) {
     Page page;
+    std::error_code ec;
     page.locks = node.list(prefix, after, limit, ReadLevel::local, listed_parties_max, ec);
+    if (ec) throw LockError{ec};
     std::size_t parties = 0;
     for (const auto& lock : page.locks)
         parties += lock.holders.size() + lock.waiters.size();
@@ -102,6 +103,15 @@ Json json_of_member(const Status& own, const MemberInfo& member,
 }  // namespace
 
 bool ReadApi::answer(const httplib::Request& request, httplib::Response& response) {
+    try {
+        return read(request, response);
+    } catch (const LockError& error) {
+        answer_error(response, error);
+        return true;
+    }
+}
+
+bool ReadApi::read(const httplib::Request& request, httplib::Response& response) {
     if (request.path == "/api/v1/status")
         status(response);
     else if (request.path == "/api/v1/locks")
@@ -138,10 +148,8 @@ void ReadApi::status(httplib::Response& response) {
 void ReadApi::locks(const httplib::Request& request, httplib::Response& response) {
     const auto limit = limit_of(request);
     if (!limit) return answer_error(response, {400, "bad_limit", "`limit` is 1 to 200"});
-    std::error_code ec;
-    const auto page = page_of(node_, request.get_param_value("prefix"),
-                              request.get_param_value("after"), *limit, ec);
-    if (ec) return answer_error(response, ec);
+    const auto page =
+        page_of(node_, request.get_param_value("prefix"), request.get_param_value("after"), *limit);
     const auto next = page.has_more ? json_text(page.locks.back().name) : Json(nullptr);
     answer_json(response, {{"locks", json_list(page.locks, of_several)}, {"next", next}});
 }
@@ -150,7 +158,7 @@ void ReadApi::lock(const httplib::Request& request, httplib::Response& response)
     std::error_code ec;
     const auto found =
         node_.inspect(request.get_param_value("name"), ReadLevel::local, inspected_parties_max, ec);
-    if (ec) return answer_error(response, ec);
+    if (ec) throw LockError{ec};
     answer_json(response, json_of(found, of_one));
 }
 
@@ -161,9 +169,7 @@ void ReadApi::waits(const httplib::Request& request, httplib::Response& response
     std::size_t scanned = 0;
     bool has_more = true;
     while (has_more && scanned < scanned_names_max && locks.size() < waits_max) {
-        std::error_code ec;
-        const auto page = page_of(node_, prefix, after, names_max, ec);
-        if (ec) return answer_error(response, ec);
+        const auto page = page_of(node_, prefix, after, names_max);
         has_more = page.has_more;
         for (const auto& lock : page.locks) {
             if (locks.size() >= waits_max) {

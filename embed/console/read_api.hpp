@@ -19,6 +19,8 @@ public:
     bool answer(const httplib::Request& request, httplib::Response& response);
 
 private:
+    // Throws the errors of the node.
+    bool read(const httplib::Request& request, httplib::Response& response);
     void status(httplib::Response& response);
     void locks(const httplib::Request& request, httplib::Response& response);
     void lock(const httplib::Request& request, httplib::Response& response);

@@ -232,6 +232,8 @@ TEST_F(ConsoleApi, BreaksNothingWithoutItsConfirmation) {
     refused(with("confirm", hold.token().raw()), 400, "not_confirmed");  // a number, not its text
     refused(with("reason", ""), 400, "no_reason");
     refused(with("reason", std::string(300, 'x')), 400, "invalid_argument");
+    EXPECT_NE(post_break(with("reason", std::string(300, 'x'))).body.find("256 bytes"),
+              std::string::npos);
     refused(with("token", hold.token().raw()), 400, "bad_request");
     refused(with("token", "-1"), 400, "bad_request");
     refused(with("name", nullptr), 400, "bad_request");
@@ -309,6 +311,16 @@ TEST_F(ConsoleEvents, ContinueAfterTheLastOneThatABrowserHas) {
     EXPECT_NE(told.find("\"released\""), std::string::npos);
     EXPECT_EQ(told.find("value_set"), std::string::npos);
     EXPECT_EQ(told.find("\"gap\""), std::string::npos);
+    EXPECT_NE(told.find("\"late\":true"), std::string::npos);  // it happened before
+    const auto next = node_.acquire("jobs/2", {.caching = Caching::off});
+    const auto live = client.read_until("\"jobs/2\"");
+    EXPECT_EQ(live.rfind("\"late\""), live.find("\"late\"")) << live;
+    // The same with the position in the address, for a reader that begins a new stream.
+    RawClient other{port_};
+    other.send(request("/api/v1/events?prefix=jobs/&from=" + position));
+    const auto again = other.read_until("\"jobs/2\"");
+    EXPECT_NE(again.find("\"released\""), std::string::npos);
+    EXPECT_EQ(again.find("\"gap\""), std::string::npos);
     EXPECT_EQ(get("/api/v1/events?from=nonsense").status, 400);
 }
 

@@ -141,6 +141,43 @@ test("a break does nothing without its token, and works with it", async () => {
   await rows(history).filter({hasText: "broken"}).first().waitFor();
 });
 
+test("a reason that is too long for the cluster is told before it is sent", async () => {
+  await go("/lock/orders%2F42");
+  const button = page.getByRole("button", {name: /^Break orders\/42/}).first();
+  const token = (await button.getAttribute("aria-label")).match(/\d+$/)[0];
+  await button.click();
+  const doIt = page.getByRole("button", {name: "Break the lock"});
+  await page.getByLabel("type the token").fill(token);
+  await page.getByLabel("Reason").fill("ä".repeat(128));  // 256 bytes
+  assert.ok(await doIt.isEnabled());
+  await page.getByLabel("Reason").fill("ä".repeat(129));
+  assert.ok(await doIt.isDisabled());
+  await page.locator("#break-problem", {hasText: "too long by 2 bytes"}).waitFor();
+  await page.getByRole("button", {name: "Cancel"}).click();
+});
+
+test("characters that do not show are written as codes, the same as by the node", async () => {
+  const source = readFileSync(new URL("../../embed/values/escaped.cpp", import.meta.url), "utf8");
+  const rule = source.match(/bool misleads[\s\S]*?\n}/)[0];
+  const spans = [[0, Number(rule.match(/point < (0x\w+)/)[1]) - 1],
+    ...[...rule.matchAll(/within\((0x\w+), (0x\w+)\)/g)].map((found) => [found[1], found[2]]),
+    ...[...rule.matchAll(/point == (0x\w+)/g)].map((found) => [found[1], found[1]])]
+    .map((span) => span.map(Number));
+  assert.ok(spans.length > 8);
+  const wrong = await page.evaluate(async (ranges) => {
+    const {shown} = await import("/server.js");
+    const wrong = [];
+    for (let point = 0; point <= 0x10ffff; ++point) {
+      const misleads = ranges.some(([first, last]) => first <= point && point <= last);
+      const text = String.fromCodePoint(point);
+      const expected = misleads ? `\\u{${point.toString(16)}}` : text;
+      if (shown(text) !== expected) wrong.push(point.toString(16));
+    }
+    return wrong;
+  }, spans);
+  assert.deepEqual(wrong, []);
+});
+
 test("a token that is not the holder's any more breaks nothing, and the page says so", async () => {
   await go("/lock/orders%2F42");
   const button = page.getByRole("button", {name: /^Break orders\/42/}).first();

@@ -1,6 +1,7 @@
 """The console's page in a real browser: browser_test.py MORTISE ACTOR FOLDER.
 
-Installs what the test needs from npm into FOLDER, and runs browser_test.mjs with it. The pictures
+Installs what the tests need from npm into FOLDER, and runs browser_test.mjs and
+browser_stream_test.mjs with it. The pictures
 that it takes are in FOLDER/pictures.
 """
 
@@ -43,14 +44,16 @@ def main():
         skip("there is no npm: apt-get install npm")
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     install(folder)
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("MORTISE_")}
+    plain |= {"TEST_MORTISE": str(mortise), "TEST_ACTOR": str(actor), "TEST_BROWSER": browser,
+              "TEST_FOLDER": str(folder)}
+    return max(run(test, plain) for test in ("browser_test.mjs", "browser_stream_test.mjs"))
+
+
+def run(test, environment):
     with tempfile.TemporaryDirectory(prefix="mortise-browser-test-") as directory:
-        plain = {key: value for key, value in os.environ.items()
-                 if not key.startswith("MORTISE_")}
-        result = subprocess.run(
-            ["node", HERE / "browser_test.mjs"], check=False, timeout=280,
-            env=plain | {"TEST_MORTISE": str(mortise), "TEST_ACTOR": str(actor),
-                         "TEST_BROWSER": browser, "TEST_FOLDER": str(folder),
-                         "TEST_DIRECTORY": directory})
+        result = subprocess.run(["node", HERE / test], check=False, timeout=280,
+                                env=environment | {"TEST_DIRECTORY": directory})
     return result.returncode
 
 

@@ -29,6 +29,33 @@ bool may_break(const Console& console) {
     return ask(port_of(console), "GET", "/api/v1/status").json()["console"]["may_break"];
 }
 
+// --- what it has --------------------------------------------------------------------------------
+
+TEST(ConsoleOfAClient, SaysWhatAClientLacksAndShowsTheRest) {
+    testing::LocalCluster cluster{1};
+    const auto member = cluster.node(0).status();
+    Config config;
+    config.role = Role::client;
+    config.cluster = member.cluster;
+    for (const auto& each : member.members)
+        config.peers.push_back({each.id, each.address});
+    Node node{config};
+    ASSERT_TRUE(node.wait_ready(Clock::now() + 30s));
+    const Console console{node, any_port()};
+    const auto port = port_of(console);
+    const auto events = ask(port, "GET", "/api/v1/events");
+    EXPECT_EQ(events.status, 400);
+    EXPECT_EQ(events.json()["error"], "invalid_argument");
+    EXPECT_EQ(events.json()["reason"],
+              "a client node keeps no copy of the log: observe on a member");
+    const auto hold = node.acquire("orders/42");
+    const auto lock = ask(port, "GET", "/api/v1/lock?name=orders/42");
+    EXPECT_EQ(lock.json()["holders_total"], 1) << lock.body;
+    const auto status = ask(port, "GET", "/api/v1/status").json();
+    EXPECT_EQ(status["node"]["role"], "client");
+    EXPECT_TRUE(status["members"].empty());
+}
+
 // --- what it may do -----------------------------------------------------------------------------
 
 // A node with certificates, whose core thread hangs in the log of the program from its first line.

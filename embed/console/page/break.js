@@ -1,14 +1,24 @@
 // The dialog that breaks a lock, once its token was typed.
 import {byId, say} from "./dom.js";
-import {breakLock, shown} from "./server.js";
+import {breakLock, plural, shown} from "./server.js";
 
 let asked = null;
 let then = () => {};
 const dialog = byId("break");
 const form = byId("break-form");
 
-const isConfirmed = () =>
-  byId("break-token").value.trim() === asked?.token && byId("break-reason").value.trim() !== "";
+const reasonMax = 256;  // bytes, which the node counts
+const reason = () => byId("break-reason").value.trim();
+const excess = () => new TextEncoder().encode(reason()).length - reasonMax;
+
+const isConfirmed = () => byId("break-token").value.trim() === asked?.token && reason() !== "" &&
+  excess() <= 0;
+
+function check() {
+  byId("break-do").disabled = !isConfirmed();
+  byId("break-problem").textContent = excess() <= 0 ? ""
+    : `The reason is too long by ${plural(excess(), "byte")}: it has at most ${reasonMax}.`;
+}
 
 // `what` is {name, token, who, closed}: `closed` is the reason why the name is closed, if it is a
 // closed name that is to be opened.
@@ -34,7 +44,7 @@ export function openBreak(what, done) {
   byId("break-reason").focus();
 }
 
-form.addEventListener("input", () => (byId("break-do").disabled = !isConfirmed()));
+form.addEventListener("input", check);
 byId("break-cancel").addEventListener("click", () => dialog.close());
 
 form.addEventListener("submit", async (event) => {
@@ -47,7 +57,7 @@ form.addEventListener("submit", async (event) => {
       name: typeof asked.name === "string" ? asked.name : {hex: asked.name.hex},
       token: asked.token,
       confirm: byId("break-token").value.trim(),
-      reason: byId("break-reason").value.trim(),
+      reason: reason(),
       now: byId("break-now").checked,
     });
     dialog.close();

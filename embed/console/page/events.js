@@ -1,5 +1,6 @@
 // Live events: the changes of locks, and what the node tells of itself.
 import {h, nothing, table} from "./dom.js";
+import * as stream from "./event_stream.js";
 import {searchField} from "./locks.js";
 import {clock, encoded, inMode, noteBegin, number, party, shown} from "./server.js";
 
@@ -8,12 +9,12 @@ const drawn = 200;
 const events = [];  // the newest first
 let filter = "";
 let paused = null;  // the events at that moment
-let source = null;
 let counter = 0;
 
 const words = {
   gap: "events are missing here",
   begin: "live from here on",
+  continued: "the stream continues; events of the node itself are missing before this",
   granted: "granted",
   converted: "changed its mode",
   published: "is in use",
@@ -66,7 +67,8 @@ function add(event) {
   event.at = new Date();
   event.number = ++counter;
   event.key = event.name === undefined ? null : encoded(event.name);
-  if (event.kind === "granted") noteBegin(event.key, event.holder);
+  if (event.kind === "granted" && !event.late) noteBegin(event.key, event.holder);
+  if (event.kind === "continued" && events[0]?.kind === "continued") events.shift();
   events.unshift(event);
   if (events.length > kept) events.length = kept;
 }
@@ -79,28 +81,32 @@ function parsed(message) {
   return {kind, ...more};
 }
 
-// One stream for the whole page. The browser continues it by itself after the last position.
 export function connect(changed) {
-  source = new EventSource("/api/v1/events");
-  const take = (isNode) => (message) => {
-    add({...parsed(message), isNode});
-    changed();
-  };
-  source.addEventListener("lock", take(false));
-  source.addEventListener("node", take(true));
-  source.addEventListener("begin", (message) => {
-    if (counter === 0) add({...parsed(message), kind: "begin", isNode: false});
-    changed();
+  stream.connect({
+    event(kind, message) {
+      if (kind !== "begin") add({...parsed(message), isNode: kind === "node"});
+      else if (counter === 0) add({...parsed(message), kind, isNode: false});
+      changed();
+    },
+    continued: () => add({kind: "continued", isNode: false}),
+    changed,
   });
-  source.onerror = () => {
-    // A browser gives up for good when it is refused, for example with too many pages open.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(changed), 5000);
-    changed();
-  };
-  source.onopen = changed;
 }
 
-export const isLive = () => source?.readyState === EventSource.OPEN;
+function streamText() {
+  if (stream.isLive())
+    return "Every change that the cluster decides, in its order. A gap is shown where changes are missing.";
+  if (stream.isOver()) return `This node tells no events: ${stream.whyNot()}.`;
+  const why = stream.whyNot() === "" ? "" : `: ${stream.whyNot()}`;
+  return `The stream of events is interrupted${why}. It continues by itself.`;
+}
+
+// What is shown where there are none.
+export const noEventsText = () =>
+  stream.isOver() ? streamText() : "Nothing has happened since this page was opened.";
+
+// An event that was told late has happened before it arrived here.
+const timeOf = (event) => (event.late ? "≤ " : "") + clock(event.at);
 
 export function eventTable(caption, list, hasNames) {
   const columns = [{label: "Time", class: "time"}, {label: "What"},
@@ -110,7 +116,7 @@ export function eventTable(caption, list, hasNames) {
     key: String(event.number),
     class: gravity(event),
     cells: [
-      h("time", {datetime: event.at.toISOString()}, clock(event.at)),
+      h("time", {datetime: event.at.toISOString()}, timeOf(event)),
       [event.isNode ? h("span", {class: "tag"}, "node") : null, event.isNode ? " " : null,
         h("span", {class: "what"}, textOf(event))],
       ...(hasNames ? [event.name === undefined ? nothing
@@ -140,11 +146,9 @@ export function eventsView(refresh) {
       }),
       h("button", {type: "button", "aria-pressed": String(paused !== null), onclick: toggle},
         paused ? `Continue${news > 0 ? ` (${number(news)} new)` : ""}` : "Pause")),
-    h("p", {class: "note"}, isLive()
-      ? "Every change that the cluster decides, in its order. A gap is shown where changes are missing."
-      : "The stream of events is interrupted. It continues by itself."),
+    h("p", {class: "note"}, streamText()),
     list.length > 0
       ? eventTable(`The newest first, at most ${drawn}`, list, true)
-      : h("p", {class: "empty"}, "Nothing has happened since this page was opened."),
+      : h("p", {class: "empty"}, noEventsText()),
   ];
 }

@@ -1,7 +1,7 @@
 // One name: who holds it, the queue, why it is closed, and what has happened since the page opened.
 import {openBreak} from "./break.js";
 import {h, nothing, table} from "./dom.js";
-import {eventTable, eventsOf} from "./events.js";
+import {eventTable, eventsOf, noEventsText} from "./events.js";
 import {closedText, kindText} from "./locks.js";
 import {duration, encoded, inMode, modeOf, nodeOf, number, party, plural, seenFor, shown} from
   "./server.js";
@@ -165,6 +165,6 @@ export function lockView(key, mayBreak, refresh) {
       "Nobody waits for it."),
     ...section("History since this page was opened",
       events.length > 0 ? eventTable("The newest first", events, false) : null,
-      "Nothing has happened yet."),
+      noEventsText()),
   ];
 }

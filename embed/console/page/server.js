@@ -40,8 +40,9 @@ export const breakLock = (asked) =>
 // --- words
 
 // Characters that hide, or that turn the direction of what follows, could make one name look like
-// another.
-const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// another. They are those of embed/values/escaped.cpp.
+const hidden = new RegExp("[\\u{0}-\\u{1f}\\u{7f}-\\u{9f}\\u{ad}\\u{61c}\\u{200b}-\\u{200f}" +
+  "\\u{2028}-\\u{202e}\\u{2060}-\\u{206f}\\u{d800}-\\u{dfff}\\u{feff}\\u{e0000}-\\u{e0fff}]", "gu");
 
 export function shown(text) {
   if (typeof text !== "string") return text.shown;
