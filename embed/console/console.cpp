@@ -104,6 +104,7 @@ private:
         server_.set_exception_handler([](const auto&, auto& response, auto) {
             console::answer_error(response, {500, "failed", "the console could not answer"});
         });
+        server_.set_error_handler([](const auto&, auto& response) { explain(response); });
         server_.set_post_routing_handler([](const auto&, auto& response) { finish(response); });
     }
 
@@ -135,8 +136,17 @@ private:
         }
     }
 
+    // httplib refuses what it does not know, such as a further method, without a word.
+    static void explain(httplib::Response& response) {
+        if (!response.body.empty()) return;
+        const auto status = response.status;
+        console::answer_error(response,
+                              {status, "bad_request", "the request is malformed or too large"});
+    }
+
     // An answer that refuses is the last one: the rest of the request may not have been read.
     static void finish(httplib::Response& response) {
+        response.headers.erase("Accept-Ranges");  // httplib offers them for each HEAD
         auto& connection = console::HttpServer::current();
         if (response.status >= 400) connection.end_after_answer();
         if (!connection.is_last()) return;

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <system_error>
 #include <utility>
 
 #include <arpa/inet.h>
+
+#include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
 
 namespace mortise::console {
 
@@ -32,6 +36,12 @@ bool is_ip_address(std::string_view host) {
     if (is_bracketed)
         return ::inet_pton(AF_INET6, text.substr(1, text.size() - 2).c_str(), &ignored) == 1;
     return ::inet_pton(AF_INET, text.c_str(), &ignored) == 1;
+}
+
+// ":8080"
+bool is_port(std::string_view text) {
+    const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
+    return text.size() > 1 && text[0] == ':' && std::ranges::all_of(text.substr(1), is_digit);
 }
 
 std::size_t count(const httplib::Request& request, const char* header) {
@@ -71,11 +81,37 @@ std::optional<Refusal> origin_refusal(const httplib::Request& request) {
     return is_own || is_visit ? std::nullopt : std::optional{foreign};
 }
 
+bool is_host_name(std::string_view lower) {
+    return !lower.empty() && std::ranges::all_of(lower, [](char each) {
+        return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') || each == '-' ||
+               each == '.' || each == '_';
+    });
+}
+
+// As a browser writes it in the header Host, but without the port: a proxy may have any. Empty if
+// no browser could write it.
+std::string own_form(std::string_view given) {
+    const auto bracketed = "[" + std::string{given} + "]";
+    if (is_ip_address(bracketed)) return lower_case(bracketed);
+    auto name = lower_case(without_port(given));
+    const auto rest = given.substr(name.size());
+    const bool is_sound =
+        (rest.empty() || is_port(rest)) && (is_host_name(name) || is_ip_address(name));
+    return is_sound ? name : std::string{};
+}
+
 }  // namespace
 
 OwnNames::OwnNames(const ListenAddress& address, std::vector<std::string> further)
     : is_any_{address.is_any()}, names_{std::move(further)} {
-    std::ranges::transform(names_, names_.begin(), lower_case);
+    for (auto& name : names_) {
+        auto own = own_form(name);
+        if (own.empty())
+            throw std::system_error{Errc::invalid_argument,
+                                    "console: " + escaped(name) +
+                                        " is not the name of a host, such as console.example"};
+        name = std::move(own);
+    }
     names_.insert(names_.end(), {"localhost", "127.0.0.1", "[::1]", address.bracketed()});
 }
 

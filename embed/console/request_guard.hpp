@@ -23,6 +23,8 @@ struct Refusal {
 // console's address (DNS rebinding), but then its requests carry that name.
 class OwnNames {
 public:
+    // `further` are names or addresses, with or without a port. Throws std::system_error with
+    // invalid_argument for one that no browser could send.
     OwnNames(const ListenAddress& address, std::vector<std::string> further);
 
     // `host` is the value of the header Host, with or without a port.

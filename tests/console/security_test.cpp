@@ -62,7 +62,7 @@ TEST_F(ConsoleSecurity, OnlyItsOwnNamesAreAnswered) {
 
 TEST_F(ConsoleSecurity, ConfiguredNamesAreAnsweredAsWell) {
     auto options = any_port();
-    options.hosts = {"Console.example"};
+    options.hosts = {"Console.example", "proxy.example:8080", "fd00::7", "[fd00::8]:80"};
     const Console console{node_, options};
     const auto status = [&](const char* host) {
         return ask_as(port_of(console), "GET /api/v1/status",
@@ -70,7 +70,39 @@ TEST_F(ConsoleSecurity, ConfiguredNamesAreAnsweredAsWell) {
             .status;
     };
     EXPECT_EQ(status("console.example:8080"), 200);
-    EXPECT_EQ(status("other.example"), 403);
+    for (const auto* const host :
+         {"proxy.example:8080", "proxy.example", "PROXY.example:1", "[fd00::7]", "[fd00::8]:9"})
+        EXPECT_EQ(status(host), 200) << host;
+    for (const auto* const host : {"other.example", ":8080", "[]", "8080"})
+        EXPECT_EQ(status(host), 403) << host;
+}
+
+TEST_F(ConsoleSecurity, WhatIsNoNameIsNotTakenForOne) {
+    for (const auto* const name :
+         {"", ":80", "http://console.example", "console.example/",
+          "console.example:", "console.example:http", "a b", "[fd00::8", "fd00::8]", "*"}) {
+        auto options = any_port();
+        options.hosts = {name};
+        try {
+            const Console console{node_, options};
+            ADD_FAILURE() << name;
+        } catch (const std::system_error& error) {
+            EXPECT_EQ(error.code(), Errc::invalid_argument) << name;
+        }
+    }
+}
+
+TEST_F(ConsoleSecurity, EveryRefusalSaysWhyInJson) {
+    const auto own = own_host() + "Connection: close\r\n";
+    for (const auto* const line :
+         {"BREW /api/v1/locks", "get /", "PUT /", "GET /nothing", "POST /"}) {
+        const auto reply = ask_as(port_, line, own);
+        EXPECT_GE(reply.status, 400) << line;
+        ASSERT_FALSE(reply.body.empty()) << line << reply.head;
+        EXPECT_FALSE(reply.json()["error"].get<std::string>().empty()) << line;
+        EXPECT_FALSE(reply.json()["reason"].get<std::string>().empty()) << line;
+    }
+    EXPECT_EQ(ask_as(port_, "GET /", "Connection: close\r\n").json()["error"], "bad_host");
 }
 
 TEST_F(ConsoleSecurity, RequestsOfOtherSitesAreRefused) {
@@ -183,6 +215,8 @@ TEST_F(ConsoleSecurity, RangesDoNotMultiplyAnAnswer) {
     const auto reply = get("/app.js", ranges + "\r\n");
     EXPECT_EQ(reply.status, 200);
     EXPECT_EQ(reply.body.size(), plain);
+    for (const auto* const path : {"/", "/app.js", "/api/v1/status", "/metrics"})
+        EXPECT_EQ(ask(port_, "HEAD", path).head.find("Accept-Ranges"), std::string::npos) << path;
     expect_it_answers();
 }
 

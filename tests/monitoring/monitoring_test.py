@@ -140,6 +140,16 @@ class Files(unittest.TestCase):
         self.assertGreater(len(written), 30)
         self.assertEqual(set(rows), written)
 
+    def test_the_page_names_every_event_of_a_node_and_no_other(self):
+        page = PAGE.read_text(encoding="utf-8")
+        text = page[page.index("## Events"):]
+        named = re.findall(r"`([a-z_]+)`", text[:text.index("[event.hpp]")])
+        header = (ROOT / "embed/include/mortise/event.hpp").read_text(encoding="utf-8")
+        kinds = re.search(r"enum class Kind[^{]*\{(.*?)\};", header, re.DOTALL).group(1)
+        kinds = re.findall(r"^ +([a-z_]+),", re.sub(r" *//.*", "", kinds), re.MULTILINE)
+        self.assertGreater(len(kinds), 20)
+        self.assertEqual(sorted(named), sorted(kinds))
+
     def test_the_page_says_what_to_do_about_each_alert(self):
         headings = re.findall(r"^### (Mortise\w+)$", PAGE.read_text(encoding="utf-8"),
                               re.MULTILINE)

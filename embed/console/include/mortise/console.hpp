@@ -21,8 +21,9 @@ struct ConsoleOptions {
     // Allows an address that other machines reach. Whoever reaches it can see the names and labels
     // of all locks; there is no password and no TLS.
     bool allow_remote = false;
-    // Further names by which browsers reach it, for example that of a proxy before it. Requests to
-    // other names are refused, so that no other web site can make a browser read it.
+    // Further names by which browsers reach it, for example that of a proxy before it; a port is
+    // not looked at. Requests to other names are refused, so that no other web site can make a
+    // browser read it.
     std::vector<std::string> hosts{};
     // Whether locks can be broken here. Not set: only if the address is a loopback address and the
     // node has no TLS, because then every program of this machine may break locks (decision 0016).
@@ -44,8 +45,8 @@ struct ConsoleOptions {
 class Console {
 public:
     // Listens and starts. Throws std::system_error with one line: invalid_argument for a malformed
-    // address, or for one that is not loopback without allow_remote; otherwise the system's code,
-    // for example for a port in use.
+    // address or name, or for one that is not loopback without allow_remote; otherwise the system's
+    // code, for example for a port in use.
     explicit Console(Node& node, ConsoleOptions options = {});
     // Calls close().
     ~Console();
