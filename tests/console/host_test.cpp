@@ -32,7 +32,7 @@ bool may_break(const Console& console) {
 // --- what it has --------------------------------------------------------------------------------
 
 TEST(ConsoleOfAClient, SaysWhatAClientLacksAndShowsTheRest) {
-    const testing::LocalCluster cluster{1};
+    testing::LocalCluster cluster{1};
     const auto member = cluster.node(0).status();
     Config config;
     config.role = Role::client;
