@@ -184,7 +184,8 @@ private:
 };
 
 void Console::check(const ConsoleOptions& options) {
-    (void)checked_address(options);
+    const console::OwnNames names{checked_address(options), options.hosts};
+    static_cast<void>(names);  // it throws for a name that is none
 }
 
 Console::Console(Node& node, ConsoleOptions options)

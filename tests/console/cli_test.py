@@ -126,19 +126,5 @@ class Page(unittest.TestCase):
         self.assertEqual(words - set(re.findall(r"`([a-z_]+)`", table)), set())
 
 
-class Page(unittest.TestCase):
-    """docs/console.md."""
-
-    def test_names_every_error_that_the_console_answers_with(self):
-        root = Path(__file__).resolve().parents[2]
-        page = (root / "docs/console.md").read_text(encoding="utf-8")
-        table = page[page.index("**Errors**"):page.index("The names in `error`")]
-        words = {word for file in (root / "embed/console").glob("*.cpp")
-                 for word in re.findall(r'\{\s*(?:\d{3}|status), "([a-z_]+)"',
-                                        file.read_text(encoding="utf-8"))}
-        self.assertGreater(len(words), 10)
-        self.assertEqual(words - set(re.findall(r"`([a-z_]+)`", table)), set())
-
-
 if __name__ == "__main__":
     unittest.main()

@@ -44,8 +44,8 @@ struct ConsoleOptions {
 // console of the parent does nothing.
 class Console {
 public:
-    // Throws what the constructor throws for an address that is malformed or not allowed, so that
-    // a program can refuse it before it opens a node.
+    // Throws what the constructor throws for an address that is malformed or not allowed, or for a
+    // name that is none, so that a program can refuse it before it opens a node.
     static void check(const ConsoleOptions& options);
 
     // Listens and starts. Throws std::system_error with one line: invalid_argument for a malformed
