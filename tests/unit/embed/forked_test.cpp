@@ -83,7 +83,7 @@ TEST_F(Forked, AHoldWithCallbacksIsDestroyed) {
 
 TEST_F(Forked, ALockerAcquiresNothing) {
     const auto locker = std::make_shared<LockerState>(gate_, "");
-    keep_busy([&] { std::ignore = locker->hold_count(); });
+    keep_busy([locker] { std::ignore = locker->hold_count(); });
     EXPECT_EQ(bad_children(
                   [&] { return locker->begin("name", LockMode::exclusive).error == Errc::forked; }),
               0);
