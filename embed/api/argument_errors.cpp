@@ -7,7 +7,6 @@
 
 #include "core/locks/limits.hpp"
 #include "embed/values/terms.hpp"
-#include <mortise/election.hpp>
 #include <mortise/latch.hpp>
 
 namespace mortise::detail {
@@ -96,12 +95,6 @@ std::string_view unsound_prefix(std::string_view prefix) {
 
 std::string_view unsound_lock_value(std::string_view bytes) {
     return bytes.size() <= core::value_bytes_max ? "" : "a value has at most 4,096 bytes";
-}
-
-std::string_view unsound_published_value(std::string_view bytes) {
-    return bytes.size() <= Election::value_bytes_max ? ""
-                                                     : "the value is longer than "
-                                                       "Election::value_bytes_max";
 }
 
 std::string_view unsound_label(std::string_view label) {

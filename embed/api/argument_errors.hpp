@@ -18,9 +18,7 @@ namespace mortise::detail {
 [[nodiscard]] std::string_view unsound_label(std::string_view label);
 // For Node::list and Node::observe.
 [[nodiscard]] std::string_view unsound_prefix(std::string_view prefix);
-// Checks the value of a lock, or of an election, which has less room.
 [[nodiscard]] std::string_view unsound_lock_value(std::string_view bytes);
-[[nodiscard]] std::string_view unsound_published_value(std::string_view bytes);
 // `least` is the lowest valid limit of a semaphore.
 [[nodiscard]] std::string_view unsound_limit(std::uint32_t limit, std::uint32_t least);
 // Checks what a latch is counted down by.

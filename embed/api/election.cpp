@@ -110,8 +110,10 @@ Hold Election::campaign(std::string_view value, std::error_code& ec) {
 Hold Election::campaign(std::string_view value, const AcquireOptions& options) {
     std::error_code ec;
     ErrorDetail detail;
-    if (const auto bad = detail::unsound_published_value(value); !bad.empty())
-        detail::throw_if(Errc::invalid_argument, name_, bad);
+    if (value.size() > value_bytes_max) {
+        detail::throw_if(Errc::invalid_argument, name_,
+                         "the value is longer than Election::value_bytes_max");
+    }
     auto order = detail::order_of(name_, options);
     order.detail = &detail;
     auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
