@@ -22,6 +22,8 @@ class Node;
 
 namespace detail {
 class NodeRuntime;
+// start.hpp has it as well.
+// NOLINTNEXTLINE(readability-redundant-declaration)
 [[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Election& election);
 }  // namespace detail
 
