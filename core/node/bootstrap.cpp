@@ -51,7 +51,7 @@ std::optional<Entry> Bootstrap::form_if_unanimous(Prng& prng, Instant now, Outbo
         waits_until_ = Instant::never();
         return std::nullopt;
     }
-    if (waits_for_callers(now)) return std::nullopt;
+    if (is_held_back(now)) return std::nullopt;
     auto configuration = unanimous_by_hello();
     if (configuration) {
         ask_founders(*configuration, prng, now, send);
@@ -65,7 +65,8 @@ std::optional<Entry> Bootstrap::form_if_unanimous(Prng& prng, Instant now, Outbo
     return founding_entry(*configuration);
 }
 
-bool Bootstrap::waits_for_callers(Instant now) {
+// A sole voter first waits for a member to call. Once one has, it joins and never bootstraps.
+bool Bootstrap::is_held_back(Instant now) {
     if (options_.voters.size() != 1) return false;
     if (!alone_from_) alone_from_ = now + options_.founding_pause;
     const bool waits = now < *alone_from_ && !has_met_member_;

@@ -72,7 +72,7 @@ private:
     [[nodiscard]] bool is_formed() const { return raft_.configuration().is_formed(); }
     [[nodiscard]] bool is_formation_durable() const;
     [[nodiscard]] bool may_be_founded() const;
-    [[nodiscard]] bool waits_for_callers(Instant now);
+    [[nodiscard]] bool is_held_back(Instant now);
     [[nodiscard]] std::optional<Configuration> unanimous_by_hello() const;
     void ask_founders(const Configuration& configuration, Prng& prng, Instant now, Outbox& send);
     void offer(NodeId to, Outbox& send) const;

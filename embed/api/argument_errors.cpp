@@ -50,7 +50,7 @@ const LockRequest* first_unsound(const std::vector<LockRequest>& requests) {
     return nullptr;
 }
 
-// Of an order for several names. A name that is listed twice counts once.
+// Why the names of an order for several names are invalid. A name that is listed twice counts once.
 std::string_view unsound_names(const AcquireOrder& order) {
     const auto& [requests, all] = *order.several;
     if (requests.empty()) return "the list of names is empty";

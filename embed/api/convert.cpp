@@ -133,22 +133,22 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     return !ec;
 }
 
-// Why a hold cannot be converted to the mode.
-std::string_view unsound_conversion(const Hold& hold, LockMode mode) {
+constexpr std::string_view no_downgrade = "a hold is only downgraded to a mode that its own covers";
+constexpr std::string_view no_upgrade = "only a shared or an update hold can be upgraded";
+
+// Why it cannot be converted; `wrong_mode` if nothing but the mode is to blame.
+std::string_view unsound_conversion(const Hold& hold, std::string_view wrong_mode) {
     const auto& record = HoldRecord::of(hold);
     if (!record) return {};
     if (record->is_part_of_set()) return "a part of a set cannot be converted";
-    if (record->locker() && !record->locker()->is_alone(*record))
-        return "its locker has further holds of the name";
-    if (mode == LockMode::exclusive) return "only a shared or an update hold can be upgraded";
-    return "a downgrade is to a weaker mode that this one covers";
+    const bool is_shared = record->locker() && !record->locker()->is_alone(*record);
+    return is_shared ? "its locker has further holds of the name" : wrong_mode;
 }
 
-[[noreturn]] void fail_for(std::error_code ec, const Hold& hold, LockMode mode) {
-    const bool is_unsound = ec == Errc::invalid_argument;
+[[noreturn]] void fail_for(std::error_code ec, const Hold& hold, std::string_view wrong_mode) {
     ErrorDetail detail;
     detail.name = hold.name();
-    if (is_unsound) detail.reason = unsound_conversion(hold, mode);
+    if (ec == Errc::invalid_argument) detail.reason = unsound_conversion(hold, wrong_mode);
     throw LockError{ec, std::move(detail)};
 }
 
@@ -164,7 +164,7 @@ void Hold::downgrade(LockMode mode, std::error_code& ec) {
 void Hold::downgrade(LockMode mode) {
     std::error_code ec;
     downgrade(mode, ec);
-    if (ec) detail::fail_for(ec, *this, mode);
+    if (ec) detail::fail_for(ec, *this, detail::no_downgrade);
 }
 
 void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
@@ -182,7 +182,7 @@ void Hold::upgrade(std::error_code& ec) {
 void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
     std::error_code ec;
     upgrade(deadline, ec);
-    if (ec) detail::fail_for(ec, *this, LockMode::exclusive);
+    if (ec) detail::fail_for(ec, *this, detail::no_upgrade);
 }
 
 bool Hold::try_upgrade(std::error_code& ec) {
@@ -194,7 +194,7 @@ bool Hold::try_upgrade(std::error_code& ec) {
 bool Hold::try_upgrade() {
     std::error_code ec;
     const bool upgraded = try_upgrade(ec);
-    if (ec) detail::fail_for(ec, *this, LockMode::exclusive);
+    if (ec) detail::fail_for(ec, *this, detail::no_upgrade);
     return upgraded;
 }
 

@@ -326,8 +326,7 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
                                  ReadLevel level) {
     Failure failure;
     auto locks = look_at(runtime_, Range{prefix, after, limit}, level, failure);
-    if (failure.error == Errc::no_quorum || failure.error == Errc::not_ready)
-        failure.detail.reason = runtime_->why_not_ready();
+    if (runtime_) detail::add_why_not_ready(*runtime_, failure.error, failure.detail);
     if (failure.error) fail(failure.error, prefix, std::move(failure.detail));
     return locks;
 }

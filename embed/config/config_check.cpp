@@ -16,7 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t cluster_bytes_max = 64;
-constexpr std::size_t voters_max = 7;
 constexpr Duration shortest = 1ms;
 // With shorter times a node would mostly wait for the scheduler, and losses could not be announced.
 constexpr Duration session_ttl_min = 200ms;
@@ -117,7 +116,7 @@ private:
     // The peers of a client or a learner need not be voters.
     void check_peer_count() const {
         const bool is_voter = config_.role == Role::voter;
-        const auto most = is_voter ? voters_max : core::members_max;
+        const auto most = is_voter ? core::voters_max : core::members_max;
         if (config_.peers.size() <= most) return;
         refuse("peer", "at most " + std::to_string(most) + (is_voter ? " voters" : " members") +
                            ", not " + std::to_string(config_.peers.size()));

@@ -74,9 +74,9 @@ bool is_cut(std::string_view cut, std::string_view whole) {
            whole.find('_', cut.size()) == std::string_view::npos;
 }
 
-// The variable that was meant by one of ours that no key has: one that is spelt like it, or is
-// longer at its end, or of which the name of the table is missing. Others have variables that begin
-// like ours as well.
+// The variable that was meant by one of ours that no key has. It is spelt like it, or its last word
+// is abbreviated there, or the name of its table is missing. Others have variables that begin like
+// ours as well.
 std::optional<std::string> meant_by(std::string_view name, const std::vector<std::string>& known) {
     if (name == "MORTISE_PEERS" || name == "MORTISE_PEER") return detail::variable_of("peer");
     const auto key = name.substr(variables_begin.size());

@@ -185,7 +185,7 @@ private:
 
 void Console::check(const ConsoleOptions& options) {
     const console::OwnNames names{checked_address(options), options.hosts};
-    static_cast<void>(names);  // it throws for a name that is none
+    static_cast<void>(names);  // its constructor checks the names
 }
 
 Console::Console(Node& node, ConsoleOptions options)

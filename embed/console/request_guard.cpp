@@ -88,8 +88,8 @@ bool is_host_name(std::string_view lower) {
     });
 }
 
-// As a browser writes it in the header Host, but without the port: a proxy may have any. Empty if
-// no browser could write it.
+// Returns the host in the form that browsers send in the header Host, without a port, because a
+// proxy may have any port. Returns an empty text if no browser could send it.
 std::string own_form(std::string_view given) {
     const auto bracketed = "[" + std::string{given} + "]";
     if (is_ip_address(bracketed)) return lower_case(bracketed);

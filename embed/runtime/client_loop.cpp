@@ -273,7 +273,7 @@ Metrics ClientLoop::metrics() const {
 void ClientLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
     parts_.credentials = std::move(credentials);
     if (ended_ || is_stopped_) return;
-    // The line may let itself go.
+    // The line may end, and then this loop drops it.
     if (const auto line = line_) line->set_credentials(parts_.credentials);
 }
 

@@ -116,6 +116,7 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
 void CoreLoop::begin(SubmittedCalls calls) {
     if (network_) network_->start();
     warn_of_insecurity();
+    warn_of_missing_peers();
     ages_.start(driver_->core());
     step(core::TimerFired{});
     begin_calls(std::move(calls));

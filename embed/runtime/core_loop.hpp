@@ -158,6 +158,7 @@ private:
 
     // report.cpp
     [[nodiscard]] std::string why_not_formed() const;
+    [[nodiscard]] std::string why_not_formed_alone() const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
     void warn_of_insecurity();
@@ -168,7 +169,7 @@ private:
     void watch_ready();
     void cluster_formed();
     void members_changed();
-    void warn_about_a_list_of_one();
+    void warn_of_missing_peers();
     [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
     [[nodiscard]] std::string why_not_ready_now() const;
     void report_overrun(Duration took);

@@ -47,7 +47,7 @@ Metrics NodeRuntime::metrics() {
             questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
         if (metrics) {
             last_metrics_.with([&](Metrics& last) {
-                if (!readiness_.why_stopped()) last = *metrics;  // otherwise those are the last
+                if (!readiness_.why_stopped()) last = *metrics;  // its end stores the final ones
             });
             return *metrics;
         }

@@ -153,7 +153,7 @@ void CoreLoop::members_changed() {
     parts_.log.info("members_changed", "the members are now " + text, {{"members", text}});
     parts_.events.publish({.kind = NodeEvent::Kind::members_changed, .text = text});
     auto former = std::exchange(members_, present_members());
-    warn_about_a_list_of_one();
+    warn_of_missing_peers();
     if (former.empty()) return;  // the cluster was formed
     for (const auto& [id, address] : members_) {
         if (former.erase(id) != 0) continue;
@@ -164,9 +164,9 @@ void CoreLoop::members_changed() {
         parts_.events.publish({.kind = NodeEvent::Kind::member_removed, .peer = id.raw()});
 }
 
-// A directory that is lost takes the members with it, and the file cannot replace them. The next
-// start then depends on a call from a member in time.
-void CoreLoop::warn_about_a_list_of_one() {
+// If this node loses its directory, only its configuration can say who the members are. With a list
+// of itself alone, the next start depends on a call from a member in time.
+void CoreLoop::warn_of_missing_peers() {
     const auto& config = parts_.config;
     const bool lists_others = std::ranges::any_of(
         config.peers, [&](const PeerConfig& peer) { return peer.id != config.own_id(); });
@@ -221,19 +221,17 @@ std::string CoreLoop::peers_that_disagree() const {
     return {};
 }
 
-namespace {
-
-constexpr std::string_view listens_alone =
-    "a member that knows this node can call it for three seconds; then it forms one of its own";
-
-}  // namespace
+std::string CoreLoop::why_not_formed_alone() const {
+    return "it waits " + to_string(Duration{options_.founding_pause}) +
+           " for a member that knows it, and joins that cluster, or forms one of its own";
+}
 
 std::string CoreLoop::why_not_ready() const {
     if (ready_) return {};
     if (!driver_->core().raft().configuration().is_formed()) {
         if (parts_.config.role != Role::voter) return {};
         return "in no cluster yet: " +
-               (parts_.config.peers.size() > 1 ? why_not_formed() : std::string{listens_alone});
+               (options_.voters.size() > 1 ? why_not_formed() : why_not_formed_alone());
     }
     const auto missing = leader_ || is_removed() ? std::string{} : missing_peers();
     return missing.empty() ? missing

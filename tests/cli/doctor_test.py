@@ -318,6 +318,17 @@ class Directories(DoctorTest):
         self.assertTrue(found.has("error", "may not read and write", "belongs to root"),
                         found.findings)
 
+    def test_what_is_not_the_nodes_is_not_judged(self):
+        """A volume that is mounted there has a lost+found of root."""
+        directory = self.place / "volume"
+        (directory / "lost+found").mkdir(parents=True, mode=0o700)
+        (directory / "meta").write_text("", encoding="utf-8")
+        for path in (directory, directory / "meta"):
+            os.chown(path, 65534, 65534)
+            path.chmod(0o700)
+        found = self.examined_as_nobody(directory)
+        self.assertFalse(found.has("error", "may not read and write"), found.findings)
+
     def test_permissions_of_what_is_inside(self):
         directory = self.place / "started-as-root-once"
         (directory / "state").mkdir(parents=True)

@@ -1,7 +1,5 @@
 // What a move leaves behind: an object that is moved to itself is as before, and one that was moved
 // from refuses its calls before anything is sent.
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
@@ -12,6 +10,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/detail/start.hpp>
+#include <mortise/testing/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -74,14 +73,10 @@ TEST_F(Moves, ToItselfKeepsTheRest) {
 }
 
 TEST(MovesOfAGate, ToItselfKeepsIt) {
-    auto path = (std::filesystem::temp_directory_path() / "mortise-moves-XXXXXX").string();
-    ASSERT_NE(mkdtemp(path.data()), nullptr);
-    {
-        auto gate = FenceGate::open(std::filesystem::path{path} / "gate");
-        move_to_itself(gate);
-        EXPECT_TRUE(gate.check("x", FencingToken::from_raw(1)));
-    }
-    std::filesystem::remove_all(path);
+    const testing::TempDirectory directory{"mortise-moves"};
+    auto gate = FenceGate::open(directory.path() / "gate");
+    move_to_itself(gate);
+    EXPECT_TRUE(gate.check("x", FencingToken::from_raw(1)));
 }
 
 TEST_F(Moves, WhatWasMovedFromRefusesItsCalls) {

@@ -84,7 +84,8 @@ TEST_F(Reasons, OfAHoldSayWhatItCannotDo) {
     auto shared = node_.acquire("x", {.mode = LockMode::shared});
     EXPECT_SAYS(words_of([&] { shared.set_value("1"); }), "exclusive mode");
     EXPECT_SAYS(words_of([&] { shared.consistent(); }), "exclusive mode");
-    EXPECT_SAYS(words_of([&] { shared.downgrade(LockMode::update); }), "weaker");
+    EXPECT_SAYS(words_of([&] { shared.downgrade(LockMode::update); }), "its own covers");
+    EXPECT_SAYS(words_of([&] { shared.downgrade(LockMode::exclusive); }), "its own covers");
     const auto alone = node_.acquire("y");
     EXPECT_SAYS(words_of([&] { alone.set_value(std::string(4'097, 'x')); }), "4,096 bytes");
     auto exclusive = node_.acquire("z");

@@ -163,7 +163,7 @@ TEST_F(TlsNode, AnExpiredCertificateIsAnErrorAndAnEventAndStopsNothing) {
     EXPECT_TRUE(comes_true([&] { return events > 0; }));
 }
 
-// As authorities are that are to be valid for ever.
+// Authorities that never expire have such a date.
 TEST_F(TlsNode, ACertificateBeyondTheYear2262IsNotExpired) {
     constexpr Duration years = std::chrono::years{250};
     std::filesystem::remove(at("ca.pem"));

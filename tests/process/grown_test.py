@@ -39,6 +39,9 @@ class GrownTest(unittest.TestCase):
     def test_it_joins_its_cluster_and_forms_none(self):
         wait_until(lambda: self.said_in(1, "lists no other member"))
         self.members[1].kill()
+        self.start(1, (1,))
+        wait_until(lambda: self.said_in(1, "lists no other member"))
+        self.members[1].kill()
         token = self.held(2, "orders")
         shutil.rmtree(self.data(1))
         self.start(1, (1,)).expect("ready")

@@ -23,7 +23,8 @@ public:
         if (sources_.size() == sources_max) sources_.erase(sources_.begin());
         sources_.push_back(source);
     }
-    // Is lower the longer the last turn of the source is ago; zero if none is known.
+    // Returns a number that is lower the longer ago the last turn of the source was. Zero: it has
+    // had none, as far as is known.
     [[nodiscard]] std::size_t last_of(const asio::ip::address& source) const {
         const auto its = std::ranges::find_if(
             sources_, [&](const auto& one) { return is_same_source(one, source); });

@@ -265,7 +265,7 @@ TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfANodeIsServedWhileThatIsAMe
     EXPECT_FALSE(connect(authority_.node(7)));
 }
 
-// A former member may be called for a while, and so may a stranger that said where it is.
+// The node may dial a former member for a while, and an unknown node that told its address.
 TEST_F(PeerNetworkTlsClientTest, WithTheCertificateOfAPeerThatIsNoMemberIsRefused) {
     auto server = serve();
     const auto hers = authority_.node(2);

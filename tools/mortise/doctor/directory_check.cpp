@@ -1,4 +1,5 @@
 // Checks the data directory: whose it is, whether it can be written, and on what it is.
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -79,15 +80,25 @@ bool is_open(const fs::path& path) {
     return ::access(path.c_str(), R_OK | W_OK | enter) == 0 || errno == ENOENT;
 }
 
-// The directory, or something in it, that this user may not read and write; empty if there is none.
-fs::path first_closed(const fs::path& directory, bool is_new) {
-    if (!is_open(directory)) return directory;
-    if (is_new) return {};
+// The file, or a file below it, that this user may not read and write; empty if there is none.
+fs::path first_closed_below(const fs::path& path) {
+    if (!is_open(path)) return path;
     std::error_code failed;
-    const auto all = fs::directory_options::skip_permission_denied;
-    for (fs::recursive_directory_iterator entry{directory, all, failed}, end;
-         !failed && entry != end; entry.increment(failed)) {
-        if (!entry->is_symlink(failed) && !is_open(entry->path())) return entry->path();
+    for (fs::directory_iterator entry{path, failed}, end; !failed && entry != end;
+         entry.increment(failed)) {
+        if (!is_open(entry->path())) return entry->path();
+    }
+    return {};
+}
+
+// What a node has there. A directory may have other content as well, such as lost+found.
+constexpr std::array<const char*, 7> parts{"meta",         "log",  "state",  "countdowns",
+                                           "countdowns.2", "LOCK", "reserve"};
+
+fs::path first_closed(const fs::path& directory) {
+    if (!is_open(directory)) return directory;
+    for (const auto* part : parts) {
+        if (auto closed = first_closed_below(directory / part); !closed.empty()) return closed;
     }
     return {};
 }
@@ -102,7 +113,7 @@ Findings judge_access(const fs::path& directory, bool is_new) {
                         "mount it for writing (the kernel does this after errors of the disk: see "
                         "dmesg), or name another directory")};
     }
-    const auto closed = first_closed(directory, is_new);
+    const auto closed = first_closed(directory);
     if (!closed.empty()) {
         struct stat about {};
         const bool is_known = ::stat(closed.c_str(), &about) == 0;

@@ -67,9 +67,8 @@ std::map<std::string, Page> pages_of_the_cluster() {
             "certificate is damaged, of another authority or of another node"},
            {74, "the disk or the directory failed, or the node stopped by itself"},
            {75,
-            "the port or the data directory is in use by another process, or the address is not "
-            "one "
-            "of this machine yet"},
+            "the port or the data directory is in use by another process, or this machine does not "
+            "have the address yet"},
            {77,
             "others than its owner can read a key, or this user may not write the data "
             "directory"}}}},

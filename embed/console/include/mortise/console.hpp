@@ -44,8 +44,8 @@ struct ConsoleOptions {
 // console of the parent does nothing.
 class Console {
 public:
-    // Throws what the constructor throws for an address that is malformed or not allowed, or for a
-    // name that is none, so that a program can refuse it before it opens a node.
+    // Checks `listen` and `hosts`, and throws what the constructor throws for them. A program can
+    // so refuse a mistake before it opens a node. Opens nothing and does not block.
     static void check(const ConsoleOptions& options);
 
     // Listens and starts. Throws std::system_error with one line: invalid_argument for a malformed
