@@ -2,7 +2,6 @@
 names, with the library that the second one names, and a node."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -11,8 +10,10 @@ from pathlib import Path
 FOLDER, LIBRARY = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 os.environ["MORTISE_LIBRARY"] = LIBRARY
 sys.path.insert(0, FOLDER)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import mortise  # noqa: E402  pylint: disable=wrong-import-position
+from free_ports import free_ports  # noqa: E402,F401  for those who import this
 
 PATIENCE = 60  # seconds; a test takes this long only if it hangs
 
@@ -37,14 +38,6 @@ def run(program, **environment):
     return subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": FOLDER, **environment},
                           timeout=PATIENCE, check=False)
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def toml(number, ports, folder):

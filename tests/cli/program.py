@@ -3,12 +3,14 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from free_ports import free_ports  # noqa: E402,F401  for those who import this
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
 # A program that links the library: see holder.cpp. Only for tests that get it as an argument.
@@ -44,15 +46,6 @@ def start_program(program, *words, **variables):
     return subprocess.Popen([program, *map(str, words)], env=environment(**variables),
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True)
-
-
-def free_ports(count):
-    """Ports that were free a moment ago."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 def certificates(node, directory):
