@@ -129,8 +129,9 @@ TEST(Certificates, TwoAuthoritiesInOneTextAreBothTrusted) {
 }
 
 std::vector<std::optional<bool>> signed_of(std::string_view file, std::string_view authorities) {
+    const auto found = describe_certificates(file, authorities);
     std::vector<std::optional<bool>> all;
-    for (const auto& one : *describe_certificates(file, authorities))
+    for (const auto& one : *found)
         all.push_back(one.is_signed);
     return all;
 }
