@@ -127,7 +127,7 @@ TEST(ConsoleBreaks, ThoseThatWaitForTheClusterLeaveItFree) {
     const auto begin = Clock::now();
     std::size_t refused = 0;
     for (const auto& each : waiting) {
-        const auto reply = reply_of(each->read_until("\n}", 20ms));
+        const auto reply = reply_of(each->read_until("\n}", 500ms));
         if (reply.status == 503 && reply.body.find("too_many_breaks") != std::string::npos)
             ++refused;
     }
