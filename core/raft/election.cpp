@@ -138,14 +138,28 @@ bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
     return configuration().is_voter(candidate) || last > log_.last();
 }
 
-void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
-    // Nothing changes here, not even a timer: a node that hears no leader may ask again and again
-    // (B-V6).
+bool Raft::grants(NodeId to, const PreVoteRequest& request, Instant now) const {
     const bool newer = request.term.next() > term() && request.last >= log_.last();
-    const bool granted =
-        newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(from, request.last);
+    return newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(to, request.last);
+}
+
+// Neither a term nor a timer changes: a node that hears no leader may ask again and again (B-V6).
+void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
+    const bool granted = grants(from, request, now);
     // A term shown to others must survive a restart.
     if (is_term_durable()) send(from, PreVoteReply{term(), request.round, granted});
+    auto* follower = std::get_if<Follower>(&role_);
+    if (!granted && follower != nullptr && follower->leader)
+        follower->asked = AskedPreVote{from, request};
+}
+
+// The other one noticed earlier that the connection to the leader was broken. If it has asked again
+// since, or does not ask any more, it ignores the answer.
+bool Raft::answer_late(Follower& follower, Instant now) {
+    const auto asked = std::exchange(follower.asked, std::nullopt);
+    if (!asked || !is_term_durable() || !grants(asked->by, asked->request, now)) return false;
+    send(asked->by, PreVoteReply{term(), asked->request.round, true});
+    return true;
 }
 
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {

@@ -200,14 +200,24 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
     begin_event(now);
     if (contact_.leader == peer) contact_ = {};  // what follows is no delay of its messages
     auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr) return;
+    if (follower->asked && follower->asked->by == peer) follower->asked.reset();
     // A learner goes on: what it sends shows whether it missed its removal.
-    if (follower == nullptr || follower->leader != peer || !can_campaign()) return;
+    if (follower->leader != peer || !can_campaign()) return;
     follower->leader.reset();
     follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
-    // The other followers lose the leader at the same moment, or a little later: one that has not
-    // noticed it yet would refuse.
+    const bool another_asks = answer_late(*follower, now);
+    seek_successor_of(peer, *follower, another_asks, now);
+}
+
+// The other followers lose the leader at the same moment, or a little later, and answer then. So
+// the first of them asks at once. If another one was faster, all others let it win.
+void Raft::seek_successor_of(NodeId lost, Follower& follower, bool another_asks, Instant now) {
+    const auto queue = voters_without(lost);
+    if (queue.ahead == 0 && has_capacity_ && !another_asks) return become_pre_candidate(now);
+    const auto ahead = queue.ahead + (another_asks ? queue.length : 0);
     const auto slot = options_.heartbeat / broken_slots;
-    follower->election_at = now + lets_others_ask() + turn(slot, voters_without(peer).ahead);
+    follower.election_at = now + lets_others_ask() + turn(slot, ahead);
 }
 
 std::optional<LogIndex> Raft::propose(EntryKind kind, Bytes payload, Instant now) {

@@ -274,6 +274,7 @@ private:
     [[nodiscard]] Nanoseconds turn(Nanoseconds slot, std::int64_t ahead);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
     void on_silence(Follower& follower, Instant now);
+    void seek_successor_of(NodeId lost, Follower& follower, bool another_asks, Instant now);
 
     // check_message.cpp: the reason why the message is refused; null if it is not
     template <class Message>
@@ -299,6 +300,8 @@ private:
     void count_votes(Instant now);
     void ask_again_soon(Instant& election_at, Instant now);
     [[nodiscard]] bool stands_by_leader(Instant now) const;
+    [[nodiscard]] bool grants(NodeId to, const PreVoteRequest& request, Instant now) const;
+    bool answer_late(Follower& follower, Instant now);
     void on(NodeId from, const PreVoteRequest& request, Instant now);
     void on(NodeId from, const PreVoteReply& reply, Instant now);
     void on(NodeId from, const VoteRequest& request, Instant now);

@@ -17,6 +17,11 @@ namespace mortise::core {
 
 enum class Role : std::uint8_t { follower, pre_candidate, candidate, leader };
 
+struct AskedPreVote {
+    NodeId by;
+    PreVoteRequest request;
+};
+
 struct Follower {
     std::optional<NodeId> leader;
     Instant leader_heard;  // it supports this leader for one election timeout
@@ -26,6 +31,7 @@ struct Follower {
     bool reply_owed = false;
     std::optional<AppendReply> rejection;
     std::optional<SnapshotReply> snapshot_reply;
+    std::optional<AskedPreVote> asked;  // refused because of the leader, which may be lost already
 };
 
 struct PreCandidate {

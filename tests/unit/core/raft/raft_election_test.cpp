@@ -668,13 +668,13 @@ TEST(RaftElection, ANodeVotedOutStopsAsking) {
 
 // --- the leader's connection breaks
 
-TEST(RaftElection, ALostConnectionToTheLeaderStartsAnElectionSoon) {
+TEST(RaftElection, ALostConnectionToTheLeaderStartsAnElection) {
     auto node = one_of_three();
     follow_two(node);
     node.peer_down(n3);
     EXPECT_GE(node->deadline(), node.now + calm_patience);
     node.peer_down(n2);
-    EXPECT_LE(node->deadline(), node.now + heartbeat / 16);
+    EXPECT_EQ(node->role(), Role::pre_candidate);
     EXPECT_EQ(node->leader(), std::nullopt);
     node.receive(n3, asks(1, log_id(1, 1)));
     EXPECT_TRUE(node.newest<PreVoteReply>(n3).granted);

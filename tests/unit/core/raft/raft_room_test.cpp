@@ -159,6 +159,16 @@ TEST(RaftRoom, WithoutItAFollowerAsksLaterForVotes) {
     EXPECT_GT(it.cluster[n3]->deadline(), heard + 3 * election_timeout);
 }
 
+TEST(RaftRoom, WithoutItAFollowerDoesNotAskAtOnceWhenTheLeaderIsLost) {
+    RaftCluster cluster{1, 2, 3};
+    cluster.elect(n1);
+    cluster.beat(n1);
+    cluster[n2].set_room(false);
+    cluster[n2].peer_down(n1);
+    EXPECT_EQ(cluster[n2]->role(), Role::follower);
+    EXPECT_GE(cluster[n2]->deadline(), cluster[n2].now + 2 * election_timeout);
+}
+
 // If no node has capacity, one of them leads nevertheless: when one disk progresses again, there is
 // a leader.
 TEST(RaftRoom, WhereNobodyHasItOneIsElected) {
