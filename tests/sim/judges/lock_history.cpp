@@ -163,7 +163,9 @@ void LockHistory::took(core::NodeId node, core::OperationId grant, core::Fencing
     newest->second = token;
     if (book_.was_released(grant))
         report(node, "cache: a use of " + in_words(grant) + ", which went back");
-    beliefs_.begins(node, grant, {{one.name, one.mode}}, core::Instant::never());
+    std::vector<core::NamedMode> names;
+    if (!book_.opened().contains({grant, one.name})) names.push_back({one.name, one.mode});
+    beliefs_.begins(node, grant, std::move(names), core::Instant::never());
     suspensions_.begins(node, grant, false);
 }
 

@@ -122,5 +122,21 @@ TEST_F(LockWritingTest, AHoldMayBeReportedAfterAnImpatientBreak) {
     EXPECT_EQ(found(), "");
 }
 
+// The holder's node has the grant in its cache, and does not know of the break yet.
+TEST_F(LockWritingTest, ACachedGrantMayBeUsedAfterAnImpatientBreak) {
+    ask(a, 1);
+    auto request = acquire(of_a, 1);
+    std::get<core::Acquire>(request.body).cached_tokens = 8;
+    apply({request});
+    const auto grant = operation(of_a, 1);
+    const auto token = token_of(grant);
+    answer(a, 1, grant, token);
+    history.releasing(grant);
+    apply({breaking(1, true)});
+    acquire_and_tell(b, of_b, 2);
+    history.took(a, grant, core::FencingToken{token.raw() + 1});
+    EXPECT_EQ(found(), "");
+}
+
 }  // namespace
 }  // namespace mortise::sim::test
