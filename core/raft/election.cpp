@@ -155,8 +155,8 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 
 // The other one noticed earlier that the connection to the leader was broken. If it has asked again
 // since, or does not ask any more, it ignores the answer.
-bool Raft::answer_late(Follower& follower, Instant now) {
-    const auto asked = std::exchange(follower.asked, std::nullopt);
+bool Raft::answer_late(const Follower& follower, Instant now) {
+    const auto& asked = follower.asked;
     if (!asked || !is_term_durable() || !grants(asked->by, asked->request, now)) return false;
     send(asked->by, PreVoteReply{term(), asked->request.round, true});
     return true;

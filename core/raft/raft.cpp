@@ -211,7 +211,7 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
 }
 
 // The other followers lose the leader at the same moment, or a little later, and answer then. So
-// the first of them asks at once. If another one was faster, all others let it win.
+// the first of them asks at once. Who has just answered another one's question lets that one win.
 void Raft::seek_successor_of(NodeId lost, Follower& follower, bool another_asks, Instant now) {
     const auto queue = voters_without(lost);
     if (queue.ahead == 0 && has_capacity_ && !another_asks) return become_pre_candidate(now);

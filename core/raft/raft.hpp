@@ -301,7 +301,7 @@ private:
     void ask_again_soon(Instant& election_at, Instant now);
     [[nodiscard]] bool stands_by_leader(Instant now) const;
     [[nodiscard]] bool grants(NodeId to, const PreVoteRequest& request, Instant now) const;
-    bool answer_late(Follower& follower, Instant now);
+    bool answer_late(const Follower& follower, Instant now);
     void on(NodeId from, const PreVoteRequest& request, Instant now);
     void on(NodeId from, const PreVoteReply& reply, Instant now);
     void on(NodeId from, const VoteRequest& request, Instant now);

@@ -31,7 +31,7 @@ struct Follower {
     bool reply_owed = false;
     std::optional<AppendReply> rejection;
     std::optional<SnapshotReply> snapshot_reply;
-    std::optional<AskedPreVote> asked;  // refused because of the leader, which may be lost already
+    std::optional<AskedPreVote> asked;  // refused while it has this leader
 };
 
 struct PreCandidate {

@@ -163,10 +163,18 @@ void LockHistory::took(core::NodeId node, core::OperationId grant, core::Fencing
     newest->second = token;
     if (book_.was_released(grant))
         report(node, "cache: a use of " + in_words(grant) + ", which went back");
-    std::vector<core::NamedMode> names;
-    if (!book_.opened().contains({grant, one.name})) names.push_back({one.name, one.mode});
-    beliefs_.begins(node, grant, std::move(names), core::Instant::never());
+    believes(node, grant, {{one.name, one.mode}}, core::Instant::never());
     suspensions_.begins(node, grant, false);
+}
+
+// Names that were broken at once are not judged: two may believe to hold them.
+void LockHistory::believes(core::NodeId node, core::OperationId hold,
+                           std::vector<core::NamedMode> names, core::Instant ends,
+                           core::Slots slots) {
+    std::erase_if(names, [&](const auto& one) {
+        return book_.opened().contains({hold, one.name});
+    });
+    beliefs_.begins(node, hold, std::move(names), ends, std::move(slots));
 }
 
 void LockHistory::releasing(core::OperationId hold) {
@@ -247,7 +255,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired
     std::vector<core::NamedMode> names;
     for (const auto& one : given->names) {
         const core::NamedMode held{one.name, one.mode};
-        if (!book_.opened().contains({hold, one.name})) names.push_back(held);
+        names.push_back(held);
         if (std::ranges::find(asked.wanted, held) != asked.wanted.end()) continue;
         report(node, "a grant of what was not asked for: " + in_words(hold));
     }
@@ -264,7 +272,7 @@ void LockHistory::on(core::NodeId node, const Asked& asked, const core::Acquired
     if (asked.max_hold_ms != 0 && acquired.ends > most) {
         report(node, "a hold that outlives its max_hold: " + in_words(hold));
     }
-    beliefs_.begins(node, hold, std::move(names), acquired.ends, acquired.parts.front().slots);
+    believes(node, hold, std::move(names), acquired.ends, acquired.parts.front().slots);
     suspensions_.begins(node, hold, asked.suspends);
 }
 

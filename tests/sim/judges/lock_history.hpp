@@ -87,6 +87,8 @@ private:
     void on(core::NodeId node, const Asked& asked, const core::Deadlocked& deadlocked);
     void on(core::NodeId node, const Asked& asked, core::Written);
     void on(core::NodeId node, const Asked& asked, core::Passed);
+    void believes(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
+                  core::Instant ends, core::Slots slots = {});
     void check_wait_cycles(core::NodeId node, core::LogIndex index);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);

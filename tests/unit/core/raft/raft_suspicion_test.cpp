@@ -163,15 +163,6 @@ TEST(RaftSuspicion, WhoNoticesLaterThatTheLeaderIsLostAnswersThen) {
     EXPECT_EQ(answer.round, 7U);
 }
 
-TEST(RaftSuspicion, ALateAnswerIsGivenOnce) {
-    Following other{n3};
-    other.node.receive(n1, PreVoteRequest{Term{1}, 7, log_id(1, 1)});
-    other.node.peer_down(n2);
-    other.hear_after(heartbeat);
-    other.node.peer_down(n2);
-    EXPECT_EQ(other.node.sent_count<PreVoteReply>(n1), 0U);
-}
-
 TEST(RaftSuspicion, ALateAnswerIsForWhoMayBeVotedForOnly) {
     Following other{n3};
     other.node.receive(n1, PreVoteRequest{Term{1}, 7, log_id(1, 0)});
