@@ -135,8 +135,9 @@ void Print::add(const Transfer& transfer) {
 // --- roles
 
 void Print::add(const Follower& follower) {
+    // `asked` is answered when the connection to the leader breaks, and none breaks here.
     const auto& [leader, time_leader_heard, time_election_at, verified, read_round, reply_owed,
-                 rejection, snapshot_reply] = follower;
+                 rejection, snapshot_reply, not_asked] = follower;
     MORTISE_CHECK(!snapshot_reply);
     add(leader);
     add(verified);
