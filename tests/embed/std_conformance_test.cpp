@@ -100,7 +100,8 @@ TYPED_TEST(StandardMutex, ATimeThatIsOverIsOneAttempt) {
     EXPECT_FALSE(elsewhere(
         [&] { return this->lock_->try_lock_until(std::chrono::system_clock::now() - 1h); }));
     this->lock_->unlock();
-    EXPECT_TRUE(this->lock_->try_lock_until(SteadyClock::now() - 1h));
+    // At a time before the start of the machine, std::shared_timed_mutex of libstdc++ aborts.
+    EXPECT_TRUE(this->lock_->try_lock_until(SteadyClock::now() - 1s));
     this->lock_->unlock();
 }
 
