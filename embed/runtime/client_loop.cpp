@@ -215,11 +215,11 @@ void ClientLoop::set_timer() {
 void ClientLoop::timer_fired() {
     timer_at_ = core::Instant::never();
     if (ended_ || is_stopped_) return;
-    take_calls();  // the wake for them may have failed without memory
     reads_.on_timer(steady_now());
     auto releases = program_.holds().end_idle(boot_now());
     if (!releases.calls.empty()) step(core::ClientCalls{std::move(releases.calls)});
     if (core_.deadline() <= steady_now()) step(core::ClientTimer{});
+    take_calls();  // the wake for them may have failed without memory
     set_timer();
 }
 

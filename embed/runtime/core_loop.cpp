@@ -268,7 +268,6 @@ void CoreLoop::warn_of_pause(core::Instant due) {
 void CoreLoop::timer_fired() {
     warn_of_pause(std::exchange(timer_at_, core::Instant::never()));
     if (ended_) return;
-    take_calls();  // the wake for them may have failed without memory
     parts_.cache->look(steady_now());
     auto releases = program_.holds().end_idle(boot_now());
     if (!releases.calls.empty()) step(std::move(releases));
@@ -277,6 +276,9 @@ void CoreLoop::timer_fired() {
     } else {
         step(core::TimerFired{});
     }
+    // The wake for them may have failed without memory. They come last: whatever sets the timer
+    // before the deadline is dealt with sets it to the past.
+    take_calls();
 }
 
 }  // namespace mortise::detail

@@ -9,7 +9,9 @@
 namespace mortise::transport {
 namespace {
 
-// A link is lost after about two election timeouts without an answer; it pings twice in each.
+// A link is lost after about two election timeouts without an answer. Without messages it pings:
+// twice in each on the lane for replication, and seldom on the other one, since the first already
+// shows whether the peer is there.
 PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& peer, Lane lane,
                              std::uint64_t number) {
     PeerLinkOptions link;
@@ -17,7 +19,8 @@ PeerLinkOptions link_options(const NetworkOptions& options, const PeerAddress& p
     link.lane = lane;
     link.hello_timeout = options.limits.hello_timeout;
     link.silence_max = 2 * options.election_timeout;
-    link.ping_every = options.election_timeout / 2;
+    link.ping_every =
+        lane == Lane::replication ? options.election_timeout / 2 : 2 * options.election_timeout;
     link.calls_in_flight_max = options.limits.calls_in_flight_max;
     link.outbox.bytes_max = options.limits.outbox_bytes_max;
     link.prng = core::Prng{options.seed ^ (number * 0x9e3779b97f4a7c15U)};

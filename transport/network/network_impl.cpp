@@ -90,7 +90,7 @@ void PeerNetwork::Impl::flush_links() {
         link->flush();
 }
 
-// Answers wait for the tick at most, and a peer with a shorter election timeout than ours takes
+// Answers wait for two ticks at most, and a peer with a shorter election timeout than ours takes
 // this node for silent after two of its own.
 core::Nanoseconds PeerNetwork::Impl::tick_every() const {
     auto shortest = options_.election_timeout;
@@ -126,8 +126,9 @@ void PeerNetwork::Impl::tick_later() {
 
 void PeerNetwork::Impl::tick_inbound(core::Instant now) {
     std::vector<std::shared_ptr<InboundConnection>> late;
+    sends_answers_ = !sends_answers_;  // they only show that this node lives
     for (const auto& [inbound, owned] : inbound_) {
-        inbound->send_gathered();
+        if (sends_answers_) inbound->send_gathered();
         // The peer should have come up soon.
         const auto early = inbound->early_since();
         if (early && now - *early > options_.limits.hello_timeout)

@@ -144,6 +144,7 @@ private:
 
     bool stopped_ = false;
     bool flush_is_due_ = false;
+    bool sends_answers_ = false;  // in this tick: only in every second one
     bool settling_ = false;
 };
 

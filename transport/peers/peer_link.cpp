@@ -326,9 +326,9 @@ void PeerLink::returned(Attempt attempt, std::size_t words) {
     flush();
 }
 
+// What has gathered here, that answers were received, travels with the next call.
 void PeerLink::tick(core::Instant now) {
     if (!id_) return;
-    connection_->send_gathered();
     if (in_flight_ == 0) {
         if (now - last_sent_ >= options_.ping_every) owner_.loop().run([&] { send({}); });
         return;

@@ -46,7 +46,7 @@ public:
     // Fulfilled when at most `bytes` are unsent; broken when nothing can be sent any more.
     virtual kj::Promise<void> when_unsent_at_most(std::size_t bytes) = 0;
     // Writes bytes that the other side does not wait for. They are sent together with the next
-    // write, or when many have gathered, or by send_gathered(), which must be called now and then.
+    // write, when many have gathered, or by send_gathered().
     virtual void write_with_next(kj::ArrayPtr<const kj::byte> bytes) = 0;
     virtual void send_gathered() = 0;
     // True if the other side has closed. This is detected even without reading, which tryRead would

@@ -201,6 +201,21 @@ TEST_F(PeerNetworkTest, PeersWithVeryDifferentTimingDoNotTakeEachOtherForSilent)
     EXPECT_EQ(slow.network->counters().lost_silent, 0U);
 }
 
+// Each of the two lanes to a peer has its pings, and each ping costs both nodes a wake-up.
+TEST_F(PeerNetworkTest, PeersWithoutMessagesPingSeldom) {
+    const auto timing = [](NetworkOptions& options, core::Hello& hello) {
+        options.election_timeout = hello.timing.election_timeout = 400ms;
+    };
+    auto& a = add(1, timing);
+    auto& b = add(2, timing);
+    ASSERT_TRUE(meet(a, b));
+    const auto before = a.network->counters().batches_sent;
+    run_for(io_, 4s);
+    const auto pings = a.network->counters().batches_sent - before;
+    EXPECT_LE(pings, 26U);  // 20 of replication, 5 of forwarding
+    EXPECT_EQ(a.network->counters().lost_silent, 0U);
+}
+
 // Many checks pass between two messages, and each finds the answers of the last one unsent.
 TEST_F(PeerNetworkTest, PeersThatOnlySendHeartbeatsAreNotTakenForStuck) {
     const auto impatient = [](NetworkOptions& options, core::Hello&) {
