@@ -220,7 +220,6 @@ void ClientLoop::timer_fired() {
     if (!releases.calls.empty()) step(core::ClientCalls{std::move(releases.calls)});
     if (core_.deadline() <= steady_now()) step(core::ClientTimer{});
     take_calls();  // the wake for them may have failed without memory
-    set_timer();
 }
 
 // --- reports ------------------------------------------------------------------------------------

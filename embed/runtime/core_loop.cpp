@@ -271,11 +271,7 @@ void CoreLoop::timer_fired() {
     parts_.cache->look(steady_now());
     auto releases = program_.holds().end_idle(boot_now());
     if (!releases.calls.empty()) step(std::move(releases));
-    if (deadline() > steady_now()) {
-        set_timer();
-    } else {
-        step(core::TimerFired{});
-    }
+    if (deadline() <= steady_now()) step(core::TimerFired{});
     // The wake for them may have failed without memory. They come last: whatever sets the timer
     // before the deadline is dealt with sets it to the past.
     take_calls();
