@@ -56,11 +56,23 @@ if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(mortise_build_flags INTERFACE
       $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
   endif()
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    target_compile_options(mortise_build_flags INTERFACE  # for ccache
+      $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  endif()
+  # A quarter of the time to link. What is packaged or installed takes the system's own linker.
+  find_program(MORTISE_LLD ld.lld)
+  mark_as_advanced(MORTISE_LLD)
+  if(MORTISE_LLD AND MORTISE_BUILD_TESTS)
+    add_link_options(-fuse-ld=lld)
+  endif()
   find_program(MORTISE_CCACHE ccache)
   mark_as_advanced(MORTISE_CCACHE)
   if(MORTISE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_C_COMPILER_LAUNCHER "${MORTISE_CCACHE}")
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${MORTISE_CCACHE}")
+    # Otherwise it keeps nothing that was compiled with a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${MORTISE_CCACHE}")
   endif()
 endif()
 
@@ -76,6 +88,38 @@ endmacro()
 function(mortise_library_properties target)
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
+endfunction()
+
+# Tests are compiled without optimization, which saves a tenth of the time; what needs the processor
+# is in modules. The headers that tests of the public interface include are compiled once for all
+# of them, which saves half of the time of most. Other tests have no such header: most of their time
+# goes into templates that each source instantiates all the same, and that unity builds share.
+set(mortise_test_flags)
+if(NOT MORTISE_SANITIZE)
+  set(mortise_test_flags $<$<CONFIG:Debug>:-O0>)
+endif()
+
+function(mortise_precompile_for_tests)
+  set(source ${PROJECT_BINARY_DIR}/precompiled_for_tests.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "")
+  add_library(mortise_precompiled OBJECT ${source})
+  target_link_libraries(mortise_precompiled PRIVATE
+    mortise::mortise GTest::gmock mortise_build_flags)
+  target_compile_options(mortise_precompiled PRIVATE ${mortise_test_flags})
+  # CMake compiles an object library with -fPIC, and programs with -fPIE.
+  if(CMAKE_POSITION_INDEPENDENT_CODE)
+    set_target_properties(mortise_precompiled PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(mortise_precompiled PRIVATE -fPIE)
+  endif()
+  target_precompile_headers(mortise_precompiled PRIVATE
+    <future> <map> <set> <sstream> <thread> <gmock/gmock.h> <gtest/gtest.h> <mortise/mortise.hpp>)
+endfunction()
+
+function(mortise_compile_as_test target)
+  target_compile_options(${target} PRIVATE ${mortise_test_flags})
+  if(ARGN MATCHES "mortise::(mortise|testing|console)" AND TARGET mortise_precompiled)
+    target_precompile_headers(${target} REUSE_FROM mortise_precompiled)
+  endif()
 endfunction()
 
 # A folder of the library. Modules are object libraries: they end up inside the one mortise
@@ -133,30 +177,54 @@ function(mortise_program name)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
+# Compiles so many sources of a suite at a time.
+function(mortise_unite target size)
+  if(mortise_unity_suites)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size}
+      # A local name of one file may hide a name of another file.
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+  endif()
+endfunction()
+
 # One executable, one line in ctest: listing the cases of every suite would run every program on
 # each start. Runs in the top folder. TIMEOUT is in seconds and is stretched under sanitizers.
 #   mortise_test(core_unit SOURCES ... USES mortise::core LABEL unit TIMEOUT 30)
 #   mortise_test(sim_quick PROGRAM mortise_sim ARGS --seeds 50 LABEL sim TIMEOUT 60)
-# With unity builds a suite of more than three files is compiled six files at a time, because the
-# headers take most of the time. A file that declares a name that another file of the suite declares
-# as well is compiled alone (SKIP_UNITY_BUILD_INCLUSION).
+#   mortise_test(embed_latch IN embed_tests SOURCES latch_test.cpp USES mortise::testing ...)
+# IN a program: several tests share it, and each runs the cases of its own sources, in a process of
+# its own. A program costs a link and 50 MB, so a suite has one alone only if it defines what others
+# must not have, as an operator new of its own.
+# With unity builds a suite of more than three files is compiled 16 files at a time, because headers
+# and their templates take most of the time. A file that declares a name that one of its neighbours
+# declares as well is compiled alone (SKIP_UNITY_BUILD_INCLUSION).
 # The label `full` keeps a test out of every-commit runs. A suite with SOURCES gets GTest's main.
 # ALSO_WITH_TLS runs it once more, as NAME_tls with that label, with clusters that use TLS.
 function(mortise_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALSO_WITH_TLS" "TIMEOUT;PROGRAM"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALSO_WITH_TLS" "TIMEOUT;PROGRAM;IN"
     "SOURCES;USES;LABEL;ARGS")
   mortise_refuse_leftovers(${name})
   if(NOT arg_LABEL OR NOT arg_TIMEOUT)
     message(FATAL_ERROR "${name}: a test has a LABEL and a TIMEOUT")
   endif()
-  if(NOT arg_PROGRAM)
+  if(arg_IN)
+    if(NOT TARGET ${arg_IN})
+      mortise_program(${arg_IN} SOURCES ${PROJECT_SOURCE_DIR}/tests/support/cases_of_files.cpp
+        USES GTest::gmock)
+      mortise_compile_as_test(${arg_IN} ${arg_USES})
+      mortise_unite(${arg_IN} 6)
+    endif()
+    target_sources(${arg_IN} PRIVATE ${arg_SOURCES})
+    target_link_libraries(${arg_IN} PRIVATE ${arg_USES})
+    list(JOIN arg_SOURCES "," files)
+    list(PREPEND arg_ARGS --of=${files})
+    set(arg_PROGRAM ${arg_IN})
+  elseif(NOT arg_PROGRAM)
     set(arg_PROGRAM ${name})
     mortise_program(${name} SOURCES ${arg_SOURCES} USES ${arg_USES} GTest::gmock_main)
+    mortise_compile_as_test(${name} ${arg_USES})
     list(LENGTH arg_SOURCES count)
-    if(mortise_unity_suites AND count GREATER 3)
-      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6
-        # A local name of one file may hide a name of another file.
-        UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+    if(count GREATER 3)
+      mortise_unite(${name} 16)
     endif()
   endif()
   if(MORTISE_SANITIZE)

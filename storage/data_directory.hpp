@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/node/node_core.hpp"
+#include "core/node/node_state.hpp"
 #include "storage/log_store.hpp"
 #include "storage/state_store.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/node/node_core.hpp"
+#include "core/node/node_state.hpp"
 #include "storage/countdown_file.hpp"
 #include "storage/held.hpp"
 #include "storage/meta_file.hpp"

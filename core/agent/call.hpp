@@ -1,6 +1,7 @@
 // The calls of the program to its node, and the answers and notifications that it gets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -8,7 +9,9 @@
 
 #include "core/access/denial.hpp"
 #include "core/base/instant.hpp"
-#include "core/locks/machine/lock_machine.hpp"
+#include "core/locks/command.hpp"
+#include "core/locks/machine/lock_view.hpp"
+#include "core/locks/outcome.hpp"
 #include "core/raft/configuration_change.hpp"
 
 namespace mortise::core {

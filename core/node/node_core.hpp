@@ -15,22 +15,12 @@
 #include "core/node/forward_intake.hpp"
 #include "core/node/leader_duties.hpp"
 #include "core/node/membership_desk.hpp"
+#include "core/node/node_state.hpp"
 #include "core/node/own_life.hpp"
 #include "core/node/snapshot_installer.hpp"
 #include "core/observe/change_ring.hpp"
 
 namespace mortise::core {
-
-// What was found on disk at start.
-struct NodeState {
-    RaftState raft;
-    LockMachine machine;  // includes everything up to raft.applied
-    SavedCountdowns countdowns;
-    // Set if this directory belonged to a cluster but its log and state are gone. The node
-    // bootstraps no other cluster; it follows, as a learner, when a leader of that cluster sends to
-    // it.
-    ClusterId former_cluster{};
-};
 
 class NodeCore {
 public:

@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "core/locks/machine/lock_machine.hpp"
+
 namespace mortise::core {
 
 namespace {

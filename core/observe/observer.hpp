@@ -14,11 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/locks/machine/lock_machine.hpp"
 #include "core/observe/change_ring.hpp"
 #include "core/observe/observed.hpp"
 
 namespace mortise::core {
+
+class LockMachine;
 
 // How much one call may do.
 struct ObserverBudget {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/node/node_core.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include <mortise/escaped.hpp>

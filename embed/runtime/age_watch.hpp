@@ -9,13 +9,16 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "core/node/node_core.hpp"
 #include "embed/holds/age_limit.hpp"
 #include "embed/holds/hold_table.hpp"
 #include "embed/host/log_sink.hpp"
 #include "embed/runtime/pending_calls.hpp"
 #include "embed/threads/event_hub.hpp"
 #include <mortise/config.hpp>
+
+namespace mortise::core {
+class NodeCore;
+}
 
 namespace mortise::detail {
 

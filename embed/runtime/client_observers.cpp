@@ -5,6 +5,7 @@
 
 #include <asio/steady_timer.hpp>
 
+#include "core/node/node_core.hpp"
 #include "core/observe/observer.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"

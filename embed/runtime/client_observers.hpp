@@ -8,8 +8,11 @@
 
 #include <asio/io_context.hpp>
 
-#include "core/node/node_core.hpp"
 #include "transport/clients/client_service.hpp"
+
+namespace mortise::core {
+class NodeCore;
+}
 
 namespace mortise::detail {
 

@@ -13,9 +13,14 @@
 
 #include "embed/host/descriptor_budget.hpp"
 #include "embed/host/stay_loaded.hpp"
+#include "embed/runtime/client_loop.hpp"
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/log_thread.hpp"
+#include "embed/runtime/state_thread.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/threads/thread_start.hpp"
 #include "embed/values/one_line.hpp"
+#include "storage/data_directory.hpp"
 #include "storage/descriptors.hpp"
 #include "storage/ignored_signal.hpp"
 #include <mortise/certificates.hpp>
@@ -129,6 +134,11 @@ core::Result<storage::Opened> open_directory(const Config& config, core::Incarna
     options.reserve_bytes = reserve_bytes;
     if (config.memory_only) return storage::open_in_memory(options);
     return storage::open_directory(config.data_dir, options);
+}
+
+NodeLoop& NodeRuntime::loop() {
+    if (client_) return *client_;
+    return *loop_;
 }
 
 std::shared_ptr<NodeRuntime> NodeRuntime::open(Config config, core::Access access) {

@@ -18,20 +18,42 @@
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
+#include "core/access/identity.hpp"
+#include "core/base/generation.hpp"
+#include "core/base/result.hpp"
+#include "embed/holds/lease_thread.hpp"
 #include "embed/holds/thread_owners.hpp"
+#include "embed/host/descriptor_watch.hpp"
+#include "embed/host/log_sink.hpp"
 #include "embed/host/tls_watch.hpp"
-#include "embed/runtime/client_loop.hpp"
-#include "embed/runtime/core_loop.hpp"
-#include "embed/runtime/log_thread.hpp"
 #include "embed/runtime/metrics_hub.hpp"
-#include "embed/runtime/state_thread.hpp"
+#include "embed/runtime/observer_hub.hpp"
+#include "embed/threads/call_gate.hpp"
+#include "embed/threads/event_hub.hpp"
 #include "embed/threads/questions.hpp"
+#include "embed/threads/readiness.hpp"
 #include "embed/values/duration_buckets.hpp"
-#include "storage/data_directory.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
+namespace mortise::storage {
+struct Opened;
+}
+
 namespace mortise::detail {
+
+class ClientLoop;
+class CoreLoop;
+class GrantCache;
+class LogThread;
+class NodeLoop;
+class StateThread;
+struct DiskEvents;
+struct DiskFailure;
+struct LogWrite;
+struct LoopParts;
+struct PassedOn;
+struct Suspension;
 
 // Counted on the log thread, over all runs in this process.
 struct LogCounters {
@@ -112,10 +134,7 @@ private:
     // The parameters of a loop, with what this node's certificate allows.
     [[nodiscard]] LoopParts loop_parts();
     [[nodiscard]] const core::Access& access_now();
-    [[nodiscard]] NodeLoop& loop() {
-        if (client_) return *client_;
-        return *loop_;
-    }
+    [[nodiscard]] NodeLoop& loop();
     // Returns the loop of the previous run, if there was one.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const PassedOn& passed_on);
     void report(const storage::Opened& opened);

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "core/node/node_core.hpp"
 #include "embed/runtime/translate_observed.hpp"
 
 namespace mortise::detail {

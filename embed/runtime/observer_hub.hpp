@@ -8,13 +8,16 @@
 #include <optional>
 #include <vector>
 
-#include "core/node/node_core.hpp"
 #include "core/observe/observer.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
 #include "embed/threads/sink_line.hpp"
 #include <mortise/observe.hpp>
+
+namespace mortise::core {
+class NodeCore;
+}
 
 namespace mortise::detail {
 

@@ -2,6 +2,8 @@
 #include <chrono>
 #include <string>
 
+#include "embed/runtime/log_thread.hpp"
+#include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/node_runtime.hpp"
 #include "embed/values/clocks.hpp"
 

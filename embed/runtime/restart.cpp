@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <system_error>
 
+#include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/log_thread.hpp"
 #include "embed/runtime/node_runtime.hpp"
+#include "embed/runtime/state_thread.hpp"
 #include "embed/threads/thread_start.hpp"
+#include "storage/data_directory.hpp"
 
 namespace mortise::detail {
 

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/client/client_core.hpp"
 #include "core/locks/limits.hpp"
+#include "core/node/node_options.hpp"
 #include "embed/config/host_port.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/values/terms.hpp"

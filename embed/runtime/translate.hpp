@@ -1,12 +1,13 @@
 // Translates between the types of the public API and those of the core.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "core/agent/call.hpp"
-#include "core/client/client_core.hpp"
-#include "core/locks/machine/lock_machine.hpp"
-#include "core/node/node_core.hpp"
+#include "core/raft/role.hpp"
 #include "embed/values/lock_mode.hpp"
 #include "transport/wire/client_messages.hpp"
 #include <mortise/config.hpp>
@@ -15,6 +16,11 @@
 #include <mortise/lock_error.hpp>
 #include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
+
+namespace mortise::core {
+struct ClientOptions;
+struct NodeOptions;
+}  // namespace mortise::core
 
 namespace mortise::detail {
 

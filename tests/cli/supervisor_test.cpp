@@ -44,7 +44,7 @@ std::string send(int signal) {
 }
 
 // With two seconds of grace, and the command running.
-class SupervisorOfACommand : public testing::Test {
+class SupervisorOfACommand : public ::testing::Test {
 protected:
     SupervisorOfACommand() { EXPECT_EQ(words(supervisor_.granted(10s)), "start"); }
 

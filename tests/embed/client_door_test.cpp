@@ -14,7 +14,7 @@ Config with_a_door() {
     return config;
 }
 
-class ClientDoor : public testing::Test {
+class ClientDoor : public ::testing::Test {
 protected:
     void SetUp() override {
         ASSERT_TRUE(node_.wait_ready(std::chrono::steady_clock::now() + patience));

@@ -23,7 +23,7 @@ FencingToken token(std::int64_t raw) {
     return FencingToken::from_raw(raw);
 }
 
-class Gate : public testing::Test {
+class Gate : public ::testing::Test {
 protected:
     Gate() {
         auto name = (std::filesystem::temp_directory_path() / "mortise-gate-XXXXXX").string();

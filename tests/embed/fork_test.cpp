@@ -323,7 +323,7 @@ private:
 };
 
 // A node with a directory and a port.
-class ForkOnDisk : public testing::Test {
+class ForkOnDisk : public ::testing::Test {
 protected:
     ForkOnDisk() {
         auto name = (std::filesystem::temp_directory_path() / "mortise-fork-XXXXXX").string();

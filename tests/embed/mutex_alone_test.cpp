@@ -20,8 +20,8 @@ namespace mortise {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // Runs on a thread of its own, which has ended when this returns.
 template <class F>
@@ -39,7 +39,7 @@ std::error_code error_of(F body) {
     }
 }
 
-class MutexAlone : public testing::Test {
+class MutexAlone : public ::testing::Test {
 protected:
     detail::NodeRuntime& script() { return detail::NodeRuntime::of(node_); }
     detail::NodeRuntime::Record grant(std::size_t number) { return script().grants().at(number); }

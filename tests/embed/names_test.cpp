@@ -24,7 +24,7 @@ std::error_code error_of(Call call) {
     return {};
 }
 
-class Names : public testing::Test {
+class Names : public ::testing::Test {
 protected:
     Names() {
         ready_ = node_.wait_ready(std::chrono::steady_clock::now() + patience);

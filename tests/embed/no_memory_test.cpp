@@ -258,7 +258,7 @@ TEST_F(NoMemory, AnUnlockOfWhatIsNotLockedDoesNothing) {
 
 // --- the end of a node
 
-class NoMemoryToClose : public testing::Test {
+class NoMemoryToClose : public ::testing::Test {
 protected:
     NoMemoryToClose() { mine = &memory_; }
     ~NoMemoryToClose() override { mine = nullptr; }

@@ -41,7 +41,7 @@ std::error_code thrown_by(const Call& call) {
 }
 
 // A cluster of one node, in memory, with a session.
-class OneNode : public testing::Test {
+class OneNode : public ::testing::Test {
 protected:
     OneNode() { ready_ = node_.wait_ready(std::chrono::steady_clock::now() + patience); }
     void SetUp() override { ASSERT_TRUE(ready_) << node_.status().why_not_ready; }

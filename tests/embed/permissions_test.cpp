@@ -19,7 +19,7 @@ Config with_a_door() {
     return config;
 }
 
-class Permissions : public testing::Test {
+class Permissions : public ::testing::Test {
 protected:
     explicit Permissions(core::Access access = {{AccessRole::voter}, {{Right::acquire, "jobs/"}}})
         : node_{detail::NodeRuntime::node_of(
@@ -99,14 +99,14 @@ TEST_F(Permissions, AClientIsToldWhatItsMemberMayNotDo) {
     EXPECT_EQ(remote.status().size(), 1U);
 }
 
-struct Breaking : Permissions {
-    Breaking()
+struct PermissionsToBreak : Permissions {
+    PermissionsToBreak()
         : Permissions{
               {{AccessRole::voter},
                {{Right::acquire, ""}, {Right::break_lock, ""}, {Right::observe, "jobs/"}}}} {}
 };
 
-TEST_F(Breaking, EventsAreOfWhatTheNodeMayObserve) {
+TEST_F(PermissionsToBreak, EventsAreOfWhatTheNodeMayObserve) {
     std::promise<std::string> told;
     const auto subscription = node_.on_event([&](const NodeEvent& event) {
         if (event.kind == NodeEvent::Kind::lock_broken) told.set_value(event.name);

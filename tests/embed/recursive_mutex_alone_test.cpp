@@ -28,7 +28,7 @@ std::error_code error_of(F body) {
     }
 }
 
-class RecursiveMutexAlone : public testing::Test {
+class RecursiveMutexAlone : public ::testing::Test {
 protected:
     detail::NodeRuntime& script() { return detail::NodeRuntime::of(node_); }
     detail::NodeRuntime::Record grant(std::size_t number) { return script().grants().at(number); }

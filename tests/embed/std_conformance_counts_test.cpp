@@ -71,7 +71,7 @@ protected:
 
     const std::unique_ptr<Counting> two_ = make(node_, 2);
 };
-using Semaphores = testing::Types<std::counting_semaphore<>, CountedPermits>;
+using Semaphores = ::testing::Types<std::counting_semaphore<>, CountedPermits>;
 TYPED_TEST_SUITE(StandardSemaphore, Semaphores);
 
 TYPED_TEST(StandardSemaphore, HasSoManyPermits) {
@@ -169,7 +169,7 @@ protected:
         }
     }
 };
-using Latches = testing::Types<std::latch, Latch>;
+using Latches = ::testing::Types<std::latch, Latch>;
 TYPED_TEST_SUITE(StandardLatch, Latches);
 
 TYPED_TEST(StandardLatch, IsOpenWhenAllIsCounted) {
@@ -238,7 +238,7 @@ protected:
         }
     }
 };
-using Barriers = testing::Types<std::barrier<>, Barrier>;
+using Barriers = ::testing::Types<std::barrier<>, Barrier>;
 TYPED_TEST_SUITE(StandardBarrier, Barriers);
 
 TYPED_TEST(StandardBarrier, OfOnePartyNeverWaits) {

@@ -48,7 +48,7 @@ protected:
 
 template <class Lock>
 class StandardMutex : public Standard<Lock> {};
-using AllMutexes = testing::Types<std::timed_mutex, Mutex, std::recursive_timed_mutex,
+using AllMutexes = ::testing::Types<std::timed_mutex, Mutex, std::recursive_timed_mutex,
                                   RecursiveMutex, std::shared_timed_mutex, SharedMutex>;
 TYPED_TEST_SUITE(StandardMutex, AllMutexes);
 
@@ -192,7 +192,7 @@ TYPED_TEST(StandardMutex, AConditionVariableWaitsWithIt) {
 
 template <class Lock>
 class StandardRecursion : public Standard<Lock> {};
-using RecursiveMutexes = testing::Types<std::recursive_timed_mutex, RecursiveMutex>;
+using RecursiveMutexes = ::testing::Types<std::recursive_timed_mutex, RecursiveMutex>;
 TYPED_TEST_SUITE(StandardRecursion, RecursiveMutexes);
 
 TYPED_TEST(StandardRecursion, TheLastUnlockUnlocksIt) {
@@ -211,7 +211,7 @@ TYPED_TEST(StandardRecursion, TheLastUnlockUnlocksIt) {
 
 template <class Lock>
 class StandardReaders : public Standard<Lock> {};
-using SharedMutexes = testing::Types<std::shared_timed_mutex, SharedMutex>;
+using SharedMutexes = ::testing::Types<std::shared_timed_mutex, SharedMutex>;
 TYPED_TEST_SUITE(StandardReaders, SharedMutexes);
 
 TYPED_TEST(StandardReaders, ShareItAndKeepWritersOut) {

@@ -30,12 +30,13 @@ TEST_PATIENCE = 60
 SIM_PATIENCE = 900
 
 # By the folder of the mutant; then the others that need no other program, from the fastest to the
-# slowest.
+# slowest. A program that several tests share runs the cases of one source file.
 SUITES_OF = {
     "storage": ["storage_unit", "storage_faults"],
     "transport": ["transport_unit", "transport_network"],
-    "embed": ["embed_unit", "mutex_alone", "embed_fence_gate", "embed_locker",
-              "embed_conversions", "embed_fork", "deadlock", "embed_cached"],
+    "embed": ["embed_unit", "mutex_alone"] + [
+        f"embed_tests --of={name}_test.cpp"
+        for name in ("fence_gate", "locker", "conversions", "fork", "deadlock", "cached")],
 }
 SUITES = ["core_unit", "locks_unit", "observe_unit", "transport_unit", "embed_unit",
           "storage_unit", "sim_unit"]
@@ -92,10 +93,11 @@ def run(words, mutant, patience):
 
 def failing_test(build, suite, mutant, choice=(), patience=SUITE_PATIENCE):
     """The first test of a suite that fails, as `suite: test`."""
+    suite, *files = suite.split()
     program = build / "tests" / suite
     if not program.exists():
         raise SystemExit(f"{program} is not there: build it with the preset mutants")
-    words = [program, "--gtest_brief=1", "--gtest_fail_fast", *choice]
+    words = [program, "--gtest_brief=1", "--gtest_fail_fast", *files, *choice]
     code, output = run(words, mutant, patience)
     if " 0 tests from 0 test suites ran" in output:
         raise SystemExit(f"{suite} has no test {' '.join(choice)}")

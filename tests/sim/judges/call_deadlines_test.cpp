@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/base/expect_violation.hpp"
+#include "tests/sim/judges/three_nodes.hpp"
 
 namespace mortise::sim {
 namespace {
 
-constexpr core::NodeId a{1};
 constexpr core::CallTag tag{5};
 
 struct CallDeadlinesTest : testing::Test {

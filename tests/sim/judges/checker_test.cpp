@@ -5,13 +5,11 @@
 
 #include "core/codec/configuration_codec.hpp"
 #include "tests/sim/base/expect_violation.hpp"
+#include "tests/sim/judges/three_nodes.hpp"
 
 namespace mortise::sim {
 namespace {
 
-constexpr core::NodeId a{1};
-constexpr core::NodeId b{2};
-constexpr core::NodeId c{3};
 
 core::LogId id(std::uint64_t term, std::uint64_t index) {
     return {core::Term{term}, core::LogIndex{index}};

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/locks/machine/lock_machine.hpp"
 #include "core/node/effects.hpp"
 #include "tests/sim/base/tally.hpp"
 #include "tests/sim/base/violations.hpp"

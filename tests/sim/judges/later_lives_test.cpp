@@ -1,12 +1,11 @@
 #include "tests/sim/judges/later_lives.hpp"
+#include "tests/sim/judges/three_nodes.hpp"
 
 #include <gtest/gtest.h>
 
 namespace mortise::sim {
 namespace {
 
-constexpr core::NodeId a{1};
-constexpr core::NodeId b{2};
 constexpr core::BootEpoch no_session;
 
 core::Hello hello(std::uint64_t epoch, std::uint64_t life) {

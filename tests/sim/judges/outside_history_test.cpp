@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/check/history_check.hpp"
+#include "tests/sim/judges/three_nodes.hpp"
 
 namespace mortise::sim {
 namespace {
 
-constexpr core::NodeId a{1};
-constexpr core::NodeId b{2};
 constexpr core::SessionId session_of_a{1};
 constexpr core::SessionId session_of_b{2};
 

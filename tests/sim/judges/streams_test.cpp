@@ -8,13 +8,11 @@
 #include "core/codec/command_codec.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "tests/sim/base/expect_violation.hpp"
+#include "tests/sim/judges/three_nodes.hpp"
 
 namespace mortise::sim {
 namespace {
 
-constexpr core::NodeId a{1};
-constexpr core::NodeId b{2};
-constexpr core::NodeId c{3};
 constexpr core::NodeId sender{4};
 
 core::Acquire acquire(std::string name = "name") {

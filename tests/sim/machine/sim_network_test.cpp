@@ -1,3 +1,4 @@
+#include "tests/sim/judges/three_nodes.hpp"
 #include "tests/sim/machine/sim_network.hpp"
 
 #include <set>
@@ -7,9 +8,6 @@
 namespace mortise::sim {
 namespace {
 
-constexpr core::NodeId a{1};
-constexpr core::NodeId b{2};
-constexpr core::NodeId c{3};
 
 struct SimNetworkTest : testing::Test, NetworkHost {
     struct Heard {
