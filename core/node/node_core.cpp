@@ -72,6 +72,11 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       duties_{options_, saver_, raft_, intake_.proposer(), formats_} {
     MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
     timers_.restart(state.countdowns, now.steady);
+    note_cluster();
+}
+
+void NodeCore::note_cluster() {
+    changes_.belongs_to(raft_.configuration().cluster.mark());
 }
 
 // The order was tried out: each action was moved up by one place, and some to places further away.
@@ -181,6 +186,7 @@ void NodeCore::apply(Entry& entry, Now now) {
             route(outcome, applied_, now);
     } else {
         changes_.add(applied_, {});
+        if (applied.entry.kind == EntryKind::configuration) note_cluster();
         if (applied.entry.kind == EntryKind::state_sum)
             comparison_.compare(applied.entry, applied_);
     }

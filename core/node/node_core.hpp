@@ -85,6 +85,7 @@ private:
     void route(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);
     void hand_over_rows();
+    void note_cluster();
     void install(InstallStep step);
     void take_intake_output();
 

@@ -229,6 +229,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     applied_ = event.last.index;
     changes_.restart(applied_);
     saver_.replaced(applied_);
+    note_cluster();
     comparison_.forget_own();
     timers_.restart(timers_.save(applied_, now.steady), now.steady);
     contentions_.on_state_replaced();

@@ -9,6 +9,7 @@
 #include <asio/io_context.hpp>
 
 #include "core/node/node_core.hpp"
+#include "embed/runtime/ahead_observers.hpp"
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::detail {
@@ -21,6 +22,7 @@ public:
         asio::io_context& io;
         std::function<const core::NodeCore&()> core;
         std::function<bool()> is_ready;
+        AheadObservers& ahead;
     };
     explicit ClientObservers(Source source);
     ~ClientObservers();

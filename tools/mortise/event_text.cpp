@@ -13,7 +13,7 @@ namespace mortise::cli {
 namespace {
 
 // The widths are fixed, because what comes is not known yet.
-constexpr std::array<std::size_t, 6> widths{12, 16, 24, 6, 10, 10};
+constexpr std::array<std::size_t, 6> widths{24, 16, 24, 6, 10, 10};
 using Cells = std::array<std::string, 6>;
 
 std::string row(const Cells& cells, const std::string& last) {
