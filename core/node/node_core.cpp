@@ -327,6 +327,12 @@ void NodeCore::take_intake_output() {
     refused_messages_ += refused;
 }
 
+// Text that lives as long as the program.
+void NodeCore::refuse(NodeId from, std::string_view message, std::string_view why) {
+    ++refused_messages_;
+    effects_.notes.push_back({Note::Kind::unheard_message, raft_.term(), from, message, why});
+}
+
 void NodeCore::lead(Now now) {
     // Renewals among it keep sessions from being ended below.
     intake_.take_early_forwards();

@@ -199,6 +199,12 @@ void CoreLoop::noted(const core::Note& note) {
                                 "): " + std::string{note.why},
                             {{"peer", peer}, {"message", note.message}, {"reason", note.why}});
             return;
+        case Kind::unheard_message:
+            parts_.log.debug("message_unheard",
+                             "refused a message of node " + peer + " (" +
+                                 std::string{note.message} + "): " + std::string{note.why},
+                             {{"peer", peer}, {"message", note.message}, {"reason", note.why}});
+            return;
         case Kind::refused_chunk:
             parts_.log.warn(
                 "snapshot_failed",
