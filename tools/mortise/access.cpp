@@ -31,7 +31,7 @@ TlsConfig tls_of(const Access& access) {
     auto tls = access.tls;
     TlsConfig other;
     if (access.config) {
-        other = Config::from_file(*access.config).tls;
+        other = Config::client_from_file(*access.config).tls;
     } else {
         other.certificate = variable("MORTISE_TLS_CERTIFICATE");
         other.key = variable("MORTISE_TLS_KEY");
@@ -72,7 +72,7 @@ std::vector<std::string> addresses_of(const Access& access) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
     if (access.config) {
-        for (const auto& peer : Config::from_file(*access.config).peers)
+        for (const auto& peer : Config::client_from_file(*access.config).peers)
             addresses.push_back(peer.address);
         if (addresses.empty())
             throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
@@ -144,7 +144,7 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     Config config;
     config.log.level = LogLevel::error;  // the output belongs to the command
     if (access.config) {
-        const auto file = Config::from_file(*access.config);
+        const auto file = Config::client_from_file(*access.config);
         config.cluster = file.cluster;
         config.timing = file.timing;
         config.log.level = file.log.level;
