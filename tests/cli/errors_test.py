@@ -80,6 +80,10 @@ class Errors(unittest.TestCase):
                             line)
 
     def test_no_time_to_wait_is_usage(self):
+    def test_a_timeout_that_cannot_be_counted_is_too_long(self):
+        self.expect(run("status", "--peer", "127.0.0.1:1", "--timeout=99999999h"), USAGE,
+                    'mortise: --timeout: "99999999h" is too long: at most 2562047h\n')
+
         self.expect(run("status", "--peer", "127.0.0.1:1", "--timeout=0s"), USAGE,
                     '"0s" is no time at all: write 5s or 250ms\n')
 

@@ -68,6 +68,20 @@ void set_ttl(TimingConfig& timing, Duration ttl) {
     timing.heartbeat = std::min(timing.heartbeat, Duration{whole / 15});
 }
 
+// Otherwise a node would name the key of a file that nobody wrote.
+void check_ttl(const TimingConfig& timing) {
+    auto any = Config::in_memory();
+    any.timing = timing;
+    try {
+        any.validate();
+    } catch (const ConfigError& error) {
+        const std::string key = error.place().key + ": ";
+        std::string problem = error.what();
+        if (problem.starts_with("timing.session_ttl: ")) problem.erase(0, key.size());
+        throw Failure{ExitCode::usage, "--ttl: " + problem};
+    }
+}
+
 std::vector<std::string> addresses_of(const Access& access) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
@@ -124,8 +138,12 @@ Duration timeout_of(const Access& access) {
 
 Duration duration_of(const char* option, const std::string& text) {
     const auto duration = Duration::parse(text);
-    if (!duration) fail_duration(option, text, "not a duration");
-    return *duration;
+    if (duration) return *duration;
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits != 0 && Duration::parse("1" + text.substr(digits)))
+        throw Failure{ExitCode::usage, std::string{option} + ": \"" + escaped(text) +
+                                           "\" is too long: at most 2562047h"};
+    fail_duration(option, text, "not a duration");
 }
 
 Duration positive_duration_of(const char* option, const std::string& text) {
@@ -154,6 +172,7 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     if (!access.config) config.cluster = cluster_of(config.tls);
     config.peers = peers_at(addresses_of(access));
     if (!ttl.empty()) set_ttl(config.timing, positive_duration_of("--ttl", ttl));
+    if (!ttl.empty()) check_ttl(config.timing);
     return config;
 }
 

@@ -148,6 +148,9 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
              Row{"[timing]\nsession_ttl = '10 seconds'\n",
                  "mortise.toml:2: timing.session_ttl: \"10 seconds\" is not a duration: write "
                  "\"10s\" or \"250ms\" (ns, us, ms, s, m, h)"},
+             Row{"[timing]\nsession_ttl = '99999999h'\n",
+                 "mortise.toml:2: timing.session_ttl: \"99999999h\" is too long: a duration has "
+                 "at most 2562047h"},
              Row{"[timing]\nclock_rate_bound = '1 %'\n",
                  "mortise.toml:2: timing.clock_rate_bound: must be a number, not a string"},
              Row{"data_dir = 'd'\n[timing]\nclock_rate_bound = 1\n",
@@ -342,9 +345,6 @@ TEST_F(ConfigFile, IsReadFromDisk) {
     EXPECT_EQ(Config::from_file(write("mortise.toml", whole)).cluster, "orders");
 }
 
-TEST_F(ConfigFile, IsNamedInEveryError) {
-    const auto path = write("odd.toml", "data_dir = 'd'\nsize = 1\n");
-    EXPECT_THAT(refused(path).what(), StartsWith(path.string() + ":2: size: unknown key"));
 // The command line is no member: what a node needs for itself may be missing, or be wrong.
 TEST_F(ConfigFile, IsReadForAClient) {
     const std::string peers =
@@ -368,6 +368,9 @@ TEST_F(ConfigFile, IsReadForAClient) {
             << wrong;
 }
 
+TEST_F(ConfigFile, IsNamedInEveryError) {
+    const auto path = write("odd.toml", "data_dir = 'd'\nsize = 1\n");
+    EXPECT_THAT(refused(path).what(), StartsWith(path.string() + ":2: size: unknown key"));
 }
 
 TEST_F(ConfigFile, ThatIsNotThereIsAnErrorOfTheSystem) {
