@@ -163,6 +163,7 @@ private:
     // report.cpp
     [[nodiscard]] std::string why_not_formed() const;
     [[nodiscard]] std::string why_not_formed_alone() const;
+    [[nodiscard]] std::string why_not_brought_back(const core::ClusterId& former) const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
     void warn_of_insecurity();
@@ -220,8 +221,8 @@ private:
     core::Instant fired_at_;    // when the timer fired last
     core::Nanoseconds asleep_;  // how long the machine was suspended since its start
     std::unique_ptr<Driver> driver_;
-    ClientDesk desk_;
     AheadObservers ahead_;
+    ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
     std::size_t clients_max_ = 0;
     std::vector<int> doors_;  // listening sockets that are watched
