@@ -222,7 +222,7 @@ private:
     }
     static void add_escaped(CLI::App& sub, bool& escaped, const char* what) {
         sub.add_flag("--escaped", escaped,
-                     std::string{what} + " is written as listings show it: \\\\, \\x1b");
+                     std::string{what} + " is written with escapes, as listings show it");
     }
     void add_locks() {
         auto* sub = add("locks", "List locks: who holds them, who waits", locks_);
