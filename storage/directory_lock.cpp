@@ -1,8 +1,10 @@
 #include "storage/directory_lock.hpp"
 
 #include <cerrno>
-#include <charconv>
+#include <cstdint>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,18 +17,34 @@ namespace mortise::storage {
 
 namespace {
 
+// "4711 4026531836": the process, and the pid namespace in which it has that number. Earlier
+// versions wrote and read the first number alone.
+std::string name_of_this_process() {
+    const auto space = pid_namespace();
+    return std::to_string(::getpid()) + (space == 0 ? "" : " " + std::to_string(space)) + "\n";
+}
+
+std::string process_named_by(const std::string& text) {
+    std::istringstream words{text};
+    long pid = 0;
+    if (!(words >> pid) || pid <= 0) return "a process";
+    const auto process = "process " + std::to_string(pid);
+    const auto ours = pid_namespace();
+    std::uint64_t space = 0;
+    const bool is_known = words >> space && ours != 0;
+    if (is_known && space != ours)
+        return process + " of another pid namespace, such as that of a container";
+    if (pid != ::getpid()) return process;
+    return is_known
+               ? "this process"
+               : "this process, or process " + std::to_string(pid) + " of another pid namespace";
+}
+
 // LOCK names the process, unless the file was removed.
 Error in_use(const std::filesystem::path& directory) {
-    constexpr std::size_t digits_max = 20;
-    std::string by = "a process";
-    const auto text = read_file(directory / "LOCK", digits_max, nullptr);
-    if (text && *text) {
-        long pid = 0;
-        const auto& digits = **text;
-        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-        if (parsed.ec == std::errc{} && pid > 0)
-            by = pid == ::getpid() ? "this process" : "process " + std::to_string(pid);
-    }
+    constexpr std::size_t bytes_max = 40;
+    const auto text = read_file(directory / "LOCK", bytes_max, nullptr);
+    const auto by = text && *text ? process_named_by(**text) : "a process";
     return make_error(Errc::locked, directory.string() + " is in use by " + by);
 }
 
@@ -132,7 +150,7 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
     // Information for the process that comes second; nothing depends on it.
     auto cleared = ::ftruncate(file->descriptor(), 0);
     if (cleared == 0) {
-        if (auto told = file->write_at(0, std::to_string(::getpid()) + "\n"); !told)
+        if (auto told = file->write_at(0, name_of_this_process()); !told)
             return std::move(told).error();
     }
     return std::make_shared<DirectoryLock>(*std::move(whole), *std::move(file),

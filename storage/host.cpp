@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 namespace mortise::storage {
@@ -86,6 +87,11 @@ std::string kernel_boot_id() {
     auto file = text_of("/proc/sys/kernel/random/boot_id");
     std::string id;
     return file >> id && id.size() == length ? id : std::string{};
+}
+
+std::uint64_t pid_namespace() {
+    struct stat space {};
+    return ::stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
 }
 
 bool is_local_file_system(std::uint64_t magic) {

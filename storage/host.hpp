@@ -19,6 +19,10 @@ struct Life {
 
 [[nodiscard]] std::string kernel_boot_id();
 
+// The pid namespace of this process, in which its number has a meaning: containers have one each.
+// Zero if it is unknown.
+[[nodiscard]] std::uint64_t pid_namespace();
+
 // What limits the number of threads of this process, for a message: " (RLIMIT_NPROC is 8)". Empty
 // if there is no limit.
 [[nodiscard]] std::string thread_limits();

@@ -471,6 +471,7 @@ struct Position {
   # in the entry with this index.
   index @0 :UInt64;            # zero: not set
   ordinal @1 :UInt32;
+  cluster @2 :UInt32;          # a part of the id of the cluster whose stream it is; zero: unknown
 }
 
 struct ObserveAnswer {

@@ -183,6 +183,8 @@ void ClientCore::take(ClientNotice& notice, Now now) {
     if (!notice.applied.is_set()) return;
     const bool is_state = notice.state && notice.state->nonce == nonce_;
     if (stage_ == Stage::attaching && !is_state) return;
+    // It is not known which one: its hello came earlier.
+    if (!entry_cluster_.is_set()) return leave(now, "it has joined a cluster meanwhile");
     if (is_elsewhere()) {
         return notice.has_leader.value_or(false)
                    ? begin_anew(now)

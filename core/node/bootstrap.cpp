@@ -172,4 +172,8 @@ bool Bootstrap::accepts(NodeId from, const FormationOffer& offer) const {
     return may_be_founded() && counts;
 }
 
+bool Bootstrap::has_accepted(const FormationOffer& offer) const {
+    return is_formed() && offer.founding == founding_entry(raft_.configuration());
+}
+
 }  // namespace mortise::core

@@ -58,6 +58,9 @@ public:
     [[nodiscard]] bool agrees(NodeId from, const FormationQuestion& question) const;
     // Whether this node makes the offered entry the first one of its log.
     [[nodiscard]] bool accepts(NodeId from, const FormationOffer& offer) const;
+    // It offers the cluster that this node belongs to. Every member makes the offer to each voter
+    // that was empty when it was heard of, and repeats it, so most offers come too late.
+    [[nodiscard]] bool has_accepted(const FormationOffer& offer) const;
 
 private:
     // The bootstrap that this node is about to make: the voters that were asked, with their

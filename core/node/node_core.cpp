@@ -72,6 +72,11 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       duties_{options_, saver_, raft_, intake_.proposer(), formats_} {
     MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
     timers_.restart(state.countdowns, now.steady);
+    note_cluster();
+}
+
+void NodeCore::note_cluster() {
+    changes_.belongs_to(raft_.configuration().cluster.mark());
 }
 
 // The order was tried out: each action was moved up by one place, and some to places further away.
@@ -181,6 +186,7 @@ void NodeCore::apply(Entry& entry, Now now) {
             route(outcome, applied_, now);
     } else {
         changes_.add(applied_, {});
+        if (applied.entry.kind == EntryKind::configuration) note_cluster();
         if (applied.entry.kind == EntryKind::state_sum)
             comparison_.compare(applied.entry, applied_);
     }
@@ -319,6 +325,12 @@ void NodeCore::take_intake_output() {
     }
     std::ranges::move(notes, std::back_inserter(effects_.notes));
     refused_messages_ += refused;
+}
+
+// Text that lives as long as the program.
+void NodeCore::refuse(NodeId from, std::string_view message, std::string_view why) {
+    ++refused_messages_;
+    effects_.notes.push_back({Note::Kind::unheard_message, raft_.term(), from, message, why});
 }
 
 void NodeCore::lead(Now now) {

@@ -75,6 +75,7 @@ private:
     void route(const Outcome& outcome, LogIndex index, Now now);
     void note_waiter(OperationId waiter);
     void hand_over_rows();
+    void note_cluster();
     void install(InstallStep step);
     void take_intake_output();
 
@@ -97,6 +98,7 @@ private:
     void receive(NodeId from, const Superseded& message, Now now);
     void receive(NodeId from, const MembershipRequest& message, Now now);
     [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message, Now now);
+    void refuse(NodeId from, std::string_view message, std::string_view why);
     void refuse_life(const Hello& hello);
     void tell_superseded(const Hello& hello);
     void connection_lost(NodeId peer, Now now);

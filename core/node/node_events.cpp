@@ -34,10 +34,7 @@ void NodeCore::on(const PeerUp& event, Now now) {
     const auto& generation = hello.generation;
     const bool is_somebody =
         hello.node.is_set() && generation.is_set() && hello.node != options_.self;
-    if (!is_somebody) {
-        ++refused_messages_;
-        return;
-    }
+    if (!is_somebody) return refuse(hello.node, "Hello", "it names no other node");
     own_life_.heard_hello(hello.node);
     // Messages on the former connection may not have arrived, whether or not its end was noticed,
     // and whether or not this connection is worth anything.
@@ -50,7 +47,7 @@ void NodeCore::on(const PeerUp& event, Now now) {
             // This connection replaced the earlier one, which is down.
             connection_lost(hello.node, now);
             raft_.on_peer_restarted(hello.node);
-            ++refused_messages_;
+            refuse(hello.node, "Hello", "a later start of that node was seen");
             return refuse_life(hello);
         case PeerMemory::Verdict::new_life: raft_.on_peer_restarted(hello.node); break;
         case PeerMemory::Verdict::same_life: break;
@@ -89,7 +86,7 @@ void NodeCore::on(Received& event, Now now) {
     const bool current =
         sender != nullptr && (!event.start || event.start->is_same_start(sender->generation));
     if (!current) {
-        ++refused_messages_;
+        refuse(event.from, "late", "it is of no present connection");
         const auto* outlived = peers_.find_outlived(event.from);
         if (outlived != nullptr) tell_superseded(*outlived);
         return;
@@ -113,12 +110,15 @@ void NodeCore::on(Received& event, Now now) {
 void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     const auto admission = judge(from, message, raft_, peers_, bootstrap_);
     if (admission == Admission::not_a_member) raft_.dismiss(from);
+    if (admission != Admission::admitted)
+        return refuse(from, name_of(message), "it is not one of a member of this node's cluster");
     // In this order: an impossible message is no evidence about its sender either.
-    if (admission != Admission::admitted || raft_.refuses(from, message) ||
-        !is_believed(from, message, now)) {
+    if (raft_.refuses(from, message)) {
         ++refused_messages_;
         return;
     }
+    if (!is_believed(from, message, now))
+        return refuse(from, name_of(message), "its sender has lost what it acknowledged");
     bootstrap_.needs_no_offer(from);
     const auto* reply = std::get_if<AppendReply>(&message);
     const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
@@ -145,15 +145,15 @@ void NodeCore::receive(NodeId from, const FormationQuestion& message, Now /*now*
     if (bootstrap_.agrees(from, message)) {
         effects_.send.push_back({from, FormationAnswer{message.round}});
     } else {
-        ++refused_messages_;
+        refuse(from, "FormationQuestion", "this node is not empty, or not the one that is asked");
     }
 }
 
 void NodeCore::receive(NodeId from, const FormationOffer& message, Now now) {
     if (bootstrap_.accepts(from, message)) {
         raft_.adopt_formation(message.founding, now.steady);
-    } else {
-        ++refused_messages_;
+    } else if (!bootstrap_.has_accepted(message)) {
+        refuse(from, "FormationOffer", "it is not for this node, or not of one of its voters");
     }
 }
 
@@ -161,7 +161,7 @@ void NodeCore::receive(NodeId from, const FormationOffer& message, Now now) {
 // know.
 void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
     if (!raft_.configuration().is_formed() || !peers_.is_trusted(from)) {
-        ++refused_messages_;
+        refuse(from, "Forward", "its sender is no member, as far as is known here");
         if (peers_.is_stranger(from)) raft_.dismiss(from);
         return;
     }
@@ -171,7 +171,8 @@ void NodeCore::receive(NodeId from, const Forward& message, Now /*now*/) {
 
 void NodeCore::receive(NodeId from, const Superseded& message, Now now) {
     switch (own_life_.said(from, message, now.steady)) {
-        case OwnLife::Said::refused: ++refused_messages_; return;
+        case OwnLife::Said::refused:
+            return refuse(from, "Superseded", "it is about another start of this node");
         case OwnLife::Said::again: return;
         case OwnLife::Said::news: return raft_.note_doubt(from);
         case OwnLife::Said::news_of_only_other:
@@ -185,7 +186,7 @@ void NodeCore::receive(NodeId from, const MembershipRequest& message, Now now) {
     if (auto reply = membership_.answer(from, message, now.steady)) {
         effects_.send.push_back({from, *reply});
     } else {
-        ++refused_messages_;
+        refuse(from, "MembershipRequest", "its sender may not ask for it");
     }
 }
 
@@ -228,6 +229,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     has_new_starts_ = true;
     applied_ = event.last.index;
     changes_.restart(applied_);
+    note_cluster();
     saver_.replaced(applied_);
     comparison_.forget_own();
     timers_.restart(timers_.save(applied_, now.steady), now.steady);

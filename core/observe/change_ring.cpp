@@ -36,7 +36,7 @@ void ChangeRing::add(LogIndex applied, std::span<NameChange> changes) {
     applied_ = applied;
     std::uint32_t ordinal = 0;
     for (auto& change : changes)
-        add_one({applied, ++ordinal}, change);
+        add_one({applied, ++ordinal, cluster_}, change);
 }
 
 void ChangeRing::add_one(Position position, NameChange& change) {
@@ -73,7 +73,9 @@ void ChangeRing::grow() {
 }
 
 void ChangeRing::restart(LogIndex applied) {
+    const auto cluster = cluster_;
     *this = ChangeRing{applied, limits_};
+    cluster_ = cluster;
 }
 
 std::size_t ChangeRing::first_after(Position position) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -31,8 +32,14 @@ public:
     void add(LogIndex applied, std::span<NameChange> changes);
     // The state was replaced: nothing before is known.
     void restart(LogIndex applied);
+    // The changes are those of the cluster with this mark (ClusterId::mark()). Known before any.
+    void belongs_to(std::uint32_t cluster) { cluster_ = cluster; }
 
     [[nodiscard]] LogIndex applied() const { return applied_; }
+    // Zero while this node is in no cluster.
+    [[nodiscard]] std::uint32_t cluster() const { return cluster_; }
+    // Everything that was applied.
+    [[nodiscard]] Position end() const { return Position::after(applied_, cluster_); }
     // Whether every change after that position is here, or comes later.
     [[nodiscard]] bool has_all_after(Position position) const { return position >= forgotten_; }
     // The number of changes that are here, oldest first.
@@ -51,6 +58,7 @@ private:
 
     Limits limits_;
     LogIndex applied_;
+    std::uint32_t cluster_ = 0;
     Position forgotten_;        // the newest change that is not here
     std::vector<Entry> slots_;  // their number is a power of two
     std::size_t head_ = 0;

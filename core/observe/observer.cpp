@@ -35,12 +35,13 @@ void Observer::take(const ChangeRing& changes, const LockMachine& machine, Obser
                     std::vector<Observed>& told) {
     const Out out{budget, told};
     has_more_ = false;
-    if (position_.index > changes.applied()) return;  // another node was ahead of this one
+    if (position_.is_foreign_to(changes.cluster())) begin_anew();
+    if (is_ahead(changes)) return;
     if (!changes.has_all_after(position_)) begin_anew();
     if (!position_.is_set()) {
         has_more_ = out.is_full();
         if (has_more_) return;
-        position_ = Position::after(changes.applied());
+        position_ = changes.end();
         is_reading_ = position_.is_set();  // no state was ever applied here
         told_to_.clear();
         if (is_reading_) out.tell({{}, Gap{}});
@@ -58,7 +59,7 @@ void Observer::follow(const ChangeRing& changes, Out out) {
         position_ = entry.position;
     }
     has_more_ = at < changes.size();
-    if (!has_more_) position_ = Position::after(changes.applied());
+    if (!has_more_) position_ = changes.end();
 }
 
 void Observer::read(const ChangeRing& changes, const LockMachine& machine, Out out) {
@@ -81,7 +82,7 @@ bool Observer::tell_again(const ChangeRing& changes, const LockMachine& machine,
     for (const auto name : changed)
         out.tell({{}, state_of(name, machine)});
     if (at < changes.size()) return false;
-    position_ = Position::after(changes.applied());
+    position_ = changes.end();
     return true;
 }
 

@@ -1,11 +1,12 @@
 // One observer of names on this node (S46): what it is told, and when it has to begin anew. It
 // reads the state of its own node and asks nobody. The embedding and the simulator run it.
 //
-// With a position it is told the changes from there on. If these are not known any more, or it has
-// no position, it is told a Gap, then the state of its names in pages, and then changes again. A
-// large state is read in several steps, and names that were told may change meanwhile. So before
-// each further page the states of those names are told again. Thus at the end all states are those
-// of one position, and neither a copy nor a step that takes long is needed.
+// With a position it is told the changes from there on. If these are not known any more, or the
+// position is one of another cluster, or there is none, it is told a Gap, then the state of its
+// names in pages, and then changes again. A large state is read in several steps, and names that
+// were told may change meanwhile. So before each further page the states of those names are told
+// again. Thus at the end all states are those of one position, and neither a copy nor a step that
+// takes long is needed.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,12 @@ public:
     // Everything up to here was told, so another observer may continue from here, also if it was
     // long ago that something was told. Not set while the state is being told, or before that.
     [[nodiscard]] Position reached() const { return is_reading_ ? Position{} : position_; }
+    // Another node was ahead of this one, which is told nothing until it has caught up. Or the
+    // position is none of this cluster's log, which the observer cannot tell: if this node has
+    // everything that was committed since the observer came, it has to begin anew.
+    [[nodiscard]] bool is_ahead(const ChangeRing& changes) const {
+        return position_.index > changes.applied();
+    }
     // Begins anew with the present state.
     void begin_anew() noexcept;
 

@@ -42,6 +42,8 @@ bool has_sound_numbers(const RaftMessage& message) {
     return is_in_bounds(term_of(message)) && std::visit(is_sound, message);
 }
 
+}  // namespace
+
 const char* name_of(const RaftMessage& message) {
     constexpr std::array names{"PreVoteRequest", "PreVoteReply",  "VoteRequest",   "VoteReply",
                                "AppendRequest",  "AppendReply",   "TimeoutNow",    "ReadRequest",
@@ -49,8 +51,6 @@ const char* name_of(const RaftMessage& message) {
     static_assert(names.size() == std::variant_size_v<RaftMessage>);
     return names.at(message.index());
 }
-
-}  // namespace
 
 bool Raft::refuses(NodeId from, const RaftMessage& message) {
     const char* why = nullptr;

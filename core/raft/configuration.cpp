@@ -13,6 +13,13 @@ const Member* find_in(const std::vector<Member>& members, NodeId id) {
 
 }  // namespace
 
+std::uint32_t ClusterId::mark() const {
+    if (!is_set()) return 0;
+    const auto half = high ^ low;
+    const auto quarter = static_cast<std::uint32_t>(half ^ (half >> 32U));
+    return quarter == 0 ? 1 : quarter;
+}
+
 Configuration Configuration::founding() const {
     return {cluster, founders.empty() ? voters : founders, {}, {}, {}};
 }

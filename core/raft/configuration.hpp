@@ -18,6 +18,8 @@ struct ClusterId {
     std::uint64_t low = 0;
 
     [[nodiscard]] bool is_set() const { return high != 0 || low != 0; }
+    // Tells clusters apart where there is no room for the id. Zero if the id is not set.
+    [[nodiscard]] std::uint32_t mark() const;
     friend constexpr bool operator==(const ClusterId&, const ClusterId&) = default;
     friend constexpr auto operator<=>(const ClusterId&, const ClusterId&) = default;
 };

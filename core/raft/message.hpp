@@ -124,4 +124,7 @@ inline Term term_of(const RaftMessage& message) {
     return std::visit([](const auto& m) { return m.term; }, message);
 }
 
+// "PreVoteRequest", and so on.
+[[nodiscard]] const char* name_of(const RaftMessage& message);
+
 }  // namespace mortise::core

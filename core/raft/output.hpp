@@ -39,6 +39,7 @@ struct Note {
         transfer_started,
         transfer_failed,
         refused_message,  // it is impossible, see `why`; it has no effect
+        unheard_message,  // its sender may not say that here, or not now, see `why`
         formed,
         configuration_changed,  // another configuration is in force here
         removed,                // this node is not a member any more

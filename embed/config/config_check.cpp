@@ -55,6 +55,13 @@ public:
         check_observability();
     }
 
+    void run_for_client() const {
+        check_names();
+        check_peers();
+        check_tls();
+        check_timing();
+    }
+
 private:
     [[noreturn]] void refuse(std::string_view key, const std::string& problem) const {
         throw ConfigError{Errc::invalid_argument, origin_.place(key), problem};
@@ -303,6 +310,10 @@ std::string variable_of(std::string_view key) {
 
 void check(const Config& config, const ConfigOrigin& origin) {
     ConfigCheck{config, origin}.run();
+}
+
+void check_for_client(const Config& config, const ConfigOrigin& origin) {
+    ConfigCheck{config, origin}.run_for_client();
 }
 
 }  // namespace mortise::detail

@@ -27,5 +27,7 @@ std::string variable_of(std::string_view key);
 
 // Throws ConfigError for the first error.
 void check(const Config& config, const ConfigOrigin& origin);
+// The same for what a program needs that is no member. It may have its own peers, or none.
+void check_for_client(const Config& config, const ConfigOrigin& origin);
 
 }  // namespace mortise::detail

@@ -1,7 +1,9 @@
 #include "embed/config/config_keys.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 
 #include <mortise/escaped.hpp>
 
@@ -32,6 +34,12 @@ std::string take_name(std::string_view text, Enum& value, const std::array<Enum,
         names += (names.empty() ? "" : ", ") + std::string{to_string(each)};
     }
     return "must be one of " + names + ", not " + in_quotes(text);
+}
+
+// For a text that Duration::parse does not accept: it has the right form.
+bool is_too_long(std::string_view text) {
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    return digits != 0 && Duration::parse("1" + std::string{text.substr(digits)});
 }
 
 }  // namespace
@@ -65,8 +73,11 @@ std::string take_text(std::string_view text, double& value) {
 std::string take_text(std::string_view text, Duration& value) {
     const auto duration = Duration::parse(text);
     if (!duration) {
-        return in_quotes(text) +
-               R"( is not a duration: write "10s" or "250ms" (ns, us, ms, s, m, h))";
+        const std::string_view problem =
+            is_too_long(text)
+                ? " is too long: a duration has at most 2562047h"
+                : R"( is not a duration: write "10s" or "250ms" (ns, us, ms, s, m, h))";
+        return in_quotes(text).append(problem);
     }
     value = *duration;
     return {};

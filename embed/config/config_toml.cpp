@@ -241,17 +241,7 @@ toml::table parse(std::string_view text, const std::string& file) {
     throw ConfigError{code, {.file = file}, problem};
 }
 
-}  // namespace
-
-Config Config::from_string(std::string_view toml, std::string_view file) {
-    Config config;
-    detail::ConfigOrigin origin{.file = std::string{file}};
-    TomlReader{config, origin}.read(parse(toml, origin.file));
-    detail::check(config, origin);
-    return config;
-}
-
-Config Config::from_file(const std::filesystem::path& path) {
+std::string text_in_file(const std::filesystem::path& path) {
     const std::string file = path.string();
     std::error_code code;
     if (std::filesystem::is_directory(path, code)) {
@@ -273,7 +263,41 @@ Config Config::from_file(const std::filesystem::path& path) {
     if (text.size() > file_bytes_max) {
         refuse_file(file, Errc::invalid_argument, "is larger than 1 MiB");
     }
-    return from_string(text, file);
+    return text;
+}
+
+Config unchecked(std::string_view toml, detail::ConfigOrigin& origin) {
+    Config config;
+    TomlReader{config, origin}.read(parse(toml, origin.file));
+    return config;
+}
+
+}  // namespace
+
+Config Config::from_string(std::string_view toml, std::string_view file) {
+    detail::ConfigOrigin origin{.file = std::string{file}};
+    auto config = unchecked(toml, origin);
+    detail::check(config, origin);
+    return config;
+}
+
+Config Config::from_file(const std::filesystem::path& path) {
+    return from_string(text_in_file(path), path.string());
+}
+
+Config Config::client_from_file(const std::filesystem::path& path) {
+    detail::ConfigOrigin origin{.file = path.string()};
+    const auto file = unchecked(text_in_file(path), origin);
+    Config config;
+    config.role = Role::client;
+    config.cluster = file.cluster;
+    config.peers = file.peers;
+    config.timing = file.timing;
+    config.tls = file.tls;
+    config.tls.insecure = false;  // that is about the node's own port
+    config.log = file.log;
+    detail::check_for_client(config, origin);
+    return config;
 }
 
 }  // namespace mortise

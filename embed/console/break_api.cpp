@@ -104,7 +104,7 @@ void BreakApi::answer(const httplib::Request& request, httplib::Response& respon
     }
     const auto token = asked->token.to_string();
     log_.warn("console_broke",
-              "console: broke " + escaped(asked->name) + ", token " + token + ": " +
+              "console: broke " + escaped_name(asked->name) + ", token " + token + ": " +
                   escaped(asked->reason),
               {{"name", asked->name}, {"token", token}, {"reason", asked->reason}});
     answer_json(response, {{"broken", true}});

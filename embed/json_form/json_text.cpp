@@ -45,7 +45,7 @@ std::optional<std::string> bytes_of_hex(const std::string& text) {
 
 Json json_text(std::string_view bytes) {
     if (is_utf8(bytes)) return std::string{bytes};
-    return {{"hex", hex_of(bytes)}, {"shown", escaped(bytes)}};
+    return {{"hex", hex_of(bytes)}, {"shown", escaped_name(bytes)}};
 }
 
 std::optional<std::string> bytes_of(const Json& text) {

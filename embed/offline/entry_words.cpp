@@ -19,7 +19,7 @@ std::string number(core::Id<Kind> id) {
 }
 
 std::string in_quotes(std::string_view text) {
-    return '"' + escaped(text) + '"';
+    return '"' + escaped_name(text) + '"';
 }
 
 std::string session(core::SessionId id) {

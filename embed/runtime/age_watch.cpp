@@ -120,7 +120,7 @@ void AgeWatch::warn_of(const HoldRecord& hold, core::Nanoseconds age) {
     // The node may hold a name and not be allowed to see who else wants it.
     if (parts_.access.may(core::Right::observe, event.name))
         event.text += "; " + requests_wait(view.waiters_total);
-    write("slow_hold", "\"" + event.name + "\" is " + event.text, event);
+    write("slow_hold", "\"" + escaped_name(event.name) + "\" is " + event.text, event);
     parts_.events.publish(event);
 }
 
@@ -151,7 +151,7 @@ void AgeWatch::warn_of(core::CallTag call, core::Nanoseconds age) {
         event.text += ", for " + std::to_string(waits->names().size() - 1) + " other names too";
     if (parts_.access.may(core::Right::observe, event.name))
         event.text += "; " + in_the_way(view, event);
-    write("long_wait", "\"" + event.name + "\": " + event.text, event);
+    write("long_wait", "\"" + escaped_name(event.name) + "\": " + event.text, event);
     parts_.events.publish(event);
 }
 

@@ -44,7 +44,7 @@ transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
 ClientDesk::ClientDesk(CoreLoop& loop, asio::io_context& io)
     : loop_{loop},
       observers_{{io, [this]() -> const core::NodeCore& { return loop_.driver().core(); },
-                  [this] { return loop_.is_ready(); }}} {}
+                  [this] { return loop_.is_ready(); }, loop.ahead()}} {}
 
 transport::MemberStatus ClientDesk::status() const {
     const auto& core = loop_.driver().core();
@@ -196,22 +196,17 @@ std::unique_ptr<transport::ClientObserver> ClientDesk::observe(core::ObservedNam
     return observers_.add(std::move(names), from);
 }
 
-// A linearizable read of anything makes this member's state new enough.
 void ClientDesk::sessions(transport::SessionsRequest request,
                           std::function<void(transport::SessionsAnswer)> answer) {
     if (request.local) return answer(sessions_now(request));
-    core::InspectCall read;
-    read.is_prefix = true;
-    read.parties_max = 1;
-    loop_.submit(std::move(read),
-                 [this, request, answer = std::move(answer)](core::CallAnswer& given) {
-                     if (std::holds_alternative<core::Viewed>(given.result))
-                         return answer(sessions_now(request));
-                     if (auto* denied = std::get_if<core::Denied>(&given.result))
-                         return answer(std::move(*denied));
-                     const auto* error = std::get_if<core::CallError>(&given.result);
-                     answer(error != nullptr ? *error : core::CallError::outcome_unknown);
-                 });
+    loop_.catch_up([this, request, answer = std::move(answer)](core::CallAnswer& given) {
+        if (std::holds_alternative<core::Viewed>(given.result))
+            return answer(sessions_now(request));
+        if (auto* denied = std::get_if<core::Denied>(&given.result))
+            return answer(std::move(*denied));
+        const auto* error = std::get_if<core::CallError>(&given.result);
+        answer(error != nullptr ? *error : core::CallError::outcome_unknown);
+    });
 }
 
 transport::SessionsReply ClientDesk::sessions_now(const transport::SessionsRequest& request) const {

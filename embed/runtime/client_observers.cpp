@@ -7,6 +7,7 @@
 
 #include "core/node/node_core.hpp"
 #include "core/observe/observer.hpp"
+#include "embed/values/clocks.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
 
@@ -37,11 +38,13 @@ public:
     // Answers if there is something new.
     void take(std::size_t& looks) {
         const auto& core = source_->core();
-        const bool is_new = seen_ != core.applied_index() || observer_.has_more();
+        const bool is_new = seen_ != core.applied_index() || observer_.has_more() ||
+                            ahead_since_ != core::Instant::never();
         if (!answer_ || !is_new) return;
         seen_ = core.applied_index();
         try {
             auto events = take_events(core, looks);
+            source_->ahead.judge(observer_, ahead_since_, core.changes(), steady_now());
             if (!events.empty() || observer_.has_more()) reply(std::move(events));
         } catch (const std::bad_alloc&) {  // a gap is better than a missing change
             observer_.begin_anew();
@@ -83,6 +86,7 @@ private:
     asio::steady_timer timer_;
     core::Observer observer_;
     core::LogIndex seen_;
+    core::Instant ahead_since_ = core::Instant::never();
     std::function<void(transport::ObserveAnswer)> answer_;  // empty: the client does not wait
 };
 

@@ -8,6 +8,11 @@
 
 #include <asio/io_context.hpp>
 
+<<<<<<< HEAD
+=======
+#include "core/node/node_core.hpp"
+#include "embed/runtime/ahead_observers.hpp"
+>>>>>>> positions
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::core {
@@ -24,6 +29,7 @@ public:
         asio::io_context& io;
         std::function<const core::NodeCore&()> core;
         std::function<bool()> is_ready;
+        AheadObservers& ahead;
     };
     explicit ClientObservers(Source source);
     ~ClientObservers();

@@ -73,6 +73,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       options_{std::move(options)},
       timer_{parts_.io},
       asleep_{boot_now() - steady_now()},
+      ahead_{parts_.gate, options_.election_timeout},
       desk_{*this, parts_.io},
       program_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
                risk_margin(options_.session_ttl_ms, options_.clock_rate_bound_ppm),
@@ -160,8 +161,21 @@ void CoreLoop::take_calls() {
 // What is left is told after the events that arrived meanwhile.
 void CoreLoop::tell_observers() {
     if (driver_->is_stopped()) return;
-    const bool has_more = parts_.observers.tell(driver_->core());
+    const bool has_more = parts_.observers.tell(driver_->core(), ahead_);
     if (desk_.tell_observers() || has_more) parts_.gate->wake_up();
+    if (!ahead_.begin_read(steady_now())) return;
+    // A node whose certificate may read nothing cannot know: a gap is better than silence.
+    catch_up([this](const core::CallAnswer& given) {
+        ahead_.end_read(!std::holds_alternative<core::CallError>(given.result), steady_now());
+    });
+}
+
+// A linearizable read of anything does it.
+void CoreLoop::catch_up(std::function<void(core::CallAnswer&)> answered) {
+    core::InspectCall read;
+    read.is_prefix = true;
+    read.parties_max = 1;
+    submit(std::move(read), std::move(answered));
 }
 
 void CoreLoop::begin_calls(SubmittedCalls taken) {

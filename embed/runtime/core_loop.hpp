@@ -16,6 +16,7 @@
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
 #include "embed/runtime/age_watch.hpp"
+#include "embed/runtime/ahead_observers.hpp"
 #include "embed/runtime/client_desk.hpp"
 #include "embed/runtime/commit_times.hpp"
 #include "embed/runtime/driver.hpp"
@@ -130,7 +131,10 @@ public:
         return network_ && !parts_.credentials && network_->is_reachable_from_outside();
     }
     [[nodiscard]] const Driver& driver() const { return *driver_; }
+    [[nodiscard]] AheadObservers& ahead() { return ahead_; }
     void submit(core::Call call, std::function<void(core::CallAnswer&)> answered);
+    // Answers with a Viewed when this node has applied everything that was committed before.
+    void catch_up(std::function<void(core::CallAnswer&)> answered);
     void step(core::Event event);
     [[nodiscard]] bool is_connected(core::NodeId peer) const { return connected_.contains(peer); }
 
@@ -159,6 +163,7 @@ private:
     // report.cpp
     [[nodiscard]] std::string why_not_formed() const;
     [[nodiscard]] std::string why_not_formed_alone() const;
+    [[nodiscard]] std::string why_not_brought_back(const core::ClusterId& former) const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
     void warn_of_insecurity();
@@ -216,6 +221,7 @@ private:
     core::Instant fired_at_;    // when the timer fired last
     core::Nanoseconds asleep_;  // how long the machine was suspended since its start
     std::unique_ptr<Driver> driver_;
+    AheadObservers ahead_;
     ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
     std::size_t clients_max_ = 0;

@@ -1,5 +1,6 @@
 #include "embed/runtime/node_runtime.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -173,11 +174,14 @@ NodeRuntime::~NodeRuntime() {
 
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
+        const auto own = [this](const PeerConfig& peer) { return peer.id == config_.own_id(); };
+        const bool is_sole = std::ranges::all_of(config_.peers, own);
         log_.error("directory_set_aside",
                    "the data directory cannot be used any more and is moved aside within it; this "
                    "node starts empty, without a vote, when its cluster adds it: " +
                        opened.set_aside + ". Look at that copy, and remove it when nobody " +
-                       "needs it: nothing else does",
+                       "needs it: nothing else does" +
+                       (is_sole ? "; " + std::string{remedy_of_sole_node} : ""),
                    {{"path", opened.set_aside}});
     }
     if (opened.is_copy) {

@@ -7,6 +7,7 @@
 
 #include "core/node/node_core.hpp"
 #include "embed/runtime/translate_observed.hpp"
+#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 
@@ -50,7 +51,7 @@ void ObserverHub::take_arrivals() {
     });
 }
 
-bool ObserverHub::tell(const core::NodeCore& core) {
+bool ObserverHub::tell(const core::NodeCore& core, AheadObservers& ahead) {
     const bool is_asked = is_asked_->exchange(false);
     try {
         if (is_asked) take_arrivals();
@@ -59,12 +60,13 @@ bool ObserverHub::tell(const core::NodeCore& core) {
     }
     const auto applied = core.changes().applied();
     const bool has_news = std::exchange(told_to_, applied) != applied;
-    if (is_asked || has_news || has_more_) tell_in_turn(core);
+    if (is_asked || has_news || has_more_ || has_ahead_) tell_in_turn(core, ahead);
     return has_more_;
 }
 
-void ObserverHub::tell_in_turn(const core::NodeCore& core) {
+void ObserverHub::tell_in_turn(const core::NodeCore& core, AheadObservers& ahead) {
     has_more_ = false;
+    has_ahead_ = false;
     auto looks = looks_per_step_max;
     for (auto left = observing_.size(); left > 0 && !observing_.empty(); --left) {
         next_ %= observing_.size();
@@ -74,7 +76,8 @@ void ObserverHub::tell_in_turn(const core::NodeCore& core) {
         }
         auto& one = observing_[next_];
         if (const auto line = one.line.lock()) {
-            tell(core, *line, one, looks);
+            tell(core, *line, one, looks, ahead);
+            has_ahead_ = has_ahead_ || one.ahead_since != core::Instant::never();
             ++next_;
         } else {
             observing_.erase(observing_.begin() + static_cast<std::ptrdiff_t>(next_));
@@ -82,7 +85,8 @@ void ObserverHub::tell_in_turn(const core::NodeCore& core) {
     }
 }
 
-void ObserverHub::tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks) {
+void ObserverHub::tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks,
+                       AheadObservers& ahead) {
     const auto room = line.room();
     if (room == 0) return;  // it will ask
     core::ObserverBudget budget{std::min(room, told_at_once_max), looks};
@@ -95,6 +99,7 @@ void ObserverHub::tell(const core::NodeCore& core, Line& line, Observing& one, s
         one.observer.begin_anew();
     }
     looks = budget.looks;
+    ahead.judge(one.observer, one.ahead_since, core.changes(), steady_now());
     has_more_ = has_more_ || one.observer.has_more();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/observe/observer.hpp"
+#include "embed/runtime/ahead_observers.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
@@ -33,13 +34,14 @@ public:
                                                         core::Position from, EventSink sink);
     // On the core thread, between two steps. Does a limited amount of work (P10); true if there is
     // more to do at once.
-    [[nodiscard]] bool tell(const core::NodeCore& core);
+    [[nodiscard]] bool tell(const core::NodeCore& core, AheadObservers& ahead);
 
 private:
     using Line = SinkLine<Event>;
     struct Observing {
         std::weak_ptr<Line> line;
         core::Observer observer;
+        core::Instant ahead_since = core::Instant::never();
     };
     struct Arrivals {
         std::vector<std::weak_ptr<Line>> all;
@@ -47,8 +49,9 @@ private:
     };
 
     void take_arrivals();
-    void tell_in_turn(const core::NodeCore& core);
-    void tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks);
+    void tell_in_turn(const core::NodeCore& core, AheadObservers& ahead);
+    void tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks,
+              AheadObservers& ahead);
 
     Notifier& notifier_;
     const std::shared_ptr<CallGate> gate_;
@@ -61,6 +64,7 @@ private:
     std::size_t next_ = 0;  // whose turn it is
     core::LogIndex told_to_;
     bool has_more_ = false;
+    bool has_ahead_ = false;  // some observer is ahead of the node
 };
 
 }  // namespace mortise::detail

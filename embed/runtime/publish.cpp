@@ -151,7 +151,7 @@ void CoreLoop::lock_broken(const core::LockBroken& broken) {
     const auto who =
         broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";
     parts_.log.warn("lock_broken",
-                    in_words(by) + who + " broke \"" + escaped(broken.name) + "\", token " +
+                    in_words(by) + who + " broke \"" + escaped_name(broken.name) + "\", token " +
                         std::to_string(token) + (broken.immediate ? ", at once" : "") + ": " +
                         escaped(broken.reason),
                     {{"name", broken.name},
@@ -198,6 +198,12 @@ void CoreLoop::noted(const core::Note& note) {
                             "refused a message of node " + peer + " (" + std::string{note.message} +
                                 "): " + std::string{note.why},
                             {{"peer", peer}, {"message", note.message}, {"reason", note.why}});
+            return;
+        case Kind::unheard_message:
+            parts_.log.debug("message_unheard",
+                             "refused a message of node " + peer + " (" +
+                                 std::string{note.message} + "): " + std::string{note.why},
+                             {{"peer", peer}, {"message", note.message}, {"reason", note.why}});
             return;
         case Kind::refused_chunk:
             parts_.log.warn(

@@ -221,6 +221,19 @@ std::string CoreLoop::peers_that_disagree() const {
     return {};
 }
 
+// It belonged to a cluster, and forms no other one: a member that has the data has to bring it
+// back.
+std::string CoreLoop::why_not_brought_back(const core::ClusterId& former) const {
+    const auto lost = "the data that it had in its cluster, " + to_text(former) +
+                      ", is damaged or gone, and it waits for a member that has it";
+    if (options_.voters.size() > 1) {
+        const auto missing = missing_peers();
+        return lost + (missing.empty() ? "" : "; there is no connection with " + missing) +
+               "; if no member has it any more, see docs/backup.md, When a majority is lost";
+    }
+    return lost + "; " + std::string{remedy_of_sole_node};
+}
+
 std::string CoreLoop::why_not_formed_alone() const {
     return "it waits " + to_string(Duration{options_.founding_pause}) +
            " for a member that knows it, and joins that cluster, or forms one of its own";
@@ -230,6 +243,8 @@ std::string CoreLoop::why_not_ready() const {
     if (ready_) return {};
     if (!driver_->core().raft().configuration().is_formed()) {
         if (parts_.config.role != Role::voter) return {};
+        const auto former = driver_->hello().cluster;
+        if (former.is_set()) return "in no cluster: " + why_not_brought_back(former);
         return "in no cluster yet: " +
                (options_.voters.size() > 1 ? why_not_formed() : why_not_formed_alone());
     }

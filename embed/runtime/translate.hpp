@@ -28,6 +28,11 @@ namespace mortise::detail {
 constexpr std::size_t list_page_max = 1'000;
 
 constexpr std::string_view removed_in_words = "not a member of the cluster: it was removed";
+// docs/backup.md, Tokens
+constexpr std::string_view remedy_of_sole_node =
+    "if it was the only one, form a new cluster: end all programs that may hold a lock, reset the "
+    "tokens at the resources, remove the content of data_dir, and start it (docs/backup.md, "
+    "Tokens)";
 
 [[nodiscard]] Errc errc_of(core::CallError error);
 [[nodiscard]] Errc errc_of(core::MembershipRefusal refusal);

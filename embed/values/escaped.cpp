@@ -45,15 +45,16 @@ std::size_t shown_length(std::string_view bytes) {
     return point < lead->lowest || misleads(point) ? 0 : lead->length;
 }
 
-}  // namespace
+constexpr std::string_view digits = "0123456789abcdef";
 
-std::string escaped(std::string_view bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
+std::string escaped_beside(std::string_view bytes, std::string_view backslash) {
     std::string text;
     text.reserve(bytes.size());
     while (!bytes.empty()) {
         const std::size_t shown = shown_length(bytes);
-        if (shown != 0) {
+        if (bytes[0] == '\\') {
+            text += backslash;
+        } else if (shown != 0) {
             text += bytes.substr(0, shown);
         } else {
             const auto byte = static_cast<std::uint8_t>(bytes[0]);
@@ -62,6 +63,48 @@ std::string escaped(std::string_view bytes) {
         bytes.remove_prefix(std::max<std::size_t>(shown, 1));
     }
     return text;
+}
+
+// The byte that the text behind a backslash stands for, and how long it is; empty if for none.
+struct Escape {
+    char byte;
+    std::size_t length;
+};
+
+std::optional<Escape> escape_in(std::string_view text) {
+    if (text.starts_with('\\')) return Escape{'\\', 1};
+    if (text.size() < 3 || text[0] != 'x') return std::nullopt;
+    const auto high = digits.find(text[1]);
+    const auto low = digits.find(text[2]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    return Escape{static_cast<char>(high << 4U | low), 3};
+}
+
+}  // namespace
+
+std::string escaped(std::string_view bytes) {
+    return escaped_beside(bytes, "\\");
+}
+
+std::string escaped_name(std::string_view name) {
+    return escaped_beside(name, "\\\\");
+}
+
+std::optional<std::string> unescaped_name(std::string_view text) {
+    std::string name;
+    while (!text.empty()) {
+        const auto first = text[0];
+        text.remove_prefix(1);
+        if (first != '\\') {
+            name += first;
+            continue;
+        }
+        const auto escape = escape_in(text);
+        if (!escape) return std::nullopt;
+        name += escape->byte;
+        text.remove_prefix(escape->length);
+    }
+    return name;
 }
 
 }  // namespace mortise

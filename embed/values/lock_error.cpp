@@ -9,11 +9,11 @@ namespace {
 
 // "orders/42 (a waits for b, b waits for a)", as far as known.
 std::string in_words(const ErrorDetail& detail) {
-    std::string text = escaped(detail.name);
+    std::string text = escaped_name(detail.name);
     std::string cycle;
     for (const auto& [locker, waits_for] : detail.cycle) {
         if (!cycle.empty()) cycle += ", ";
-        cycle += escaped(locker) + " waits for " + escaped(waits_for);
+        cycle += escaped(locker) + " waits for " + escaped_name(waits_for);
     }
     if (!cycle.empty()) text += text.empty() ? cycle : " (" + cycle + ")";
     if (!detail.reason.empty()) text += (text.empty() ? "" : ": ") + escaped(detail.reason);

@@ -12,10 +12,11 @@ struct PositionParts {
         if (!position.is_set()) return made;
         made.entry_ = position.index.raw();
         made.change_ = position.ordinal;
+        made.cluster_ = position.cluster;
         return made;
     }
     [[nodiscard]] static core::Position to_core(const Position& position) noexcept {
-        return {core::LogIndex{position.entry_}, position.change_};
+        return {core::LogIndex{position.entry_}, position.change_, position.cluster_};
     }
 };
 

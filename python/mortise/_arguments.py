@@ -57,6 +57,12 @@ def limit(time: Optional[Seconds], what: str) -> int:
     return ns
 
 
+def wait_of(time: Optional[Seconds]) -> int:
+    """Nanoseconds to wait; no limit for None. A negative time, mostly what is left until a moment
+    that has passed, is 0: so it is for threading.Event.wait and Condition.wait."""
+    return max(nanoseconds(time, INT64_MAX), 0)
+
+
 def nanoseconds(time: Optional[Seconds], otherwise: int) -> int:
     """`otherwise` for None. Negative times are left to the library, which refuses them. A time
     that is too long is the longest one, and a positive one is never 0, which would mean none."""

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Callable, Optional, Type
 
 from . import _callbacks
-from ._arguments import INT64_MAX, Name, Seconds, encoded, nanoseconds
+from ._arguments import Name, Seconds, encoded, wait_of
 from ._enums import HoldState, LossReason, Mode, Predecessor, member
 from ._library import BytesHandle, CPrevious, HoldHandle, call, lib
 from ._owner import Owner
@@ -105,7 +105,7 @@ class Hold(Owner):
 
     def confirm(self, wait_max: Optional[Seconds] = None) -> None:
         """Asks the cluster whether the hold is alive, and waits for the answer."""
-        call(lib.hold_confirm, self._handle, nanoseconds(wait_max, INT64_MAX))
+        call(lib.hold_confirm, self._handle, wait_of(wait_max))
 
     def checkpoint(self) -> None:
         """Reports progress, for a hold that was acquired with `progress_timeout`."""

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Optional, Type, Union
 
 from . import _callbacks, _log
-from ._arguments import INT64_MAX, Name, Seconds, encoded, int64, nanoseconds
+from ._arguments import Name, Seconds, encoded, int64, wait_of
 from ._config import Config
 from ._enums import Code
 from ._errors import TimedOut
@@ -101,7 +101,7 @@ class Node(Owner):
     def wait_ready(self, wait_max: Optional[Seconds] = None) -> None:
         """Waits until the cluster has a leader and this node a session. Raises TimedOut, whose
         `reason` says what is missing. Ctrl-C ends the wait."""
-        left = nanoseconds(wait_max, INT64_MAX)
+        left = wait_of(wait_max)
         end = time.monotonic_ns() + left
         while left > _PIECE_NS:
             try:
@@ -144,7 +144,7 @@ class Node(Owner):
                     **options: Any) -> Optional[Hold]:
         """Waits for at most `wait_max`, without a limit if it is None. None if that time ended
         first. Ctrl-C ends the wait."""
-        wait = nanoseconds(wait_max, INT64_MAX)
+        wait = wait_of(wait_max)
         content, given = encoded(name), acquire_options(**options)
 
         # It may go on for a moment after an interruption, so it keeps what it needs: this node, and

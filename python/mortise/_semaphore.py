@@ -6,7 +6,7 @@ from ctypes import byref, c_int, c_uint32
 from dataclasses import dataclass
 from typing import Any, List, Optional
 
-from ._arguments import INT64_MAX, Name, Seconds, encoded, nanoseconds, uint32
+from ._arguments import Name, Seconds, encoded, nanoseconds, uint32, wait_of
 from ._enums import Code
 from ._errors import TimedOut
 from ._hold import Hold
@@ -54,7 +54,7 @@ class Semaphore(Owner):
                     **options: Any) -> Optional[Hold]:
         """Waits for at most `wait_max`, without a limit if it is None. None if that time ended
         first. Ctrl-C ends the wait."""
-        wait, wanted = nanoseconds(wait_max, INT64_MAX), uint32(count, "count")
+        wait, wanted = wait_of(wait_max), uint32(count, "count")
         given = acquire_options(**options)
 
         def acquire() -> Optional[Hold]:
@@ -112,7 +112,7 @@ class RateLimiter(Owner):
                     **options: Any) -> Optional[List[Permit]]:
         """Waits for at most `wait_max`, without a limit if it is None. None if that time ended
         first. Ctrl-C ends the wait."""
-        wait, wanted = nanoseconds(wait_max, INT64_MAX), uint32(count, "count")
+        wait, wanted = wait_of(wait_max), uint32(count, "count")
         given = acquire_options(**options)
 
         def acquire() -> Optional[List[Permit]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import byref, c_int
 from typing import Any, Optional
 
-from ._arguments import INT64_MAX, Name, Seconds, encoded, int64, nanoseconds
+from ._arguments import Name, Seconds, encoded, int64, wait_of
 from ._enums import Code
 from ._errors import TimedOut
 from ._library import BarrierHandle, LatchHandle, call, lib, made
@@ -78,7 +78,7 @@ class Barrier(Owner):
 
 
 def _passes(function: Any, handle: Any, wait_max: Optional[Seconds], **options: Any) -> bool:
-    wait, given = nanoseconds(wait_max, INT64_MAX), wait_options(**options)
+    wait, given = wait_of(wait_max), wait_options(**options)
 
     def work() -> bool:
         has_passed = c_int()

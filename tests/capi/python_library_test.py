@@ -153,7 +153,10 @@ class Numbers(unittest.TestCase):
             self.assertEqual(nanoseconds(time, 5), wanted)
         self.assertEqual(nanoseconds(None, 5), 5)
         self.refuses(ValueError, nanoseconds, float("nan"), 5)
-        self.refuses(ValueError, self.node.acquire_for, "x", -1e-12)
+        self.refuses(ValueError, mortise.RateLimiter, self.node, "x", 1, -1e-12)
+        waits = mortise._arguments.wait_of
+        self.assertEqual([waits(-1), waits(-1e-12), waits(0), waits(1e-12), waits(None)],
+                         [0, 0, 0, 1, 2**63 - 1])
 
 
 class Log(unittest.TestCase):

@@ -61,7 +61,8 @@ class OneNode(unittest.TestCase):
     def test_a_wait_ends(self):
         with self.node.acquire("x"):
             self.assertIsNone(self.node.acquire_for("x", timedelta(milliseconds=200)))
-            self.assertIsNone(self.node.acquire_for("x", 0))
+            for passed in (0, -1, -1e-12, float("-inf"), timedelta(days=-1)):
+                self.assertIsNone(self.node.acquire_for("x", passed))
             for wait in (0, 0.2):
                 with self.assertRaises(mortise.TimedOut) as caught:
                     self.node.acquire("x", wait_max=wait)
@@ -77,7 +78,7 @@ class OneNode(unittest.TestCase):
 
     def test_wrong_arguments_are_refused_with_a_reason(self):
         for call in (lambda: self.node.acquire(""), lambda: self.node.acquire("x", priority=9),
-                     lambda: self.node.acquire_for("x", -1),
+                     lambda: self.node.acquire_for("x", float("nan")),
                      lambda: mortise.Config.from_string("silly = 1")):
             with self.assertRaises(mortise.InvalidArgument) as caught:
                 call()

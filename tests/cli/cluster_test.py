@@ -1,7 +1,9 @@
 """A cluster of three `mortise node`, as the other commands see it."""
 
 import json
+import os
 import signal
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -54,6 +56,17 @@ class ThreeNodes(unittest.TestCase):
         self.assertTrue(lines[0].startswith("PEER "))
         self.assertNotIn("\x1b", result.stdout)
         self.assertEqual(sum("leader" in line for line in lines[1:]), 1)
+
+    def test_a_configuration_may_have_no_more_than_the_peers(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "peers.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                for node, port in enumerate(self.cluster.ports, 1):
+                    file.write(f'[[peer]]\nid = {node}\naddress = "127.0.0.1:{port}"\n')
+            self.assertEqual(len(self.json("status", "--config", path)), 3)
+            self.assertEqual(self.json("locks", "--config", path), [])
+            ran = run("run", "--lock", "peers-only", "--config", path, "--", "echo", "ran")
+            self.assertEqual((ran.returncode, ran.stdout), (OK, "ran\n"), ran.stderr)
 
     def test_the_members_may_come_from_a_configuration_or_the_environment(self):
         self.assertEqual(len(self.json("status", "--config", self.cluster.config(1))), 3)

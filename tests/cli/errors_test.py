@@ -3,6 +3,7 @@
 import ctypes
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -78,6 +79,10 @@ class Errors(unittest.TestCase):
                 line = f'mortise: --timeout: "{timeout}" is not a duration: write {advice}\n'
                 self.expect(run("status", "--peer", "127.0.0.1:1", f"--timeout={timeout}"), USAGE,
                             line)
+
+    def test_a_timeout_that_cannot_be_counted_is_too_long(self):
+        self.expect(run("status", "--peer", "127.0.0.1:1", "--timeout=99999999h"), USAGE,
+                    'mortise: --timeout: "99999999h" is too long: at most 2562047h\n')
 
     def test_no_time_to_wait_is_usage(self):
         self.expect(run("status", "--peer", "127.0.0.1:1", "--timeout=0s"), USAGE,
@@ -217,6 +222,41 @@ class Errors(unittest.TestCase):
             node.kill()
             node.wait()
             node.stdout.close()
+
+    def test_a_sole_node_that_has_lost_its_data_says_what_to_do(self):
+        config = self.config(self.alone() + '[log]\nlevel = "info"\n')
+        first = start("node", "--config", config)
+        self.assertIn("ready", first.stdout.readline())
+        self.end(first)
+        (self.directory / "node-1" / "meta").write_bytes(b"")
+        remedy = "remove the content of data_dir, and start it (docs/backup.md, Tokens)"
+        result = run("doctor", "--config", config)
+        self.assertIn("is damaged", result.stdout)
+        self.assertIn(remedy, result.stdout)
+        second = start("node", "--config", config)
+        try:
+            said = []
+            while not said or "not ready: in no cluster" not in said[-1]:
+                said.append(second.stderr.readline())
+                self.assertNotEqual(said[-1], "", said)
+            self.assertIn("is damaged or gone, and it waits for a member that has it", said[-1])
+            self.assertIn(remedy, said[-1])
+            self.assertIn(remedy, next(line for line in said if "moved aside within it" in line))
+            self.assertIn(remedy, run("doctor", "--config", config).stdout)
+        finally:
+            self.end(second)
+        self.assertIn("has lost the data of its cluster", run("doctor", "--config", config).stdout)
+        # The remedy works.
+        shutil.rmtree(self.directory / "node-1")
+        third = start("node", "--config", config)
+        self.assertIn("ready", third.stdout.readline())
+        self.end(third)
+
+    def end(self, node):
+        node.terminate()
+        self.assertEqual(node.wait(60), OK)
+        for stream in (node.stdin, node.stdout, node.stderr):
+            stream.close()
 
     def test_a_directory_in_use(self):
         first = start("node", "--config", self.config(self.alone()))

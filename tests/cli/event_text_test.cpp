@@ -19,21 +19,24 @@ Event event_of(Event::Kind kind, std::string_view name) {
 }
 
 TEST(EventText, HasColumns) {
-    EXPECT_EQ(event_titles(false),
-              "POSITION    EVENT           NAME                    NODE  TOKEN     MODE      "
-              "LABEL OR VALUE\n");
-    EXPECT_EQ(text_of(event_of(Event::Kind::granted, "jobs/1")),
-              "4711.2      granted         jobs/1                  2     17        exclusive "
-              "nightly\n");
+    EXPECT_EQ(
+        event_titles(false),
+        "POSITION                EVENT           NAME                    NODE  TOKEN     MODE      "
+        "LABEL OR VALUE\n");
+    EXPECT_EQ(
+        text_of(event_of(Event::Kind::granted, "jobs/1")),
+        "4711.2                  granted         jobs/1                  2     17        exclusive "
+        "nightly\n");
 }
 
 TEST(EventText, SaysHowAHoldEnded) {
     auto event = event_of(Event::Kind::released, "jobs/1");
     event.how = Predecessor::expired;
     event.holder.node = 0;
-    EXPECT_EQ(text_of(event),
-              "4711.2      released        jobs/1                  -     17        exclusive "
-              "expired, nightly\n");
+    EXPECT_EQ(
+        text_of(event),
+        "4711.2                  released        jobs/1                  -     17        exclusive "
+        "expired, nightly\n");
 }
 
 TEST(EventText, EscapesNamesAndLabels) {
@@ -48,23 +51,28 @@ TEST(EventText, ShowsAStateWithALineForEachPart) {
     Event state;
     state.kind = Event::Kind::state;
     state.name = "a";
-    EXPECT_EQ(text_of(state),
-              "-           free            a                       -     -         -\n");
+    EXPECT_EQ(
+        text_of(state),
+        "-                       free            a                       -     -         -\n");
     state.holders.resize(2);
     state.holders[0].token = FencingToken::from_raw(3);
     state.holders[1].token = FencingToken::from_raw(4);
     state.value = LockValue{"xyz", 7, true};
-    EXPECT_EQ(text_of(state),
-              "-           holds           a                       -     3         exclusive\n"
-              "-           holds           a                       -     4         exclusive\n"
-              "-           has             a                       -     -         -         "
-              "value: 3 bytes, version 7, dirty\n");
+    EXPECT_EQ(
+        text_of(state),
+        "-                       holds           a                       -     3         "
+        "exclusive\n"
+        "-                       holds           a                       -     4         "
+        "exclusive\n"
+        "-                       has             a                       -     -         -         "
+        "value: 3 bytes, version 7, dirty\n");
 }
 
 TEST(EventText, SaysThatThereIsAGap) {
-    EXPECT_EQ(text_of(Event{}),
-              "-           gap                                                               "
-              "what was shown before may be old; the present state follows\n");
+    EXPECT_EQ(
+        text_of(Event{}),
+        "-                       gap                                                               "
+        "what was shown before may be old; the present state follows\n");
 }
 
 TEST(EventJson, HasOnlyWhatItsKindHas) {

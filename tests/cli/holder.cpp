@@ -81,13 +81,9 @@ int crowd(mortise::Node& node) {
 // Names and labels with arbitrary bytes.
 int names(mortise::Node& node) {
     using namespace std::string_literals;
-    const std::vector<std::string> all{"tab\there",
-                                       "\xff\xfe"s,
-                                       "nul\0nul"s,
-                                       "\xed\xa0\x80"s,
-                                       "\"\\'",
-                                       "\x7f\x1b[2J",
-                                       std::string(512, '\xc3')};
+    const std::vector<std::string> all{"tab\there",     "\xff\xfe"s, "nul\0nul"s,
+                                       "\xed\xa0\x80"s, "\"\\'",     "\x7f\x1b[2J",
+                                       "a\x1b",         R"(a\x1b)",  std::string(512, '\xc3')};
     std::vector<mortise::Hold> holds;
     for (const auto& name : all) {
         mortise::AcquireOptions options;

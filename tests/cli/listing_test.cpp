@@ -198,6 +198,20 @@ TEST(LockText, AClosedNameIsARowAndSaysHowToOpenIt) {
     EXPECT_NE(broken.find("--now opens it, and two programs may hold it"), std::string::npos);
 }
 
+TEST(LockText, TheCommandThatOpensANameCanBeTyped) {
+    const auto command_for = [](const std::string& name) {
+        auto lock = closed_lock(ClosedBy::min_hold, Duration::max());
+        lock.name = name;
+        const auto text = text_of(lock, false);
+        const auto begin = text.find("mortise break ");
+        return text.substr(begin, text.find(" --token") - begin);
+    };
+    EXPECT_EQ(command_for("orders/42"), "mortise break orders/42");
+    EXPECT_EQ(command_for("it's"), R"(mortise break 'it'\''s')");
+    EXPECT_EQ(command_for("a\x1b"), R"(mortise break --escaped 'a\x1b')");
+    EXPECT_EQ(command_for(R"(a\x1b)"), R"(mortise break --escaped 'a\\x1b')");
+}
+
 TEST(LockText, WhatIsLeftOutIsCounted) {
     LockInfo lock;
     lock.name = "a";

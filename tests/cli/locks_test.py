@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
 
-from program import (HOLDER, IO_ERROR, OK, PROGRAM, READER_GONE, Cluster, environment, run,
+from program import (HOLDER, IO_ERROR, OK, PROGRAM, READER_GONE, USAGE, Cluster, environment, run,
                      wait_until)
 
 
@@ -108,23 +109,37 @@ class Locks(unittest.TestCase):
         def bytes_of(text):
             return bytes.fromhex(text["hex"]) if isinstance(text, dict) else text.encode()
         names = sorted([b"tab\there", b"\xff\xfe", b"nul\0nul", b"\xed\xa0\x80", b"\"\\'",
-                        b"\x7f\x1b[2J", b"\xc3" * 512])
+                        b"\x7f\x1b[2J", b"a\x1b", b"a\\x1b", b"\xc3" * 512])
         listed = self.json("locks")
         self.assertEqual([bytes_of(lock["name"]) for lock in listed], names)
         self.assertEqual([bytes_of(lock["holders"][0]["label"]) for lock in listed],
                          [name[:256] for name in names])
         table = self.text("locks")
         self.assertNotRegex(table, r"[\x00-\x09\x0b-\x1f\x7f]")
-        for lock in listed:
-            name = bytes_of(lock["name"])
-            if b"\0" in name:
-                continue  # no word of a command line can contain it
-            word = os.fsdecode(name)
-            seen = self.json("inspect", word)
-            self.assertEqual(bytes_of(seen["name"]), name)
-            token = seen["holders"][0]["token"]
-            done = self.json("break", word, "--token", token, "--reason", "r")
+        rows = table.splitlines()[1:]
+        shown = [re.split(" {2,}", row)[0] for row in rows]
+        self.assertEqual(len(set(shown)), len(names), "two names look alike")
+        # Each can be named as the listing shows it, also what no word can contain.
+        for name, text in zip(names, shown):
+            seen = self.json("inspect", "--escaped", text)
+            self.assertEqual((bytes_of(seen["name"]), len(seen["holders"])), (name, 1))
+        self.assertEqual([bytes_of(lock["name"]) for lock in
+                          self.json("locks", "--escaped", r"nul\x00")], [b"nul\0nul"])
+        # What may be meant in two ways is refused.
+        for words in (["inspect", r"nul\x00nul"], ["locks", "a\\\\"], ["watch", r"a\x1b"],
+                      ["break", r"a\x1b", "--token", "1", "--reason", "r"]):
+            self.refuses(words, "add --escaped")
+        self.refuses(["inspect", "--escaped", r"a\n"], "not written as listings show a name")
+        for name, text in zip(names, shown):
+            word = ["--escaped", text] if b"\0" in name or b"\\x" in name else [os.fsdecode(name)]
+            token = self.json("inspect", *word)["holders"][0]["token"]
+            done = self.json("break", *word, "--token", token, "--reason", "r")
             self.assertEqual((bytes_of(done["name"]), done["done"]), (name, "broken"))
+
+    def refuses(self, words, why):
+        result = run(*words, *self.cluster.peers())
+        self.assertEqual((result.returncode, result.stdout), (USAGE, ""))
+        self.assertIn(why, result.stderr)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ class Watch(unittest.TestCase):
         self.assertEqual(titles.split()[:3], ["POSITION", "EVENT", "NAME"])
         self.assertEqual(gap.split()[:2], ["-", "gap"])
         self.assertEqual(state.split()[1:3], ["holds", "orders/42"])
-        self.assertRegex(complete, r"^\d+ +state_complete\n$")
+        self.assertRegex(complete, r"^\d+\.0\.\d+ +state_complete\n$")
 
     def test_it_goes_on_at_another_member(self):
         self.start_cluster()

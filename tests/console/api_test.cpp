@@ -324,6 +324,25 @@ TEST_F(ConsoleEvents, ContinueAfterTheLastOneThatABrowserHas) {
     EXPECT_EQ(get("/api/v1/events?from=nonsense").status, 400);
 }
 
+// A page that was open before the cluster was begun anew continues with what it saw last.
+TEST_F(ConsoleEvents, AreAGapForAReaderOfAnotherCluster) {  // S46
+    std::string position;
+    {
+        Node former{Config::in_memory()};
+        const Console there{former, any_port()};
+        RawClient client{port_of(there)};
+        client.send(request("/api/v1/events"));
+        position = position_before(client.read_until("state_complete"), "state_complete");
+    }
+    for (int i = 0; i < 10; ++i)
+        (void)node_.acquire("jobs/1", {.caching = Caching::off}).release();
+    RawClient client{port_};
+    client.send(request("/api/v1/events", "Last-Event-ID: " + position + "\r\n"));
+    const auto told = client.read_until("event: begin");
+    EXPECT_NE(told.find("\"gap\""), std::string::npos) << told;
+    EXPECT_EQ(told.find("\"released\""), std::string::npos) << told;
+}
+
 TEST_F(ConsoleEvents, TellWhatTheNodeTellsOfItself) {
     RawClient client{port_};
     client.send(request("/api/v1/events"));

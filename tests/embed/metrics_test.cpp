@@ -283,6 +283,60 @@ TEST(ClusterMetrics, OnlyTheLeaderMeasuresCommits) {
     }
 }
 
+struct TroubleCounter {
+    const char* name;
+    std::uint64_t Metrics::*count;
+};
+
+// Each of them counts something that an operator has to look at. A pause of the machine, which is
+// no fault of the cluster, counts in others: loop_overruns, late_callbacks.
+constexpr TroubleCounter trouble_counters[] = {
+    {"messages_refused", &Metrics::messages_refused},
+    {"messages_dropped", &Metrics::messages_dropped},
+    {"connections_refused", &Metrics::connections_refused},
+    {"handshakes_failed", &Metrics::handshakes_failed},
+    {"calls_refused", &Metrics::calls_refused},
+    {"failed", &Metrics::failed},
+    {"timed_out", &Metrics::timed_out},
+    {"holds_lost", &Metrics::holds_lost},
+    {"lost_expired", &Metrics::lost_expired},
+    {"lost_broken", &Metrics::lost_broken},
+    {"lost_node_stopped", &Metrics::lost_node_stopped},
+    {"lost_untold", &Metrics::lost_untold},
+    {"locks_broken", &Metrics::locks_broken},
+    {"sessions_expired", &Metrics::sessions_expired},
+    {"states_taken_over", &Metrics::states_taken_over},
+    {"snapshots_sent", &Metrics::snapshots_sent},
+    {"log_lines_left_out", &Metrics::log_lines_left_out},
+};
+
+void expect_no_trouble(testing::LocalCluster& cluster, const char* when) {
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        const auto metrics = cluster.node(i).metrics();
+        for (const auto& [name, count] : trouble_counters)
+            EXPECT_EQ(metrics.*count, 0U) << name << " of node " << i << ", " << when;
+    }
+}
+
+TEST(ClusterMetrics, AHealthyClusterCountsNoTrouble) {
+    testing::LocalCluster cluster{3};
+    expect_no_trouble(cluster, "formed");
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        EXPECT_FALSE(cluster.node(i).acquire("x", uncached).release());
+        EXPECT_TRUE(cluster.node(i).try_acquire("y" + std::to_string(i)));
+    }
+    expect_no_trouble(cluster, "used");
+    const auto leader = cluster.leader();
+    ASSERT_TRUE(leader);
+    const auto next = (*leader + 1) % cluster.size();
+    cluster.node(*leader).transfer_leadership(cluster.node(next).id());
+    EXPECT_FALSE(cluster.node(*leader).acquire("x", uncached).release());
+    expect_no_trouble(cluster, "after a transfer of leadership");
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+        cluster.node(i).close();
+    expect_no_trouble(cluster, "closed");
+}
+
 TEST(ClusterMetrics, RenewalsHaveTimeLeft) {
     TimingConfig timing;
     timing.session_ttl = 2s;

@@ -94,6 +94,42 @@ TEST_F(Observing, ContinuesFromAPositionThatWasStored) {  // S46
     EXPECT_FALSE(Position::from_string("yesterday"));
 }
 
+// The log of the present cluster has the same places, and other changes there.
+TEST_F(Observing, BeginsAnewWithAPositionOfAnotherCluster) {  // S46
+    ObserveOptions options;
+    {
+        Node former{Config::in_memory()};
+        Recorded<Event> there;
+        const auto subscription = former.observe("", there.sink());
+        options.from = there.at_least(2).back().position;
+    }
+    for (int i = 0; i < 10; ++i)
+        (void)node_.acquire("jobs/1", not_cached()).release();
+    const auto hold = node_.acquire("jobs/2", not_cached());
+    const auto subscription = node_.observe("jobs/", told_.sink(), options);
+    EXPECT_EQ(in_words(told_.at_least(3)), "gap; state jobs/2; state_complete");
+}
+
+// A text of version 0.2 does not name the cluster. And a cluster that was restored from copies of
+// all its directories is the same one, and has a shorter log than before.
+TEST_F(Observing, BeginsAnewBeyondTheEndOfTheLog) {  // S46
+    const auto hold = node_.acquire("jobs/2", not_cached());
+    const auto present = [&] {
+        Recorded<Event> there;
+        const auto subscription = node_.observe("", there.sink());
+        return there.at_least(3).back().position.to_string();
+    }();
+    const auto mark = present.substr(present.rfind('.'));
+    for (const auto& text : {std::string{"4711.2"}, "4711.2" + mark}) {
+        ObserveOptions options;
+        options.from = Position::from_string(text);
+        ASSERT_TRUE(options.from) << text;
+        Recorded<Event> told;
+        const auto subscription = node_.observe("jobs/", told.sink(), options);
+        EXPECT_EQ(in_words(told.at_least(3)), "gap; state jobs/2; state_complete") << text;
+    }
+}
+
 TEST_F(Observing, DoesNotSeeTheLocalUseOfACachedGrant) {  // S46
     const auto subscription = node_.observe("hot", told_.sink());
     (void)told_.at_least(2);
@@ -190,6 +226,29 @@ TEST(ObservingACluster, AnObserverMovesToAnotherNode) {  // S46
     const auto events = there.at_least(1);
     ASSERT_EQ(in_words(events), "granted jobs/2");
     EXPECT_EQ(events[0].holder.token, hold.token());
+}
+
+// It is behind, and cut off: nothing is told until it has caught up, and then no gap.
+TEST(ObservingACluster, APositionThatANodeHasNotReachedIsWaitedFor) {  // S46
+    testing::LocalCluster cluster{3};
+    cluster.isolate(2);
+    Recorded<Event> here;
+    const auto first = cluster.node(0).observe("jobs/", here.sink());
+    { const auto hold = cluster.node(1).acquire("jobs/1", not_cached()); }
+    ObserveOptions options;
+    const auto words = [](const std::vector<Event>& events) { return in_words(events); };
+    options.from = here.when([&](const std::vector<Event>& events) {
+                           return words(events).ends_with("released jobs/1");
+                       })
+                       .back()
+                       .position;
+    Recorded<Event> there;
+    const auto subscription = cluster.node(2).observe("jobs/", there.sink(), options);
+    { const auto hold = cluster.node(1).acquire("jobs/2", not_cached()); }
+    std::this_thread::sleep_for(300ms);
+    EXPECT_TRUE(there.at_least(0).empty());
+    cluster.heal();
+    EXPECT_EQ(in_words(there.at_least(2)), "granted jobs/2; released jobs/2");
 }
 
 TEST(ObservingACluster, TheHoldsOfADeadNodeAreTold) {  // S11, S46

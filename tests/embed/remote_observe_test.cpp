@@ -135,6 +135,30 @@ TEST_F(RemoteObserving, ContinuesAfterAPosition) {
     EXPECT_EQ(remote_words(watching.told().at_least(2)), "granted jobs/1; released jobs/1");
 }
 
+// A majority was lost, and the cluster is begun anew at the same address (docs/handbook.md).
+TEST_F(RemoteObserving, IsToldAGapByTheClusterThatReplacesTheFormerOne) {  // S46
+    for (int i = 0; i < 10; ++i)
+        (void)node_->acquire("jobs/1", never_cached()).release();
+    Watching watching{remote(), "jobs/"};
+    const auto events = watching.told().at_least(2);
+    auto config = Config::in_memory();
+    config.listen = node_->status().address;
+    node_.reset();
+    node_.emplace(config);
+    EXPECT_EQ(remote_words(watching.told().at_least(4)),
+              "gap; state_complete; gap; state_complete");
+    EXPECT_FALSE(node_->acquire("jobs/2", never_cached()).release());
+    EXPECT_EQ(remote_words(watching.told().at_least(6)),
+              "gap; state_complete; gap; state_complete; granted jobs/2; released jobs/2");
+    // So is whoever comes with a position that was stored, also if the text is one of 0.2.
+    for (const auto& text : {events.back().position.to_string(), std::string{"4711.2"}}) {
+        ObserveOptions options;
+        options.from = Position::from_string(text);
+        Watching late{remote(), "jobs/", options};
+        EXPECT_EQ(remote_words(late.told().at_least(2)), "gap; state_complete") << text;
+    }
+}
+
 TEST_F(RemoteObserving, RefusesWhatIsNoName) {
     ObserveOptions options;
     options.only_this_name = true;

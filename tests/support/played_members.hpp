@@ -57,6 +57,7 @@ struct PlayedMember {
     bool drops_forwards = false;  // it answers nevertheless
     bool hangs_up = false;        // when it gets a forward
     std::size_t pings = 0;        // that it got
+    bool is_new = false;          // its hello names no cluster: it joins one later
 };
 
 class ClientOfPlayedMembers {
@@ -147,7 +148,7 @@ private:
         entry_ = dial.entry;
         shown_session_ = false;
         member_ = dial.member;
-        step(EntryUp{dial.entry, its.cluster->id});
+        step(EntryUp{dial.entry, its.is_new ? ClusterId{} : its.cluster->id});
     }
     std::vector<ClientNotice> answers_to(PlayedMember& member, const ClientMessage& message) {
         std::vector<ClientNotice> notices;

@@ -31,7 +31,7 @@ TlsConfig tls_of(const Access& access) {
     auto tls = access.tls;
     TlsConfig other;
     if (access.config) {
-        other = Config::from_file(*access.config).tls;
+        other = Config::client_from_file(*access.config).tls;
     } else {
         other.certificate = variable("MORTISE_TLS_CERTIFICATE");
         other.key = variable("MORTISE_TLS_KEY");
@@ -68,11 +68,25 @@ void set_ttl(TimingConfig& timing, Duration ttl) {
     timing.heartbeat = std::min(timing.heartbeat, Duration{whole / 15});
 }
 
+// Otherwise a node would name the key of a file that nobody wrote.
+void check_ttl(const TimingConfig& timing) {
+    auto any = Config::in_memory();
+    any.timing = timing;
+    try {
+        any.validate();
+    } catch (const ConfigError& error) {
+        const std::string key = error.place().key + ": ";
+        std::string problem = error.what();
+        if (problem.starts_with("timing.session_ttl: ")) problem.erase(0, key.size());
+        throw Failure{ExitCode::usage, "--ttl: " + problem};
+    }
+}
+
 std::vector<std::string> addresses_of(const Access& access) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
     if (access.config) {
-        for (const auto& peer : Config::from_file(*access.config).peers)
+        for (const auto& peer : Config::client_from_file(*access.config).peers)
             addresses.push_back(peer.address);
         if (addresses.empty())
             throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
@@ -124,8 +138,12 @@ Duration timeout_of(const Access& access) {
 
 Duration duration_of(const char* option, const std::string& text) {
     const auto duration = Duration::parse(text);
-    if (!duration) fail_duration(option, text, "not a duration");
-    return *duration;
+    if (duration) return *duration;
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits != 0 && Duration::parse("1" + text.substr(digits)))
+        throw Failure{ExitCode::usage, std::string{option} + ": \"" + escaped(text) +
+                                           "\" is too long: at most 2562047h"};
+    fail_duration(option, text, "not a duration");
 }
 
 Duration positive_duration_of(const char* option, const std::string& text) {
@@ -144,7 +162,7 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     Config config;
     config.log.level = LogLevel::error;  // the output belongs to the command
     if (access.config) {
-        const auto file = Config::from_file(*access.config);
+        const auto file = Config::client_from_file(*access.config);
         config.cluster = file.cluster;
         config.timing = file.timing;
         config.log.level = file.log.level;
@@ -154,6 +172,7 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     if (!access.config) config.cluster = cluster_of(config.tls);
     config.peers = peers_at(addresses_of(access));
     if (!ttl.empty()) set_ttl(config.timing, positive_duration_of("--ttl", ttl));
+    if (!ttl.empty()) check_ttl(config.timing);
     return config;
 }
 

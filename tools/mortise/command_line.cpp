@@ -220,21 +220,28 @@ private:
         add_access(*sub, change.access);
         return sub;
     }
+    static void add_escaped(CLI::App& sub, bool& escaped, const char* what) {
+        sub.add_flag("--escaped", escaped,
+                     std::string{what} + " is written with escapes, as listings show it");
+    }
     void add_locks() {
         auto* sub = add("locks", "List locks: who holds them, who waits", locks_);
         sub->add_option("PREFIX", locks_.prefix, "Only names with this prefix");
+        add_escaped(*sub, locks_.escaped, "PREFIX");
         sub->add_flag("--local", locks_.local, "The member's own state, which may be old");
         add_access(*sub, locks_.access);
     }
     void add_inspect() {
         auto* sub = add("inspect", "Show one lock", inspect_);
         sub->add_option("NAME", inspect_.name, "The lock")->required();
+        add_escaped(*sub, inspect_.escaped, "NAME");
         sub->add_flag("--local", inspect_.local, "The member's own state, which may be old");
         add_access(*sub, inspect_.access);
     }
     void add_watch() {
         auto* sub = add("watch", "Show how holds and values are, and each change of them", watch_);
         sub->add_option("PREFIX", watch_.prefix, "Only names with this prefix");
+        add_escaped(*sub, watch_.escaped, "PREFIX");
         sub->add_flag("--exact", watch_.one_name, "Only the name that equals PREFIX");
         sub->add_option("--from", watch_.from,
                         "Begin after this position, which was printed before, instead of with the "
@@ -252,6 +259,7 @@ private:
     void add_run() {
         auto* sub = add("run", "Run a command while a lock is held", run_);
         sub->add_option("--lock", run_.lock, "The name of the lock")->required();
+        add_escaped(*sub, run_.escaped, "The name");
         sub->add_flag("--shared", run_.shared, "Others may hold it in shared mode as well");
         add_time(*sub, "--wait", run_.wait,
                  "How long to wait for the lock, 0s for one attempt (default: no limit)");
@@ -301,6 +309,7 @@ private:
     void add_break() {
         auto* sub = add("break", "Take a lock away from its holder", break_);
         sub->add_option("NAME", break_.name, "The lock")->required();
+        add_escaped(*sub, break_.escaped, "NAME");
         sub->add_option("--token", break_.token, "The holder's token; mortise inspect shows it")
             ->required()
             ->check(whole_number(INT64_MAX));

@@ -63,6 +63,7 @@ ExitCode run(const ChangeCommand& command);
 struct LocksCommand {
     Access access;
     std::string prefix;
+    bool escaped = false;  // as listings show it, here and below
     bool local = false;
 };
 ExitCode run(const LocksCommand& command);
@@ -70,6 +71,7 @@ ExitCode run(const LocksCommand& command);
 struct InspectCommand {
     Access access;
     std::string name;
+    bool escaped = false;
     bool local = false;
 };
 ExitCode run(const InspectCommand& command);
@@ -77,6 +79,7 @@ ExitCode run(const InspectCommand& command);
 struct BreakCommand {
     Access access{.timeout = "15s"};
     std::string name;
+    bool escaped = false;
     std::int64_t token = 0;
     std::string reason;
     bool now = false;
@@ -87,6 +90,7 @@ ExitCode run(const BreakCommand& command);
 struct RunCommand {
     Access access{.timeout = "10s"};
     std::string lock;
+    bool escaped = false;
     bool shared = false;
     // As typed; empty: not set.
     std::string wait;
@@ -104,6 +108,7 @@ ExitCode run(const RunCommand& command);
 struct WatchCommand {
     Access access;
     std::string prefix;
+    bool escaped = false;
     bool one_name = false;  // the name that equals the prefix
     std::string from;       // a position; empty: begin with the present state
 };

@@ -105,7 +105,7 @@ std::string value_of(const LockValue& value) {
 }
 
 void add_row(Table& table, const LockInfo& lock, std::string does, std::string what) {
-    table.add({escaped(lock.name), std::move(does), "-", "-", "-", "-", "-", std::move(what)});
+    table.add({escaped_name(lock.name), std::move(does), "-", "-", "-", "-", "-", std::move(what)});
 }
 
 std::string locks_of(const DirectoryDump& dump, bool bold) {

@@ -13,7 +13,7 @@ namespace mortise::cli {
 namespace {
 
 // The widths are fixed, because what comes is not known yet.
-constexpr std::array<std::size_t, 6> widths{12, 16, 24, 6, 10, 10};
+constexpr std::array<std::size_t, 6> widths{24, 16, 24, 6, 10, 10};
 using Cells = std::array<std::string, 6>;
 
 std::string row(const Cells& cells, const std::string& last) {
@@ -38,7 +38,7 @@ std::string node_of(const HolderInfo& holder) {
 std::string held(const Event& event, std::string_view what, const HolderInfo& holder,
                  const std::string& more) {
     const bool is_set = holder.token.raw() != 0;
-    return row({position_of(event), std::string{what}, escaped(event.name), node_of(holder),
+    return row({position_of(event), std::string{what}, escaped_name(event.name), node_of(holder),
                 is_set ? holder.token.to_string() : "-",
                 is_set ? std::string{to_string(holder.mode)} : "-"},
                more) +

@@ -28,14 +28,18 @@ std::string why(ClosedBy by) {
     return std::string{to_string(by)};
 }
 
-// The name quoted for a shell, if it can be typed.
+// The name as a shell and this program read it.
 std::string quoted(const std::string& name) {
-    const auto shown = escaped(name);
+    const auto shown = escaped_name(name);
+    const std::string option = shown == name ? "" : "--escaped ";
     const bool is_plain = shown.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "._/:@%+,-") == std::string::npos;
-    const bool is_typed = shown == name && name.find('\'') == std::string::npos;
-    return is_plain || !is_typed ? shown : "'" + shown + "'";
+    if (is_plain) return option + shown;
+    std::string text;
+    for (const char c : shown)
+        text += c == '\'' ? std::string{"'\\''"} : std::string{c};
+    return option + "'" + text + "'";
 }
 
 // `mortise break` reopens a closed name as soon as that is safe. While a former holder may rely on
@@ -64,30 +68,30 @@ std::string mode_of(const WaiterInfo& waiter) {
 
 void add_holders(Table& table, const LockInfo& lock) {
     for (const auto& holder : lock.holders)
-        table.add({escaped(lock.name), holder.cached ? "cached" : "holds", mode_of(holder),
+        table.add({escaped_name(lock.name), holder.cached ? "cached" : "holds", mode_of(holder),
                    id_text(holder.node), std::to_string(holder.session), holder.token.to_string(),
                    std::to_string(holder.since), escaped(holder.label)});
     if (lock.holders_total > lock.holders.size())
-        table.add({escaped(lock.name), "holds", "-", "-", "-", "-", "-",
+        table.add({escaped_name(lock.name), "holds", "-", "-", "-", "-", "-",
                    more(lock.holders_total, lock.holders.size())});
 }
 
 void add_waiters(Table& table, const LockInfo& lock) {
     for (const auto& waiter : lock.waiters)
-        table.add({escaped(lock.name), waiter.upgrades ? "upgrades" : "waits", mode_of(waiter),
+        table.add({escaped_name(lock.name), waiter.upgrades ? "upgrades" : "waits", mode_of(waiter),
                    id_text(waiter.node), std::to_string(waiter.session), "-",
                    std::to_string(waiter.since), escaped(waiter.label)});
     if (lock.waiters_total > lock.waiters.size())
-        table.add({escaped(lock.name), "waits", "-", "-", "-", "-", "-",
+        table.add({escaped_name(lock.name), "waits", "-", "-", "-", "-", "-",
                    more(lock.waiters_total, lock.waiters.size())});
 }
 
 void add_closures(Table& table, const LockInfo& lock) {
     for (const auto& closure : lock.closures)
-        table.add({escaped(lock.name), "closed", "-", "-", "-", closure.token.to_string(), "-",
+        table.add({escaped_name(lock.name), "closed", "-", "-", "-", closure.token.to_string(), "-",
                    std::string{to_string(closure.by)} + ", " + time_left(closure)});
     if (lock.closures_total > lock.closures.size())
-        table.add({escaped(lock.name), "closed", "-", "-", "-", "-", "-",
+        table.add({escaped_name(lock.name), "closed", "-", "-", "-", "-", "-",
                    more(lock.closures_total, lock.closures.size())});
 }
 
@@ -169,7 +173,7 @@ std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
 }
 
 std::string text_of(const LockInfo& lock, bool bold) {
-    std::string text = escaped(lock.name) + " is free\n";
+    std::string text = escaped_name(lock.name) + " is free\n";
     if (!is_free(lock)) text = text_of(std::vector{lock}, bold) + kind_text(lock);
     text += closed_text(lock);
     if (lock.truncated)

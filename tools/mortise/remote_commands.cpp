@@ -13,6 +13,7 @@
 #include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include "tools/mortise/terminal.hpp"
+#include "tools/mortise/typed_name.hpp"
 #include <mortise/config.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
@@ -101,8 +102,9 @@ ExitCode run(const StatusCommand& command) {
 }
 
 ExitCode run(const LocksCommand& command) {
+    const auto prefix = looked_up_name_of(command.prefix, command.escaped);
     const auto locks = answer_of(command.access, [&](Remote& remote) {
-        return all_locks(remote, command.prefix, level_of(command.local));
+        return all_locks(remote, prefix, level_of(command.local));
     });
     if (command.access.json) {
         print(json_list(locks));
@@ -113,8 +115,9 @@ ExitCode run(const LocksCommand& command) {
 }
 
 ExitCode run(const InspectCommand& command) {
+    const auto name = looked_up_name_of(command.name, command.escaped);
     const auto lock = answer_of(command.access, [&](Remote& remote) {
-        return remote.inspect(command.name, level_of(command.local));
+        return remote.inspect(name, level_of(command.local));
     });
     if (command.access.json) {
         print(json_of(lock, with_values));
@@ -125,29 +128,29 @@ ExitCode run(const InspectCommand& command) {
 }
 
 ExitCode run(const BreakCommand& command) {
+    const auto name = looked_up_name_of(command.name, command.escaped);
     const auto mode = command.now ? BreakMode::immediate : BreakMode::confirmed;
     try {
         answer_of(command.access, [&](Remote& remote) {
-            remote.break_lock(command.name, FencingToken::from_raw(command.token), command.reason,
-                              mode);
+            remote.break_lock(name, FencingToken::from_raw(command.token), command.reason, mode);
             return true;
         });
     } catch (const LockError& error) {
         if (error.code() == Errc::not_held) {
-            throw Failure{ExitCode::failed, escaped(command.name) + " is not held under token " +
+            throw Failure{ExitCode::failed, escaped_name(name) + " is not held under token " +
                                                 std::to_string(command.token) +
                                                 "; mortise inspect shows the present one"};
         }
         if (error.detail().reason.empty()) throw;
         throw Failure{exit_code_of(error),
-                      escaped(command.name) + ": " + escaped(error.detail().reason)};
+                      escaped_name(name) + ": " + escaped(error.detail().reason)};
     }
     if (command.access.json) {
-        print({{"name", json_text(command.name)},
+        print({{"name", json_text(name)},
                {"token", std::to_string(command.token)},
                {"done", "broken"}});
     } else {
-        std::cout << escaped(command.name) << " is broken\n";
+        std::cout << escaped_name(name) << " is broken\n";
     }
     return ExitCode::ok;
 }

@@ -13,6 +13,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/run/run_lock.hpp"
 #include "tools/mortise/run/supervised_run.hpp"
+#include "tools/mortise/typed_name.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/node.hpp>
 
@@ -39,7 +40,7 @@ Duration time_or(const char* option, const std::string& text, Duration otherwise
 }
 
 RunLock lock_of(const RunCommand& command) {
-    return {.name = command.lock,
+    return {.name = name_of(command.lock, command.escaped),
             .is_shared = command.shared,
             .wait = time_or("--wait", command.wait, Duration::max()),
             .max_hold = time_or("--max-hold", command.max_hold, Duration::max()),
@@ -65,7 +66,8 @@ Duration grace_of(const RunCommand& command, Duration ttl, Duration max_hold) {
 }
 
 void check(const RunCommand& command) {
-    if (command.lock.empty() || command.lock.size() > name_bytes_max)
+    const auto name = name_of(command.lock, command.escaped);
+    if (name.empty() || name.size() > name_bytes_max)
         throw Failure{ExitCode::usage, "--lock: a name has 1 to 512 bytes"};
     if (!command.misplaced.empty())
         throw Failure{ExitCode::usage, "write -- before the command: mortise run --lock NAME -- " +

@@ -19,6 +19,7 @@
 #include "tools/mortise/json_form.hpp"
 #include "tools/mortise/say.hpp"
 #include "tools/mortise/terminal.hpp"
+#include "tools/mortise/typed_name.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/remote.hpp>
 
@@ -110,6 +111,7 @@ ObserveOptions options_of(const WatchCommand& command) {
 
 ExitCode run(const WatchCommand& command) {
     const auto options = options_of(command);
+    const auto prefix = looked_up_name_of(command.prefix, command.escaped);
     auto remote = remote_of(command.access);
     EndOfWatch end;
     Moves moves;
@@ -125,7 +127,7 @@ ExitCode run(const WatchCommand& command) {
     };
     try {
         remote.observe(
-            command.prefix, print_event, options, end.token(),
+            prefix, print_event, options, end.token(),
             [&](std::string_view /*address*/, std::string_view problem) { moves.tell(problem); });
     } catch (const LockError&) {
         throw;

@@ -74,7 +74,7 @@ void PeerNetwork::Impl::send(core::NodeId to, core::PeerMessage message) {
         if (stopped_ || !connections_.is_up(to)) break;
         return link->push(std::move(message));
     }
-    ++counters_.messages_dropped;
+    ++counters_.messages_unsent;
 }
 
 // Within KJ it is left to settle(), so the messages of all steps in one turn travel together.

@@ -54,7 +54,8 @@ struct NetworkCounters {
     std::uint64_t messages_sent = 0;
     std::uint64_t batches_sent = 0;
     std::uint64_t messages_received = 0;
-    std::uint64_t messages_dropped = 0;  // no connection, a full queue, or too late
+    std::uint64_t messages_dropped = 0;  // a full queue, or too late
+    std::uint64_t messages_unsent = 0;   // there was no connection with the peer
     std::uint64_t clients = 0;           // connected now
 
     void count(Refusal refusal);

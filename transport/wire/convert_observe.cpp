@@ -23,10 +23,11 @@ constexpr std::uint64_t observe_patience_max =
 void put_position(core::Position position, wire::Position::Builder to) {
     to.setIndex(position.index.raw());
     to.setOrdinal(position.ordinal);
+    to.setCluster(position.cluster);
 }
 
 core::Position get_position(CheckedReading& reading, wire::Position::Reader from) {
-    return {reading.index(from.getIndex(), "Position.index"), from.getOrdinal()};
+    return {reading.index(from.getIndex(), "Position.index"), from.getOrdinal(), from.getCluster()};
 }
 
 // What holders in a state and in a change have in common. A locker is not told.

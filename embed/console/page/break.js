@@ -1,6 +1,6 @@
 // The dialog that breaks a lock, once its token was typed.
 import {byId, say} from "./dom.js";
-import {breakLock, plural, shown} from "./server.js";
+import {breakLock, plural, shownName} from "./server.js";
 
 let asked = null;
 let then = () => {};
@@ -32,8 +32,8 @@ export function openBreak(what, done) {
   byId("break-title").textContent = isClosed ? "Open a closed name" : "Break a lock";
   byId("break-do").textContent = isClosed ? "Open the name" : "Break the lock";
   byId("break-what").textContent = isClosed
-    ? `${shown(what.name)} is kept closed by a former hold with token ${what.token}.`
-    : `${shown(what.name)} is held by ${what.who}, with token ${what.token}.`;
+    ? `${shownName(what.name)} is kept closed by a former hold with token ${what.token}.`
+    : `${shownName(what.name)} is held by ${what.who}, with token ${what.token}.`;
   byId("break-effect").textContent = isClosed
     ? "The name opens for the next waiter before its time is over."
     : "The holder is told that its hold is lost. The name stays closed until the holder’s node " +
@@ -61,7 +61,7 @@ form.addEventListener("submit", async (event) => {
       now: byId("break-now").checked,
     });
     dialog.close();
-    say(`${asked.closed === undefined ? "Broken" : "Opened"}: ${shown(asked.name)}, token ${asked.token}`);
+    say(`${asked.closed === undefined ? "Broken" : "Opened"}: ${shownName(asked.name)}, token ${asked.token}`);
     then();
   } catch (error) {
     byId("break-problem").textContent = error.message;

@@ -2,7 +2,7 @@
 import {h, nothing, table} from "./dom.js";
 import * as stream from "./event_stream.js";
 import {searchField} from "./locks.js";
-import {clock, encoded, inMode, noteBegin, number, party, shown} from "./server.js";
+import {clock, encoded, inMode, noteBegin, number, party, shown, shownName} from "./server.js";
 
 const kept = 1000;
 const drawn = 200;
@@ -120,7 +120,7 @@ export function eventTable(caption, list, hasNames) {
       [event.isNode ? h("span", {class: "tag"}, "node") : null, event.isNode ? " " : null,
         h("span", {class: "what"}, textOf(event))],
       ...(hasNames ? [event.name === undefined ? nothing
-        : h("a", {class: "mono name", href: `#/lock/${event.key}`}, shown(event.name))] : []),
+        : h("a", {class: "mono name", href: `#/lock/${event.key}`}, shownName(event.name))] : []),
       tokenOf(event),
       detailsOf(event) || nothing,
     ],

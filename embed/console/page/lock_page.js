@@ -3,8 +3,8 @@ import {openBreak} from "./break.js";
 import {h, nothing, table} from "./dom.js";
 import {eventTable, eventsOf, noEventsText} from "./events.js";
 import {closedText, kindText} from "./locks.js";
-import {duration, encoded, inMode, modeOf, nodeOf, number, party, plural, seenFor, shown} from
-  "./server.js";
+import {duration, encoded, inMode, modeOf, nodeOf, number, party, plural, seenFor, shown,
+  shownName} from "./server.js";
 import * as server from "./server.js";
 
 let present = null;  // {key, lock}
@@ -40,7 +40,7 @@ const whereOf = (info) => `${nodeOf(info)}, session ${info.session}`;
 function breakButton(lock, token, who, closed, refresh) {
   const label = closed === undefined ? "Break" : "Open";
   return h("button", {type: "button", class: "small",
-    "aria-label": `${label} ${shown(lock.name)}, token ${token}`,
+    "aria-label": `${label} ${shownName(lock.name)}, token ${token}`,
     onclick: () => openBreak({name: lock.name, token, who, closed}, refresh)}, `${label}…`);
 }
 
@@ -156,7 +156,7 @@ export function lockView(key, mayBreak, refresh) {
   const events = eventsOf(encoded(lock.name));
   return [
     back,
-    h("h1", {class: "mono"}, shown(lock.name)),
+    h("h1", {class: "mono"}, shownName(lock.name)),
     factsOf(lock),
     ...(lock.closures.length > 0
       ? section("Closed", closuresOf(lock, mayBreak, refresh)) : []),

@@ -1,6 +1,6 @@
 // The names in use, by prefix, page by page.
 import {byId, h, nothing, table} from "./dom.js";
-import {encoded, modeOf, number, party, plural, shown} from "./server.js";
+import {encoded, modeOf, number, party, plural, shownName} from "./server.js";
 import * as server from "./server.js";
 
 const pageSize = 50;
@@ -9,7 +9,7 @@ const search = {prefix: "", pages: [""]};  // the names after which the pages be
 let last = {locks: [], next: null};
 
 export const linkTo = (name) =>
-  h("a", {class: "mono name", href: `#/lock/${encoded(name)}`}, shown(name));
+  h("a", {class: "mono name", href: `#/lock/${encoded(name)}`}, shownName(name));
 
 export function kindText(lock) {
   if (lock.kind === "semaphore")

@@ -49,6 +49,10 @@ export function shown(text) {
   return text.replace(hidden, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
+// Names that differ never look alike, so a backslash is shown twice.
+export const shownName = (name) =>
+  typeof name === "string" ? shown(name.replaceAll("\\", "\\\\")) : name.shown;
+
 export const inMode = (mode) => mode.replaceAll("_", " ");
 
 export function duration(ms) {

@@ -1,6 +1,6 @@
 // Draws who waits for what, and who holds it: from left to right, the last ones wait for nobody.
 import {h} from "./dom.js";
-import {encoded, modeOf, nodeOf, number, shown} from "./server.js";
+import {encoded, modeOf, nodeOf, number, shown, shownName} from "./server.js";
 
 const box = {width: 164, height: 40, gapX: 84, gapY: 12, margin: 4};
 const betweenGroups = 14;
@@ -25,7 +25,7 @@ export function graphOf(locks) {
     title: shown(info.label) || `session ${info.session}`, subtitle: nodeOf(info)});
   for (const lock of locks) {
     const name = vertex(`name ${encoded(lock.name)}`, {kind: lock.closed ? "name closed" : "name",
-      title: shown(lock.name), subtitle: lock.closed ? `${lock.kind}, closed` : lock.kind,
+      title: shownName(lock.name), subtitle: lock.closed ? `${lock.kind}, closed` : lock.kind,
       href: `#/lock/${encoded(lock.name)}`});
     lock.waiters.slice(0, waitersDrawn).forEach((waiter, at) =>
       edge(partyVertex(waiter), name, "waits", `${at + 1}. ${modeOf(waiter, lock.kind)}`));

@@ -156,6 +156,10 @@ struct Config {
     // Reads and checks a TOML file. Relative paths in it are relative to the working directory in
     // which the node is opened. Blocks on the disk. Throws ConfigError.
     [[nodiscard]] static Config from_file(const std::filesystem::path& path);
+    // Reads from the file of any node, or from one that has no more, what a program that is no
+    // member needs: cluster, peers, timing, tls and log. These are checked, and the keys of the
+    // node itself are left out. The result is that of a client. Throws ConfigError.
+    [[nodiscard]] static Config client_from_file(const std::filesystem::path& path);
     // Reads and checks TOML text; errors name `file`. Throws ConfigError.
     [[nodiscard]] static Config from_string(std::string_view toml,
                                             std::string_view file = "configuration");

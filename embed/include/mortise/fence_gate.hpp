@@ -20,6 +20,10 @@ namespace mortise {
 // id = ? AND token <= ?`. The gate needs no Node and no cluster: it runs in the one process through
 // which all writes to the resource go.
 //
+// The marks belong to one cluster. After `mortise recover` its tokens are greater than all before.
+// A cluster that was formed anew, with empty directories, counts from 1 again, and the gate refuses
+// all of them until its directory is removed (docs/backup.md, Tokens).
+//
 // A resource has any name of 1 to 4,096 bytes; the resource and each of its slots are compared
 // separately. Slots are those of semaphores (S15): Hold::slots().
 //

@@ -109,8 +109,8 @@ struct ClosureInfo {
 };
 
 // What is known about one name. If it has no holders, waiters, value, limit, latch or barrier and
-// is not closed, all members but the name have their defaults. Names are bytes; use escaped()
-// before showing one to a person.
+// is not closed, all members but the name have their defaults. Names are bytes; use
+// escaped_name() before showing one to a person.
 struct LockInfo {
     std::string name{};
     QueuePolicy policy = QueuePolicy::phase_fair;

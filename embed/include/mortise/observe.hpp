@@ -18,8 +18,10 @@ namespace detail {
 struct PositionParts;
 }
 
-// A place in the stream of changes, the same on every node of a cluster. It may be stored as text,
-// and means nothing in another cluster.
+// A place in the stream of changes, the same on every node of a cluster. It may be stored as text.
+// It says whose stream it is: an observer that comes with it to another cluster, also to one that
+// was begun anew under the same name, is told a gap and the present state. In the texts of 0.2 that
+// is missing; they are read as before.
 class Position {
 public:
     constexpr Position() noexcept = default;  // not set: an observer begins with the present state
@@ -30,14 +32,22 @@ public:
     // Empty if it is not a text that to_string() returns.
     [[nodiscard]] static std::optional<Position> from_string(std::string_view text) noexcept;
 
-    friend constexpr bool operator==(const Position&, const Position&) noexcept = default;
-    friend constexpr auto operator<=>(const Position&, const Position&) noexcept = default;
+    // The order within one cluster. Positions of different clusters have none.
+    friend constexpr bool operator==(const Position& a, const Position& b) noexcept {
+        return a.entry_ == b.entry_ && a.change_ == b.change_;
+    }
+    friend constexpr std::strong_ordering operator<=>(const Position& a,
+                                                      const Position& b) noexcept {
+        const auto by_entry = a.entry_ <=> b.entry_;
+        return by_entry != 0 ? by_entry : a.change_ <=> b.change_;
+    }
 
 private:
     friend struct detail::PositionParts;
 
     std::uint64_t entry_ = 0;
     std::uint32_t change_ = 0;
+    std::uint32_t cluster_ = 0;
 };
 
 // What an observer is told. Changes are those that the cluster decided, each once and in order,
@@ -84,7 +94,8 @@ struct Event {
 // It is an aggregate: name the members that you set. New members are added at the end.
 struct ObserveOptions {
     // Continue after this position. Absent: begin with the present state. If this node has not
-    // reached the position yet, it waits until it has.
+    // reached the position yet, it waits until it has. A position of another cluster, or beyond the
+    // end of the log of this one, is answered with a gap and the present state.
     std::optional<Position> from{};
     bool only_this_name = false;  // observe one name instead of all with that prefix
 };

@@ -34,6 +34,7 @@ inline NoteWords words_of(const core::Note& note) {
             // Impossible here, since no simulated node sends such messages; so it is not a probe to
             // be reached.
             return {"in term {} refuses a message of node {}"};
+        case Kind::unheard_message: return {"in term {} does not hear node {}"};
         case Kind::refused_chunk: return {"in term {} begins a transfer of a state anew, node {}"};
         case Kind::own_life_doubted:
             return {"in term {} hears of node {} that it was rolled back",

@@ -148,6 +148,9 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
              Row{"[timing]\nsession_ttl = '10 seconds'\n",
                  "mortise.toml:2: timing.session_ttl: \"10 seconds\" is not a duration: write "
                  "\"10s\" or \"250ms\" (ns, us, ms, s, m, h)"},
+             Row{"[timing]\nsession_ttl = '99999999h'\n",
+                 "mortise.toml:2: timing.session_ttl: \"99999999h\" is too long: a duration has "
+                 "at most 2562047h"},
              Row{"[timing]\nclock_rate_bound = '1 %'\n",
                  "mortise.toml:2: timing.clock_rate_bound: must be a number, not a string"},
              Row{"data_dir = 'd'\n[timing]\nclock_rate_bound = 1\n",
@@ -340,6 +343,29 @@ protected:
 
 TEST_F(ConfigFile, IsReadFromDisk) {
     EXPECT_EQ(Config::from_file(write("mortise.toml", whole)).cluster, "orders");
+}
+
+// The command line is no member: what a node needs for itself may be missing, or be wrong.
+TEST_F(ConfigFile, IsReadForAClient) {
+    const std::string peers =
+        "[[peer]]\nid = 1\naddress = 'a:1'\n[[peer]]\nid = 2\naddress = 'b:1'\n";
+    const auto alone = Config::client_from_file(write("peers.toml", peers));
+    EXPECT_EQ(alone.peers, (std::vector<PeerConfig>{{1, "a:1"}, {2, "b:1"}}));
+    EXPECT_EQ(alone.role, Role::client);
+    EXPECT_NO_THROW(alone.validate());
+    const auto of_node = Config::client_from_file(
+        write("node.toml", "cluster = 'orders'\nnode_id = 7\nlisten = '10.0.0.1:1'\n" + peers +
+                               "[timing]\nsession_ttl = '20s'\n"));
+    EXPECT_EQ(of_node.cluster, "orders");
+    EXPECT_EQ(of_node.timing.session_ttl, Duration{std::chrono::seconds{20}});
+    EXPECT_EQ(of_node.node_id, 0U);
+    EXPECT_TRUE(of_node.listen.empty());
+    EXPECT_NO_THROW(of_node.validate());
+    EXPECT_TRUE(Config::client_from_file(write("none.toml", "node_id = 1\n")).peers.empty());
+    for (const std::string wrong : {"[[peer]]\nid = 1\naddress = 'a'\n", "colour = 1\n",
+                                    "[timing]\nsession_ttl = '1ms'\n", "cluster = ''\n"})
+        EXPECT_THROW((void)Config::client_from_file(write("wrong.toml", wrong)), ConfigError)
+            << wrong;
 }
 
 TEST_F(ConfigFile, IsNamedInEveryError) {

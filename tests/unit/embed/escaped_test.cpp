@@ -60,5 +60,25 @@ TEST(Escaped, TwiceChangesNothingMore) {
         EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
 }
 
+TEST(EscapedName, TellsDifferentNamesApart) {
+    EXPECT_EQ(escaped_name("orders/42"), "orders/42");
+    EXPECT_EQ(escaped_name("a\x1b"), R"(a\x1b)");
+    EXPECT_EQ(escaped_name(R"(a\x1b)"), R"(a\\x1b)");
+    EXPECT_EQ(escaped(escaped_name("\0\\"s)), escaped_name("\0\\"s));  // within a longer line
+}
+
+TEST(EscapedName, IsReadBack) {
+    std::string all;
+    for (int byte = 0; byte < 256; ++byte)
+        all += static_cast<char>(byte);
+    for (const auto& name : {all, all + all, R"(\\x00)"s, "M\xc3\xbcnchen"s, ""s}) {
+        EXPECT_EQ(unescaped_name(escaped_name(name)), name);
+        EXPECT_EQ(unescaped_name(escaped(escaped_name(name))), name);
+    }
+    EXPECT_EQ(unescaped_name(R"(\x41\\)"), "A\\");
+    for (const auto* text : {R"(\)", R"(a\n)", R"(\x)", R"(\x4)", R"(\x4g)", R"(\xAB)"})
+        EXPECT_FALSE(unescaped_name(text)) << text;
+}
+
 }  // namespace
 }  // namespace mortise

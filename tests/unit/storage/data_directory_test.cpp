@@ -1,5 +1,6 @@
 // The owner of a directory, and the errors for one that cannot be used.
 #include <csignal>
+#include <fstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -43,6 +44,19 @@ TEST_F(DataDirectory, IsForOneNodeAtATime) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Errc::locked);
     EXPECT_EQ(second.error().what, path_.string() + " is in use by this process");
+    // Process 1 of one container is not process 1 of another one.
+    const auto pid = std::to_string(::getpid());
+    const auto says = [&](const std::string& words, const std::string& by) {
+        std::ofstream{path_ / "LOCK"} << words << '\n';
+        EXPECT_EQ(open().error().what, path_.string() + " is in use by " + by);
+    };
+    const std::string elsewhere = " of another pid namespace";
+    says(pid + " 1", "process " + pid + elsewhere + ", such as that of a container");
+    says("7 1", "process 7" + elsewhere + ", such as that of a container");
+    says("7 " + std::to_string(pid_namespace()), "process 7");
+    says(pid, "this process, or process " + pid + elsewhere);  // as earlier versions wrote it
+    says("7", "process 7");
+    says("nonsense", "a process");
     // It is in use as long as any part of it is.
     auto log = std::move(first->log);
     *first = {};

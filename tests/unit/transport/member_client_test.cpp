@@ -199,7 +199,7 @@ std::vector<core::Observed> all_kinds() {
     set.bytes = "bytes";
     set.version = 9;
     set.dirty = true;
-    const core::Position at{core::LogIndex{100}, 2};
+    const core::Position at{core::LogIndex{100}, 2, 77};
     return {{{}, core::Gap{}},
             {{}, state},
             {core::Position::after(core::LogIndex{99}), core::StateComplete{}},
@@ -210,17 +210,17 @@ std::vector<core::Observed> all_kinds() {
 
 TEST_F(MemberClientTest, IsToldEveryKindOfNews) {
     ASSERT_TRUE(connect());
-    ask_to_observe({{"orders/", false}, {core::LogIndex{7}, 1}, false, 9s});
+    ask_to_observe({{"orders/", false}, {core::LogIndex{7}, 1, 77}, false, 9s});
     EXPECT_EQ(service_.observed.at(0).first, "orders/");
-    EXPECT_EQ(service_.observed.at(0).second, (core::Position{core::LogIndex{7}, 1}));
+    EXPECT_EQ(to_text(service_.observed.at(0).second), "7.1.77");
     EXPECT_EQ(service_.patiences.at(0), 9s);
-    const ObserveReply told{all_kinds(), {core::LogIndex{100}, 5}, true, true};
+    const ObserveReply told{all_kinds(), {core::LogIndex{100}, 5, 77}, true, true};
     const auto reply = std::get<ObserveReply>(news(told));
-    EXPECT_EQ(reply.reached, told.reached);
+    EXPECT_EQ(to_text(reply.reached), "100.5.77");
     EXPECT_TRUE(reply.more && reply.is_ready);
     ASSERT_EQ(reply.events.size(), told.events.size());
     for (std::size_t i = 0; i < told.events.size(); ++i) {
-        EXPECT_EQ(reply.events[i].position, told.events[i].position);
+        EXPECT_EQ(to_text(reply.events[i].position), to_text(told.events[i].position));
         EXPECT_EQ(reply.events[i].what.index(), told.events[i].what.index());
     }
     const auto& state = std::get<core::NameState>(reply.events[1].what);

@@ -108,7 +108,7 @@ private:
     }
 
     void complain(const std::string& lock, const std::string& what) {
-        verdict_.violations.push_back(escaped(lock) + ": " + what);
+        verdict_.violations.push_back(escaped_name(lock) + ": " + what);
     }
 
     Verdict verdict_;

@@ -1,8 +1,8 @@
 // Checks the data directory: whose it is, whether it can be written, and on what it is.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -138,10 +138,25 @@ bool has_no_content(const fs::path& directory) {
     return !has("meta") && !has("log") && !has("state");
 }
 
-std::string in_use_by(const fs::path& directory) {
-    std::ifstream file{directory / "LOCK"};
-    unsigned long process = 0;
-    return file >> process ? "process " + std::to_string(process) : "another process";
+constexpr const char* form_anew =
+    "keep a copy of its content; if no other member has its data, form a new cluster: end all "
+    "programs that may hold a lock, reset the tokens at the resources, remove the content of "
+    "data_dir, and start it (docs/backup.md, Tokens)";
+
+bool has_other_peers(const Config& config) {
+    return std::ranges::any_of(config.peers,
+                               [&](const PeerConfig& peer) { return peer.id != config.own_id(); });
+}
+
+// What a start could not use. The node that runs now may wait for a member that does not exist.
+Findings judge_moved_aside(const Config& config, const fs::path& directory) {
+    const auto first = directory / "damaged-1";
+    std::error_code failed;
+    if (!fs::exists(first, failed)) return {};
+    return {warning(
+        about_directory, first.string() + " has content that was damaged, and was moved aside",
+        has_other_peers(config) ? "look at it with mortise dump, and remove it when nobody needs it"
+                                : std::string{"if this node is not ready: "} + form_anew)};
 }
 
 Finding judge_owner(const Config& config, const DirectoryDump& dump, const std::string& path) {
@@ -157,13 +172,20 @@ Finding judge_owner(const Config& config, const DirectoryDump& dump, const std::
                        "start it with that version");
     }
     if (!dump.damage.empty()) {
-        const bool heals = !dump.cluster_id.empty() && config.peers.size() > 1;
+        const bool heals = !dump.cluster_id.empty() && has_other_peers(config);
         const auto text = path + " is damaged: " + dump.damage.front();
         return heals ? warning(about_directory, text,
                                "start the node: it moves the content aside, and receives "
                                "everything from the other members")
-                     : problem(about_directory, text,
-                               "keep it, and see docs/backup.md: no other member has its content");
+                     : problem(about_directory, text, form_anew);
+    }
+    const bool is_empty = dump.members.empty() && dump.last_index == 0;
+    if (is_empty && !dump.cluster_id.empty() && config.role == Role::voter) {
+        const auto text = path + " has lost the data of its cluster, " + dump.cluster_id;
+        return has_other_peers(config)
+                   ? warning(about_directory, text,
+                             "start the node: it receives everything from the other members")
+                   : problem(about_directory, text, form_anew);
     }
     return fine(about_directory,
                 path + " is that of " + name_of_node(dump.node) +
@@ -185,8 +207,8 @@ DirectoryCheck read_content(const Config& config, const fs::path& directory) {
         if (error.code() == DirectoryErrc::locked) {
             check.own.is_running = true;
             check.own.node = config.own_id();
-            check.findings.push_back(
-                fine(about_directory, path + " is in use by " + in_use_by(directory)));
+            const auto text = line_of(error);
+            check.findings.push_back(fine(about_directory, text.substr(0, text.find("; "))));
         } else {
             check.findings.push_back(problem(about_directory, line_of(error),
                                              "give the user of the node the right to read all of "
@@ -289,6 +311,7 @@ DirectoryCheck check_directory(const Config& config) {
         auto content = read_content(config, existing);
         check.own = content.own;
         append(check.findings, std::move(content.findings));
+        append(check.findings, judge_moved_aside(config, existing));
     }
     append(check.findings, judge_volume(config, existing, wanted));
     return check;

@@ -57,7 +57,8 @@ std::string holder_of(const LockInfo& lock) {
     if (!cancel.stop_requested()) seen = node.inspect(lock.name, ec);
     const auto status = node.status();
     if (ec && !status.ready) fail_unavailable(status.why_not_ready);
-    throw Failure{ExitCode::taken, escaped(lock.name) + " is taken" + (ec ? "" : holder_of(seen))};
+    throw Failure{ExitCode::taken,
+                  escaped_name(lock.name) + " is taken" + (ec ? "" : holder_of(seen))};
 }
 
 // Empty if others keep it until then.
@@ -89,7 +90,7 @@ Hold acquire_for_run(Node& node, const RunLock& lock, const std::stop_token& can
         } catch (const LockError& error) {
             if (cancel.stop_requested() || !detail::is_passing(error.code())) throw;
             if (until <= Clock::now() + pause) fail_unavailable(line_of(error));
-            if (!is_told) say("waits for " + escaped(lock.name) + " anew: " + line_of(error));
+            if (!is_told) say("waits for " + escaped_name(lock.name) + " anew: " + line_of(error));
         }
         std::this_thread::sleep_for(pause);
     }

@@ -191,6 +191,22 @@ TEST_F(ClientClusters, WhileItsLeaseLastsItEntersNoOtherCluster) {
     EXPECT_TRUE(client.core().is_served());
 }
 
+// It said in its hello that it belongs to none, and joined one while it was connected. A session of
+// a cluster that the client does not know would be continued in any other one.
+TEST_F(ClientClusters, AMemberThatJoinsAClusterMeanwhileIsAskedAgainWhichOne) {
+    ClientOfPlayedMembers client{options_for(1), {{.cluster = &next, .is_new = true}}};
+    client.run_for(1s);
+    EXPECT_FALSE(client.core().is_served());
+    client.members.front().is_new = false;
+    client.run_for(10s);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_EQ(client.core().cluster(), next.id);
+    become(client, cluster);  // begun anew: its log is shorter
+    client.run_for(20s);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_EQ(client.core().cluster(), cluster.id);
+}
+
 // Its call waits in the queue of its own cluster, whose members are away for a while.
 TEST_F(ClientClusters, AClusterWithoutALeaderDoesNotEndItsSession) {
     ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&former}}};

@@ -135,6 +135,27 @@ TEST(NodeCoreFormation, AQuestionToAnotherLifeOrFromAStrangerIsRefused) {
     EXPECT_EQ(node.core().refused_messages(), 2U);
 }
 
+// Each member offers the cluster to every voter that it knew as empty, and most of these belong to
+// it by then. A count of refused messages is a sign of trouble, and there is none.
+TEST(NodeCoreFormation, ACountOfRefusalsIsZeroAfterIt) {
+    NodeCluster cluster{1, 2, 3};
+    cluster.connect_all();
+    cluster.run_for(5 * election_timeout);
+    ASSERT_NE(cluster.leader(), nullptr);
+    for (auto& [id, node] : cluster)
+        EXPECT_EQ(node.core().refused_messages(), 0U) << "node " << id.raw();
+}
+
+TEST(NodeCoreFormation, ARefusalSaysWhatAndWhy) {
+    HandDrivenNode node{2, {1, 2, 3}};
+    meet_founder(node);
+    node.receive(n1, offer_to(voters({1, 3})));
+    ASSERT_TRUE(node.noted(Note::Kind::unheard_message));
+    EXPECT_EQ(node.notes.back().message, "FormationOffer");
+    EXPECT_EQ(node.notes.back().peer, n1);
+    EXPECT_FALSE(node.notes.back().why.empty());
+}
+
 TEST(NodeCoreFormation, NamesTheVotersAndTheirIncarnations) {
     const auto node = founder();
     ASSERT_EQ(node.writes.size(), 1U);

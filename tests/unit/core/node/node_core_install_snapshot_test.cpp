@@ -92,6 +92,20 @@ TEST(NodeCoreInstallSnapshot, IsAGapForObservers) {  // S46
     EXPECT_TRUE(std::holds_alternative<Gap>(told[0].what));
     EXPECT_EQ(std::get<NameState>(told[1].what).holders.size(), 1U);
     EXPECT_EQ(told[2].position, Position::after(chunk.last.index));
+    EXPECT_EQ(told[2].position.cluster, it.leader.core().raft().configuration().cluster.mark());
+}
+
+// A node that never was in a cluster learns by the state which one it is in.
+TEST(NodeCoreInstallSnapshot, TellsObserversWhoseStateItIs) {  // S46
+    LeftBehind it;
+    const auto chunk = it.state();
+    HandDrivenNode empty{4, {1, 2, 3}};
+    empty.step(PeerUp{it.leader.hello()});
+    EXPECT_EQ(empty.core().changes().cluster(), 0U);
+    empty.receive(n1, RaftMessage{chunk});
+    empty.step(StateInstalled{chunk.last});
+    EXPECT_NE(empty.core().changes().cluster(), 0U);
+    EXPECT_EQ(empty.core().changes().cluster(), it.leader.core().changes().cluster());
 }
 
 // A start that was heard before the state came counts no more.

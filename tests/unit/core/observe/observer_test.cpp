@@ -86,13 +86,48 @@ TEST_F(ObserverTest, WaitsForANodeThatIsBehind) {
     Observer observer{{"a"}, {index_.next(), 1}};
     EXPECT_EQ(take(observer), "");
     EXPECT_FALSE(observer.has_more());
+    EXPECT_TRUE(observer.is_ahead(ring_));
     log({release(1, 2, 1), acquire(1, 3, exclusive)});
     EXPECT_EQ(take(observer), "granted a 1.3 X 2");
+    EXPECT_FALSE(observer.is_ahead(ring_));
 }
 
 TEST_F(ObserverTest, BeginsAnewWhereItsPositionIsNotKnown) {
     Observer observer{{"a"}, {LogIndex{2}, 1}};
     EXPECT_EQ(take(observer), "gap; complete");
+}
+
+// Its log has other changes at the same places, wherever that place is.
+TEST_F(ObserverTest, BeginsAnewInAnotherCluster) {  // S46
+    ring_.belongs_to(7);
+    hold({"a"});
+    for (const auto index : {index_.previous(), index_, LogIndex{4'711}}) {
+        Observer observer{{"a"}, {index, 1, 8}};
+        EXPECT_EQ(take(observer), "gap; state a 1.1 X; complete");
+        EXPECT_EQ(last_.cluster, 7U);
+        EXPECT_EQ(observer.reached().cluster, 7U);
+    }
+}
+
+TEST_F(ObserverTest, ContinuesInItsClusterAndWhereNoneWasNamed) {  // S46
+    ring_.belongs_to(7);
+    hold({"a"});
+    log({release(1, 2, 1), acquire(1, 3, exclusive)});
+    for (const std::uint32_t cluster : {7, 0}) {
+        Observer observer{{"a"}, {index_, 1, cluster}};
+        EXPECT_EQ(take(observer), "granted a 1.3 X 2");
+        EXPECT_EQ(last_.cluster, 7U);
+        EXPECT_EQ(observer.reached().cluster, 7U);
+    }
+}
+
+TEST_F(ObserverTest, StaysInItsClusterWhenTheStateIsReplaced) {  // S46
+    ring_.belongs_to(7);
+    Observer observer{{"a"}, {}};
+    take(observer);
+    ring_.restart(index_.next());
+    EXPECT_EQ(take(observer), "gap; complete");
+    EXPECT_EQ(last_.cluster, 7U);
 }
 
 TEST_F(ObserverTest, BeginsAnewIfItIsTooSlow) {
