@@ -142,6 +142,8 @@ void SessionAgent::on_release(const ReleaseCall& call, Now now) {
 
 void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
     close_tag_ = call.tag;
+    for (const auto hold : call.to_notify)
+        close_when_notified(hold);
     for (const auto operation : holds_.all()) {
         (void)holds_.take(operation);
         out_.lost.push_back({{*session_.id(), operation}, HoldLost::Reason::node_stopped});

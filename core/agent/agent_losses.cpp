@@ -1,4 +1,4 @@
-// Holds that end without a release: by their max_hold, by a break, or with the lease.
+// Holds that end without a release: by their max_hold, by a break, with the lease, or by a close.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -39,6 +39,13 @@ void SessionAgent::end_when_notified(Seq operation, CallTag tag, Names names) {
     pending_losses_.add(operation, {tag, std::move(names), now_.steady + telling_max});
 }
 
+// The end of the session releases it. It shuts no names: nothing is asked for any more.
+void SessionAgent::close_when_notified(OperationId hold) {
+    if (find_hold(hold) == nullptr) return;  // it was lost or released before
+    ++endings_open_;
+    pending_losses_.add(hold.seq, {{}, {}, now_.steady + telling_max, true});
+}
+
 void SessionAgent::on_notified(OperationId hold) {
     if (session_.id() == hold.session) end_pending_loss(hold.seq);
 }
@@ -47,6 +54,10 @@ void SessionAgent::on_notified(OperationId hold) {
 void SessionAgent::end_pending_loss(Seq operation) {
     auto loss = pending_losses_.take(operation);
     if (!loss) return;
+    if (loss->ends_with_session) {
+        --endings_open_;
+        return;
+    }
     endings_.push_back({Release{operation, true}, loss->tag, {}, loss->names.size()});
     std::vector<CallTag> freed;
     parked_.reopen(loss->names, freed);

@@ -121,9 +121,12 @@ struct InspectCall {
     std::size_t parties_max = SIZE_MAX;  // as in LockMachine::list
 };
 
-// Releases all holds in one command and ends the session (S10).
+// Releases all holds in one command and ends the session (S10). That waits until the owners of the
+// holds in `to_notify` were notified of their losses, for a limited time (S6). Nobody has to be
+// notified of the other holds.
 struct CloseCall {
     CallTag tag;
+    std::vector<OperationId> to_notify{};  // each once
 };
 
 // Changes the membership, or transfers the leadership. The call waits for conditions that resolve

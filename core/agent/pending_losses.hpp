@@ -1,6 +1,7 @@
-// Holds that were lost here while their session lives (S6, S8, S24). Their owner is notified before
-// the cluster is informed, because the cluster may grant the names to others at once (decision
-// 0025). The release waits here until the owner was notified, for a limited time.
+// Holds that were lost here while their session lives (S6, S8, S10, S24). Their owner is notified
+// before the cluster is informed, because the cluster may grant the names to others at once
+// (decisions 0025 and 0065). The release waits here until the owner was notified, for a limited
+// time.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,7 @@ public:
         CallTag tag;  // the caller that released it all the same, and waits
         Names names;
         Instant until;  // on the steady clock: then the cluster is informed in any case
+        bool ends_with_session = false;  // the node closes: no release of its own follows
     };
 
     void add(Seq hold, Loss loss);

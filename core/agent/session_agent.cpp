@@ -239,7 +239,8 @@ void SessionAgent::go_on_with(const std::vector<CallTag>& freed) {
 }
 
 // The last request of the stream. A close ends the remaining holds cleanly, but a lost hold ends
-// uncleanly (S23), so the cluster is informed of losses first.
+// uncleanly (S23), so the cluster is informed of losses first. And it makes all names free, so
+// their owners are notified first (S6).
 void SessionAgent::number_close(Now now) {
     const bool is_next = stage_ == Stage::closing && !close_is_numbered_ && endings_.empty() &&
                          pending_losses_.empty() && window_.has_room();

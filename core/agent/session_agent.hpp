@@ -188,6 +188,7 @@ private:
     void drop_upgrade(const Held& held, CallError error);
     void lose(Seq operation, HoldLost::Reason why, const Held& held);
     void end_when_notified(Seq operation, CallTag tag, Names names);
+    void close_when_notified(OperationId hold);
     void end_pending_loss(Seq operation);
     void end_overdue_losses();
     void forget_pending_losses();

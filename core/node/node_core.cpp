@@ -120,6 +120,7 @@ Effects NodeCore::step(Event event, Now now) {
     forward_requests(clients_.take_forwards());
     // 14. After 9, which renews leases. Before 15, which ends them, and 17, which reports them.
     timers_.advance(now.steady);
+    if (timers_.take_due_report(now.steady)) raft_.reply_early(now.steady);
     // 15. After 13 and 14, whose results it proposes.
     if (raft_.is_leader()) lead(now);
     // 16. After 15, because a leader that hands leadership over proposes nothing more. Before 17,

@@ -8,6 +8,8 @@ namespace mortise::core {
 namespace {
 
 constexpr int grace_heartbeats = 3;
+// The permits of a rate limiter run out one after the other: one report has those of this time.
+constexpr Nanoseconds report_gathers = std::chrono::milliseconds{4};
 constexpr std::size_t run_outs_per_reply_max = 1'024;
 
 template <class Timer>
@@ -98,7 +100,17 @@ void QuorumTimers::ended(ClosureId id) {
 
 void QuorumTimers::advance(Instant now) {
     leases_.advance(now);
+    const auto known = closures_.run_out().size();
     closures_.advance(now);
+    if (closures_.run_out().size() != known)
+        report_at_ = std::min(report_at_, now + report_gathers);
+}
+
+// With the next heartbeat a name would open up to a heartbeat too late.
+bool QuorumTimers::take_due_report(Instant now) {
+    if (now < report_at_) return false;
+    report_at_ = Instant::never();
+    return true;
 }
 
 void QuorumTimers::report_in(AppendReply& reply) const {
@@ -144,7 +156,7 @@ std::optional<SavedCountdowns> QuorumTimers::take_due_save(LogIndex applied, Ins
 }
 
 Instant QuorumTimers::deadline() const {
-    return std::min(leases_.deadline(), closures_.deadline());
+    return std::min({leases_.deadline(), closures_.deadline(), report_at_});
 }
 
 // --- a leader's part ----------------------------------------------------------------------------

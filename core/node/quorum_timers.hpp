@@ -32,6 +32,8 @@ public:
     // --- a voter's part
     void advance(Instant now);
     void report_in(AppendReply& reply) const;
+    // True once after closures have run out here: the leader is to hear of it before it asks.
+    [[nodiscard]] bool take_due_report(Instant now);
     // The time left by this node's own countdown, which decides nothing alone. Empty if the timer
     // does not run.
     [[nodiscard]] std::optional<Nanoseconds> left(ClosureId closure, Instant now) const;
@@ -66,6 +68,7 @@ private:
     TimerVotes<RenewedLease> lease_votes_;
     Countdowns<ClosureId> closures_;
     TimerVotes<ClosureId> closure_votes_;
+    Instant report_at_ = Instant::never();
 };
 
 }  // namespace mortise::core

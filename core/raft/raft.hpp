@@ -133,6 +133,10 @@ public:
     // it has. It asks for votes later than nodes with capacity. A leader continues; its proposer
     // limits the work.
     void set_room(bool has_room) { has_capacity_ = has_room; }
+    // A follower replies to its leader, which has not asked, because there is something to report
+    // in the reply. It does not while it does not hear its leader, which counts each reply as
+    // contact.
+    void reply_early(Instant now);
     // Sets how often it sends while it leads.
     void set_pace(Nanoseconds pace);
     // Without capacity it delays the acknowledgement of the last chunk of a snapshot, so that no

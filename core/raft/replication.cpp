@@ -126,6 +126,12 @@ void Raft::send_owed_replies() {
     send(*follower->leader, reply);
 }
 
+void Raft::reply_early(Instant now) {
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower == nullptr || !follower->leader) return;
+    if (now <= follower->leader_heard + 2 * options_.heartbeat) follower->reply_owed = true;
+}
+
 // --- leader -------------------------------------------------------------------------------------
 
 void Raft::on(NodeId from, const AppendReply& reply, Instant now) {

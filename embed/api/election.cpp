@@ -17,11 +17,16 @@ namespace detail {
 
 namespace {
 
-// The value of a lost leader was replaced as a whole, so nothing of it is half changed.
-std::error_code publish(const Hold& hold, std::string_view value) {
+std::error_code publish_under(const Hold& hold, std::string_view value) {
     if (value.size() > Election::value_bytes_max) return Errc::invalid_argument;
     std::error_code ec;
     hold.set_value(published(hold.token(), value), ec);
+    return ec;
+}
+
+// The value of a lost leader was replaced as a whole, so nothing of it is half changed.
+std::error_code publish_first(const Hold& hold, std::string_view value) {
+    const auto ec = publish_under(hold, value);
     const auto how = hold.previous().how;
     const bool was_lost = how == Predecessor::expired || how == Predecessor::broken;
     std::error_code ignored;
@@ -45,7 +50,7 @@ public:
 
     void operator()(std::error_code ec, Hold hold) override {
         try {
-            if (!ec) ec = publish(hold, value_);
+            if (!ec) ec = publish_first(hold, value_);
         } catch (const std::bad_alloc&) {  // the program waits for an end
             ec = Errc::resource_exhausted;
         }
@@ -99,7 +104,7 @@ Hold Election::campaign(std::string_view value, const AcquireOptions& options,
     if (value.size() > value_bytes_max) ec = Errc::invalid_argument;
     if (ec) return {};
     auto hold = detail::acquire(runtime_, detail::order_of(name_, options), ec);
-    if (!ec) ec = detail::publish(hold, value);
+    if (!ec) ec = detail::publish_first(hold, value);
     return ec ? Hold{} : std::move(hold);
 }
 
@@ -118,8 +123,18 @@ Hold Election::campaign(std::string_view value, const AcquireOptions& options) {
     order.detail = &detail;
     auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
     if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
-    detail::throw_if(detail::publish(hold, value), name_);
+    detail::throw_if(detail::publish_first(hold, value), name_);
     return hold;
+}
+
+void Election::publish(const Hold& hold, std::string_view value, std::error_code& ec) {
+    ec = hold.name() == name_ ? detail::publish_under(hold, value) : Errc::not_held;
+}
+
+void Election::publish(const Hold& hold, std::string_view value) {
+    std::error_code ec;
+    publish(hold, value, ec);
+    detail::throw_if(ec, name_);
 }
 
 void Election::resign(Hold& hold, std::error_code& ec) {

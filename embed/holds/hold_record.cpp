@@ -128,13 +128,27 @@ void HoldRecord::set_published(core::Instant steady) {
 
 std::stop_token HoldRecord::lost() const {
     if (grant() && !is_use()) return grant()->lost();
-    has_listener_.store(true, std::memory_order_relaxed);
-    return stop_.get_token();
+    auto listens = Listens::no;
+    listens_.compare_exchange_strong(listens, Listens::yes);
+    auto stop = stop_;
+    if (listens == Listens::too_late) stop.request_stop();  // nobody has a callback yet
+    return stop.get_token();
+}
+
+// Called when the loss is marked, so whoever is too late finds a lost hold.
+bool HoldRecord::listens_too_late() {
+    auto listens = Listens::no;
+    listens_.compare_exchange_strong(listens, Listens::too_late);
+    return listens != Listens::yes;
+}
+
+bool HoldRecord::nobody_listens() {
+    const auto use = present_use();
+    return (!use || use->is_released() || use->listens_too_late()) && listens_too_late();
 }
 
 bool HoldRecord::may_be_used_again() const {
-    return is_released() && !watcher_ && !has_listener_.load(std::memory_order_relaxed) &&
-           !stop_.stop_requested();
+    return is_released() && !watcher_ && listens_.load() == Listens::no && !stop_.stop_requested();
 }
 
 // The end is the last that changes: until then the record is a released one. The order of all
@@ -320,14 +334,17 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
 // The owner of a lost hold does not release it, so its prepared release is available.
 void HoldRecord::notify_lost() {
     if (is_released()) return;
-    if (rare_) {
-        const auto use = rare_->use.with([](const auto& known) { return known.lock(); });
-        if (use && !use->is_released()) use->stop_.request_stop();
-    }
+    const auto use = present_use();
+    if (use && !use->is_released()) use->stop_.request_stop();
     stop_.request_stop();
     if (release_.empty()) return;
     release_.front().call = core::ToldCall{{}, operation()};
     std::ignore = gate()->submit(release_);
+}
+
+std::shared_ptr<HoldRecord> HoldRecord::present_use() const {
+    if (!rare_) return nullptr;
+    return rare_->use.with([](const auto& known) { return known.lock(); });
 }
 
 // The loss may have been notified just before.

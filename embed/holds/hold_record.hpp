@@ -133,6 +133,9 @@ public:
     [[nodiscard]] std::error_code failure() const;
     // A use of a cached grant has a token of its own: a released use is nobody's loss.
     [[nodiscard]] std::stop_token lost() const;
+    // For a lost grant. True if nobody has asked for lost(), so nobody has to be notified: who asks
+    // later gets a token on which a stop was requested.
+    [[nodiscard]] bool nobody_listens();
 
     // Called on the caller's thread before the owner gets the hold.
     static void watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes);
@@ -211,6 +214,8 @@ private:
     void run() override { notify_lost(); }
 
     enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
+    // Whether lost() was called for this use; `too_late`: not before its loss.
+    enum class Listens : std::uint8_t { no, yes, too_late };
 
     void begin_work();
     // The grant that it shares, or itself.
@@ -219,6 +224,9 @@ private:
     [[nodiscard]] core::Instant ends_at() const;
     [[nodiscard]] End end() const;
     bool end_with(End end);
+    [[nodiscard]] bool listens_too_late();
+    // Of a cached grant; null if nobody has used it, or if nothing refers to that use any more.
+    [[nodiscard]] std::shared_ptr<HoldRecord> present_use() const;
 
     // There may be very many holds, and most have none of this. Nobody changes the pointers after
     // others can see the record.
@@ -246,7 +254,7 @@ private:
     std::atomic<End> end_{End::none};
     std::atomic<bool> has_left_{false};
     std::atomic<bool> given_back_{false};
-    mutable std::atomic<bool> has_listener_{false};  // lost() was called for this use
+    mutable std::atomic<Listens> listens_{Listens::no};
     const bool is_noted_in_cache_;
     std::uint8_t age_warnings_ = 0;
 

@@ -111,22 +111,25 @@ void HoldTable::upgraded(core::OperationId hold, FencingToken token) {
     if (const auto found = find(hold)) found->upgraded(token);
 }
 
-// Called once for each hold, as it leaves the list. The lease thread may have marked it lost
-// before; then it also notified the owner. A hold that its owner released meanwhile was not lost.
+// The core is told of an unused cached grant as well, whose loss concerns nobody.
 void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
-    const bool marked = hold->mark_lost(why);
-    const auto cached = parts_.cache->lost(hold->operation());
-    hold->lease()->remove(hold.get());
-    hold->lease()->remove_listeners(hold->operation());
-    if (hold->is_released()) return;
-    if (cached.was_unused) {  // the core learns that nobody has to be notified
-        if (marked) parts_.losses.post(hold);
-        return;
-    }
-    count_lost(hold->why_lost());
-    measure_hold(*hold, steady_now());
-    if (marked) parts_.losses.post(hold);
-    report_lost(*hold, cached.token);
+    if (end(*hold, why)) parts_.losses.post(hold);
+}
+
+// Called once for each hold, as it leaves the list. False if the owner is not to be notified: the
+// lease thread may have marked the hold lost before, and then it also notified the owner; a hold
+// that its owner released meanwhile was not lost.
+bool HoldTable::end(HoldRecord& hold, LossReason why) {
+    const bool marked = hold.mark_lost(why);
+    const auto cached = parts_.cache->lost(hold.operation());
+    hold.lease()->remove(&hold);
+    hold.lease()->remove_listeners(hold.operation());
+    if (hold.is_released()) return false;
+    if (cached.was_unused) return marked;
+    count_lost(hold.why_lost());
+    measure_hold(hold, steady_now());
+    report_lost(hold, cached.token);
+    return marked;
 }
 
 void HoldTable::count_lost(LossReason why) {
@@ -254,11 +257,28 @@ core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
 void HoldTable::lose_everything(LossReason why) {
     if (lease_) lease_->end();
     if (lasting_) lasting_->end();
-    by_idle_.clear();
-    looked_at_.clear();
-    const auto all = std::exchange(holds_, {});
+    const auto all = take_all();
     for (const auto& [operation, record] : all)
         lose(record, why);
+}
+
+HoldTable::Records HoldTable::take_all() {
+    by_idle_.clear();
+    looked_at_.clear();
+    return std::exchange(holds_, {});
+}
+
+// Where nobody listens, the close does not wait for a thread of the notifier.
+std::vector<core::OperationId> HoldTable::close() {
+    std::vector<core::OperationId> notified;
+    notified.reserve(holds_.size());
+    const auto all = take_all();
+    for (const auto& [operation, record] : all) {
+        if (!end(*record, LossReason::node_stopped) || record->nobody_listens()) continue;
+        parts_.losses.post(record);
+        notified.push_back(operation);
+    }
+    return notified;
 }
 
 bool HoldTable::has_valid_lease() const {

@@ -75,6 +75,8 @@ public:
     }
     // The node stops or abandons its session.
     void lose_everything(LossReason why);
+    // The node closes, and all holds are lost. Returns those whose owners are being notified.
+    [[nodiscard]] std::vector<core::OperationId> close();
 
     // Calls visit(operation, record) for the holds from `first` on, until it returns false. True if
     // it came to the end.
@@ -97,12 +99,16 @@ public:
     [[nodiscard]] std::uint64_t sessions_expired() const { return counts_.sessions_expired; }
 
 private:
+    using Records = core::PagedMap<core::OperationId, std::shared_ptr<HoldRecord>>;
+
     [[nodiscard]] std::shared_ptr<HoldRecord> find(core::OperationId hold) const;
     // It must be in the list.
     std::shared_ptr<HoldRecord> take(core::OperationId hold);
     void look_later(core::OperationId hold, core::Instant works_until);
     [[nodiscard]] std::shared_ptr<const HoldContext> context_of(std::shared_ptr<Lease> lease) const;
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
+    [[nodiscard]] bool end(HoldRecord& hold, LossReason why);
+    [[nodiscard]] Records take_all();
     void count_lost(LossReason why);
     void measure_hold(const HoldRecord& hold, core::Instant now);
     // `of_use`: of the use of a cached grant; otherwise not set.
@@ -114,7 +120,7 @@ private:
 
     const HoldTableParts parts_;
     const core::Nanoseconds margin_;
-    core::PagedMap<core::OperationId, std::shared_ptr<HoldRecord>> holds_;
+    Records holds_;
     // holds to be checked at that time
     std::set<std::pair<core::Instant, core::OperationId>> by_idle_;
     std::map<core::OperationId, core::Instant> looked_at_;  // the places of holds in by_idle_

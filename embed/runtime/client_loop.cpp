@@ -303,7 +303,7 @@ void ClientLoop::begin_close(std::function<void()> done) {
     if (is_stopped_ || ended_) return closed();
     close_tag_ = parts_.gate->next_tag();
     core::ClientCalls calls;
-    calls.calls.emplace_back(core::CloseCall{close_tag_});
+    calls.calls.emplace_back(core::CloseCall{close_tag_, program_.holds().close()});
     step(std::move(calls));
 }
 

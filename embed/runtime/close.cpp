@@ -14,7 +14,7 @@ void CoreLoop::begin_close(std::function<void()> done) {
     if (driver_->is_stopped()) return closed();
     close_tag_ = parts_.gate->next_tag();
     core::Calls calls;
-    calls.calls.emplace_back(core::CloseCall{close_tag_});
+    calls.calls.emplace_back(core::CloseCall{close_tag_, program_.holds().close()});
     step(std::move(calls));
 }
 

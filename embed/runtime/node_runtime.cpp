@@ -400,14 +400,18 @@ void NodeRuntime::close_here() {
     const std::scoped_lock lock{closing_};
     if (closed_) return;
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
-    refuse_calls();
+    refuse(gate_->refuse_calls());
     wait_released();
     stop_threads();
     closed_ = true;
 }
 
 void NodeRuntime::refuse_calls() {
-    for (auto& submitted : gate_->close()) {
+    refuse(gate_->close());
+}
+
+void NodeRuntime::refuse(SubmittedCalls calls) {
+    for (auto& submitted : calls) {
         if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
     }
     cache_->close();
@@ -463,6 +467,7 @@ void NodeRuntime::stop_threads() {
     refuse_reopening();
     if (tls_) tls_->begin_stop();
     end_core_thread();
+    refuse_calls();  // nobody takes any
     leases_.stop();
     losses_.stop();
     notifier_->stop();

@@ -148,6 +148,7 @@ private:
     void close_here();
     [[nodiscard]] std::optional<std::future<void>> close_elsewhere() noexcept;
     void refuse_calls();
+    void refuse(SubmittedCalls calls);
     void wait_released() noexcept;
     void stop_threads();
     void stop_disk_threads();

@@ -84,8 +84,10 @@ void NodeRuntime::reopen(core::Incarnation superseded, std::chrono::milliseconds
     descriptors_.set_directory({});
     state_thread_.reset();
     log_thread_.reset();
-    directory_lock_.reset();
     while (wait_to_try(pause)) {
+        // Another process on this directory ends the session at once (S10). By now the owners of
+        // its holds were notified (S6).
+        directory_lock_.reset();
         auto opened = std::make_shared<core::Result<storage::Opened>>(
             open_directory(config_, superseded, Missing::is_error));
         if (*opened) {

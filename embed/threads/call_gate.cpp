@@ -28,7 +28,7 @@ std::error_code CallGate::submit(Submitted one) {
     if (generation_.is_forked()) return Errc::forked;
     stage(Stage::submitted);
     return state_.with([&](State& state) -> std::error_code {
-        if (!state.open) return Errc::node_stopped;
+        if (!state.accepts(one.call)) return Errc::node_stopped;
         if (!admit(one)) return Errc::resource_exhausted;
         state.queue.push_back(std::move(one));
         wake(state);
@@ -64,8 +64,8 @@ std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept 
     if (generation_.is_forked()) return Errc::forked;
     stage(Stage::submitted);
     return state_.with([&](State& state) -> std::error_code {
-        if (!state.open) return Errc::node_stopped;
-        if (prepared.empty()) return {};
+        if (prepared.empty() && state.open == Open::to_all) return {};
+        if (prepared.empty() || !state.accepts(prepared.front().call)) return Errc::node_stopped;
         if (!admit(prepared.front())) return Errc::resource_exhausted;
         auto& queue = state.queue;
         queue.splice(first ? queue.begin() : queue.end(), prepared);
@@ -77,7 +77,7 @@ std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept 
 void CallGate::wake_up() noexcept {
     if (generation_.is_forked()) return;
     state_.with([](State& state) {
-        if (state.open) wake(state);
+        if (state.open != Open::to_none) wake(state);
     });
 }
 
@@ -107,9 +107,22 @@ SubmittedCalls CallGate::take(std::size_t max) {
     });
 }
 
+SubmittedCalls CallGate::refuse_calls() {
+    return state_.with([](State& state) {
+        if (state.open == Open::to_all) state.open = Open::to_told;
+        SubmittedCalls refused;
+        auto& queue = state.queue;
+        for (auto next = queue.begin(); next != queue.end();) {
+            const auto one = next++;
+            if (!state.accepts(one->call)) refused.splice(refused.end(), queue, one);
+        }
+        return refused;
+    });
+}
+
 SubmittedCalls CallGate::close() {
     return state_.with([](State& state) {
-        state.open = false;
+        state.open = Open::to_none;
         state.wake = {};
         return std::exchange(state.queue, {});
     });

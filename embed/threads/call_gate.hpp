@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <list>
@@ -55,7 +56,7 @@ public:
         : calls_max_{calls_max},
           call_timeout_{call_timeout},
           notifier_{std::move(notifier)},
-          state_{State{std::move(wake), {}, true, false}} {}
+          state_{State{std::move(wake), {}, Open::to_all, false}} {}
 
     [[nodiscard]] core::CallTag next_tag() { return core::CallTag{++newest_tag_}; }
     [[nodiscard]] core::Nanoseconds call_timeout() const { return call_timeout_; }
@@ -80,16 +81,25 @@ public:
     [[nodiscard]] std::uint64_t refused() const { return refused_; }
     // Among them.
     [[nodiscard]] std::uint64_t refused_acquires() const { return refused_acquires_; }
+    // The node closes: from now on only a ToldCall is accepted, because the close waits for these
+    // (S6). Returns the other calls that were not taken.
+    [[nodiscard]] SubmittedCalls refuse_calls();
     // Closes the gate and returns the calls that were not taken. After it returns, `wake` is not
     // called and not running.
     [[nodiscard]] SubmittedCalls close();
 
 private:
+    enum class Open : std::uint8_t { to_all, to_told, to_none };
+
     struct State {
         std::function<void()> wake;
         SubmittedCalls queue;
-        bool open = false;
+        Open open = Open::to_none;
         bool is_awake = false;  // take() will be called
+
+        [[nodiscard]] bool accepts(const SubmittedCall& call) const {
+            return open == Open::to_all || (open == Open::to_told && call.is<core::ToldCall>());
+        }
     };
 
     std::error_code submit(SubmittedCalls& prepared, bool first) noexcept;

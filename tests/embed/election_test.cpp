@@ -70,6 +70,38 @@ TEST_F(Electing, AnObserverIsToldEachLeaderOnce) {  // S35
     EXPECT_EQ(in_words(seen.at_least(5)), "- one - two -");
 }
 
+// A leader that moves, for example, needs no other election.
+TEST_F(Electing, ALeaderPublishesAnotherValue) {  // S35
+    Recorded<Seen> seen;
+    const auto subscription = election_.observe(seen.sink());
+    auto hold = election_.campaign("one");
+    election_.publish(hold, "two");
+    EXPECT_EQ(election_.leader(), (Leader{node_.id(), "two", hold.token()}));
+    election_.publish(hold, "");
+    election_.publish(hold, "three");
+    election_.resign(hold);
+    const auto all = seen.at_least(6);
+    EXPECT_EQ(in_words(all), "- one two  three -");
+    EXPECT_EQ(all[1]->token, all[4]->token);
+}
+
+TEST_F(Electing, OnlyTheLeaderPublishes) {  // S35
+    auto hold = election_.campaign("one");
+    std::error_code ec;
+    election_.publish(hold, std::string(4'001, 'x'), ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    auto other = node_.acquire("other");
+    EXPECT_EQ(thrown_by([&] { election_.publish(other, "two"); }), Errc::not_held);
+    EXPECT_EQ(thrown_by([&] { election_.publish({}, "two"); }), Errc::not_held);
+    EXPECT_EQ(election_.leader().value().value, "one");
+    node_.break_lock("service", hold.token(), "moved");
+    EXPECT_TRUE(is_lost(hold));
+    EXPECT_EQ(thrown_by([&] { election_.publish(hold, "two"); }), Errc::lock_lost);
+    const auto next = election_.campaign("next");
+    EXPECT_EQ(thrown_by([&] { election_.publish(hold, "two"); }), Errc::lock_lost);
+    EXPECT_EQ(election_.leader().value().value, "next");
+}
+
 TEST_F(Electing, AnObserverBeginsWithThePresentLeader) {  // S35
     const auto hold = election_.campaign("present");
     Recorded<Seen> seen;

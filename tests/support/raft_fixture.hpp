@@ -180,6 +180,11 @@ public:
         collect();
         return asked;
     }
+    void reply_early_in(Nanoseconds delay) {
+        now = now + delay;
+        raft_->reply_early(now);
+        collect();
+    }
     // Several reads in one step.
     void read_many(std::uint64_t from, std::uint64_t to) {
         for (auto id = from; id < to; ++id)

@@ -75,6 +75,13 @@ public:
     [[nodiscard]] Hold campaign(std::string_view value, const AcquireOptions& options,
                                 std::error_code& ec);
 
+    // Publishes another value while it leads: leader() shows it, and observers are told of each
+    // value in order. The hold must come from campaign() of this name. Blocks for at most
+    // call_timeout. Errors are those of Hold::set_value(); not_held if it is a hold of another
+    // name. After outcome_unknown publish again.
+    void publish(const Hold& hold, std::string_view value);
+    void publish(const Hold& hold, std::string_view value, std::error_code& ec);
+
     // Withdraws the value and releases the hold, which must come from campaign(). Blocks for at
     // most twice call_timeout. The errors are those of Hold::release(); not_held if it is a hold of
     // another name. After a plain release the value stays, and is shown to nobody.
@@ -86,9 +93,10 @@ public:
     [[nodiscard]] std::optional<Leader> leader();
     [[nodiscard]] std::optional<Leader> leader(std::error_code& ec);
 
-    // Calls the sink with the present leader, and whenever another one leads or nobody does any
-    // more, until the Subscription ends. Each leader is told once, in the order of their tokens;
-    // one that led only while this node was cut off may be left out. Blocks like Node::observe().
+    // Calls the sink with the present leader, whenever another one leads or nobody does any more,
+    // and whenever the leader publishes another value, until the Subscription ends. Each leader is
+    // told in the order of their tokens, and once with each value; one that led, or a value that
+    // was there, only while this node was cut off may be left out. Blocks like Node::observe().
     [[nodiscard]] Subscription observe(LeaderSink sink);
     [[nodiscard]] Subscription observe(LeaderSink sink, std::error_code& ec);
 

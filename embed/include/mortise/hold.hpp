@@ -70,12 +70,14 @@ public:
     [[nodiscard]] Duration remaining() const noexcept;
     [[nodiscard]] HoldState state() const noexcept;
     [[nodiscard]] LossReason why_lost() const noexcept;
-    // A stop is requested when the hold is lost: before the name is granted to another holder,
-    // unless the process was paused for so long that the cluster has ended the whole session, or
-    // the lock was broken with BreakMode::immediate. Callbacks run on a thread of the
-    // node. The name becomes free after they have returned, or after 100 ms. A callback that throws
-    // ends the program, as for std::stop_callback. A release does not request a stop, and the token
-    // of an empty hold never does.
+    // A stop is requested when the hold is lost, for whatever reason, also by Node::close() and
+    // ~Node(): before the name is granted to another holder. Callbacks run on a thread of the node,
+    // and the name becomes free after they have returned, or after 100 ms. Exceptions: the lock was
+    // broken with BreakMode::immediate; the process was paused for so long that the cluster has
+    // ended the whole session; or the hold was suspended, of which on_suspended tells in time. If
+    // nobody has called lost(), nothing waits; a call after the loss returns a token on which a
+    // stop was requested. A callback that throws ends the program, as for std::stop_callback. A
+    // release does not request a stop, and the token of an empty hold never does.
     [[nodiscard]] std::stop_token lost() const noexcept;
 
     // Throws LockError unless valid(): lock_lost, node_stopped, forked; no_quorum for a suspended

@@ -96,7 +96,9 @@ public:
     [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline,
                                   const WaitOptions& options, std::error_code& ec) const;
 
-    // count_down(n), then wait(options). After an error of the wait the count stays counted.
+    // count_down(n), then wait(options). After an error of the wait the count stays counted. Who
+    // arrives when the count is zero is one too many: invalid_argument, as for count_down() (for
+    // std::latch that is undefined). Use wait() or try_wait() where that may happen.
     void arrive_and_wait(std::ptrdiff_t n = 1, const WaitOptions& options = {});
     void arrive_and_wait(std::error_code& ec);
     void arrive_and_wait(std::ptrdiff_t n, std::error_code& ec);

@@ -36,8 +36,9 @@ struct AcquireOptions {
     // The name is granted to no conflicting holder, this program included, until this long after
     // the grant, even if the hold ends earlier: a job that took 5 ms is not run again by a node
     // whose clock is late (S8). It counts for the present mode: after Hold::downgrade() to shared,
-    // readers may enter at once. break_lock() ends the wait. Zero means none; so does
-    // Duration::max().
+    // readers may enter at once. The clocks of a majority measure it, so it is up to two percent
+    // and some milliseconds longer; a release after that closes nothing. break_lock() ends the
+    // wait. Zero means none; so does Duration::max().
     Duration min_hold = Duration::zero();
     // The hold is lost (expired) unless Hold::checkpoint() is called at least this often (S8). The
     // node enforces this; if the node is silent, the name becomes free when its session expires.

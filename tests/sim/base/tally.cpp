@@ -183,6 +183,7 @@ constexpr std::string_view expected_probes[] = {
     "closed as it was cut off",
     "closing took too long",
     "closed leader hands over",
+    "owner told before its node closed",
     "repeat in the log: acquire",
     "repeat in the log: release",
     "repeat in the log: cancel",
@@ -242,6 +243,7 @@ constexpr std::string_view expected_probes[] = {
     "client paused",
     "client crashed",
     "client closed",
+    "client closed while it held",
     "client owed a name",
 };
 

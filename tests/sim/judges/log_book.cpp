@@ -47,6 +47,7 @@ void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
         if (const auto* ended = std::get_if<core::SessionEnded>(&outcome)) {
             fairness_.ended(ended->session);
             ended_.emplace(ended->session, index_);
+            if (ended->how == core::SessionEnd::closed) closed_.insert(ended->session);
         }
     }
 }

@@ -67,6 +67,10 @@ public:
     // When a hold, or its session, ended; not set: it has not.
     [[nodiscard]] core::LogIndex ended_at(core::OperationId hold) const;
     [[nodiscard]] core::LogIndex ended_at(core::SessionId session) const;
+    // Whether its node has closed it.
+    [[nodiscard]] bool was_closed(core::SessionId session) const {
+        return closed_.contains(session);
+    }
     // When a request was last refused for this cycle, which begins with the refused locker; not
     // set: never.
     [[nodiscard]] core::LogIndex refused_at(const std::vector<core::CycleStep>& cycle) const;
@@ -151,6 +155,7 @@ private:
     std::set<core::OperationId> let_go_;
     std::set<core::OperationId> given_up_;
     std::map<core::SessionId, core::LogIndex> ended_;
+    std::set<core::SessionId> closed_;
     std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;
     Opened opened_;
     std::map<core::ClosureId, core::Closure::Kind> closures_;

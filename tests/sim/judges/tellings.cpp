@@ -12,19 +12,23 @@ constexpr core::Nanoseconds telling_max = std::chrono::milliseconds{100};
 
 }  // namespace
 
-void Tellings::lost(core::NodeId node, core::OperationId hold) {
-    untold_[hold] = {node, steady_(node)};
+void Tellings::lost(core::NodeId node, core::OperationId hold, bool closes) {
+    untold_[hold] = {node, steady_(node), closes};
 }
 
 void Tellings::told(core::OperationId hold) {
-    if (untold_.erase(hold) != 0) tally_.probe("owner told before a lost lock went back");
+    const auto untold = untold_.extract(hold);
+    if (untold.empty()) return;
+    tally_.probe("owner told before a lost lock went back");
+    if (untold.mapped().closes) tally_.probe("owner told before its node closed");
 }
 
 void Tellings::applied(const LogBook& book) {
     std::erase_if(untold_, [&](const auto& entry) {
         const auto& [hold, untold] = entry;
-        if (book.was_released(hold)) went_back(hold, untold);
-        return book.was_released(hold) || book.ended_at(hold.session).is_set();
+        const bool is_free = book.was_released(hold) || book.was_closed(hold.session);
+        if (is_free) went_back(hold, untold);
+        return is_free || book.ended_at(hold.session).is_set();
     });
 }
 

@@ -1,5 +1,6 @@
-// The judge of losses on a live node: the owner is notified before the hold is released, after
-// which the name may be granted to others, unless the notification takes too long (S6).
+// The judge of losses on a live node: the owner is notified before the hold is released, or its
+// session is closed, after which the name may be granted to others, unless the notification takes
+// too long (S6).
 #pragma once
 
 #include <functional>
@@ -20,8 +21,9 @@ public:
     Tellings(Violations& violations, Tally& tally, Clock steady)
         : violations_{violations}, tally_{tally}, steady_{std::move(steady)} {}
 
-    // The owner relies on the hold until now, and is about to be notified.
-    void lost(core::NodeId node, core::OperationId hold);
+    // The owner relies on the hold until now, and is about to be notified. `closes`: because the
+    // node closes.
+    void lost(core::NodeId node, core::OperationId hold, bool closes = false);
     // The owner was notified, and its node is about to be informed.
     void told(core::OperationId hold);
     // An entry was applied at some node.
@@ -32,6 +34,7 @@ private:
     struct Untold {
         core::NodeId node;
         core::Instant since;
+        bool closes = false;
     };
 
     void went_back(core::OperationId hold, const Untold& untold);

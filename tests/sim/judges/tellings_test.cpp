@@ -41,6 +41,12 @@ TEST_F(TellingsTest, TheClusterDoesNotComeFirst) {
     EXPECT_VIOLATION("telling: operation 1/1 went back before its owner was told");
 }
 
+TEST_F(TellingsTest, ACloseDoesNotComeFirst) {
+    apply({closing(of_a)});
+    tellings.applied(history.book());
+    EXPECT_VIOLATION("telling: operation 1/1 went back before its owner was told");
+}
+
 TEST_F(TellingsTest, UnlessThatTakesTooLong) {
     steady = steady + 100ms;
     goes_back();

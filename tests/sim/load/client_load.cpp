@@ -91,7 +91,12 @@ void ClientLoad::close(SimClient& client) {
     const auto id = client.id();
     closing_[id] = tag;
     waiting_.emplace(id, tag);
-    client.call(core::CloseCall{tag});
+    core::CloseCall close{tag};
+    for (const auto& [hold, held] : holds_) {
+        if (held.client == id && !prng_.one_in(4)) close.to_notify.push_back(hold);
+    }
+    listened_to_ = {close.to_notify.begin(), close.to_notify.end()};
+    client.call(std::move(close));
     const auto patience = prng_.between(1, 4 * world_.swarm.election_timeout.count());
     world_.heap.after(patience, [this, &client, id, tag] {
         const auto closing = closing_.find(id);
@@ -209,9 +214,10 @@ void ClientLoad::client_lost(core::NodeId client, const core::HoldLost& lost) {
     judges_.history.lost(lost);
     world_.timeline.say(client, "loses its hold {}/{}", lost.hold.session.raw(),
                         lost.hold.seq.raw());
-    if (!had || lost.reason == core::HoldLost::Reason::node_stopped) return;
-    world_.tally.probe("client lost a hold");
-    judges_.tellings.lost(client, lost.hold);
+    const bool closes = lost.reason == core::HoldLost::Reason::node_stopped;
+    if (!had || (closes && !listened_to_.contains(lost.hold))) return;
+    world_.tally.probe(closes ? "client closed while it held" : "client lost a hold");
+    judges_.tellings.lost(client, lost.hold, closes);
     if (prng_.one_in(8)) return;
     const auto delay = prng_.between(0, (prng_.one_in(4) ? 150 : 20) * sim_millisecond);
     world_.heap.after(delay, [this, client, hold = lost.hold] {

@@ -82,6 +82,7 @@ private:
     std::map<core::OperationId, Held> holds_;
     std::map<core::CallTag, std::pair<core::OperationId, core::LockMode>> conversions_;
     std::map<core::NodeId, core::CallTag> closing_;
+    std::set<core::OperationId> listened_to_;        // of the client that was last closed
     std::set<core::NodeId> owed_;                    // clients that have not got their name yet
     std::map<core::CallTag, core::NodeId> owed_by_;  // the calls for these names
 };

@@ -55,11 +55,20 @@ bool LockWorkload::close(core::NodeId node) {
     const core::CallTag tag{++newest_tag_};
     waiting_.emplace(node, tag);
     closings_.asked(node, tag, holds);
-    call(node, core::CloseCall{tag});
+    core::CloseCall close{tag};
+    listened_to_ = draw_listened_to(holds);
+    close.to_notify.assign(listened_to_.begin(), listened_to_.end());
+    call(node, std::move(close));
     closings_.after_call(node);
     const auto patience = prng_.between(1, 4 * world_.swarm.election_timeout.count());
     world_.heap.after(patience, [this, node, tag] { end_process(node, tag); });
     return true;
+}
+
+// Some programs have not asked to be notified of the loss of a hold.
+std::set<core::OperationId> LockWorkload::draw_listened_to(std::set<core::OperationId> holds) {
+    std::erase_if(holds, [&](core::OperationId) { return prng_.one_in(4); });
+    return holds;
 }
 
 // A break that its node has not received.

@@ -12,8 +12,9 @@ void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     closings_.lost(node, lost);
     lost_cached(node, lost.hold);
     if (outside_) outside_->lost(lost);
-    if (!had || lost.reason == core::HoldLost::Reason::node_stopped) return;
-    tellings_.lost(node, lost.hold);
+    const bool closes = lost.reason == core::HoldLost::Reason::node_stopped;
+    if (!had || (closes && !listened_to_.contains(lost.hold))) return;
+    tellings_.lost(node, lost.hold, closes);
     tell_sometimes(node, lost.hold);
 }
 
@@ -22,7 +23,7 @@ void LockWorkload::tell_sometimes(core::NodeId node, core::OperationId hold) {
     if (prng_.one_in(8)) return;
     const auto delay = prng_.between(0, (prng_.one_in(4) ? 150 : 20) * sim_millisecond);
     world_.heap.after(delay, [this, node, hold] {
-        if (!can_call(node)) return;
+        if (!cluster_.can_answer(node)) return;
         tellings_.told(hold);
         call(node, core::ToldCall{{}, hold});
     });

@@ -121,6 +121,7 @@ private:
     // Returns false if no node can be closed now.
     bool close(core::NodeId node);
     void probe_closing(core::NodeId node, const std::set<core::OperationId>& holds);
+    [[nodiscard]] std::set<core::OperationId> draw_listened_to(std::set<core::OperationId> holds);
     void closed(core::NodeId node, core::CallTag tag);
     void hand_over(core::NodeId node, core::CallTag tag);
     void end_process(core::NodeId node, core::CallTag tag);
@@ -143,6 +144,7 @@ private:
     Contentions contentions_;
     Closings closings_;
     Tellings tellings_;
+    std::set<core::OperationId> listened_to_;  // of the node that was last closed
     ClosureTimes closure_times_;
     std::optional<OutsideHistory> outside_;  // in some runs
     std::optional<ClientLoad> clients_;      // likewise

@@ -98,6 +98,26 @@ TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {
     EXPECT_EQ(gate.take().size(), 3U);
 }
 
+// A close waits until the owners of its holds were notified.
+TEST_F(CallGateTest, TakesOnlyNoticesOfLossesFromANodeThatCloses) {  // S6
+    auto told = prepared(core::ToldCall{});
+    EXPECT_FALSE(acquire());
+    EXPECT_FALSE(gate_.submit(told));
+    EXPECT_FALSE(release());
+    EXPECT_EQ(gate_.refuse_calls().size(), 2U);
+    EXPECT_EQ(acquire(), Errc::node_stopped);
+    EXPECT_EQ(release(), Errc::node_stopped);
+    EXPECT_EQ(gate_.submit(told), Errc::node_stopped) << "it is empty";
+    EXPECT_EQ(gate_.take().size(), 1U);
+    told = prepared(core::ToldCall{});
+    EXPECT_FALSE(gate_.submit(told));
+    EXPECT_EQ(wakes_, 2);
+    EXPECT_EQ(gate_.close().size(), 1U);
+    EXPECT_TRUE(gate_.refuse_calls().empty());
+    told = prepared(core::ToldCall{});
+    EXPECT_EQ(gate_.submit(told), Errc::node_stopped);
+}
+
 TEST_F(CallGateTest, GivesBackWhatItHadWhenItCloses) {
     EXPECT_FALSE(acquire());
     EXPECT_EQ(gate_.close().size(), 1U);

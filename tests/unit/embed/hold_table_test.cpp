@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -93,6 +94,43 @@ TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
     const auto calls = gate_->take();
     ASSERT_EQ(calls.size(), 1U);
     EXPECT_EQ(calls.front().call.get<core::ToldCall>().hold, operation);
+}
+
+TEST_F(HoldTableTest, ACloseNamesTheHoldsWhoseOwnersListen) {  // S6
+    lease_until(boot_now() + 1h);
+    const auto hold = granted();
+    std::promise<void> told;
+    const std::stop_callback on_lost{hold.lost(), [&] { told.set_value(); }};
+    EXPECT_EQ(table_.close(), std::vector{operation});
+    EXPECT_EQ(hold.why_lost(), LossReason::node_stopped);
+    told.get_future().wait();
+    losses_.stop();
+    EXPECT_TRUE(gate_->take().front().call.is<core::ToldCall>());
+    EXPECT_EQ(table_.size(), 0U);
+    EXPECT_EQ(table_.counts().lost_node_stopped, 1U);
+    EXPECT_TRUE(table_.close().empty());
+}
+
+// No thread is needed to tell nobody. Who asks too late is told by the thread that asks.
+TEST_F(HoldTableTest, ACloseWaitsForNobodyWhereNobodyListens) {  // S6
+    losses_.stop();
+    lease_until(boot_now() + 1h);
+    const auto hold = granted();
+    EXPECT_TRUE(table_.close().empty());
+    EXPECT_FALSE(hold.valid());
+    EXPECT_TRUE(hold.lost().stop_requested());
+    EXPECT_TRUE(gate_->take().empty());
+}
+
+TEST_F(HoldTableTest, ACloseWaitsForNobodyWhoHasReleased) {
+    lease_until(boot_now() + 1h);
+    auto hold = granted();
+    const auto lost = hold.lost();
+    hold.unlock();
+    EXPECT_TRUE(table_.close().empty());
+    EXPECT_EQ(table_.counts().lost_node_stopped, 0U);
+    losses_.stop();
+    EXPECT_FALSE(lost.stop_requested());
 }
 
 // A session may be opened so slowly that its lease has ended already.

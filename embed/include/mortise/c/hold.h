@@ -77,9 +77,9 @@ int mortise_hold_confirm(const mortise_hold* hold, int64_t wait_max_ns, mortise_
 /* Reports progress: options->progress_timeout_ns begins anew. NULL is allowed. */
 void mortise_hold_checkpoint(const mortise_hold* hold);
 
-/* Called at most once, when the hold is lost: before the name is granted to another holder, unless
- * the process was paused for too long. The name becomes free after the callback has
- * returned, or after 100 ms. A release is no loss. */
+/* Called at most once, when the hold is lost, also because its node is closed: before the name is
+ * granted to another holder, unless the process was paused for too long. The name becomes free
+ * after the callback has returned, or after 100 ms. A release is no loss. */
 typedef void (*mortise_lost_callback)(void* context);
 /* Sets the callback of a hold; a second one fails with MORTISE_INVALID_ARGUMENT. If the hold is
  * lost already, `lost` is called at once, in general before this returns. On a released hold it is

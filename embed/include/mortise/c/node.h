@@ -30,11 +30,12 @@ int mortise_node_wait_ready(mortise_node* node, int64_t wait_max_ns, mortise_err
 uint64_t mortise_node_id(const mortise_node* node);
 
 /* Ends pending calls with MORTISE_NODE_STOPPED, releases all holds in one command, transfers
- * leadership and stops. The cluster gets timing.close_timeout (2 s) for that. Then it waits for
- * callbacks that run, without a limit, and for the disk at most timing.close_timeout and 1 s. No
- * callback of this node runs on a thread of the node after it has returned. In a callback on a
- * thread of this node it returns at once, and the node ends elsewhere. The object stays; a second
- * call has no effect. NULL is allowed. */
+ * leadership and stops. The holds are released when their lost callbacks have returned, or after
+ * 100 ms. The cluster gets timing.close_timeout (2 s) for all of that. Then it waits for callbacks
+ * that run, without a limit, and for the disk at most timing.close_timeout and 1 s. No callback of
+ * this node runs on a thread of the node after it has returned. In a callback on a thread of this
+ * node it returns at once, and the node ends elsewhere. The object stays; a second call has no
+ * effect. NULL is allowed. */
 void mortise_node_close(mortise_node* node);
 
 /* Closes the node as mortise_node_close() does, and frees it. Holds may be freed before or after

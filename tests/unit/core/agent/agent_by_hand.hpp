@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -114,12 +115,28 @@ struct Agent {
         agent.collect(now);
         return {session, Seq{1}};
     }
+    // The same once more, for another name.
+    OperationId another_hold(std::string name) {
+        AcquireCall call;
+        call.tag = CallTag{++tag};
+        call.request.names = {{std::move(name), LockMode::exclusive}};
+        agent.on_acquire(std::move(call), now);
+        const auto seq = send_all().front().seq;
+        answered(seq, AnswerKind::granted);
+        agent.collect(now);
+        return {session, seq};
+    }
+    // The losses that it reports now.
+    std::vector<HoldLost> lost() { return agent.collect(now).lost; }
     // The owners of its first holds were notified of their losses.
     void owners_notified(std::uint64_t count) {
         for (std::uint64_t seq = 1; seq <= count; ++seq)
             agent.on_notified({session, Seq{seq}});
     }
-    void close() { agent.on_close(CloseCall{closing}, now); }
+    // `to_notify`: the holds whose owners have to be notified first.
+    void close(std::vector<OperationId> to_notify = {}) {
+        agent.on_close(CloseCall{closing, std::move(to_notify)}, now);
+    }
     // A state in which its session lives, and has applied that many requests.
     static Session own_session(Seq applied) {
         Session own;

@@ -21,6 +21,12 @@ protected:
         EXPECT_TRUE(released().empty());
     }
     void tell() { agent.agent.on_notified(hold); }
+    // Whether the session is closed now.
+    bool closes() {
+        return std::ranges::any_of(agent.sent(), [](const Request& request) {
+            return std::holds_alternative<CloseSession>(request.body);
+        });
+    }
     void acquire(std::uint64_t tag, std::vector<std::string> names) {
         AcquireCall call;
         call.request.which = Acquire::Which::all;
@@ -178,14 +184,66 @@ TEST_F(AgentLosses, AreReleasedTogetherForSeveralNames) {  // S23, S32
 TEST_F(AgentLosses, AreToldBeforeTheNodeCloses) {  // S10, S23
     lapse();
     agent.close();
-    const auto closes = [&] {
-        return std::ranges::any_of(agent.sent(), [](const Request& request) {
-            return std::holds_alternative<CloseSession>(request.body);
-        });
-    };
     EXPECT_FALSE(closes());
     tell();
     EXPECT_TRUE(closes()) << "behind the release";
+}
+
+// The close makes the names free for others.
+TEST_F(AgentLosses, ByACloseAreToldBeforeTheSessionEnds) {  // S6, S10
+    const auto second = agent.another_hold("second");
+    agent.close({hold, second});
+    EXPECT_EQ(agent.lost().size(), 2U);
+    EXPECT_FALSE(closes());
+    tell();
+    EXPECT_FALSE(closes());
+    agent.agent.on_notified(second);
+    const auto sent = agent.sent();
+    ASSERT_EQ(sent.size(), 1U) << "all holds are released in one command";
+    EXPECT_EQ(sent.front().body, RequestBody{CloseSession{}});
+    EXPECT_EQ(agent.agent.released_unnotified(), 0U);
+    agent.session_ends(SessionEnd::closed);
+    EXPECT_EQ(agent.agent.outstanding(), 0U);
+    EXPECT_TRUE(agent.agent.is_closed());
+}
+
+// Of the two callbacks one does not return.
+TEST_F(AgentLosses, ByACloseKeepTheSessionForAMomentOnly) {  // S6, S10
+    const auto second = agent.another_hold("second");
+    agent.close({hold, second});
+    const auto began = agent.now.steady;
+    tell();
+    EXPECT_FALSE(closes());
+    EXPECT_LE(agent.agent.deadline(), began + 100ms);
+    agent.pass(99ms);
+    EXPECT_FALSE(closes());
+    EXPECT_LE(agent.agent.deadline(), began + 100ms);
+    agent.pass(1ms);
+    EXPECT_TRUE(closes());
+    EXPECT_EQ(agent.agent.released_unnotified(), 1U);
+    agent.agent.on_notified(second);
+    EXPECT_FALSE(closes());
+}
+
+TEST_F(AgentLosses, ByACloseThatNobodyListensToDelayNothing) {  // S10
+    const auto second = agent.another_hold("second");
+    agent.agent.on_release({{}, second}, agent.now);
+    agent.send_all();
+    agent.close({second, {SessionId{6}, hold.seq}});  // released; of a former session
+    EXPECT_TRUE(closes());
+    EXPECT_EQ(agent.agent.released_unnotified(), 0U);
+}
+
+// The cluster has ended the session meanwhile.
+TEST_F(AgentLosses, ByACloseEndWithTheSession) {
+    agent.close({hold});
+    agent.session_ends(SessionEnd::expired);
+    EXPECT_TRUE(agent.agent.is_closed());
+    EXPECT_EQ(agent.agent.outstanding(), 0U);
+    tell();
+    agent.pass(1s);
+    EXPECT_FALSE(closes());
+    EXPECT_EQ(agent.agent.released_unnotified(), 0U);
 }
 
 }  // namespace

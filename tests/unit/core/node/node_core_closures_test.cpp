@@ -113,6 +113,21 @@ TEST_F(ClosedNames, HoldersAreToldWithTheTimeThatIsLeftOfTheirLeases) {
     }
 }
 
+// Its time was over long ago, by all clocks. The followers do not wait for a heartbeat with that.
+TEST_F(ClosedNames, AReleaseAfterTheMinHoldClosesNothing) {  // S8
+    auto acquire = asking_for_a();
+    acquire.terms.min_hold_ms = 30;
+    for (std::uint64_t round = 0; round < 8; ++round) {
+        ask(holder, 2 * round + 1, acquire);
+        cluster.run_for(30ms);
+        EXPECT_EQ(cluster.leader()->core().machine().table().closures().of("a").size(), 1U);
+        cluster.run_for(30ms);
+        ask(holder, 2 * round + 2, Release{Seq{2 * round + 1}, false});
+        EXPECT_FALSE(is_closed()) << round;
+        cluster.run_for(17ms);  // at another time between two heartbeats
+    }
+}
+
 class NodeCoreClosures : public ClosedNames {
 protected:
     void SetUp() override {

@@ -71,6 +71,19 @@ TEST(RaftReplication, AFollowerDoesNotAnswerWhatNeedsNoAnswer) {
     EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{2});
 }
 
+// The leader takes it for contact, so it must not come from a follower that does not hear the
+// leader.
+TEST(RaftReplication, AFollowerRepliesUnaskedOnlyWhileItHearsItsLeader) {
+    auto node = follower();
+    node.receive(n2, append(1, log_id(1, 1)));
+    node.take<AppendReply>(n2);
+    node.reply_early_in(2 * heartbeat);
+    EXPECT_EQ(node.newest<AppendReply>(n2).match, LogIndex{1});
+    EXPECT_TRUE(node.sent.empty());
+    node.reply_early_in(1ns);
+    EXPECT_TRUE(node.sent.empty());
+}
+
 TEST(RaftReplication, AFollowerRejectsWhatItCannotTakeThoughItNeedsNoAnswer) {
     auto node = follower();
     auto news = append(1, log_id(1, 7), {}, 7);
