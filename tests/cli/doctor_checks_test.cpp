@@ -463,7 +463,7 @@ Endpoint endpoint_at(const asio::ip::tcp::endpoint& at) {
 TEST(DoctorReach, NamesTheAddressThatIsSilentBesideOneThatIsNot) {
     asio::io_context io;
     asio::ip::tcp::acceptor here{io, {asio::ip::make_address("127.0.0.1"), 0}};
-    const test::SilentAddress silent{{asio::ip::make_address("127.0.0.2"), 0}};
+    const SilentAddress silent{{asio::ip::make_address("127.0.0.2"), 0}};
     const auto first = endpoint_at(silent.at());
     const auto second = endpoint_at(here.local_endpoint());
     const auto both = reach(Resolved{{first, second}, {}}, 200ms);

@@ -8,7 +8,7 @@
 #include <asio/ip/tcp.hpp>
 #include <sys/socket.h>
 
-namespace mortise::test {
+namespace mortise {
 
 // Its queue of connections that nobody accepts is full.
 class SilentAddress {
@@ -36,4 +36,4 @@ private:
         asio::ip::tcp::socket{io_}};
 };
 
-}  // namespace mortise::test
+}  // namespace mortise

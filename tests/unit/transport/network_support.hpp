@@ -159,7 +159,7 @@ struct HalfSilentName {
     }
 
     std::string address = free_address();
-    mortise::test::SilentAddress silent{{asio::ip::make_address("127.0.0.1"), here().port()}};
+    SilentAddress silent{{asio::ip::make_address("127.0.0.1"), here().port()}};
 };
 
 // A program outside the cluster, which sends anything.
