@@ -430,6 +430,8 @@ struct Status {
   insecure @17 :Bool;          # other machines reach it without TLS
   removed @18 :Bool;           # it knows that it is not a member any more
   whyNotReady @19 :Data;       # for a person; empty: nothing beyond the other fields
+  clientNodes @20 :UInt64;     # that it serves
+  clientPlaces @21 :UInt64;    # for client nodes; zero: it does not say, or serves none
 }
 
 struct MemberInfo {

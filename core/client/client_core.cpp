@@ -47,6 +47,7 @@ ClientCore::ClientCore(ClientOptions options, Now now)
       prng_{options_.seed},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       choice_{options_.members, Prng{prng_.next()}},
+      balance_{options_.members, options_.election_timeout, Prng{prng_.next()}},
       heard_at_{now.steady},
       pinged_at_{now.steady},
       attaching_since_{now.steady} {}
@@ -60,6 +61,7 @@ ClientEffects ClientCore::step(ClientEvent event, Now now) {
     if (is_other && !agent_.is_closed()) attach(now);
     if (const auto why = why_leave(now); !why.empty()) leave(now, why);
     ping_if_silent(now);
+    look_around(now);
     collect(now);
     if (stage_ == Stage::apart && !agent_.is_closed()) {
         if (const auto member = choice_.take_due(now.steady)) {
@@ -114,6 +116,15 @@ void ClientCore::on(ReadsOpen event, Now now) {
     if (event.heard || reads_open_ == 0) unread_since_ = Instant::never();
     const bool is_connected = stage_ == Stage::attaching || stage_ == Stage::served;
     if (is_connected && reads_open_ != 0) unread_since_ = std::min(unread_since_, now.steady);
+}
+
+void ClientCore::on(const EntryLooked& event, Now now) {
+    if (event.entry != entry_ || stage_ != Stage::served) return;
+    if (!balance_.is_better(event.own, event.other, now.steady)) return;
+    // There is something to lose by now; it is not long until the next look.
+    if (!may_move()) return balance_.settled(now.steady);
+    part(now, "another member serves fewer clients");
+    choice_.go_to(event.member, now.steady);
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -227,6 +238,7 @@ bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now
             agent_.on_outcome(SessionOpened{state.session, state.nonce}, applied, now);
         (void)sessions.restore(std::move(*session));
     }
+    if (stage_ != Stage::served) balance_.settled(now.steady);
     stage_ = Stage::served;
     cluster_ = entry_cluster_;
     refused_.clear();
@@ -273,6 +285,11 @@ void ClientCore::begin_anew(Now now) {
 }
 
 void ClientCore::leave(Now now, std::string_view why) {
+    part(now, why);
+    choice_.failed(now.steady);
+}
+
+void ClientCore::part(Now now, std::string_view why) {
     effects_.hang_up = entry_;
     effects_.left_because = why;
     effects_.send.clear();
@@ -284,7 +301,17 @@ void ClientCore::leave(Now now, std::string_view why) {
     unread_since_ = Instant::never();
     leaderless_since_ = Instant::never();
     agent_.on_leader(false, now);
-    choice_.failed(now.steady);
+    balance_.left();
+}
+
+// It takes a moment, in which nobody waits for an answer. The session and the holds stay (S49).
+bool ClientCore::may_move() const {
+    return is_served() && agent_.open_session() && agent_.outstanding() == 0 && reads_open_ == 0;
+}
+
+void ClientCore::look_around(Now now) {
+    if (now.steady >= balance_.due() && may_move())
+        effects_.look = balance_.take_due(choice_.place());
 }
 
 // A third of the TTL after a renewal the next one is due. If that has no answer after another
@@ -309,6 +336,12 @@ std::string_view ClientCore::why_leave(Now now) const {
     return {};
 }
 
+// When the member has heard nothing for so long that it may take this client for dead.
+Instant ClientCore::overdue_at() const {
+    const bool is_connected = stage_ == Stage::attaching || stage_ == Stage::served;
+    return is_connected ? told_at_ + client_silence_usual : Instant::never();
+}
+
 // When it is to be asked for a sign of life: something is expected of it, and it is silent.
 Instant ClientCore::silent_at() const {
     const bool expects =
@@ -318,7 +351,7 @@ Instant ClientCore::silent_at() const {
 }
 
 void ClientCore::ping_if_silent(Now now) {
-    if (now.steady < silent_at()) return;
+    if (now.steady < std::min(silent_at(), overdue_at())) return;
     pinged_at_ = now.steady;
     tell(Ping{}, now);
 }
@@ -326,15 +359,18 @@ void ClientCore::ping_if_silent(Now now) {
 Instant ClientCore::entry_deadline() const {
     if (stage_ == Stage::apart) return agent_.is_closed() ? Instant::never() : choice_.due();
     if (stage_ == Stage::dialling) return Instant::never();
-    auto next =
-        std::min({silent_at(), unheard_since_ + patience(2), leaderless_since_ + patience(2),
-                  unanswered_since_ + patience(4), unread_since_ + patience(4)});
+    auto next = std::min({silent_at(), overdue_at(), unheard_since_ + patience(2),
+                          leaderless_since_ + patience(2), unanswered_since_ + patience(4),
+                          unread_since_ + patience(4)});
     if (stage_ == Stage::attaching) next = std::min(next, attaching_since_ + patience(3));
+    // Otherwise what ends the wait is a step of its own.
+    if (may_move()) next = std::min(next, balance_.due());
     return next;
 }
 
 void ClientCore::tell(ClientMessage message, Now now) {
     if (unheard_since_ == Instant::never()) unheard_since_ = now.steady;
+    told_at_ = now.steady;
     effects_.send.push_back(std::move(message));
 }
 

@@ -23,6 +23,7 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/client/client_message.hpp"
+#include "core/client/entry_balance.hpp"
 #include "core/client/entry_choice.hpp"
 
 namespace mortise::core {
@@ -70,8 +71,16 @@ struct ReadsOpen {
     bool heard = false;
 };
 
+// What a look at another member has shown (ClientEffects::look).
+struct EntryLooked {
+    EntryId entry;
+    std::size_t member = 0;
+    EntryLoad own;
+    EntryLoad other;
+};
+
 using ClientEvent =
-    std::variant<ClientTimer, ClientCalls, EntryUp, EntryDown, EntrySaid, ReadsOpen>;
+    std::variant<ClientTimer, ClientCalls, EntryUp, EntryDown, EntrySaid, ReadsOpen, EntryLooked>;
 
 // --- effects, to be executed in this order. What is sent leaves after the holds whose loss it
 // reports are marked lost.
@@ -94,7 +103,10 @@ struct ClientEffects {
         ClusterId cluster;       // the member has to belong to it; not set: to any
     };
     std::optional<Dial> dial;  // reported by EntryUp or EntryDown
-    Instant deadline;          // of the steady clock: when to step again if nothing else happens
+    // Compare the load of the present member with that of this one; reported by EntryLooked, if the
+    // former member is still the present one.
+    std::optional<std::size_t> look;
+    Instant deadline;  // of the steady clock: when to step again if nothing else happens
 };
 
 class ClientCore {
@@ -136,6 +148,7 @@ private:
     void on(const EntryDown& event, Now now);
     void on(EntrySaid& event, Now now);
     void on(ReadsOpen event, Now now);
+    void on(const EntryLooked& event, Now now);
 
     // --- calls
     void take(Call& call, Now now);
@@ -155,12 +168,16 @@ private:
     void begin_anew(Now now);
     void attach(Now now);
     void leave(Now now, std::string_view why);
+    void part(Now now, std::string_view why);
+    [[nodiscard]] bool may_move() const;
+    void look_around(Now now);
     [[nodiscard]] Nanoseconds patience(int election_timeouts) const;
     [[nodiscard]] std::string_view why_leave(Now now) const;
     void ping_if_silent(Now now);
     void tell(ClientMessage message, Now now);
     [[nodiscard]] Instant entry_deadline() const;
     [[nodiscard]] Instant silent_at() const;
+    [[nodiscard]] Instant overdue_at() const;
 
     void send_forwards(std::vector<Forward>& forwards, Now now);
     void collect(Now now);
@@ -170,6 +187,7 @@ private:
     Prng prng_;
     SessionAgent agent_;
     EntryChoice choice_;
+    EntryBalance balance_;
 
     Stage stage_ = Stage::apart;
     EntryId entry_;  // set unless apart
@@ -185,6 +203,7 @@ private:
     Instant heard_at_;
     Instant unheard_since_ = Instant::never();  // something was sent then, and nothing heard since
     Instant pinged_at_{std::numeric_limits<std::int64_t>::min()};
+    Instant told_at_;                              // something was sent to the member
     Instant unanswered_since_ = Instant::never();  // requests were sent then, and none answered
     Instant unread_since_ = Instant::never();      // the same of reads
     Instant leaderless_since_ = Instant::never();

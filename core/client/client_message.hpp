@@ -3,6 +3,7 @@
 // order, or not at all.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,9 +13,15 @@
 
 #include "core/agent/call.hpp"
 #include "core/agent/forward.hpp"
+#include "core/base/instant.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::core {
+
+// A client says something at least this often, if only a Ping. One that has said nothing for the
+// longer time may lose its place to another client (docs/decisions/0066).
+constexpr Nanoseconds client_silence_usual = std::chrono::seconds{10};
+constexpr Nanoseconds client_silence_max = std::chrono::seconds{30};
 
 // --- from the client ----------------------------------------------------------------------------
 

@@ -21,6 +21,13 @@ public:
     [[nodiscard]] std::optional<std::size_t> take_due(Instant now);
     // That member does not serve the client, or does not any more.
     void failed(Instant now);
+    // That member is to be tried now, instead of the present one.
+    void go_to(std::size_t place, Instant now) {
+        place_ = place;
+        due_ = now;
+    }
+    // The one that was tried last.
+    [[nodiscard]] std::size_t place() const { return place_; }
     // It does: something that the client asked for was applied.
     void served() { failures_ = 0; }
     [[nodiscard]] Instant due() const { return due_; }

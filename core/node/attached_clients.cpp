@@ -56,12 +56,16 @@ Seq changed_by(const Request& request) {
 
 // --- what clients say ---------------------------------------------------------------------------
 
-void AttachedClients::said(ClientId client, const std::vector<ClientMessage>& messages,
-                           const Access& access) {
-    const auto found = clients_.try_emplace(client).first;
-    for (const auto& message : messages) {
+void AttachedClients::said(const ClientSaid& said, Instant now) {
+    const auto found = clients_.try_emplace(said.client).first;
+    places_.heard(said.client, now);
+    for (const auto& message : said.messages) {
         if (found->second.is_closing) return;
-        std::visit([&](const auto& one) { take(found, one, access); }, message);
+        std::visit(
+            [&](const auto& one) {
+                take(found, one, {said.access, said.certificate, now});
+            },
+            message);
     }
 }
 
@@ -76,6 +80,7 @@ void AttachedClients::gone(ClientId client) {
     wait_for_state(found);
     waiting_.erase(client);
     told_.erase(client);
+    places_.free(found->first);
     forget_nonce(found->second);
     clients_.erase(found);
 }
@@ -93,19 +98,18 @@ std::string AttachedClients::why_refused(const Access& access) const {
 // A client names another session only after this member has told it that the former session has
 // ended. Without this rule a client could make the member encode the state of a large session again
 // and again, or open sessions without end.
-void AttachedClients::take(Clients::iterator client, const Attach& message, const Access& access) {
+void AttachedClients::take(Clients::iterator client, const Attach& message, const Way& way) {
     const bool has_session = client->second.session.is_set() || client->second.is_opening;
     if (has_session) return close(client, unfit_);
-    wait_for_state(client);
-    auto refused = why_refused(access);
-    if (!refused.empty()) {
-        waiting_.erase(client->first);
-        notice_of(client).refused = std::move(refused);
-        return;
-    }
+    if (client->second.is_refused) return;  // looking for a place again and again takes time (P10)
+    if (auto refused = why_refused(way.access); !refused.empty())
+        return refuse(client, std::move(refused));
     forget_nonce(client->second);
     if (const auto owner = by_nonce_.find(message.nonce); owner != by_nonce_.end())
         take_over(owner->second);
+    if (auto full = why_no_place(client->first, message.nonce, way); !full.empty())
+        return refuse(client, std::move(full));
+    wait_for_state(client);
     by_nonce_[message.nonce] = client->first;
     client->second.nonce = message.nonce;
     client->second.position = message.position;
@@ -116,7 +120,38 @@ void AttachedClients::take_over(ClientId from) {
     wait_for_state(former);
     waiting_.erase(from);
     forget_nonce(former->second);
+    places_.free(from);
     close(former, replaced_);
+}
+
+// The connection stays, so that the client can hear why, and is one of those without a place.
+void AttachedClients::refuse(Clients::iterator client, std::string why) {
+    wait_for_state(client);
+    waiting_.erase(client->first);
+    forget_nonce(client->second);
+    places_.free(client->first);
+    client->second.is_refused = true;
+    notice_of(client).refused = std::move(why);
+}
+
+std::string AttachedClients::why_no_place(ClientId client, std::uint64_t nonce, const Way& way) {
+    const auto given =
+        places_.give({client, way.certificate, stake_in(nonce)}, way.now,
+                     [this](ClientId guest) { return stake_in(clients_.at(guest).nonce); });
+    if (!given) return given.error().what;
+    if (given->displaced.is_set()) {
+        refuse(clients_.find(given->displaced),
+               "another client needed its place: this one had no session there, had nothing to "
+               "lose, or was silent (limits.clients)");
+    }
+    return {};
+}
+
+// The sessions of members are opened with nonces as well, which only they know.
+ClientStake AttachedClients::stake_in(std::uint64_t nonce) const {
+    const auto* session = machine_.sessions().find_by_nonce(nonce);
+    if (session == nullptr || session->opened.node.is_set()) return ClientStake::nothing;
+    return session->operations.size() == 0 ? ClientStake::session : ClientStake::requests;
 }
 
 void AttachedClients::forget_nonce(Client& client) {
@@ -127,7 +162,7 @@ void AttachedClients::forget_nonce(Client& client) {
 // The leader trusts members in this, so it is checked here (docs/decisions/0009). What a client
 // asks for before it has the state of its session, or for a session that has just ended, is
 // dropped.
-void AttachedClients::take(Clients::iterator client, const Forward& message, const Access& access) {
+void AttachedClients::take(Clients::iterator client, const Forward& message, const Way& way) {
     auto& its = client->second;
     auto decoded = decode(message, options_.command_format);
     if (decoded.is_malformed || !std::ranges::all_of(decoded.commands, is_clients))
@@ -142,12 +177,11 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
             return std::holds_alternative<OpenSession>(command);
         });
     note_changes(its, decoded.commands);
-    set_access(decoded, NodeId{}, access);
+    set_access(decoded, NodeId{}, way.access);
     forwards_.push_back({decoded.batch, message.renewal});
 }
 
-void AttachedClients::take(Clients::iterator client, const WatchHold& message,
-                           const Access& /*access*/) {
+void AttachedClients::take(Clients::iterator client, const WatchHold& message, const Way& /*way*/) {
     auto& its = client->second;
     const auto* session = its.session.is_set() ? machine_.sessions().find(its.session) : nullptr;
     const auto* operation = session != nullptr ? session->operations.find(message.hold) : nullptr;
@@ -160,8 +194,7 @@ void AttachedClients::take(Clients::iterator client, const WatchHold& message,
     contentions_.watch({its.session, message.hold}, names);
 }
 
-void AttachedClients::take(Clients::iterator client, const Ping& /*message*/,
-                           const Access& /*access*/) {
+void AttachedClients::take(Clients::iterator client, const Ping& /*message*/, const Way& /*way*/) {
     (void)notice_of(client);
 }
 

@@ -6,6 +6,8 @@
 // A client that changes the member says nothing to the former one, so a session belongs to the
 // connection that named its nonce last. The former one is closed: if messages of an abandoned
 // connection arrive late, the client learns at once that its present one has no session any more.
+//
+// A client is served if it has a place (client_places.hpp), which it asks for by its Attach.
 #pragma once
 
 #include <map>
@@ -16,7 +18,9 @@
 #include <vector>
 
 #include "core/client/client_message.hpp"
+#include "core/node/client_places.hpp"
 #include "core/node/contention_watch.hpp"
+#include "core/node/event.hpp"
 #include "core/node/message.hpp"
 #include "core/node/node_options.hpp"
 
@@ -26,12 +30,14 @@ class AttachedClients {
 public:
     AttachedClients(const NodeOptions& options, const LockMachine& machine,
                     ContentionWatch& contentions)
-        : options_{options}, machine_{machine}, contentions_{contentions} {}
+        : options_{options},
+          machine_{machine},
+          contentions_{contentions},
+          places_{options.client_places} {}
 
     // --- events
 
-    // `access` is what the certificate of the connection allows.
-    void said(ClientId client, const std::vector<ClientMessage>& messages, const Access& access);
+    void said(const ClientSaid& said, Instant now);
     // The connection has ended.
     void gone(ClientId client);
     // An outcome of any session, applied at `index`. Called in order.
@@ -61,6 +67,7 @@ public:
     [[nodiscard]] bool has_more() const { return has_more_; }
 
     [[nodiscard]] std::size_t size() const { return clients_.size(); }
+    [[nodiscard]] const ClientPlaces& places() const { return places_; }
     [[nodiscard]] bool has(SessionId session) const { return by_session_.contains(session); }
 
 private:
@@ -70,6 +77,7 @@ private:
         LogIndex position;           // as in Attach
         bool is_served = false;      // the state of its session was reported
         bool is_opening = false;     // it was served, and asked to open its session
+        bool is_refused = false;     // it was told so, and goes to another member
         bool is_closing = false;     // its connection is to be closed: it is not listened to
         SessionId session;           // not set: there is none under that nonce, or it is not served
         std::map<Seq, Seq> watched;  // holds, and the newest request that may end or convert each
@@ -79,14 +87,23 @@ private:
     };
     using Clients = std::map<ClientId, Client>;
 
-    void take(Clients::iterator client, const Attach& message, const Access& access);
-    void take(Clients::iterator client, const Forward& message, const Access& access);
-    void take(Clients::iterator client, const WatchHold& message, const Access& access);
-    void take(Clients::iterator client, const Ping& message, const Access& access);
+    // How a message came.
+    struct Way {
+        const Access& access;
+        const std::string& certificate;
+        Instant now;
+    };
+    void take(Clients::iterator client, const Attach& message, const Way& way);
+    void take(Clients::iterator client, const Forward& message, const Way& way);
+    void take(Clients::iterator client, const WatchHold& message, const Way& way);
+    void take(Clients::iterator client, const Ping& message, const Way& way);
     void close(Clients::iterator client, std::vector<ClientId>& why);
     void take_over(ClientId from);
     void forget_nonce(Client& client);
     [[nodiscard]] std::string why_refused(const Access& access) const;
+    [[nodiscard]] std::string why_no_place(ClientId client, std::uint64_t nonce, const Way& way);
+    [[nodiscard]] ClientStake stake_in(std::uint64_t nonce) const;
+    void refuse(Clients::iterator client, std::string why);
     [[nodiscard]] ClientNotice& notice_of(Clients::iterator client);
     // Null if the session is not that of a served client.
     [[nodiscard]] ClientNotice* notice_of(SessionId session);
@@ -111,6 +128,7 @@ private:
     const NodeOptions& options_;
     const LockMachine& machine_;
     ContentionWatch& contentions_;
+    ClientPlaces places_;
     Clients clients_;
     std::map<std::uint64_t, ClientId> by_nonce_;
     std::map<SessionId, ClientId> by_session_;  // of served clients

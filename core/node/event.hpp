@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -68,6 +69,7 @@ struct ClientSaid {
     ClientId client;
     std::vector<ClientMessage> messages;
     Access access = Access::all();  // by the certificate of its connection
+    std::string certificate{};      // the name of its identity; empty without TLS
 };
 
 // Its connection has ended.

@@ -14,7 +14,7 @@ void NodeCore::take(Event& event, Now now) {
                        peers_.gone(one.peer);
                        connection_lost(one.peer, now);
                    },
-                   [&](ClientSaid& one) { clients_.said(one.client, one.messages, one.access); },
+                   [&](ClientSaid& one) { clients_.said(one, now.steady); },
                    [&](ClientGone& one) { clients_.gone(one.client); },
                    [&](LifeRefused& one) {
                        if (own_life_.refused(one, now.steady)) raft_.note_doubt(one.by);

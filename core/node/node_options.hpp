@@ -1,6 +1,7 @@
 // The configuration of a node. Each part reads its own fields; nothing changes them.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,9 @@ struct NodeOptions {
     // Memory for changes that the state on disk lacks. Beyond it acquires are rejected, beyond 5/4
     // of it everything except renewals, and beyond 6/4 of it everything.
     std::size_t state_lag_bytes_max = std::size_t{256} << 20U;
-    ChangeRing::Limits changes_kept{};  // for observers
-    std::size_t window = 2'048;         // see AgentOptions
+    ChangeRing::Limits changes_kept{};                                    // for observers
+    std::size_t client_places = std::numeric_limits<std::size_t>::max();  // for client nodes
+    std::size_t window = 2'048;                                           // see AgentOptions
     std::uint64_t seed = 0;
     // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;

@@ -84,7 +84,7 @@ public:
     }
 
     [[nodiscard]] detail::RemoteObserver observer() const {
-        return {addresses_, patience_, credentials_};
+        return {addresses_, patience_, credentials_, memory_};
     }
 
     void change(const core::MembershipGoal& goal) {
@@ -100,6 +100,10 @@ public:
     }
 
 private:
+    [[nodiscard]] transport::BlockingMemberClient caller() const {
+        return transport::BlockingMemberClient{
+            patience_, {}, credentials_, detail::watch_loop, memory_};
+    }
     // The last failure of each kind.
     struct Failures {
         // a member answered that it cannot answer the request
@@ -121,7 +125,7 @@ private:
     detail::ChangeOutcome ask_once(Ask ask) const {
         std::optional<core::Error> contact;
         for (const auto& address : addresses_) {
-            transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+            auto client = caller();
             if (auto hello = client.connect(address); !hello) {
                 add_contact(contact, std::move(hello).error(), address);
                 continue;
@@ -136,7 +140,7 @@ private:
     MemberReport report_of(const std::string& address) const {
         MemberReport report;
         report.address = address;
-        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+        auto client = caller();
         auto status = core::Result<transport::MemberStatus>{core::Error{}};
         if (auto hello = client.connect(address); !hello) {
             status = std::move(hello).error();
@@ -183,7 +187,7 @@ private:
     std::optional<std::vector<LockInfo>> list_of(const std::string& address,
                                                  transport::ListRequest request,
                                                  Failures& failures) const {
-        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+        auto client = caller();
         if (auto hello = client.connect(address); !hello)
             return failed(std::move(hello).error(), address, failures);
         const auto wanted = request.limit;
@@ -201,7 +205,7 @@ private:
     }
     std::optional<std::vector<SessionInfo>> sessions_of(const std::string& address, bool is_local,
                                                         Failures& failures) const {
-        transport::BlockingMemberClient client{patience_, {}, credentials_, detail::watch_loop};
+        auto client = caller();
         if (auto hello = client.connect(address); !hello)
             return failed(std::move(hello).error(), address, failures);
         std::vector<SessionInfo> sessions;
@@ -225,6 +229,8 @@ private:
     std::vector<std::string> addresses_;
     core::Nanoseconds patience_;
     Credentials credentials_;
+    std::shared_ptr<transport::EndpointMemory> memory_ =
+        std::make_shared<transport::EndpointMemory>();
 };
 
 namespace {

@@ -55,7 +55,7 @@ RemoteObserver::Problem RemoteObserver::follow(const std::string& address,
         if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
         return error;
     };
-    transport::BlockingMemberClient client{patience_, {}, credentials_, watch_loop};
+    transport::BlockingMemberClient client{patience_, {}, credentials_, watch_loop, memory_};
     if (auto hello = client.connect(address); !hello) return named(std::move(hello).error());
     transport::ObserveRequest request{names, reached_, false, poll_time};
     while (true) {

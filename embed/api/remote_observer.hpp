@@ -25,10 +25,12 @@ public:
 
     // `patience` is that for one member.
     RemoteObserver(std::vector<std::string> addresses, core::Nanoseconds patience,
-                   std::shared_ptr<const transport::TlsCredentials> credentials)
+                   std::shared_ptr<const transport::TlsCredentials> credentials,
+                   std::shared_ptr<transport::EndpointMemory> memory)
         : addresses_{std::move(addresses)},
           patience_{patience},
-          credentials_{std::move(credentials)} {}
+          credentials_{std::move(credentials)},
+          memory_{std::move(memory)} {}
 
     void run(const core::ObservedNames& names, const Position& from, const Sinks& sinks,
              const std::stop_token& stop);
@@ -45,6 +47,7 @@ private:
     std::vector<std::string> addresses_;
     core::Nanoseconds patience_;
     std::shared_ptr<const transport::TlsCredentials> credentials_;
+    std::shared_ptr<transport::EndpointMemory> memory_;
 
     core::Position reached_;
     bool has_replied_ = false;      // the member that it follows

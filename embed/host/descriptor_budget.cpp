@@ -47,6 +47,10 @@ DescriptorBudget descriptor_budget(std::uint64_t limit, const Config& config) {
     return budget;
 }
 
+std::size_t client_node_places(std::size_t clients_max) {
+    return clients_max < 2 ? clients_max : clients_max - std::max<std::size_t>(clients_max / 8, 1);
+}
+
 std::string why_not_enough(const DescriptorBudget& budget) {
     return "this process may have " + std::to_string(budget.limit) +
            " descriptors (RLIMIT_NOFILE), and this node needs " + std::to_string(budget.least) +

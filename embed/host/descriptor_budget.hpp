@@ -25,6 +25,10 @@ struct DescriptorBudget {
 
 [[nodiscard]] DescriptorBudget descriptor_budget(std::uint64_t limit, const Config& config);
 
+// How many of the clients may be client nodes. The other places are for those that come and go,
+// such as the command line.
+[[nodiscard]] std::size_t client_node_places(std::size_t clients_max);
+
 // One line each, for the operator.
 [[nodiscard]] std::string why_not_enough(const DescriptorBudget& budget);
 [[nodiscard]] std::string why_not_ample(const DescriptorBudget& budget);

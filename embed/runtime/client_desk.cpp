@@ -69,6 +69,7 @@ transport::MemberStatus ClientDesk::status() const {
     status.insecure = loop_.is_insecure();
     status.why_not_ready = loop_.why_not_ready();
     status.removed = raft.is_removed();
+    if (status.ready) status.load = loop_.client_load();
     for (const auto id : raft.configuration().all()) {
         const bool is_self = id == status.self;
         const auto* progress = raft.progress_of(id);
@@ -132,22 +133,29 @@ void ClientDesk::break_lock(core::BreakLock request,
 
 // --- client nodes
 
-// An eighth of the places is kept for other clients, such as the command line: they would push
-// client nodes out, which would come back and push out others.
 core::Result<core::ClientId> ClientDesk::admit(std::shared_ptr<transport::ClientLine> line) {
-    const auto places = loop_.clients_max() - loop_.clients_max() / 8;
-    if (is_closed_ || lines_.size() >= places)
+    if (is_closed_)
         return core::Error{std::make_error_code(std::errc::resource_unavailable_try_again),
-                           "it serves " + std::to_string(lines_.size()) +
-                               " client nodes, and has no place for more (limits.clients)"};
+                           "it serves nobody at present"};
     newest_ = newest_.next();
     lines_.emplace(newest_, std::move(line));
     return newest_;
 }
 
 void ClientDesk::said(core::ClientId client, std::vector<core::ClientMessage> messages,
-                      const core::Access& access) {
-    if (!is_closed_) loop_.step(core::ClientSaid{client, std::move(messages), access});
+                      const core::Identity* identity) {
+    if (is_closed_) return;
+    core::ClientSaid said{client, std::move(messages)};
+    // Without TLS every caller may do everything.
+    if (identity != nullptr) {
+        said.access = identity->access;
+        said.certificate = identity->name();
+    }
+    loop_.step(std::move(said));
+}
+
+bool ClientDesk::has_place(core::ClientId client) const {
+    return !is_closed_ && loop_.driver().core().clients().places().has(client);
 }
 
 // A client that the core never hears the end of would keep its session to itself. So without memory

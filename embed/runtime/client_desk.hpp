@@ -27,7 +27,8 @@ public:
                     std::function<void(transport::ChangeAnswer)> answer) override;
     core::Result<core::ClientId> admit(std::shared_ptr<transport::ClientLine> line) override;
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,
-              const core::Access& access) override;
+              const core::Identity* identity) override;
+    [[nodiscard]] bool has_place(core::ClientId client) const override;
     void gone(core::ClientId client) noexcept override;
 
     // For client nodes, from the core.
@@ -36,7 +37,6 @@ public:
     void hang_up(core::ClientId client);
     // The node stops: nothing reaches it any more.
     void close();
-    [[nodiscard]] std::size_t clients() const { return lines_.size(); }
     [[nodiscard]] std::unique_ptr<transport::ClientObserver> observe(core::ObservedNames names,
                                                                      core::Position from) override;
     void sessions(transport::SessionsRequest request,

@@ -125,6 +125,7 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
         hang_up();
     }
     if (effects.dial) dial(*effects.dial);
+    if (effects.look && line_) look(*effects.look);
 }
 
 void ClientLoop::answered(core::CallAnswer answer) {
@@ -178,6 +179,30 @@ void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
     step(core::EntryDown{entry});
 }
 
+// Whether it would be better served there (docs/decisions/0067). A member that is not reached, or
+// not ready, says nothing of its load.
+void ClientLoop::look(std::size_t member) {
+    line_->status([this, member](const core::Result<transport::MemberStatus>& own) {
+        if (own) look_at(member, own->load);  // otherwise the line ends
+    });
+}
+
+void ClientLoop::look_at(std::size_t member, const core::EntryLoad& own) {
+    const auto looked = [this, entry = entry_, member, own](const core::EntryLoad& other) {
+        const auto looked_at = std::exchange(other_, nullptr);
+        step(core::EntryLooked{entry, member, own, other});
+    };
+    other_ = std::make_unique<transport::MemberClient>(parts_.io, core_.cluster(),
+                                                       parts_.credentials, log_to(parts_.log));
+    other_->connect(parts_.config.peers[member].address, dial_patience(options_, true),
+                    [this, looked](const core::Result<core::Hello>& hello) {
+                        if (!hello) return looked({});
+                        other_->status([looked](const core::Result<transport::MemberStatus>& its) {
+                            looked(its ? its->load : core::EntryLoad{});
+                        });
+                    });
+}
+
 void ClientLoop::note_why(const std::string& why) {
     if (!why.empty()) whys_[member_] = why;
     parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
@@ -188,6 +213,7 @@ void ClientLoop::hang_up() {
     if (member_id_.is_set())
         parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = member_id_.raw()});
     member_id_ = {};
+    other_.reset();
     if (const auto line = std::exchange(line_, nullptr)) line->close();
 }
 

@@ -41,6 +41,8 @@ private:
     void dial(const core::ClientEffects::Dial& dial);
     void line_up(core::EntryId entry, const core::Hello& member);
     void line_down(core::EntryId entry, const std::string& why);
+    void look(std::size_t member);
+    void look_at(std::size_t member, const core::EntryLoad& own);
     void note_why(const std::string& why);  // the member is not used any more
     void hang_up();
     void watch_ready();
@@ -62,9 +64,10 @@ private:
 
     std::shared_ptr<EntryLine> line_;  // to core_.entry()
     core::EntryId entry_;
-    std::size_t member_ = 0;                   // its place among the peers
-    core::NodeId member_id_;                   // set while it is connected
-    std::map<std::size_t, std::string> whys_;  // why members cannot be used, by their places
+    std::size_t member_ = 0;                          // its place among the peers
+    std::unique_ptr<transport::MemberClient> other_;  // that is looked at
+    core::NodeId member_id_;                          // set while it is connected
+    std::map<std::size_t, std::string> whys_;         // why members cannot be used, by their places
 
     std::deque<core::ClientEvent> events_;  // that came within a step
     bool stepping_ = false;

@@ -87,7 +87,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       insecurity_{parts_.io} {
     if (parts_.config.listen.empty()) return;
     auto network = network_options(parts_, seed);
-    clients_max_ = network.limits.clients_max;
+    options_.client_places = client_node_places(network.limits.clients_max);
     if (!passed_on.listening_at.empty())
         network.listen = with_port_of(network.listen, passed_on.listening_at);
     network_ =

@@ -126,7 +126,9 @@ public:
     [[nodiscard]] core::NodeId self() const { return options_.self; }
     [[nodiscard]] bool is_ready() const { return ready_; }
     [[nodiscard]] core::Instant began() const { return began_; }
-    [[nodiscard]] std::size_t clients_max() const { return clients_max_; }
+    [[nodiscard]] core::EntryLoad client_load() const {
+        return {driver().core().clients().places().size(), options_.client_places};
+    }
     [[nodiscard]] bool is_insecure() const {
         return network_ && !parts_.credentials && network_->is_reachable_from_outside();
     }
@@ -224,7 +226,6 @@ private:
     AheadObservers ahead_;
     ClientDesk desk_;
     std::unique_ptr<transport::PeerNetwork> network_;
-    std::size_t clients_max_ = 0;
     std::vector<int> doors_;  // listening sockets that are watched
 
     ProgramSide program_;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <asio/io_context.hpp>
 
@@ -32,6 +33,9 @@ public:
 
     void connect();
     void send(const core::ClientMessage& message);
+    void status(transport::MemberClient::Done<transport::MemberStatus> done) {
+        client_.status(std::move(done));
+    }
     // One page. Fails if the connection breaks.
     void list(const transport::ListRequest& request,
               transport::MemberClient::Done<transport::ListAnswer> done);

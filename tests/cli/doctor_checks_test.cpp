@@ -1,13 +1,17 @@
 // The judgements of `mortise doctor`. doctor_test.py has the checks under real conditions.
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 
+#include "tests/support/silent_address.hpp"
 #include "tools/mortise/doctor/checks.hpp"
 #include "tools/mortise/doctor/reach.hpp"
 #include <mortise/certificates.hpp>
@@ -445,6 +449,34 @@ TEST_F(DoctorCertificates, ComeWithTheirOwnKeyThatNobodyElseReads) {
 TEST_F(DoctorCertificates, AreMissing) {
     use("nothing");
     EXPECT_THAT(found(), ElementsAre(is(Severity::error, "nothing.pem")));
+}
+
+// --- several addresses of one name
+
+Endpoint endpoint_at(const asio::ip::tcp::endpoint& at) {
+    Endpoint endpoint;
+    endpoint.size = static_cast<socklen_t>(at.size());
+    std::memcpy(&endpoint.address, at.data(), at.size());
+    return endpoint;
+}
+
+TEST(DoctorReach, NamesTheAddressThatIsSilentBesideOneThatIsNot) {
+    asio::io_context io;
+    asio::ip::tcp::acceptor here{io, {asio::ip::make_address("127.0.0.1"), 0}};
+    const SilentAddress silent{{asio::ip::make_address("127.0.0.2"), 0}};
+    const auto first = endpoint_at(silent.at());
+    const auto second = endpoint_at(here.local_endpoint());
+    const auto both = reach(Resolved{{first, second}, {}}, 200ms);
+    EXPECT_EQ(both.how, Reach::connected);
+    EXPECT_THAT(both.silent, ElementsAre("127.0.0.2"));
+    const auto found = judge_silent({2, "two.example:7400"}, both.silent);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->severity, Severity::warning);
+    EXPECT_THAT(found->text, HasSubstr("does not answer: 127.0.0.2"));
+    EXPECT_FALSE(judge_silent({2, "two.example:7400"}, reach({{second}, {}}, 200ms).silent));
+    const auto none = reach(Resolved{{first}, {}}, 200ms);
+    EXPECT_EQ(none.how, Reach::silent);
+    EXPECT_THAT(none.silent, IsEmpty());
 }
 
 }  // namespace

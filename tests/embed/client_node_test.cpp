@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -170,6 +171,32 @@ TEST_F(ClientNode, KeepsItsHoldsWhenTwoMembersFallSilent) {
     EXPECT_EQ(client.member, next % 3 + 1);
     EXPECT_TRUE(hold.valid());
     EXPECT_FALSE(hold.lost().stop_requested());
+}
+
+// After a restart of the members, for example, all clients may be at one of them.
+TEST_F(ClientNode, GoesWhereFewerAreAndKeepsItsHolds) {
+    set_link(2, testing::LinkMode::refuse);
+    set_link(3, testing::LinkMode::refuse);
+    std::vector<std::unique_ptr<Client>> clients;
+    std::vector<Hold> holds;
+    for (int i = 0; i < 6; ++i) {
+        auto& client = *clients.emplace_back(std::make_unique<Client>(config()));
+        holds.push_back(client.node.acquire(std::to_string(i)));
+        EXPECT_EQ(client.member, 1U);
+    }
+    set_links(testing::LinkMode::pass);
+    const auto most = [&] {
+        std::map<NodeId, int> served;
+        for (const auto& client : clients)
+            ++served[client->member];
+        return std::ranges::max_element(served, {}, [](const auto& one) { return one.second; })
+            ->second;
+    };
+    EXPECT_TRUE(wait_until([&] { return most() <= 3; }, 60s));
+    for (const auto& hold : holds) {
+        EXPECT_TRUE(hold.valid());
+        EXPECT_FALSE(hold.lost().stop_requested());
+    }
 }
 
 TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberDies) {

@@ -58,6 +58,7 @@ struct PlayedMember {
     bool hangs_up = false;        // when it gets a forward
     std::size_t pings = 0;        // that it got
     bool is_new = false;          // its hello names no cluster: it joins one later
+    EntryLoad load{};             // as it says when it is looked at
 };
 
 class ClientOfPlayedMembers {
@@ -76,6 +77,7 @@ public:
             said_.emplace_back(effects.send_to, std::move(message));
         if (effects.hang_up.is_set()) entry_ = {};
         if (effects.dial) dials_.push_back(*effects.dial);
+        if (effects.look) looks_.push_back({entry_, *effects.look, {}, {}});
     }
     void call(Call one) {
         ClientCalls calls;
@@ -123,6 +125,7 @@ public:
     std::vector<HoldLost> lost;
     std::vector<CallAnswer> answers;
     std::size_t dialled = 0;
+    std::size_t looked = 0;
     std::size_t attached_twice = 0;  // on a connection that had shown a session
 
 private:
@@ -135,6 +138,12 @@ private:
             }
             for (auto& notice : answers_to(members.at(member_), message))
                 step(EntrySaid{to, std::move(notice)});
+        }
+        for (auto& look : std::exchange(looks_, {})) {
+            ++looked;
+            look.own = members.at(member_).load;
+            look.other = members.at(look.member).load;
+            step(look);
         }
         for (const auto& dial : std::exchange(dials_, {}))
             connect(dial);
@@ -231,6 +240,7 @@ private:
     ClientCore core_;
     std::vector<std::pair<EntryId, ClientMessage>> said_;
     std::vector<ClientEffects::Dial> dials_;
+    std::vector<EntryLooked> looks_;
     EntryId entry_;
     std::size_t member_ = 0;
     bool shown_session_ = false;  // the state that the present connection began with has one

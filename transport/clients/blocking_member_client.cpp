@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/sockets/clock.hpp"
+#include "transport/sockets/resolver.hpp"
 
 namespace mortise::transport {
 
@@ -19,11 +20,13 @@ struct BlockingMemberClient::Parts {
 
 BlockingMemberClient::BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster,
                                            std::shared_ptr<const TlsCredentials> credentials,
-                                           const Watch& watch)
+                                           const Watch& watch,
+                                           std::shared_ptr<EndpointMemory> memory)
     : timeout_{timeout},
       deadline_{steady_now() + timeout},
       parts_{std::make_unique<Parts>(cluster, std::move(credentials))} {
     if (watch) is_whole_ = watch(parts_->io);
+    if (memory) asio::use_service<Resolver>(parts_->io).share_memory(std::move(memory));
 }
 
 // Descriptors that the program closed are not closed again, since their numbers may belong to its

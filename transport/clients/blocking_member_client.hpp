@@ -10,6 +10,7 @@
 #include "core/base/instant.hpp"
 #include "core/base/result.hpp"
 #include "transport/clients/member_client.hpp"
+#include "transport/sockets/endpoint_memory.hpp"
 
 namespace mortise::transport {
 
@@ -21,10 +22,12 @@ public:
     using Watch = std::function<std::function<bool()>(asio::io_context&)>;
 
     // All calls together may take `timeout`, which begins here. Credentials as for MemberClient.
-    // Without `watch` the descriptors are not checked.
+    // Without `watch` the descriptors are not checked. Several clients may share a memory, and then
+    // begin with the endpoint that worked for the one before.
     explicit BlockingMemberClient(core::Nanoseconds timeout, core::ClusterId cluster = {},
                                   std::shared_ptr<const TlsCredentials> credentials = {},
-                                  const Watch& watch = {});
+                                  const Watch& watch = {},
+                                  std::shared_ptr<EndpointMemory> memory = {});
     ~BlockingMemberClient();
     BlockingMemberClient(const BlockingMemberClient&) = delete;
     BlockingMemberClient& operator=(const BlockingMemberClient&) = delete;

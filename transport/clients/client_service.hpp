@@ -55,16 +55,19 @@ public:
 
     // --- client nodes
 
-    // A client node begins to speak on this connection. The error says why it may not.
+    // A client node begins to speak on this connection. The error says why it may not. It has no
+    // place yet.
     // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it keeps the line
     virtual core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> /*line*/) {
         return core::Error{std::make_error_code(std::errc::not_supported),
                            "this member serves no client nodes"};
     }
-    // What one call brought, in order; `access` is what the certificate of the connection allows.
+    // What one call brought, in order. `identity` is that of the connection, null without TLS.
     // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it moves the messages
     virtual void said(core::ClientId /*client*/, std::vector<core::ClientMessage> /*messages*/,
-                      const core::Access& /*access*/) {}
+                      const core::Identity* /*identity*/) {}
+    // It is served: its connection is not closed in favour of a newer one.
+    [[nodiscard]] virtual bool has_place(core::ClientId /*client*/) const { return false; }
     // Its connection has ended. Called once for each that was admitted, by a destructor.
     virtual void gone(core::ClientId /*client*/) noexcept {}
 };

@@ -11,6 +11,7 @@
 #include "transport/rpc/rpc_connection.hpp"
 #include "transport/sockets/address.hpp"
 #include "transport/sockets/dial.hpp"
+#include "transport/sockets/resolver.hpp"
 #include "transport/tls/tls_credentials.hpp"
 #include "transport/tls/tls_peer.hpp"
 #include "transport/wire/convert.hpp"
@@ -69,6 +70,9 @@ private:
     void give_up(core::Error error);
     void broken();
     void settle();
+    [[nodiscard]] EndpointMemory& memory() {
+        return asio::use_service<Resolver>(loop_.io()).memory();
+    }
     // Runs `work` for a call of the program. Callbacks are called later, never from within it.
     template <class Work>
     void run(Work work);
@@ -79,6 +83,7 @@ private:
     std::shared_ptr<const TlsCredentials> credentials_;
     std::string address_;
     std::shared_ptr<Dial> dial_;
+    std::optional<asio::ip::tcp::endpoint> dialled_;
     std::shared_ptr<Handshake> handshake_;
     std::unique_ptr<PeerCertificate> certificate_;  // of the member, with TLS
     Done<core::Hello> connecting_;
@@ -105,10 +110,11 @@ void MemberClient::Impl::connect(const std::string& address, core::Nanoseconds t
             alive->give_up(failure(std::errc::timed_out, alive->address_ + " does not answer"));
         });
     });
-    dial_ =
-        Dial::start(loop_.io(), {address}, [this](const asio::error_code& error, Socket socket) {
-            connected(error, std::move(socket));
-        });
+    DialTarget target{address};
+    target.patience = timeout;
+    dial_ = Dial::start(loop_.io(), target, [this](const asio::error_code& error, Socket socket) {
+        connected(error, std::move(socket));
+    });
 }
 
 void MemberClient::Impl::connected(const asio::error_code& error, Socket socket) {
@@ -117,6 +123,9 @@ void MemberClient::Impl::connected(const asio::error_code& error, Socket socket)
         if (error)
             return give_up(
                 {to_std(error), "cannot connect to " + address_ + ": " + error.message()});
+        asio::error_code gone;
+        const auto at = socket.remote_endpoint(gone);
+        if (!gone) dialled_ = at;
         if (!credentials_) return say_hello(kj::heap<AsioStream<Socket>>(loop_, std::move(socket)));
         handshake_ = Handshake::start(
             std::move(socket), credentials_, Handshake::Side::connects,
@@ -181,6 +190,7 @@ void MemberClient::Impl::greeted(wire::HelloAnswer::Reader answer) {
     if (!greeting || !answer.isMember()) return give_up(nonsense());
     member_.emplace(answer.getMember());
     timer_.cancel();
+    if (dialled_) memory().worked(address_, *dialled_);
     later([this, hello = greeting->hello] { std::exchange(connecting_, nullptr)(hello); });
 }
 
@@ -190,6 +200,8 @@ void MemberClient::Impl::give_up(core::Error error) {
     if (handshake_) handshake_->cancel();
     if (connection_) connection_->close();
     if (member_ || !connecting_) return;
+    // Another endpoint of the address may be that of a member.
+    if (dialled_) memory().failed(address_, *dialled_);
     later([done = std::exchange(connecting_, nullptr), error = std::move(error)] { done(error); });
 }
 

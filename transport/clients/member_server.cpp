@@ -76,7 +76,6 @@ private:
     Places own_lists_{lists_per_client_max};
     // A client node says its first words.
     void admit();
-    [[nodiscard]] core::Access access() const;
 
     Places changes_{1};
     std::shared_ptr<NodeLine> line_;  // empty: it is no client node
@@ -209,18 +208,12 @@ void Member::admit() {
     auto admitted = service_.admit(line_);
     if (admitted) {
         client_ = *admitted;
+        if (const auto visit = visit_.lock()) visit->speaks_as(client_);
     } else {
         core::ClientNotice notice;
         notice.refused = admitted.error().what;
         line_->send(notice);
     }
-}
-
-// Without TLS every caller may do everything.
-core::Access Member::access() const {
-    const auto visit = visit_.lock();
-    const auto* identity = visit ? visit->identity() : nullptr;
-    return identity != nullptr ? identity->access : core::Access::all();
 }
 
 kj::Promise<void> Member::say(SayContext context) {
@@ -237,8 +230,9 @@ kj::Promise<void> Member::say(SayContext context) {
         if (!message) return malformed();
         messages.push_back(std::move(*message));
     }
-    if (client_.is_set() && !messages.empty())
-        service_.said(client_, std::move(messages), access());
+    const auto visit = visit_.lock();
+    if (visit && client_.is_set() && !messages.empty())
+        service_.said(client_, std::move(messages), visit->identity());
     return kj::READY_NOW;
 }
 

@@ -100,6 +100,8 @@ public:
     // The caller said a valid hello.
     void become_client(FrameLimits limits);
     void become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits);
+    // Not set: it is no client node, or has said nothing yet.
+    [[nodiscard]] core::ClientId client_node() const { return client_node_; }
     [[nodiscard]] core::NodeId peer() const { return peer_; }
     [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
 
@@ -123,6 +125,7 @@ private:
     }
     void malformed() override { owner_.malformed(*this); }
     void hang_up() override { owner_.left(*this); }
+    void speaks_as(core::ClientId client) override { client_node_ = client; }
     void keeps(std::size_t bytes) override {
         if (is_open()) owner_.keeps(*this, std::exchange(kept_bytes_, bytes));
     }
@@ -132,6 +135,7 @@ private:
     InboundOwner& owner_;
     bool is_stranger_ = true;
     core::Instant since_;
+    core::ClientId client_node_;
     core::NodeId peer_;
     std::optional<ConnectionId> id_;
     std::vector<core::PeerMessage> early_;

@@ -1,5 +1,9 @@
 // Clients: which of them get a place, and which are closed in favour of others.
+#include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "transport/clients/member_server.hpp"
 #include "transport/network/network_impl.hpp"
@@ -14,29 +18,36 @@ FrameLimits client_limits() {
             .rpc = {.questions_max = questions_max, .words_max = question_words_max}};
 }
 
+// Who uses the connection: with TLS whoever has the certificate, otherwise the machine.
+std::string user_of(const InboundConnection& inbound) {
+    if (const auto* identity = inbound.identity()) return identity->name();
+    return source_of(inbound.from());
+}
+
+// A client node always waits for something to hear, also one that is not served.
+bool waits(const InboundConnection& inbound) {
+    return inbound.waits() && !inbound.client_node().is_set();
+}
+
 }  // namespace
 
-// If all places are occupied, perhaps by an attacker that wants to exclude others, a new client
-// still gets a place: that of the client which has been idle for longest among those of the address
-// with the most clients. A client that waits for an answer is not idle; few can wait, because
-// changes and listings are limited.
+// If the connections of all clients together are too many, perhaps because of an attacker that
+// wants to exclude others, a new client still gets in. A client node that is served has a session
+// to lose, and its place is its own (docs/decisions/0066). Of the others the one is closed that has
+// been idle for longest among those of whoever has the most. A client that waits for an answer is
+// not idle; few can wait, because changes and listings are limited.
 InboundConnection* PeerNetwork::Impl::client_to_close() const {
-    std::map<asio::ip::address, std::size_t> places;
-    for (const auto& [inbound, owned] : inbound_)
-        if (inbound->is_client()) ++places[inbound->from()];
-    InboundConnection* chosen = nullptr;
-    const auto goes_before = [&](const InboundConnection& one, const InboundConnection& other) {
-        const auto here = places[one.from()];
-        const auto there = places[other.from()];
-        if (here != there) return here > there;
-        if (one.waits() != other.waits()) return other.waits();
-        return one.heard_at() < other.heard_at();
-    };
+    std::map<std::string, std::vector<InboundConnection*>> crowds;
     for (const auto& [inbound, owned] : inbound_) {
-        if (!inbound->is_client()) continue;
-        if (chosen == nullptr || goes_before(*inbound, *chosen)) chosen = inbound;
+        const bool may_go = inbound->is_client() && !clients_->has_place(inbound->client_node());
+        if (may_go) crowds[user_of(*inbound)].push_back(inbound);
     }
-    return chosen;
+    const auto largest =
+        std::ranges::max_element(crowds, {}, [](const auto& crowd) { return crowd.second.size(); });
+    if (largest == crowds.end()) return nullptr;
+    return *std::ranges::min_element(largest->second, {}, [](const InboundConnection* inbound) {
+        return std::pair{waits(*inbound), inbound->heard_at()};
+    });
 }
 
 Admittance PeerNetwork::Impl::admit_client(InboundConnection& inbound) {

@@ -34,6 +34,8 @@ public:
     // So many bytes are kept for the caller until it asks for them. If all clients together have
     // too much, those with the most are closed; the caller may be among them.
     virtual void keeps(std::size_t bytes) = 0;
+    // The caller is that client node.
+    virtual void speaks_as(core::ClientId client) = 0;
     [[nodiscard]] virtual bool is_open() const = 0;
     // The identity that the certificate proved; empty without TLS.
     [[nodiscard]] virtual const core::Identity* identity() const = 0;

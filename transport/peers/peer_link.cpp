@@ -7,6 +7,7 @@
 #include "core/base/overloaded.hpp"
 #include "transport/sockets/address.hpp"
 #include "transport/sockets/clock.hpp"
+#include "transport/sockets/resolver.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
 #include "transport/wire/wire_size.hpp"
@@ -114,6 +115,8 @@ void PeerLink::note_silence() {
 
 void PeerLink::act(const link_action::Connect& action) {
     attempt_ = action.attempt;
+    // Another endpoint of its address may be the right one.
+    if (const auto at = std::exchange(unproven_, std::nullopt)) memory().failed(at_, *at);
     dial_ = Dial::start(owner_.loop().io(), next_target(),
                         [this, attempt = attempt_](const asio::error_code& error, Socket socket) {
                             connected(attempt, error, std::move(socket));
@@ -128,7 +131,11 @@ DialTarget PeerLink::next_target() {
     const auto turn = turn_++;
     at_ = turn % addresses == 0 ? peer.address : peer.also;
     const bool is_known = at_ == last_known_at_ && turn / addresses % 2 == 0;
-    return {at_, is_known ? last_known_ : std::nullopt, peer.loopback_only};
+    return {at_, is_known ? last_known_ : std::nullopt, peer.loopback_only, options_.hello_timeout};
+}
+
+EndpointMemory& PeerLink::memory() {
+    return asio::use_service<Resolver>(owner_.loop().io()).memory();
 }
 
 void PeerLink::connected(Attempt attempt, const asio::error_code& error, Socket socket) {
@@ -141,7 +148,7 @@ void PeerLink::connected(Attempt attempt, const asio::error_code& error, Socket 
     if (!has_reason_) not_reached(says_nothing);
     asio::error_code gone;
     const auto at = socket.remote_endpoint(gone);
-    if (!gone) dialled_ = at;
+    if (!gone) dialled_ = unproven_ = at;
     if (!owner_.credentials()) {
         socket_.emplace(std::move(socket));
         return feed(link_event::Connected{attempt});
@@ -263,6 +270,7 @@ void PeerLink::act(const link_action::PublishUp& action) {
     reported_.clear();
     has_reason_ = false;
     last_known_ = dialled_;
+    if (const auto proven = std::exchange(unproven_, std::nullopt)) memory().worked(at_, *proven);
     last_known_at_ = at_;
     turn_ = at_ == options_.peer.address ? 0 : 1;  // the next attempt begins with that address
 }

@@ -18,6 +18,7 @@
 #include "transport/rpc/handshake.hpp"
 #include "transport/rpc/rpc_connection.hpp"
 #include "transport/sockets/dial.hpp"
+#include "transport/sockets/endpoint_memory.hpp"
 #include "transport/sockets/network_values.hpp"
 #include "transport/tls/tls_credentials.hpp"
 #include "transport/tls/tls_peer.hpp"
@@ -112,6 +113,7 @@ private:
     void act(const link_action::Close& action);
 
     DialTarget next_target();
+    [[nodiscard]] EndpointMemory& memory();
     void connected(Attempt attempt, const asio::error_code& error, Socket socket);
     void secured(Attempt attempt, core::Result<Handshake::Secured> secured);
     kj::Own<SocketStream> take_stream();
@@ -137,6 +139,8 @@ private:
     Attempt attempt_;  // of the members below
     std::shared_ptr<Dial> dial_;
     std::optional<asio::ip::tcp::endpoint> dialled_;
+    // The same, until the peer is known to be there.
+    std::optional<asio::ip::tcp::endpoint> unproven_;
     std::optional<asio::ip::tcp::endpoint> last_known_;  // the endpoint of the last connection
     std::string last_known_at_;                          // its address
     std::size_t turn_ = 0;                               // of the next attempt

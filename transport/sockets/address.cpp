@@ -59,6 +59,13 @@ bool is_same_source(const asio::ip::address& one, const asio::ip::address& other
     return std::equal(a.begin(), a.begin() + a.size() / 2, b.begin());
 }
 
+std::string source_of(const asio::ip::address& address) {
+    if (!address.is_v6() || address.to_v6().is_v4_mapped()) return address.to_string();
+    auto bytes = address.to_v6().to_bytes();
+    std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), std::uint8_t{0});
+    return asio::ip::make_address_v6(bytes).to_string() + "/64";
+}
+
 std::error_code to_std(const asio::error_code& error) {
     const bool of_system = error.category() == asio::error::get_system_category();
     return of_system ? std::error_code{error.value(), std::system_category()} : error;

@@ -21,6 +21,8 @@ std::string to_string(const asio::ip::tcp::endpoint& endpoint);
 bool is_loopback(const asio::ip::address& address);
 // True if both may belong to one machine: with IPv6 a machine has a whole network (/64).
 bool is_same_source(const asio::ip::address& one, const asio::ip::address& other);
+// The name of what is_same_source() takes for one machine.
+std::string source_of(const asio::ip::address& address);
 // Asio has its own category for errors of the system, which does not equal any std::errc.
 std::error_code to_std(const asio::error_code& error);
 

@@ -1,11 +1,12 @@
 #include "transport/sockets/dial.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <asio/post.hpp>
 #include <asio/socket_base.hpp>
 
-#include "transport/sockets/address.hpp"
+#include "transport/sockets/clock.hpp"
 #include "transport/sockets/resolver.hpp"
 
 namespace mortise::transport {
@@ -19,117 +20,147 @@ std::optional<asio::ip::tcp::endpoint> numeric(const HostPort& at) {
     return asio::ip::tcp::endpoint{address, static_cast<std::uint16_t>(std::stoul(at.port))};
 }
 
+// The system may give a caller the port that it calls, if nothing listens there, and connect the
+// socket with itself. It must be closed at once, because otherwise the node that should listen
+// there could not start.
+bool is_its_own_peer(const Socket& socket) {
+    asio::error_code error;
+    const auto here = socket.local_endpoint(error);
+    const auto there = socket.remote_endpoint(error);
+    return !error && here == there;
+}
+
+void close_at_once(Socket& socket) {
+    asio::error_code ignored;
+    socket.set_option(asio::socket_base::linger{true, 0}, ignored);
+    socket.close(ignored);
+}
+
+// A machine without one of the two families says so of each endpoint of it, which tells nothing
+// about the member.
+bool says_little(const asio::error_code& error) {
+    return error == asio::error::network_unreachable ||
+           error == asio::error::address_family_not_supported;
+}
+
 }  // namespace
 
+Dial::Dial(asio::io_context& io, const DialTarget& target)
+    : io_{io}, target_{target}, race_{target.patience}, timer_{io} {}
+
 std::shared_ptr<Dial> Dial::start(asio::io_context& io, const DialTarget& target, Done done) {
-    auto dial = std::make_shared<Dial>(io);
+    auto dial = std::make_shared<Dial>(io, target);
     dial->done_ = std::move(done);
-    dial->begin(target);
+    dial->begin();
     return dial;
 }
 
 void Dial::cancel() {
     done_ = nullptr;
     waiting_.reset();
-    asio::error_code ignored;
-    socket_.close(ignored);
+    timer_.cancel();
+    open_.clear();
 }
 
-void Dial::begin(const DialTarget& target) {
-    loopback_only_ = target.loopback_only;
-    const auto at = parse_address(target.address);
-    if (!at) {
-        asio::post(socket_.get_executor(),
-                   [self = shared_from_this()] { self->finish(asio::error::invalid_argument); });
-    } else if (const auto endpoint = numeric(*at)) {
-        connect({*endpoint});
-    } else if (target.last_known && may_be_tried(*target.last_known)) {
-        connect_to_last_known(*at, *target.last_known);
+void Dial::begin() {
+    const auto at = parse_address(target_.address);
+    if (!at) return failed_later(asio::error::invalid_argument);
+    if (const auto endpoint = numeric(*at)) {
+        add({*endpoint});
     } else {
-        look_up(*at);
+        to_look_up_ = *at;
+        if (target_.last_known) add({*target_.last_known});
     }
+    go_on();
 }
 
-void Dial::connect_to_last_known(const HostPort& at, const asio::ip::tcp::endpoint& last_known) {
-    try_endpoint(last_known, [self = shared_from_this(), at](const asio::error_code& error) {
-        if (!error) return self->finish(error);
-        self->look_up(at);
-    });
-}
-
-void Dial::look_up(const HostPort& at) {
+void Dial::look_up() {
+    const auto at = *std::exchange(to_look_up_, std::nullopt);
+    looks_up_ = true;
     waiting_.emplace(io_.get_executor());
     asio::use_service<Resolver>(io_).resolve(
         at, [self = shared_from_this()](const Resolver::Found& found) {
             if (!self->done_) return;
+            self->looks_up_ = false;
             self->waiting_.reset();
-            if (found.error) return self->finish(found.error);
-            self->connect(found.endpoints);
+            if (found.error) return self->failed(found.error);
+            const auto& memory = asio::use_service<Resolver>(self->io_).memory();
+            self->add(memory.in_order(self->target_.address, found.endpoints));
+            self->go_on();
         });
 }
 
-bool Dial::may_be_tried(const asio::ip::tcp::endpoint& endpoint) const {
-    return !loopback_only_ || is_loopback(endpoint.address());
-}
-
-void Dial::connect(std::vector<asio::ip::tcp::endpoint> endpoints) {
-    endpoints_ = std::move(endpoints);
-    std::erase_if(endpoints_, [this](const auto& each) { return !may_be_tried(each); });
-    if (endpoints_.empty()) {
-        return asio::post(socket_.get_executor(), [self = shared_from_this()] {
-            self->finish(asio::error::access_denied);
-        });
+// The last known endpoint may be among those of the name.
+void Dial::add(const Endpoints& endpoints) {
+    for (const auto& each : endpoints) {
+        const bool is_new = std::ranges::find(endpoints_, each) == endpoints_.end();
+        const bool may_be_tried = !target_.loopback_only || is_loopback(each.address());
+        if (!may_be_tried) error_ = asio::error::access_denied;
+        if (!may_be_tried || !is_new) continue;
+        endpoints_.push_back(each);
+        race_.add(1);
     }
-    connect_to(0);
 }
 
-// Tries the endpoints in order until one answers.
-void Dial::connect_to(std::size_t position) {
-    try_endpoint(
-        endpoints_.at(position), [self = shared_from_this(), position](asio::error_code error) {
-            const bool is_last = position + 1 == self->endpoints_.size();
-            return error && !is_last ? self->connect_to(position + 1) : self->finish(error);
-        });
+void Dial::go_on() {
+    const auto now = steady_now();
+    while (const auto begin = race_.take_due(now))
+        begin_attempt(*begin);
+    if (to_look_up_ && race_.wants_more(now)) look_up();
+    const bool is_lost = race_.is_lost() && !to_look_up_ && !looks_up_;
+    is_lost ? failed_later(error_) : set_timer();
 }
 
 // Asio would create the socket without close-on-exec.
-template <class Then>
-void Dial::try_endpoint(const asio::ip::tcp::endpoint& endpoint, Then then) {
-    asio::error_code failed;
-    socket_.close(failed);
-    socket_.open(endpoint.protocol(), failed);
-    if (failed) {
-        return asio::post(socket_.get_executor(),
-                          [self = shared_from_this(), then = std::move(then), failed] {
-                              if (self->done_) then(failed);
-                          });
+void Dial::begin_attempt(const EndpointRace::Begin& begin) {
+    if (begin.instead_of) open_.erase(*begin.instead_of);
+    const auto& endpoint = endpoints_.at(begin.place);
+    auto& socket = open_.try_emplace(begin.place, io_).first->second;
+    const auto ended = [self = shared_from_this(), place = begin.place](asio::error_code error) {
+        if (self->done_ && self->open_.contains(place)) self->attempt_ended(place, error);
+    };
+    asio::error_code error;
+    socket.open(endpoint.protocol(), error);
+    if (error) return asio::post(io_, [ended, error] { ended(error); });
+    socket.async_connect(endpoint, ended);
+}
+
+void Dial::attempt_ended(std::size_t place, asio::error_code error) {
+    auto socket = std::move(open_.extract(place).mapped());
+    if (!error && is_its_own_peer(socket)) {
+        close_at_once(socket);
+        error = asio::error::connection_refused;
     }
-    socket_.async_connect(endpoint, [self = shared_from_this(),
-                                     then = std::move(then)](const asio::error_code& error) {
-        if (self->done_) then(error);
+    if (!error) return finish({}, std::move(socket));
+    race_.failed(place);
+    failed(error);
+}
+
+void Dial::failed(asio::error_code error) {
+    if (!error_ || !says_little(error)) error_ = error;
+    go_on();
+}
+
+void Dial::failed_later(asio::error_code error) {
+    asio::post(io_, [self = shared_from_this(), error] {
+        if (self->done_) self->finish(error, Socket{self->io_});
     });
 }
 
-// The system may give a caller the port that it calls, if nothing listens there, and connect the
-// socket with itself. It must be closed at once, because otherwise the node that should listen
-// there could not start.
-bool Dial::is_its_own_peer() const {
-    asio::error_code error;
-    const auto here = socket_.local_endpoint(error);
-    const auto there = socket_.remote_endpoint(error);
-    return !error && here == there;
+void Dial::set_timer() {
+    const bool waits = to_look_up_ || !race_.has_begun_all();
+    if (!waits) return;
+    timer_.expires_at(time_point_of(race_.due()));
+    timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+        if (!error && self->done_) self->go_on();
+    });
 }
 
-void Dial::finish(asio::error_code error) {
-    if (!done_) return;
-    if (!error && is_its_own_peer()) {
-        error = asio::error::connection_refused;
-        asio::error_code ignored;
-        socket_.set_option(asio::socket_base::linger{true, 0}, ignored);
-        socket_.close(ignored);
-    }
-    if (!error) prepare(socket_);
-    std::exchange(done_, nullptr)(error, std::move(socket_));
+void Dial::finish(const asio::error_code& error, Socket socket) {
+    timer_.cancel();
+    open_.clear();
+    if (!error) prepare(socket);
+    std::exchange(done_, nullptr)(error, std::move(socket));
 }
 
 }  // namespace mortise::transport

@@ -15,6 +15,7 @@
 #include <asio/ip/tcp.hpp>
 
 #include "transport/sockets/address.hpp"
+#include "transport/sockets/endpoint_memory.hpp"
 
 namespace mortise::transport {
 
@@ -39,6 +40,10 @@ public:
     // `done` is called later, unless the io_context is destroyed first. An address has one lookup
     // at a time, which answers all its callers.
     void resolve(const HostPort& at, Done done);
+    // What those who dial know of the endpoints of addresses.
+    [[nodiscard]] EndpointMemory& memory() { return *memory_; }
+    // Those on another io_context shall know it, too.
+    void share_memory(std::shared_ptr<EndpointMemory> memory) { memory_ = std::move(memory); }
     // For tests: replaces the system's lookup. Called on a thread of its own, which may outlive the
     // io_context.
     void look_up_with(LookUp look_up) { look_up_ = std::move(look_up); }
@@ -53,6 +58,7 @@ private:
     void finished(const HostPort& at, const Found& found);
 
     LookUp look_up_;
+    std::shared_ptr<EndpointMemory> memory_ = std::make_shared<EndpointMemory>();
     std::map<Key, std::vector<Done>> waiting_;
     std::shared_ptr<Door> door_;  // the threads know only this part of the object
 };

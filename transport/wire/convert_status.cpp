@@ -62,6 +62,8 @@ void write(const MemberStatus& status, wire::Status::Builder to) {
     to.setWhyNotReady(data_of(std::string_view{status.why_not_ready}.substr(0, why_bytes_max)));
     to.setRemoved(status.removed);
     to.setSession(status.session.value_or(core::SessionId{}).raw());
+    to.setClientNodes(status.load.clients);
+    to.setClientPlaces(status.load.places);
 }
 
 core::Result<MemberStatus> read(wire::Status::Reader from) {
@@ -89,6 +91,7 @@ core::Result<MemberStatus> read(wire::Status::Reader from) {
     status.why_not_ready = reading.text(from.getWhyNotReady(), why_bytes_max, "Status.whyNotReady");
     status.removed = from.getRemoved();
     if (from.getSession() != 0) status.session = core::SessionId{from.getSession()};
+    status.load = {from.getClientNodes(), from.getClientPlaces()};
     return reading.finish(std::move(status));
 }
 

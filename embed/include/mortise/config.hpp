@@ -120,7 +120,8 @@ struct LimitsConfig {
     std::uint64_t outbox_bytes = std::uint64_t{16} << 20U;
     // Inbound connections that are not authenticated yet. The next one closes an older one.
     std::uint64_t connections = 64;
-    // Connections of clients, such as the command line. The next one closes the quietest.
+    // Connections of clients, such as the command line. The next one closes the quietest that is no
+    // client node at work; client nodes have seven eighths of them.
     std::uint64_t clients = 256;
 
     friend bool operator==(const LimitsConfig&, const LimitsConfig&) = default;

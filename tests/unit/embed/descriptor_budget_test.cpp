@@ -41,6 +41,13 @@ TEST(DescriptorBudget, LeavesThePartOfTheProgram) {
     }
 }
 
+TEST(DescriptorBudget, LeavesPlacesForClientsThatAreNoNodes) {
+    EXPECT_EQ(client_node_places(256), 224U);
+    EXPECT_EQ(client_node_places(8), 7U);
+    EXPECT_EQ(client_node_places(2), 1U);
+    EXPECT_EQ(client_node_places(1), 1U);
+}
+
 TEST(DescriptorBudget, NeverExceedsWhatIsConfigured) {
     auto config = one_of_three();
     config.limits.connections = 3;

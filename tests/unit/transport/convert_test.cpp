@@ -264,6 +264,7 @@ MemberStatus status(Prng& prng) {
     status.why_not_ready = std::string(prng.below(3) * 500, 'w');
     status.cluster_name = text(prng, text_bytes_max);
     if (coin(prng)) status.session = core::SessionId{positive(prng)};
+    status.load = {number(prng), number(prng)};
     return status;
 }
 

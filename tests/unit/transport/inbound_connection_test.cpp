@@ -1,6 +1,9 @@
 // How much memory a malicious client that has said a valid hello can make this node use.
 #include "transport/network/inbound_connection.hpp"
 
+#include <optional>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/plain_service.hpp"
@@ -41,6 +44,14 @@ struct WordyService : test::PlainService {
         answer(core::Changed{});
     }
 
+    core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> line) override {
+        lines.push_back(std::move(line));
+        return core::ClientId{lines.size()};
+    }
+    bool has_place(core::ClientId client) const override { return served.contains(client); }
+
+    std::vector<std::shared_ptr<ClientLine>> lines;
+    std::set<core::ClientId> served;  // client nodes
     ListReply page;
     std::size_t lists = 0;
     std::vector<std::function<void(ChangeAnswer)>> changes;
@@ -108,6 +119,78 @@ TEST_F(InboundConnectionTest, AClientThatWaitsForItsAnswerIsNotQuiet) {
             io_, [&] { return counters().clients == 2 && counters().strangers_refused == gone; }));
     }
     EXPECT_FALSE(waits.is_closed());
+}
+
+// A client node that listens, as they all do.
+class InboundClientNodes : public InboundConnectionTest {
+protected:
+    void SetUp() override {
+        start([](NetworkOptions& options, core::Hello&) { options.limits.clients_max = 3; });
+    }
+    void listen(MemberClient& client) {
+        client.connect(addresses_[0], 20s, [&](const core::Result<core::Hello>& hello) {
+            if (hello) client.hear([this](const auto& heard) { closed_ += heard ? 0 : 1; });
+        });
+        const auto before = service_.lines.size();
+        ASSERT_TRUE(run_until(io_, [&] { return service_.lines.size() > before; }));
+    }
+    void come_and_stay(std::uint64_t callers) {
+        for (std::uint64_t i = 0; i < callers; ++i) {
+            const auto before = counters().accepted;
+            callers_.push_back(std::make_unique<Stranger>(io_, addresses_[0]));
+            callers_.back()->say(client_hello());
+            const auto others = counters().clients;
+            ASSERT_TRUE(run_until(io_, [&] {
+                const auto now = counters();
+                return now.accepted > before && (now.clients > others || now.clients == 3);
+            }));
+            run_for(io_, 10ms);
+        }
+    }
+
+    std::vector<std::unique_ptr<Stranger>> callers_;
+    int closed_ = 0;
+};
+
+// It says nothing between two renewals, and its address may have the most connections.
+TEST_F(InboundClientNodes, ThatAreServedAreNotClosedForOthers) {
+    MemberClient one{io_};
+    MemberClient two{io_};
+    listen(one);
+    listen(two);
+    service_.served = {core::ClientId{1}, core::ClientId{2}};
+    come_and_stay(5);
+    EXPECT_EQ(counters().clients, 3U);
+    EXPECT_EQ(closed_, 0);
+    EXPECT_EQ(counters().strangers_refused, 4U);
+}
+
+TEST_F(InboundClientNodes, ThatAreNotServedDoNotCountAsWaiting) {
+    Stranger waits{io_, addresses_[0]};
+    waits.say(client_hello() + member_call(2, change));
+    ASSERT_TRUE(run_until(io_, [&] { return service_.changes.size() == 1; }));
+    MemberClient one{io_};
+    MemberClient two{io_};
+    listen(one);
+    listen(two);
+    come_and_stay(2);
+    EXPECT_TRUE(run_until(io_, [&] { return closed_ == 2; }));
+    EXPECT_FALSE(waits.is_closed());
+}
+
+TEST_F(InboundClientNodes, ThatAreServedLeaveNoRoomIfTheyAreAll) {
+    std::vector<std::unique_ptr<MemberClient>> all;
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+        listen(*all.emplace_back(std::make_unique<MemberClient>(io_)));
+        service_.served.insert(core::ClientId{id});
+    }
+    MemberClient next{io_};
+    std::optional<core::Result<core::Hello>> hello;
+    next.connect(addresses_[0], 20s, [&](auto answer) { hello.emplace(std::move(answer)); });
+    ASSERT_TRUE(run_until(io_, [&] { return hello.has_value(); }));
+    ASSERT_FALSE(*hello);
+    EXPECT_EQ(hello->error().code, Refusal::busy);
+    EXPECT_EQ(closed_, 0);
 }
 
 TEST_F(InboundConnectionTest, AClientThatBeginsAFrameAndDoesNotEndItIsShownTheDoor) {

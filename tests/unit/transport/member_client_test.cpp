@@ -58,8 +58,8 @@ struct Service : ClientService {
         return core::ClientId{lines.size()};
     }
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,
-              const core::Access& access) override {
-        EXPECT_EQ(access, core::Access::all());
+              const core::Identity* identity) override {
+        EXPECT_EQ(identity, nullptr);
         ++calls;
         for (auto& message : messages)
             words.emplace_back(client, std::move(message));

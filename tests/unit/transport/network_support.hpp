@@ -15,9 +15,11 @@
 #include <asio/write.hpp>
 #include <unistd.h>
 
+#include "tests/support/silent_address.hpp"
 #include "transport/clients/client_service.hpp"
 #include "transport/network/peer_network.hpp"
 #include "transport/sockets/address.hpp"
+#include "transport/sockets/resolver.hpp"
 
 namespace mortise::transport::test {
 
@@ -140,6 +142,24 @@ struct Node {
     Events events;
     NetworkOptions options;
     std::unique_ptr<PeerNetwork> network;
+};
+
+// Two endpoints with one port, of which only the second is there.
+struct HalfSilentName {
+    explicit HalfSilentName(asio::io_context& io) {
+        asio::use_service<Resolver>(io).look_up_with(
+            [silent = silent.at(), here = here()](const HostPort&) {
+                return Resolver::Found{{}, {silent, here}};
+            });
+    }
+    // Where a node is to listen.
+    [[nodiscard]] asio::ip::tcp::endpoint here() const { return endpoint_of(address); }
+    [[nodiscard]] std::string name() const {
+        return "half.example:" + std::to_string(here().port());
+    }
+
+    std::string address = free_address();
+    SilentAddress silent{{asio::ip::make_address("127.0.0.1"), here().port()}};
 };
 
 // A program outside the cluster, which sends anything.

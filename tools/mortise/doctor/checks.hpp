@@ -76,6 +76,10 @@ struct UptimeSample {
                                                       const UptimeSample& first,
                                                       const UptimeSample& second, double bound);
 
+// Empty unless endpoints of the peer's address are silent while another one takes connections.
+[[nodiscard]] std::optional<Finding> judge_silent(const PeerConfig& peer,
+                                                  const std::vector<std::string>& silent);
+
 // Whether this node can listen. A port that a running node of this directory has is fine.
 [[nodiscard]] Findings check_port(const Config& config, bool is_running);
 

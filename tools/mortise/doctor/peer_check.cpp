@@ -99,10 +99,12 @@ void compare_clocks(const Config& config, const TimedReport& first, PeerAnswer& 
 
 PeerAnswer ask_peer(const Config& config, const PeerConfig& peer, milliseconds patience) {
     PeerAnswer answer{peer, {}, {}};
-    if (auto wrong = judge_reach(peer, reach(peer.address, patience), patience)) {
+    const auto reached = reach(resolve(peer.address), patience);
+    if (auto wrong = judge_reach(peer, reached, patience)) {
         answer.findings.push_back(*std::move(wrong));
         return answer;
     }
+    if (auto half = judge_silent(peer, reached.silent)) answer.findings.push_back(*std::move(half));
     auto first = TimedReport{};
     try {
         first = ask(config, peer.address, patience);
@@ -120,6 +122,19 @@ PeerAnswer ask_peer(const Config& config, const PeerConfig& peer, milliseconds p
 }
 
 }  // namespace
+
+// It is connected by another endpoint, a moment later than it could be.
+std::optional<Finding> judge_silent(const PeerConfig& peer,
+                                    const std::vector<std::string>& silent) {
+    if (silent.empty()) return std::nullopt;
+    std::string which;
+    for (const auto& endpoint : silent)
+        which += (which.empty() ? "" : ", ") + endpoint;
+    return warning(name_of_node(peer.id),
+                   "one address of " + peer.address +
+                       " takes connections, and this one does not answer: " + which,
+                   "take it out of the DNS, or open its port in the firewalls");
+}
 
 Finding judge_stranger(const PeerConfig& peer, const MemberReport& report, bool with_tls) {
     const auto name = name_of_node(peer.id);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <system_error>
 
@@ -158,15 +159,22 @@ Resolved resolve(const std::string& address) {
     return resolved;
 }
 
-Reached reach(const std::string& address, std::chrono::milliseconds patience) {
-    const auto resolved = resolve(address);
+Reached reach(const Resolved& resolved, std::chrono::milliseconds patience) {
     if (resolved.endpoints.empty()) return {Reach::unresolved, resolved.problem};
-    int number = 0;
-    for (const auto& endpoint : resolved.endpoints) {
-        number = connect_to(endpoint, patience);
-        if (number == 0) return {};
+    std::vector<std::future<int>> numbers;
+    for (const auto& endpoint : resolved.endpoints)
+        numbers.push_back(std::async(std::launch::async, connect_to, endpoint, patience));
+    Reached reached{Reach::failed, {}, {}};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const int number = numbers[i].get();
+        if (kind_of(number) == Reach::silent)
+            reached.silent.push_back(resolved.endpoints[i].to_string());
+        if (reached.how == Reach::connected) continue;
+        reached.how = kind_of(number);
+        reached.detail = number == 0 ? std::string{} : words_of(number);
     }
-    return {kind_of(number), words_of(number)};
+    if (reached.how != Reach::connected) reached.silent.clear();
+    return reached;
 }
 
 }  // namespace mortise::cli

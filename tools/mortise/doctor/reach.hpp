@@ -44,8 +44,10 @@ enum class Reach { connected, unresolved, refused, no_route, silent, failed };
 struct Reached {
     Reach how = Reach::connected;
     std::string detail;  // the system's words; empty if connected
+    // Other endpoints of the address that do not answer, while one does.
+    std::vector<std::string> silent{};
 };
-// Tries each endpoint for that long. The connection is closed at once.
-[[nodiscard]] Reached reach(const std::string& address, std::chrono::milliseconds patience);
+// Tries all endpoints, each for that long. The connections are closed at once.
+[[nodiscard]] Reached reach(const Resolved& resolved, std::chrono::milliseconds patience);
 
 }  // namespace mortise::cli

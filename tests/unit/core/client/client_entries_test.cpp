@@ -256,5 +256,65 @@ TEST_F(ClientClusters, ACloseEndsAlthoughItsClusterIsGone) {
     EXPECT_TRUE(client.core().agent().is_closed());
 }
 
+// --- where fewer clients are (docs/decisions/0067)
+
+TEST(ClientEntries, AClientGoesToAMemberThatServesFewerAndLosesNothing) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
+    client.run_for(1s);
+    const auto first = client.member();
+    const auto session = client.core().agent().open_session();
+    client.members.at(first).load = {10, 224};
+    client.members.at(1 - first).load = {2, 224};
+    client.acquire(1, "a");
+    client.run_for(61s);
+    EXPECT_EQ(client.looked, 1U);
+    EXPECT_EQ(client.member(), 1 - first);
+    EXPECT_TRUE(client.core().is_served());
+    EXPECT_EQ(client.core().agent().open_session(), session);
+    EXPECT_THAT(client.lost, IsEmpty());
+    client.members.at(first).load = {9, 224};
+    client.members.at(1 - first).load = {3, 224};
+    client.run_for(5min);
+    EXPECT_EQ(client.member(), 1 - first);
+    EXPECT_EQ(client.dialled, 2U);
+}
+
+TEST(ClientEntries, AClientThatWaitsForAnAnswerDoesNotLookAround) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
+    client.run_for(1s);
+    const auto first = client.member();
+    client.members.at(first).load = {10, 224};
+    client.members.at(1 - first).load = {0, 224};
+    cluster.grants = false;
+    client.acquire(1, "a");
+    client.run_for(2min);
+    EXPECT_EQ(client.looked, 0U);
+    client.call(CancelCall{CallTag{1}});
+    client.run_for(1s);
+    EXPECT_EQ(client.looked, 1U);
+    EXPECT_EQ(client.member(), 1 - first);
+}
+
+TEST(ClientEntries, AClientStaysWhereOthersAreNoBetter) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
+    client.members.at(0).load = client.members.at(1).load = {50, 224};
+    client.run_for(10min);
+    EXPECT_EQ(client.dialled, 1U);
+    EXPECT_GE(client.looked, 3U);
+    EXPECT_LE(client.looked, 5U);
+}
+
+// With a long TTL nothing else is said (docs/decisions/0066).
+TEST(ClientEntries, AnIdleClientShowsThatItLives) {
+    PlayedCluster cluster{1};
+    ClientOfPlayedMembers client{options_for(1, 86'400'000), {{&cluster}}};
+    client.run_for(65s);
+    EXPECT_GE(client.members[0].pings, 5U);
+    EXPECT_LE(client.members[0].pings, 7U);
+}
+
 }  // namespace
 }  // namespace mortise::core::test

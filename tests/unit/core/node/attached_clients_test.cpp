@@ -30,7 +30,7 @@ protected:
         return {batch.take(), {}};
     }
     void say(ClientId from, ClientMessage message) {
-        clients_.said(from, {std::move(message)}, Access::all());
+        clients_.said({from, {std::move(message)}, Access::all(), {}}, Instant{});
         collect();
     }
     void apply(const Command& command) {
@@ -159,6 +159,85 @@ TEST_F(AttachedClientsTest, TheNewestRequestOfAHoldCounts) {
     apply(release);
     EXPECT_TRUE(contentions_.is_empty());
     EXPECT_THAT(unfit_, testing::IsEmpty());
+}
+
+// --- places (docs/decisions/0066)
+
+class FullMember : public testing::Test {
+protected:
+    static NodeOptions small() {
+        NodeOptions options;
+        options.client_places = 2;
+        return options;
+    }
+    void say(std::uint64_t client, ClientMessage message, Access access = Access::all()) {
+        clients_.said({ClientId{client}, {std::move(message)}, std::move(access), {}}, Instant{});
+        for (auto& [to, notice] : clients_.collect(LogIndex{}).notices)
+            told_[to.raw()] = notice;
+    }
+    [[nodiscard]] bool has_place(std::uint64_t client) const {
+        return clients_.places().has(ClientId{client});
+    }
+
+    NodeOptions options_ = small();
+    LockMachine machine_;
+    ContentionWatch contentions_;
+    AttachedClients clients_{options_, machine_, contentions_};
+    std::map<std::uint64_t, ClientNotice> told_;
+};
+
+TEST_F(FullMember, HasPlacesOnlyForThoseThatMayHaveASession) {
+    say(1, Ping{});
+    say(2, Attach{7, {}}, Access{{AccessRole::observer}, {}});
+    EXPECT_THAT(told_[2].refused, testing::HasSubstr("needs the role client"));
+    EXPECT_EQ(clients_.places().size(), 0U);
+    say(3, Attach{8, {}});
+    EXPECT_TRUE(has_place(3));
+}
+
+TEST_F(FullMember, TakesNoPlaceForOneThatMayNotHaveASession) {
+    say(1, Attach{7, {}});
+    say(2, Attach{8, {}});
+    say(3, Attach{9, {}}, Access{{AccessRole::observer}, {}});
+    EXPECT_TRUE(has_place(1));
+    EXPECT_TRUE(has_place(2));
+    // Its certificate was replaced by one that allows less.
+    say(1, Attach{10, {}}, Access{{AccessRole::observer}, {}});
+    EXPECT_FALSE(has_place(1));
+}
+
+TEST_F(FullMember, TellsWhoLosesItsPlaceAndServesItNoMore) {
+    say(1, Attach{7, {}});
+    say(2, Attach{8, {}});
+    ASSERT_TRUE(told_[1].state);
+    say(3, Attach{9, {}});
+    EXPECT_THAT(told_[1].refused, testing::HasSubstr("another client needed its place"));
+    EXPECT_FALSE(has_place(1));
+    EXPECT_TRUE(has_place(3));
+    BatchBuilder batch;
+    OpenSession opening;
+    opening.nonce = 7;
+    batch.add(Command{opening});
+    say(1, Forward{batch.take(), {}});
+    EXPECT_TRUE(clients_.take_forwards().empty());
+    say(1, Attach{10, {}});
+    EXPECT_FALSE(has_place(1));
+}
+
+TEST_F(FullMember, HasAPlaceAgainWhenAConnectionEnds) {
+    say(1, Attach{7, {}});
+    clients_.gone(ClientId{1});
+    EXPECT_EQ(clients_.places().size(), 0U);
+}
+
+// Its former connection is not closed yet.
+TEST_F(FullMember, KeepsThePlaceOfWhoComesBackByAnotherConnection) {
+    say(1, Attach{7, {}});
+    say(2, Attach{8, {}});
+    say(3, Attach{8, {}});
+    EXPECT_TRUE(has_place(1));
+    EXPECT_FALSE(has_place(2));
+    EXPECT_TRUE(has_place(3));
 }
 
 }  // namespace
