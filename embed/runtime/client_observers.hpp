@@ -8,11 +8,7 @@
 
 #include <asio/io_context.hpp>
 
-<<<<<<< HEAD
-=======
-#include "core/node/node_core.hpp"
 #include "embed/runtime/ahead_observers.hpp"
->>>>>>> positions
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::core {
