@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 
+#include "core/access/denial.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/membership_change.hpp"
 #include "embed/runtime/translate.hpp"
@@ -28,6 +30,18 @@ std::size_t parties_of(const std::vector<core::LockView>& locks) {
 bool is_leaving(const core::Configuration& present, core::NodeId id) {
     return core::without_outgoing(present).find(id) == nullptr;
 }
+
+class DeniedObserver final : public transport::ClientObserver {
+public:
+    explicit DeniedObserver(core::Denied why) : why_{std::move(why)} {}
+    void next(core::Nanoseconds /*patience*/,
+              std::function<void(transport::ObserveAnswer)> answer) override {
+        answer(why_);
+    }
+
+private:
+    core::Denied why_;
+};
 
 transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
     const bool is_done = std::holds_alternative<core::Changed>(given.result) ||
@@ -199,14 +213,28 @@ void ClientDesk::close() {
     lines_.clear();
 }
 
+// A member does for its clients at most what its own certificate allows (docs/decisions/0031). What
+// becomes a call of this node is checked as one; this is for what does not.
+std::optional<core::Denied> ClientDesk::denial_of_observing(std::string_view prefix) const {
+    const auto& access = loop_.access();
+    if (access.may_all(core::Right::observe, prefix)) return std::nullopt;
+    return core::denial("node " + std::to_string(loop_.self().raw()), access, core::Right::observe,
+                        prefix);
+}
+
 std::unique_ptr<transport::ClientObserver> ClientDesk::observe(core::ObservedNames names,
                                                                core::Position from) {
+    if (auto why = denial_of_observing(names.prefix))
+        return std::make_unique<DeniedObserver>(std::move(*why));
     return observers_.add(std::move(names), from);
 }
 
 void ClientDesk::sessions(transport::SessionsRequest request,
                           std::function<void(transport::SessionsAnswer)> answer) {
-    if (request.local) return answer(sessions_now(request));
+    if (request.local) {
+        if (auto why = denial_of_observing({})) return answer(std::move(*why));
+        return answer(sessions_now(request));
+    }
     loop_.catch_up([this, request, answer = std::move(answer)](core::CallAnswer& given) {
         if (std::holds_alternative<core::Viewed>(given.result))
             return answer(sessions_now(request));

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "embed/runtime/client_observers.hpp"
@@ -46,6 +48,7 @@ public:
     [[nodiscard]] bool tell_observers() { return observers_.tell(); }
 
 private:
+    [[nodiscard]] std::optional<core::Denied> denial_of_observing(std::string_view prefix) const;
     [[nodiscard]] transport::SessionsReply sessions_now(
         const transport::SessionsRequest& request) const;
 

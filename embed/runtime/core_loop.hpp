@@ -124,6 +124,8 @@ public:
     // --- for the client desk
     [[nodiscard]] const Config& config() const { return parts_.config; }
     [[nodiscard]] core::NodeId self() const { return options_.self; }
+    // What the certificate of this node allows.
+    [[nodiscard]] const core::Access& access() const { return options_.access; }
     [[nodiscard]] bool is_ready() const { return ready_; }
     [[nodiscard]] core::Instant began() const { return began_; }
     [[nodiscard]] core::EntryLoad client_load() const {

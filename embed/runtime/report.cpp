@@ -333,10 +333,8 @@ Metrics CoreLoop::counters() const {
     metrics.messages_refused +=
         network.malformed_messages + network.malformed_frames + network.forbidden_messages;
     metrics.messages_dropped += network.messages_dropped;
-    metrics.connections_refused += network.strangers_refused + network.refused_protocol +
-                                   network.refused_cluster + network.refused_identity +
-                                   network.refused_stale + network.refused_other +
-                                   network.strangers_timed_out;
+    metrics.connections_refused +=
+        network.strangers_refused + network.refused.all() + network.strangers_timed_out;
     return metrics;
 }
 

@@ -1,7 +1,9 @@
 // A call that the certificate of a node does not allow is refused at once, and the error says what
 // is missing.
+#include <array>
 #include <functional>
 #include <future>
+#include <map>
 #include <vector>
 
 #include "embed/runtime/node_runtime.hpp"
@@ -21,9 +23,10 @@ Config with_a_door() {
 
 class Permissions : public ::testing::Test {
 protected:
-    explicit Permissions(core::Access access = {{AccessRole::voter}, {{Right::acquire, "jobs/"}}})
+    explicit Permissions(core::Access access = {{AccessRole::voter}, {{Right::acquire, "jobs/"}}},
+                         Config config = with_a_door())
         : node_{detail::NodeRuntime::node_of(
-              detail::NodeRuntime::open(with_a_door(), std::move(access)))} {}
+              detail::NodeRuntime::open(std::move(config), std::move(access)))} {}
     void SetUp() override {
         ASSERT_TRUE(node_.wait_ready(std::chrono::steady_clock::now() + patience));
     }
@@ -93,6 +96,9 @@ TEST_F(Permissions, AClientIsToldWhatItsMemberMayNotDo) {
     expect_denied([&] { (void)remote.list("jobs/"); }, "node 1 may not observe");
     expect_denied([&] { (void)remote.inspect("jobs/1"); }, "node 1 may not observe");
     expect_denied([&] { (void)remote.sessions(); }, "node 1 may not observe");
+    expect_denied([&] { (void)remote.sessions(ReadLevel::local); }, "node 1 may not observe");
+    expect_denied([&] { remote.observe("jobs/", [](const Event&) {}, {}, {}); },
+                  "node 1 may not observe");
     expect_denied([&] { remote.break_lock("jobs/1", FencingToken::from_raw(1), "stuck"); },
                   "node 1 may not break");
     expect_denied([&] { remote.remove_member(7); }, "node 1 may not change the members");
@@ -118,6 +124,45 @@ TEST_F(PermissionsToBreak, EventsAreOfWhatTheNodeMayObserve) {
     auto name = told.get_future();
     ASSERT_EQ(name.wait_for(patience), std::future_status::ready);
     EXPECT_EQ(name.get(), "jobs/1");
+}
+
+Config with_warnings_soon() {
+    auto config = Config::in_memory();
+    config.observability = {std::chrono::milliseconds{20}, std::chrono::milliseconds{20}};
+    return config;
+}
+
+struct Ageing : Permissions {
+    Ageing()
+        : Permissions{{{AccessRole::voter}, {{Right::acquire, ""}, {Right::observe, "jobs/"}}},
+                      with_warnings_soon()} {}
+};
+
+// What follows the semicolon is about others.
+TEST_F(Ageing, WarningsTellOfOthersWhereTheNodeMayObserve) {
+    std::mutex mutex;
+    std::condition_variable more;
+    std::map<std::pair<NodeEvent::Kind, std::string>, NodeEvent> told;
+    const auto subscription = node_.on_event([&](const NodeEvent& event) {
+        const std::scoped_lock lock{mutex};
+        const bool is_of_age =
+            event.kind == NodeEvent::Kind::slow_hold || event.kind == NodeEvent::Kind::long_wait;
+        if (is_of_age) told.emplace(std::pair{event.kind, event.name}, event);
+        more.notify_all();
+    });
+    std::vector<std::jthread> waiting;
+    const std::array holds{node_.acquire("orders/42"), node_.acquire("jobs/1")};
+    for (const auto* name : {"orders/42", "jobs/1"})
+        waiting.emplace_back([this, name] {
+            std::error_code refused;
+            (void)node_.acquire_for(name, patience, refused);
+        });
+    std::unique_lock lock{mutex};
+    ASSERT_TRUE(more.wait_for(lock, patience, [&] { return told.size() == 4; }));
+    for (const auto& [what, event] : told) {
+        const bool tells = event.text.find(';') != std::string::npos;
+        EXPECT_EQ(tells, event.name == "jobs/1") << event.text;
+    }
 }
 
 }  // namespace

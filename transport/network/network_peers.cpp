@@ -29,7 +29,7 @@ void PeerNetwork::Impl::drop_former(PeerLink& link) {
 
 std::optional<ConnectionId> PeerNetwork::Impl::link_up(PeerLink& link, const Greeting& theirs) {
     const auto admission = connections_.admit(Direction::outgoing, link.lane(), theirs.hello);
-    if (!admission.id) counters_.count(admission.refusal);
+    if (!admission.id) counters_.refused.count(admission.refusal);
     apply(admission.change);
     tick_sooner();
     return admission.id;
@@ -68,7 +68,7 @@ void PeerNetwork::Impl::report_refused(InboundConnection& inbound, const core::H
 }
 
 Admittance PeerNetwork::Impl::refuse(Refusal refusal) {
-    counters_.count(refusal);
+    counters_.refused.count(refusal);
     log(LogLevel::debug, "refused a caller: " + std::string{to_string(refusal)});
     return {refusal, {}, std::nullopt, std::nullopt};
 }

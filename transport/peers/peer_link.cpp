@@ -171,7 +171,7 @@ void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured
     if (identity.node != peer() || identity.cluster != owner_.cluster()) {
         report("the certificate there is that of " + identity.name() + " of cluster " +
                identity.cluster);
-        counters_.count(Refusal::identity);
+        counters_.refused.count(Refusal::identity);
         return feed(link_event::Refused{attempt, Refusal::identity});
     }
     // The credentials may have changed since the handshake began.
@@ -249,7 +249,7 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
     connection_->frames().set_limits(answer_limits);
     feed(link_event::Greeted{attempt, ours, *theirs});
     if (const auto refusal = machine_.refusal()) {
-        counters_.count(*refusal);
+        counters_.refused.count(*refusal);
         report(to_string(*refusal));
     }
 }

@@ -1,6 +1,8 @@
 // Values that the parts of the network share: the addresses of peers and the counters.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +31,20 @@ struct PeerAddress {
 constexpr std::string_view no_answer_in_words =
     "it does not answer: open its port in the firewalls, or check that its machine runs";
 
+// How many hellos were refused, for each reason: each is another fault of a configuration, or
+// another attack.
+class RefusalCounts {
+public:
+    void count(Refusal refusal) { ++counts_.at(static_cast<std::size_t>(refusal)); }
+    [[nodiscard]] std::uint64_t of(Refusal refusal) const {
+        return counts_.at(static_cast<std::size_t>(refusal));
+    }
+    [[nodiscard]] std::uint64_t all() const;
+
+private:
+    std::array<std::uint64_t, refusals> counts_{};
+};
+
 struct NetworkCounters {
     std::uint64_t accepted = 0;
     std::uint64_t accept_failures = 0;      // mostly for lack of descriptors
@@ -40,12 +56,7 @@ struct NetworkCounters {
     // likewise: RPC messages that no node sends, or too many of them
     std::uint64_t forbidden_messages = 0;
     std::uint64_t stuck_frames = 0;  // likewise: not complete in time, or answers were not read
-    // Hellos that this node refused, of callers and of nodes that it called.
-    std::uint64_t refused_protocol = 0;
-    std::uint64_t refused_cluster = 0;
-    std::uint64_t refused_identity = 0;  // not a peer of this node, or not the node that was called
-    std::uint64_t refused_stale = 0;     // of an earlier run, or of a copy
-    std::uint64_t refused_other = 0;
+    RefusalCounts refused;           // by this node, of callers and of nodes that it called
     std::uint64_t refused_by_peers = 0;
     std::uint64_t dials = 0;
     std::uint64_t dial_failures = 0;
@@ -57,8 +68,6 @@ struct NetworkCounters {
     std::uint64_t messages_dropped = 0;  // a full queue, or too late
     std::uint64_t messages_unsent = 0;   // there was no connection with the peer
     std::uint64_t clients = 0;           // connected now
-
-    void count(Refusal refusal);
 };
 
 }  // namespace mortise::transport

@@ -1,6 +1,7 @@
 // The hellos of both sides, and the decision whether the connection continues.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -58,6 +59,7 @@ enum class Refusal : std::uint8_t {
     cluster_name,
     id_in_use,
 };
+constexpr std::size_t refusals = static_cast<std::size_t>(Refusal::id_in_use) + 1;
 
 // One sentence for a person; it names nothing of this node.
 [[nodiscard]] std::string_view to_string(Refusal refusal);

@@ -102,7 +102,7 @@ TEST_F(InboundConnectionTest, OneMoreClientTakesThePlaceOfTheQuietest) {
     EXPECT_TRUE(asks_on([&] { return quiet.is_closed(); }));
     EXPECT_FALSE(busy.is_closed());
     EXPECT_EQ(counters().strangers_refused, 1U);
-    EXPECT_EQ(counters().refused_other, 0U);
+    EXPECT_EQ(counters().refused.all(), 0U);
     EXPECT_EQ(counters().clients, 2U);
 }
 

@@ -467,7 +467,7 @@ TEST_F(MemberClientTest, ARefusalHasACode) {
     const auto hello = connect();
     ASSERT_FALSE(hello);
     EXPECT_EQ(hello.error().code, Refusal::wrong_cluster);
-    EXPECT_EQ(node_->network->counters().refused_cluster, 1U);
+    EXPECT_EQ(node_->network->counters().refused.of(Refusal::wrong_cluster), 1U);
 }
 
 TEST_F(MemberClientTest, ANodeWithoutAServiceRefusesClients) {

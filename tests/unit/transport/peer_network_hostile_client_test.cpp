@@ -384,6 +384,20 @@ TEST_F(PeerNetworkHostileClient, AsksNothingBeforeHello) {
         "before hello");
 }
 
+// Each hello is refused, and the next one would be answered as well.
+TEST_F(PeerNetworkHostileClient, SendsFewFramesBeforeItIsKnown) {
+    start();
+    Client client{addresses_[0]};
+    Greeting unknown;
+    unknown.hello = hello_of(9);
+    ASSERT_TRUE(client.say(bootstrap(0)));
+    for (unsigned question = 1; question < 20; ++question) {
+        if (!client.say(hello(unknown, question) + finish(question))) break;
+        if (client.hear([](const std::string& bytes) { return !bytes.empty(); }).empty()) break;
+    }
+    EXPECT_TRUE(wait([](const auto& now) { return now.malformed_frames == 1; }));
+}
+
 TEST_F(PeerNetworkHostileClient, IsToldNothingOfTheInside) {
     start();
     Client client{addresses_[0]};

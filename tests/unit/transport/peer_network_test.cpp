@@ -114,7 +114,7 @@ TEST_F(PeerNetworkTest, ACallerWhoIsNoPeerSaysWhereItIs) {
     });
     ASSERT_TRUE(run_until(io_, [&] { return !a.events.callers.empty(); }));
     EXPECT_EQ(a.events.callers.front(), b.events.own);
-    EXPECT_GE(a.network->counters().refused_identity, 1U);
+    EXPECT_GE(a.network->counters().refused.of(Refusal::unknown_node), 1U);
     EXPECT_FALSE(a.is_up(2));
     a.network->set_peers({{NodeId{2}, a.events.callers.front().address}});
     EXPECT_TRUE(meet(a, b));
@@ -316,7 +316,8 @@ TEST_F(PeerNetworkTest, ACallerWithAPeersNameDoesNotShutThePeerOut) {
 TEST_F(PeerNetworkTest, ANodeOfAnotherClusterIsRefused) {
     auto& a = add(1, [](NetworkOptions&, core::Hello& hello) { hello.cluster = {1, 1}; });
     auto& b = add(2, [](NetworkOptions&, core::Hello& hello) { hello.cluster = {2, 2}; });
-    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_cluster > 0; }));
+    ASSERT_TRUE(run_until(
+        io_, [&] { return a.network->counters().refused.of(Refusal::wrong_cluster) > 0; }));
     EXPECT_TRUE(run_until(io_, [&] { return b.network->counters().refused_by_peers > 0; }));
     EXPECT_THAT(a.events.ups, SizeIs(0));
     EXPECT_THAT(b.events.ups, SizeIs(0));
@@ -327,7 +328,7 @@ TEST_F(PeerNetworkTest, ANodeThatIsNoPeerIsRefused) {
     addresses_.push_back(free_address());
     auto& c = add(3);
     ASSERT_TRUE(run_until(io_, [&] { return c.network->counters().refused_by_peers > 0; }));
-    EXPECT_GT(a.network->counters().refused_identity, 0U);
+    EXPECT_GT(a.network->counters().refused.of(Refusal::unknown_node), 0U);
     EXPECT_THAT(a.events.ups, SizeIs(0));
 }
 
@@ -337,7 +338,8 @@ TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
     auto& b = add(2, [](NetworkOptions& options, core::Hello&) { options.peers.pop_back(); });
     const std::vector<PeerAddress> both{{NodeId{1}, addresses_[0]}, {NodeId{2}, addresses_[1]}};
     b.network->set_peers(both);
-    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity != 0; }));
+    ASSERT_TRUE(run_until(
+        io_, [&] { return a.network->counters().refused.of(Refusal::unknown_node) != 0; }));
     a.network->set_peers(both);
     ASSERT_TRUE(meet(a, b));
     a.send(NodeId{2}, numbered(1));
@@ -345,8 +347,9 @@ TEST_F(PeerNetworkTest, PeersMayComeAndGo) {
 
     a.network->set_peers({});
     ASSERT_TRUE(run_until(io_, [&] { return !a.is_up(2) && !b.is_up(1); }));
-    const auto refused = a.network->counters().refused_identity;
-    EXPECT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity > refused; }));
+    const auto refused = a.network->counters().refused.of(Refusal::unknown_node);
+    EXPECT_TRUE(run_until(
+        io_, [&] { return a.network->counters().refused.of(Refusal::unknown_node) > refused; }));
     EXPECT_FALSE(a.is_up(2));
     const auto dials = a.network->counters().dials;
     run_for(io_, 300ms);
@@ -418,7 +421,8 @@ TEST_F(PeerNetworkTest, AnotherNodeThanExpectedAtAnAddressIsRefused) {
         // it knows the other node, and cannot call it
         options.peers = {{NodeId{1}, free_address()}};
     });
-    ASSERT_TRUE(run_until(io_, [&] { return a.network->counters().refused_identity > 0; }));
+    ASSERT_TRUE(
+        run_until(io_, [&] { return a.network->counters().refused.of(Refusal::wrong_node) > 0; }));
     EXPECT_THAT(a.events.ups, SizeIs(0));
     EXPECT_THAT(c.events.ups, SizeIs(0));
 }

@@ -11,6 +11,7 @@
 
 #include "core/access/identity.hpp"
 #include "tests/support/plain_service.hpp"
+#include "tests/unit/transport/certificate_by_hand.hpp"
 #include "transport/tls/certificates.hpp"
 #include "transport/tls/key_files.hpp"
 #include "transport/tls/tls_credentials.hpp"
@@ -34,21 +35,36 @@ public:
     using Credentials = std::shared_ptr<const TlsCredentials>;
     using Believed = std::vector<const Authority*>;
 
-    // Empty if they could not be used; problem() says why.
-    Credentials issue(const core::Identity& identity, Validity validity = for_an_hour(),
-                      const Believed& believed = {}) {
+    // What somebody presents. Empty if it could not be issued; problem() says why.
+    Papers papers(const core::Identity& identity, Validity validity = for_an_hour()) {
         const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
         CertificateRequest request;
         request.identity = identity;
         request.validity = validity;
         auto issued = issue_certificate(own_, request, now);
-        if (!issued) {
-            problem_ = issued.error().what;
-            return nullptr;
-        }
+        if (issued) return std::make_shared<const Issued>(std::move(*issued));
+        problem_ = issued.error().what;
+        return nullptr;
+    }
+    Papers papers_of_node(std::uint64_t id, const core::Access& access = voter) {
+        return papers({cluster_, core::NodeId{id}, {}, access});
+    }
+    Papers papers_of_user(const std::string& name, core::AccessRole role) {
+        return papers({cluster_, {}, name, {{role}, {}}});
+    }
+    [[nodiscard]] const Issued& own() const { return own_; }
+
+    // Empty if they could not be used; problem() says why.
+    Credentials issue(const core::Identity& identity, Validity validity = for_an_hour(),
+                      const Believed& believed = {}) {
+        return load(papers(identity, validity), believed);
+    }
+    // The same for what was issued before.
+    Credentials load(const Papers& papers, const Believed& believed = {}) {
+        if (!papers) return nullptr;
         const auto stem = directory_ / std::to_string(++count_);
         const KeyPairPaths paths{stem.string() + ".pem", stem.string() + ".key"};
-        if (auto written = write_key_pair(paths, *issued); !written) return nullptr;
+        if (auto written = write_key_pair(paths, *papers); !written) return nullptr;
         const auto authorities = stem.string() + ".ca";
         std::ofstream out{authorities};
         if (believed.empty()) out << own_.certificate;
@@ -69,11 +85,6 @@ public:
     }
     [[nodiscard]] const std::string& problem() const { return problem_; }
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
-
-    static Validity for_an_hour() {
-        const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-        return Validity::from(now, std::chrono::hours{1});
-    }
 
 private:
     std::string cluster_;

@@ -130,3 +130,21 @@ TEST(Access, ToAPrefixIsToEveryNameBehindIt) {
     EXPECT_FALSE(jobs.may_all(Right::observe, ""));
     EXPECT_TRUE(access_of(AccessRole::observer).may_all(Right::observe, ""));
 }
+
+// A member opens the sessions of clients that it covers.
+TEST(Access, CoversWhatItAllows) {
+    const auto all = Access::all();
+    const auto client = access_of(AccessRole::client);
+    const auto jobs = access_of(AccessRole::voter, {{Right::acquire, "jobs/"}});
+    const auto nightly = access_of(AccessRole::client, {{Right::acquire, "jobs/nightly"}});
+    EXPECT_TRUE(all.covers(client) && all.covers(jobs) && all.covers(nightly));
+    EXPECT_TRUE(jobs.covers(nightly) && jobs.covers(jobs) && client.covers(nightly));
+    EXPECT_FALSE(jobs.covers(client));
+    EXPECT_FALSE(jobs.covers(all));
+    EXPECT_FALSE(nightly.covers(jobs));
+    EXPECT_FALSE(jobs.covers(
+        access_of(AccessRole::client, {{Right::acquire, "jobs/"}, {Right::observe, ""}})));
+    // A rule without a role gives nothing.
+    EXPECT_TRUE(jobs.covers(
+        access_of(AccessRole::client, {{Right::acquire, "jobs/"}, {Right::break_lock, ""}})));
+}

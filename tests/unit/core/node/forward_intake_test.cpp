@@ -103,6 +103,24 @@ TEST_F(ForwardIntakeTest, AnOpeningGetsTheAccessOfTheCertificate) {
     EXPECT_EQ(std::get<OpenSession>(all.front()).access, hello.access);
 }
 
+// S50: the member of a client checks it first, unless that lies.
+TEST_F(ForwardIntakeTest, AMemberOpensForItsClientsWithNoMoreThanItsOwnAccess) {
+    auto hello = node.member_hello(n3);
+    hello.access = {{AccessRole::voter}, {{Right::acquire, "jobs/"}}};
+    node.meet(hello);
+    auto opening = opening_of(n3, 10'000);
+    opening.node = {};
+    opening.access = {{AccessRole::client}, {}};
+    take({opening}, n3);
+    EXPECT_EQ(intake.collect().refused, 1U);
+    EXPECT_TRUE(taken().empty());
+    opening.access.rules = {{Right::acquire, "jobs/nightly"}};
+    take({opening}, n3);
+    const auto all = taken();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(std::get<OpenSession>(all.front()).access, opening.access);
+}
+
 TEST_F(ForwardIntakeTest, KeepsWhatComesBeforeTheEntryThatOpensItsSession) {
     const SessionId next{session.raw() + 1};
     const auto comes_early = [&] { take({Request{next, Seq{1}, Release{Seq{1}}}}, n3); };
