@@ -50,8 +50,8 @@ struct AskedService final : ClientService {
         return core::ClientId{1};
     }
     void said(core::ClientId /*client*/, std::vector<core::ClientMessage> /*messages*/,
-              const core::Access& access) override {
-        accesses.push_back(access);
+              const core::Identity* identity) override {
+        accesses.push_back(identity != nullptr ? identity->access : core::Access::all());
     }
 
     std::vector<std::string> asked;
