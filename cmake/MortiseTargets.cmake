@@ -90,10 +90,11 @@ function(mortise_library_properties target)
     POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
 endfunction()
 
-# Tests are compiled without optimization, which saves a tenth of the time; what needs the processor
-# is in modules. The headers that tests of the public interface include are compiled once for all
-# of them, which saves half of the time of most. Other tests have no such header: most of their time
-# goes into templates that each source instantiates all the same, and that unity builds share.
+# The headers that tests of the public interface include are compiled once for all of them, which
+# saves half of the time of most, and these tests are not optimized, since the library does the work.
+# Other tests are: much of what they run are templates in headers of core. They share no headers: most
+# of their time goes into templates that each source instantiates all the same; unity builds share
+# those.
 set(mortise_test_flags)
 if(NOT MORTISE_SANITIZE)
   set(mortise_test_flags $<$<CONFIG:Debug>:-O0>)
@@ -116,8 +117,8 @@ function(mortise_precompile_for_tests)
 endfunction()
 
 function(mortise_compile_as_test target)
-  target_compile_options(${target} PRIVATE ${mortise_test_flags})
   if(ARGN MATCHES "mortise::(mortise|testing|console)" AND TARGET mortise_precompiled)
+    target_compile_options(${target} PRIVATE ${mortise_test_flags})
     target_precompile_headers(${target} REUSE_FROM mortise_precompiled)
   endif()
 endfunction()

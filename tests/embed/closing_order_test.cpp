@@ -72,12 +72,13 @@ std::vector<Way> ways() {
          [](Node& node) {
              return owned(node.acquire_all(std::vector<LockRequest>{{"a"}, {"x"}}));
          }},
-        {"Election",
+        {"Semaphore",
          [](Node& node) {
-             return owned(Election{node, "x"}.campaign("here"));
-         }},
-        {"Semaphore", [](Node& node) {
              return owned(Semaphore{node, "x", 1}.acquire());
+         }},
+        // The last one: its value stays with the name.
+        {"Election", [](Node& node) {
+             return owned(Election{node, "x"}.campaign("here"));
          }}};
 }
 
@@ -174,7 +175,7 @@ TEST_F(ClosingOrder, AClientsOwnersAreToldFirst) {  // S6, S49
     }
 }
 
-// The callback of one hold takes its time; those of the others begin at once.
+// The callbacks run one after the other, and one of them takes its time.
 TEST_F(ClosingOrder, AllOwnersAreToldBeforeAnyNameIsFree) {  // S6
     std::size_t told_count = 0;
     std::uint64_t untold = 1;
@@ -185,7 +186,10 @@ TEST_F(ClosingOrder, AllOwnersAreToldBeforeAnyNameIsFree) {  // S6
         const std::stop_callback on_slow{slow.lost(), [] { std::this_thread::sleep_for(30ms); }};
         std::deque<Hold> holds;
         std::atomic<std::size_t> told = 0;
-        const auto count = [&told] { ++told; };
+        const auto count = [&told] {
+            std::this_thread::sleep_for(3ms);
+            ++told;
+        };
         std::deque<std::stop_callback<decltype(count)>> on_lost;
         for (std::size_t i = 0; i < others; ++i) {
             holds.push_back(node.acquire("other/" + std::to_string(i)));

@@ -110,6 +110,7 @@ TEST_F(ForwardIntakeTest, AMemberOpensForItsClientsWithNoMoreThanItsOwnAccess) {
     node.meet(hello);
     auto opening = opening_of(n3, 10'000);
     opening.node = {};
+    opening.generation = {};
     opening.access = {{AccessRole::client}, {}};
     take({opening}, n3);
     EXPECT_EQ(intake.collect().refused, 1U);
