@@ -321,6 +321,11 @@ TEST_F(PeerNetworkHostileClient, IsRefusedWhatWouldBeKept) {
                                                     table[0].setSenderHosted(1);
                                                 }),
                    "capabilities in a call");
+}
+
+// Each cause is written to the log once.
+TEST_F(PeerNetworkHostileClient, IsRefusedCapabilitiesThatItDoesNotHost) {
+    start();
     expect_refused(client_hello() + member_call(2, change,
                                                 [](rpc::Call::Builder call) {
                                                     auto table = call.getParams().initCapTable(9);

@@ -121,6 +121,14 @@ TEST_F(RpcGuardTest, CallsWaitForWhatHelloOffersAndForNothingElse) {
     ok(call_of(3, 1, 2));
 }
 
+// The answer may still come, and would not be kept.
+TEST_F(RpcGuardTest, NoCallWaitsForAnAnswerThatItsCallerHasGivenUp) {
+    ok(hello(1));
+    ok(call_of(2, 1, 2));
+    ok(finish(1));
+    refused(call_of(3, 1, 2));
+}
+
 TEST_F(RpcGuardTest, NoCallBringsCapabilitiesOrSendsResultsElsewhere) {
     auto one = call(1);
     one.capabilities = 1;
@@ -155,6 +163,7 @@ TEST_F(RpcGuardTest, ASideThatOnlyAsksIsNotAskedBack) {
     refused(bootstrap(0));
     refused(hello(0));
     refused(call(0));
+    EXPECT_STREQ(guard_.cause(), "a question to a node that only asks");
 }
 
 TEST_F(RpcGuardTest, OtherMessagesAreRefusedAndAFarewellIsTheEnd) {
