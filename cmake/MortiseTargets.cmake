@@ -91,10 +91,10 @@ function(mortise_library_properties target)
 endfunction()
 
 # The headers that tests of the public interface include are compiled once for all of them, which
-# saves half of the time of most, and these tests are not optimized, since the library does the work.
-# Other tests are: much of what they run are templates in headers of core. They share no headers: most
-# of their time goes into templates that each source instantiates all the same; unity builds share
-# those.
+# saves half of the time of most. These tests are not optimized, since the library does the work.
+# Other tests are: much of what they run are templates in headers of core. They share no headers:
+# most of their time goes into templates that each source instantiates all the same, and that unity
+# builds share.
 set(mortise_test_flags)
 if(NOT MORTISE_SANITIZE)
   set(mortise_test_flags $<$<CONFIG:Debug>:-O0>)

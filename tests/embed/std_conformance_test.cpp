@@ -49,7 +49,7 @@ protected:
 template <class Lock>
 class StandardMutex : public Standard<Lock> {};
 using AllMutexes = ::testing::Types<std::timed_mutex, Mutex, std::recursive_timed_mutex,
-                                  RecursiveMutex, std::shared_timed_mutex, SharedMutex>;
+                                    RecursiveMutex, std::shared_timed_mutex, SharedMutex>;
 TYPED_TEST_SUITE(StandardMutex, AllMutexes);
 
 TYPED_TEST(StandardMutex, CanNeitherBeCopiedNorMoved) {

@@ -10,7 +10,6 @@
 namespace mortise::sim {
 namespace {
 
-
 core::LogId id(std::uint64_t term, std::uint64_t index) {
     return {core::Term{term}, core::LogIndex{index}};
 }

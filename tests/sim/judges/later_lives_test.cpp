@@ -1,7 +1,8 @@
 #include "tests/sim/judges/later_lives.hpp"
-#include "tests/sim/judges/three_nodes.hpp"
 
 #include <gtest/gtest.h>
+
+#include "tests/sim/judges/three_nodes.hpp"
 
 namespace mortise::sim {
 namespace {

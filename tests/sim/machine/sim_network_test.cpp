@@ -1,13 +1,13 @@
-#include "tests/sim/judges/three_nodes.hpp"
 #include "tests/sim/machine/sim_network.hpp"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "tests/sim/judges/three_nodes.hpp"
+
 namespace mortise::sim {
 namespace {
-
 
 struct SimNetworkTest : testing::Test, NetworkHost {
     struct Heard {
