@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import threading
 from typing import Any, Callable, Optional, TypeVar, Union
@@ -63,7 +64,10 @@ def _in_a_thread(work: Callable[[], Result], cancel: Any) -> Result:
     has then is released."""
     results: list[Result] = []
     errors: list[BaseException] = []
-    done = threading.Event()
+    # Thread and Event of `threading` are written in Python: an interruption within them leaves
+    # their locks taken, and the next one to use them waits for ever.
+    until_done = _thread.allocate_lock()
+    until_done.acquire()  # pylint: disable=consider-using-with
 
     def run() -> None:
         try:
@@ -71,15 +75,15 @@ def _in_a_thread(work: Callable[[], Result], cancel: Any) -> Result:
         except BaseException as error:  # pylint: disable=broad-except
             errors.append(error)
         finally:
-            done.set()
+            until_done.release()
 
     try:
-        threading.Thread(target=run, name="mortise acquire", daemon=True).start()
-        done.wait()
+        _thread.start_new_thread(run, ())
+        until_done.acquire()  # pylint: disable=consider-using-with
     except BaseException:
         cancel()
         # If the thread is late, or never started, a hold that it gets is forgotten with it.
-        done.wait(0.1)
+        until_done.acquire(timeout=0.1)  # pylint: disable=consider-using-with
         for result in results:
             if isinstance(result, Hold):
                 result.unlock()

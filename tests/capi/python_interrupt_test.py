@@ -7,6 +7,7 @@ A signal handler runs between two instructions of Python on the main thread. So 
 that raises before the n-th instruction stands for Ctrl-C at that moment, for every n.
 """
 
+import faulthandler
 import gc
 import signal
 import sys
@@ -82,11 +83,11 @@ class Signals(unittest.TestCase):
 
 
 class AtEveryInstruction(unittest.TestCase):
-    def leaves_nothing(self, act):
+    def leaves_nothing(self, act, folder=FOLDER):
         with open_node() as node:
             # Raises TimedOut if something holds it.
             count = at_every_instruction(lambda: act(node),
-                                         lambda: node.acquire("x", wait_max=SOON).release())
+                                         lambda: node.acquire("x", wait_max=SOON).release(), folder)
         self.assertGreater(count, 50)
 
     def test_an_attempt_leaves_no_hold(self):
@@ -94,6 +95,12 @@ class AtEveryInstruction(unittest.TestCase):
 
     def test_an_acquire_leaves_no_hold(self):
         self.leaves_nothing(lambda node: node.acquire("x"))
+
+    # The locks of the module `threading` are Python code: an interruption leaves them taken.
+    def test_nor_does_it_within_the_standard_library(self):
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        self.addCleanup(faulthandler.cancel_dump_traceback_later)
+        self.leaves_nothing(lambda node: node.acquire("x"), folder="")
 
     def test_a_block_leaves_no_hold(self):
         def block(node):
