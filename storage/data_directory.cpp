@@ -145,6 +145,8 @@ private:
                                                      " does not fit the log");
             }
             reset_ = LogBase{about.applied, about.configuration};
+            const auto former = log_.cluster();
+            begins_terms_ = former.is_set() && former != about.configuration.cluster;
         }
         state_database_ = *std::move(database);
         state_ = *std::move(found);
@@ -210,10 +212,12 @@ private:
     }
 
     Result<void> reset_log() {
+        core::Write write;
+        if (begins_terms_) write.hard_state = core::HardState{reset_->id.term, {}};
+        opened_.state.raft.hard_state = write.hard_state.value_or(log_.hard_state);
         opened_.state.raft.base = reset_->id;
         opened_.state.raft.configuration = reset_->configuration;
         opened_.state.raft.entries.clear();
-        core::Write write;
         write.reset = std::move(reset_);
         return opened_.log->write({&write, 1});
     }
@@ -230,6 +234,9 @@ private:
     RocksDatabase state_database_;
     RecoveredState state_;
     std::optional<LogBase> reset_;  // the entry at which the log has yet to begin
+    // A recovery that was cut short has installed the state of another cluster, which has terms of
+    // its own.
+    bool begins_terms_ = false;
     Opened opened_;
 };
 

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t rows_at_once = 1'024;
+constexpr core::Term first_term{1};
 
 core::Configuration newest_configuration(const core::RaftState& raft) {
     for (auto entry = raft.entries.rbegin(); entry != raft.entries.rend(); ++entry) {
@@ -152,27 +153,25 @@ private:
     }
 
     // The new state is in force as soon as its install is finished. A start after that completes
-    // the rest. The term is raised before, since no log begins beyond its own term; and no saved
-    // countdown may count for a session that the lost members have perhaps renewed since.
+    // the rest. No term of the former cluster means anything in the new one, so the terms begin
+    // anew: they may have been used up. No saved countdown may count for a session that the lost
+    // members have perhaps renewed since.
     Result<void> write(Opened& opened, const core::Configuration& after) {
         if (auto replayed = replay(opened.state); !replayed) return replayed;
         auto rows = opened.state.machine.all_rows();
         auto token = raise_numbers(rows);
         if (!token) return std::move(token).error();
         const auto last = last_of(opened.state.raft);
-        const auto term = std::max(opened.state.raft.hard_state.term, last.term).next();
-        recovered_.last = {term, core::LogIndex{last.index.raw() + indexes_raised_by}};
+        recovered_.last = {first_term, core::LogIndex{last.index.raw() + indexes_raised_by}};
         recovered_.newest_token = *token;
         if (!core::is_in_bounds(recovered_.last))
-            return refused(Errc::io, ": its terms or indexes cannot be raised any more");
-        core::Write raised;
-        raised.hard_state = core::HardState{term, {}};
-        if (auto done = opened.log->write({&raised, 1}); !done) return done;
+            return refused(Errc::io, ": its indexes cannot be raised any more");
         if (auto none = opened.state_store->save_countdowns({}); !none) return none;
         if (auto done = install(*opened.state_store, recovered_.last, after, rows); !done)
             return done;
         core::Write reset;
         reset.reset = LogBase{recovered_.last, after};
+        reset.hard_state = core::HardState{first_term, {}};
         return opened.log->write({&reset, 1});
     }
 

@@ -134,13 +134,17 @@ Result<EntryMark> RocksLogStore::kept_of(const Plan& plan) const {
     return last_;
 }
 
-// Called before the log loses what the witness names, and synced: a crash in between must not look
-// like a loss. The base of the log is valid before and after.
+// Called before the log loses what the witness names, or begins its terms anew, and synced: a crash
+// in between must not look like a loss. The base of the log is valid before and after.
 Result<void> RocksLogStore::lower_witness(const Plan& plan, const EntryMark& kept) {
     auto meta = meta_.meta();
-    const auto& named = meta.last.id.index;
-    if (plan.reset ? named < kept.id.index : named <= kept.id.index) return {};
-    meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
+    const auto named = meta.last.id.index;
+    const bool ends_earlier = plan.reset ? named >= kept.id.index : named > kept.id.index;
+    if (ends_earlier) meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
+    // Only a recovery does that.
+    const bool begins_terms = plan.hard_state && plan.hard_state->term < meta.hard_state.term;
+    if (begins_terms) meta.hard_state = *plan.hard_state;
+    if (!ends_earlier && !begins_terms) return {};
     return meta_.write(std::move(meta), Durable::yes);
 }
 

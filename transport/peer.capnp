@@ -187,6 +187,10 @@ struct VoteReply {
   term @0 :UInt64;
   round @1 :UInt64;
   granted @2 :Bool;
+  # Only in the answer to a PreVoteRequest:
+  tellsVote @3 :Bool;         # the sender tells for whom it voted in its term:
+  votedFor @4 :UInt64;        # zero: for nobody
+  configuration @5 :UInt64;   # the newest one that it has from before the term of the request
 }
 
 struct AppendRequest {
@@ -198,6 +202,8 @@ struct AppendRequest {
   readRound @4 :UInt64;
   entries @5 :List(Entry);  # follow previous without a gap
   quiet @6 :Bool;  # needs no answer: tells only the commit index
+  tellsTransfer @7 :Bool;  # the sender tells its followers whom it asks to take over:
+  transferTarget @8 :UInt64;     # this voter; zero: nobody
 }
 
 struct AppendReply {

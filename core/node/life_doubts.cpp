@@ -13,7 +13,7 @@ bool LifeDoubts::refused(NodeId by, bool as_copy, Instant now) {
 }
 
 bool LifeDoubts::add(NodeId by, std::uint64_t hello, bool is_copied, Instant now) {
-    const auto [place, is_new] = words_.try_emplace(by, Word{now, hello});
+    const auto [place, is_new] = words_.try_emplace(by, Word{now, now, hello});
     auto& word = place->second;
     word.until = now + lasts_;
     word.is_repeated = word.is_repeated || hello != word.hello;
@@ -49,6 +49,20 @@ Instant LifeDoubts::deadline() const {
     for (const auto& [by, word] : words_)
         next = std::min(next, word.until);
     return next;
+}
+
+std::vector<NodeId> LifeDoubts::by() const {
+    std::vector<NodeId> peers;
+    for (const auto& [by, word] : words_)
+        peers.push_back(by);
+    return peers;
+}
+
+Instant LifeDoubts::since() const {
+    auto first = Instant::never();
+    for (const auto& [by, word] : words_)
+        first = std::min(first, word.since);
+    return first;
 }
 
 }  // namespace mortise::core

@@ -39,9 +39,13 @@ public:
     void advance(Instant now);
     [[nodiscard]] bool is_empty() const { return words_.empty(); }
     [[nodiscard]] Instant deadline() const;
+    // Who has made a statement that counts, in ascending order, and the time of the first one.
+    [[nodiscard]] std::vector<NodeId> by() const;
+    [[nodiscard]] Instant since() const;
 
 private:
     struct Word {
+        Instant since;
         Instant until;
         std::uint64_t hello = 0;  // the number of its hellos before its first statement
         bool is_repeated = false;

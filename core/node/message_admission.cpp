@@ -56,8 +56,7 @@ Admission judge_outsider(NodeId from, const RaftMessage& message, const Raft& ra
 Admission judge(NodeId from, const RaftMessage& message, const Raft& raft, const Peers& peers,
                 const Bootstrap& bootstrap) {
     const auto& hello = peers.at(from);
-    const bool leads = std::holds_alternative<AppendRequest>(message) ||
-                       std::holds_alternative<SnapshotChunk>(message);
+    const bool leads = claims_to_lead(message);
     if (!raft.configuration().is_formed()) {
         // The leader may have said hello before its first entry was on disk, when it did not know
         // its cluster yet; but its message tells.

@@ -45,6 +45,8 @@ public:
     [[nodiscard]] const QuorumTimers& timers() const { return timers_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
+    // What peers say about this node's generation.
+    [[nodiscard]] const LifeDoubts& own_doubts() const { return own_life_.doubts(); }
     // In memory until the state on disk has it.
     [[nodiscard]] std::size_t state_lag_bytes() const { return saver_.lag_bytes(); }
     // Messages dropped because their sender is not the node that the configuration names, or not

@@ -47,9 +47,12 @@ bool OwnLife::is_outlived_in(const SessionTable& sessions) const {
     return options_.generation.is_earlier_than(newest);
 }
 
+// A node that was accepted has all that was committed before, so it has nothing any more that one
+// member alone could remind it of. From then on one statement, which anybody may make, has no
+// effect (docs/decisions/0064).
 bool OwnLife::is_doubted(Instant now) {
     doubts_.advance(now);
-    return !doubts_.is_empty();
+    return !doubts_.is_empty() && !is_accepted_;
 }
 
 OwnLife::Verdict OwnLife::judge(Instant now) {

@@ -30,7 +30,9 @@ public:
 
     // --- what follows
     [[nodiscard]] bool is_outlived_in(const SessionTable& sessions) const;
-    // Forgets statements that are too old.
+    // The cluster has opened a session for this run, and this node has applied that.
+    void accepted() { is_accepted_ = true; }
+    // True if it takes no part in elections. Forgets statements that are too old.
     [[nodiscard]] bool is_doubted(Instant now);
     enum class Verdict : std::uint8_t {
         none,      // nothing is to be done now
@@ -41,6 +43,10 @@ public:
     [[nodiscard]] Verdict judge(Instant now);
     [[nodiscard]] Instant deadline() const;
 
+    // --- for an operator
+    // Who says so, and since when.
+    [[nodiscard]] const LifeDoubts& doubts() const { return doubts_; }
+
 private:
     [[nodiscard]] bool is_time_to_ask(Instant now);
 
@@ -49,6 +55,7 @@ private:
     const Peers& peers_;
     LifeDoubts doubts_;
     Instant ask_at_ = Instant::never();
+    bool is_accepted_ = false;
 };
 
 }  // namespace mortise::core

@@ -10,9 +10,11 @@
 
 namespace mortise::core {
 
-// The limit is absolute and the same for everybody. If it were relative to the own term, two
-// members with very different terms would never agree again.
-constexpr std::uint64_t term_end = std::uint64_t{1} << 62U;       // every term is below it
+// The limit is absolute and the same for everybody. If messages with a term far above the own one
+// were refused, two members with very different terms would never agree again. Instead, one message
+// raises the own term by at most a step: as much as an election each second in eight years.
+constexpr std::uint64_t term_end = std::uint64_t{1} << 62U;  // every term is below it
+constexpr std::uint64_t term_step_max = std::uint64_t{1} << 28U;
 constexpr std::uint64_t log_index_max = std::uint64_t{1} << 62U;  // no index is above it
 
 constexpr bool is_in_bounds(Term term) {

@@ -23,6 +23,7 @@ constexpr const char* other_cluster = "it brings the members of another cluster"
 bool has_sound_numbers(const RaftMessage& message) {
     const auto is_sound = Overloaded{
         [](const PreVoteRequest& m) { return is_in_bounds(m.last); },
+        [](const PreVoteReply& m) { return is_in_bounds(m.configuration); },
         [](const VoteRequest& m) { return is_in_bounds(m.last); },
         [](const AppendRequest& m) {
             return is_in_bounds(m.previous) && is_in_bounds(m.commit) &&

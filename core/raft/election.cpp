@@ -10,9 +10,7 @@ namespace mortise::core {
 
 namespace {
 
-// The first turn after a refusal, in a heartbeat. It doubles with each attempt.
-constexpr int refused_slots = 8;
-constexpr int doublings_max = 8;
+constexpr int refused_slots = 8;  // the first turn after a refusal, in a heartbeat
 
 }  // namespace
 
@@ -118,9 +116,23 @@ bool Raft::stands_by_leader(Instant now) const {
            now < follower->leader_heard + patience_.value();
 }
 
+// The leader itself may ask. It was told of a higher term in which nobody leads.
+bool Raft::is_kept_from(NodeId asker, Instant now) const {
+    return stands_by_leader(now) && leader() != asker;
+}
+
+// Whether the leader has asked that voter to campaign. The leader of an older version does not tell
+// its followers, which then believe the candidate.
+bool Raft::is_to_take_over(NodeId candidate) const {
+    if (const auto* leading = std::get_if<Leader>(&role_))
+        return leading->transfer && leading->transfer->target == candidate;
+    const auto* follower = std::get_if<Follower>(&role_);
+    return follower != nullptr && follower->transfer_target.value_or(candidate) == candidate;
+}
+
 // A refusal shows that the others can answer, and that one of them is not ready yet or asks itself:
 // there is no reason to wait as long as for an answer that does not come.
-void Raft::ask_again_soon(Instant& election_at, Instant now) {
+void Raft::ask_again_soon(Instant& election_at, Instant now, int doublings_max) {
     const auto doublings = std::min(attempts_, doublings_max);
     const auto slot = options_.heartbeat / refused_slots * (1 << doublings);
     election_at =
@@ -140,14 +152,14 @@ bool Raft::may_be_voted_for(NodeId candidate, LogId last) const {
 
 bool Raft::grants(NodeId to, const PreVoteRequest& request, Instant now) const {
     const bool newer = request.term.next() > term() && request.last >= log_.last();
-    return newer && !is_doubted_ && !stands_by_leader(now) && may_be_voted_for(to, request.last);
+    return newer && !is_doubted_ && !is_kept_from(to, now) && may_be_voted_for(to, request.last);
 }
 
 // Neither a term nor a timer changes: a node that hears no leader may ask again and again (B-V6).
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     const bool granted = grants(from, request, now);
     // A term shown to others must survive a restart.
-    if (is_term_durable()) send(from, PreVoteReply{term(), request.round, granted});
+    if (is_term_durable()) answer(from, request, granted);
     auto* follower = std::get_if<Follower>(&role_);
     if (!granted && follower != nullptr && follower->leader)
         follower->asked = AskedPreVote{from, request};
@@ -158,8 +170,14 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 bool Raft::answer_late(const Follower& follower, Instant now) {
     const auto& asked = follower.asked;
     if (!asked || !is_term_durable() || !grants(asked->by, asked->request, now)) return false;
-    send(asked->by, PreVoteReply{term(), asked->request.round, true});
+    answer(asked->by, asked->request, true);
     return true;
+}
+
+void Raft::answer(NodeId to, const PreVoteRequest& request, bool granted) {
+    const auto* electing = electing_configuration(request.term);
+    const auto newest = electing != nullptr ? electing->index : configurations_.back().index;
+    send(to, PreVoteReply{term(), request.round, granted, hard_state_.voted_for, newest});
 }
 
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
@@ -173,23 +191,32 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
 }
 
 void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
-    if (request.term > term()) {
+    const bool is_news = request.term > term();
+    const auto was = role();
+    if (is_news) {
         // A node that hears its leader does not help to depose that leader, and does not even adopt
         // the term.
-        if (!request.transfer && stands_by_leader(now)) return;
+        const bool takes_over = request.transfer && is_to_take_over(from);
+        if (!takes_over && is_kept_from(from, now)) return;
         if (!may_be_voted_for(from, request.last)) return;
-        adopt_term(request.term, now);
+        // Its terms rise as often as somebody tells it of a higher one.
+        if (leader() == from) raises_.erase(from);
+        raise_term(from, request.term, now);
     }
     auto* follower = std::get_if<Follower>(&role_);
     const bool free = !hard_state_.voted_for.is_set() || hard_state_.voted_for == from;
     const bool granted = request.term == term() && follower != nullptr && free &&
                          !follower->leader && !is_doubted_ && is_at_least_ours(request.last) &&
                          may_be_voted_for(from, request.last);
-    if (granted) {
-        vote_for(from);
-        follower->election_at = draw_election_deadline(now);  // gives it time to win (B-V5)
-    }
     owed_votes_.push_back({from, request.round, granted});
+    if (granted) vote_for(from);
+    // It has time to win (B-V5). If it asks again and again without ever leading, the others do not
+    // wait for it any more.
+    if (granted && given_time_.insert(from).second) {
+        follower->election_at = draw_election_deadline(now);
+    } else if (is_news) {
+        ask_anew(was, now);
+    }
 }
 
 void Raft::on(NodeId from, const VoteReply& reply, Instant now) {

@@ -50,10 +50,20 @@ bool Raft::transfer_to(NodeId target, Instant now) {
     begin_event(now);
     auto* leader = std::get_if<Leader>(&role_);
     if (leader == nullptr || target == self() || !configuration().is_voter(target)) return false;
-    leader->transfer = Transfer{target, now + options_.election_timeout};
-    note(Note::Kind::transfer_started, target);
-    progress_transfer(now);
+    begin_transfer(target, now);
     return true;
+}
+
+// The other voters leave their leader only for the one that it has named, so they have to know
+// before they are asked.
+void Raft::begin_transfer(NodeId target, Instant now) {
+    auto& leader = std::get<Leader>(role_);
+    leader.transfer = Transfer{target, now + options_.election_timeout};
+    note(Note::Kind::transfer_started, target);
+    for (auto& [peer, progress] : leader.peers) {
+        if (peer != target && configuration().is_voter(peer)) send_append(peer, progress, {});
+    }
+    progress_transfer(now);
 }
 
 // Nothing is proposed during a transfer, so the target catches up. The transfer ends with a new

@@ -125,9 +125,7 @@ void Raft::resign_if_removed() {
     }
     // The configuration was made by another leader, and has no voter that this node sends to.
     if (nearest == nullptr) return;
-    leader.transfer = Transfer{nearest->first, last_event_ + options_.election_timeout};
-    note(Note::Kind::transfer_started, nearest->first);
-    progress_transfer(last_event_);
+    begin_transfer(nearest->first, last_event_);
 }
 
 // --- receivers of the log -----------------------------------------------------------------------
@@ -182,22 +180,24 @@ void Raft::let_leavers_go(Leader& leader) {
 
 // --- the member itself --------------------------------------------------------------------------
 
-void Raft::on(NodeId /*from*/, const NotAMember& message, Instant now) {
-    on_dismissed(message.configuration.index, now);
+// One member may be wrong, so two have to say it to a voter, or the only other one. A learner asks
+// its leader alone, and does not matter in elections. Only a configuration that is newer than ours
+// counts: the sender may itself be behind.
+void Raft::on(NodeId from, const NotAMember& message, Instant now) {
+    if (message.configuration.index <= configurations_.back().index) return;
+    if (is_leader() || dismissed_ || stands_by_leader(now)) return;  // the leader knows better
+    const bool votes = configuration().is_voter(self()) && configuration().all().size() > 2;
+    const std::size_t enough = votes ? 2 : 1;
+    dismissed_by_.insert(from);
+    if (dismissed_by_.size() < enough) return;
+    dismissed_ = true;
+    note(Note::Kind::removed);
+    become_follower(std::nullopt, now);
 }
 
 void Raft::dismiss(NodeId stranger) {
     if (!is_configuration_committed() || !is_term_durable()) return;
     send(stranger, NotAMember{term(), configuration_id()});
-}
-
-// Only a configuration that is newer than ours counts: the sender may itself be behind.
-void Raft::on_dismissed(LogIndex configuration, Instant now) {
-    if (configuration <= configurations_.back().index || is_leader() || dismissed_) return;
-    if (stands_by_leader(now)) return;  // the leader knows better
-    dismissed_ = true;
-    note(Note::Kind::removed);
-    become_follower(std::nullopt, now);
 }
 
 // The newest configuration in this node's log does not contain it. Either it was removed, or it was

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct PreVoteReply {
     Term term;  // the voter's term; if it is higher, the sender of the request adopts it
     std::uint64_t round = 0;
     bool granted = false;
+    // Its vote in its term; not set: it has not voted. Empty: its version does not tell.
+    std::optional<NodeId> voted_for{};
+    LogIndex configuration{};  // the newest one that it has from before the term of the request
 };
 
 struct VoteRequest {
@@ -55,6 +59,9 @@ struct AppendRequest {
     // The message only has the commit index, between two heartbeats. It gets no answer, which would
     // say nothing new.
     bool quiet = false;
+    // The voter that the leader has asked to take over; not set: none. Empty: the leader has an
+    // older version, which does not tell.
+    std::optional<NodeId> transfer_target{};
 };
 
 struct AppendReply {
@@ -120,6 +127,10 @@ using RaftMessage =
     std::variant<PreVoteRequest, PreVoteReply, VoteRequest, VoteReply, AppendRequest, AppendReply,
                  TimeoutNow, ReadRequest, ReadReply, SnapshotChunk, SnapshotReply, NotAMember>;
 
+inline bool claims_to_lead(const RaftMessage& message) {
+    return std::holds_alternative<AppendRequest>(message) ||
+           std::holds_alternative<SnapshotChunk>(message);
+}
 inline Term term_of(const RaftMessage& message) {
     return std::visit([](const auto& m) { return m.term; }, message);
 }

@@ -51,6 +51,8 @@ struct Note {
         own_life_doubted,       // a peer says that this node's directory was rolled back
         refused_state,          // the leader sends an invalid snapshot
         senseless_entry,        // an entry has invalid commands: it has no effect
+        false_leader,           // a node claims to lead, and was not elected
+        distant_term,           // a peer says a term that no election can have reached
         terms_used_up,  // the last possible term was used: no leader can be elected any more
     };
 

@@ -174,12 +174,10 @@ void Raft::set_pace(Nanoseconds pace) {
 }
 
 void Raft::take_message(NodeId from, RaftMessage message, Instant now) {
-    const auto term = term_of(message);
-    // A request for a vote is no sign of a leader: whether its term is adopted is decided together
-    // with the vote.
-    const bool asks_for_vote = std::holds_alternative<PreVoteRequest>(message) ||
-                               std::holds_alternative<VoteRequest>(message);
-    if (term > this->term() && !asks_for_vote) adopt_term(term, now);
+    if (claims_to_lead(message) && !may_follow(from, term_of(message), now)) return;
+    // It says something about its sender's vote, whatever the term is.
+    if (const auto* reply = std::get_if<PreVoteReply>(&message)) weigh_claim(from, *reply, now);
+    if (!takes_term_of(from, message, now)) return;
     std::visit([&](auto& m) { on(from, m, now); }, message);
 }
 
@@ -203,11 +201,15 @@ void Raft::on_peer_down(NodeId peer, Instant now) {
     if (follower == nullptr) return;
     if (follower->asked && follower->asked->by == peer) follower->asked.reset();
     // A learner goes on: what it sends shows whether it missed its removal.
-    if (follower->leader != peer || !can_campaign()) return;
-    follower->leader.reset();
-    follower->leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
-    const bool another_asks = answer_late(*follower, now);
-    seek_successor_of(peer, *follower, another_asks, now);
+    if (follower->leader == peer && can_campaign()) lose_leader(*follower, now);
+}
+
+void Raft::lose_leader(Follower& follower, Instant now) {
+    const auto lost = *std::exchange(follower.leader, std::nullopt);
+    follower.leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
+    if (!can_campaign()) return;
+    const bool another_asks = answer_late(follower, now);
+    seek_successor_of(lost, follower, another_asks, now);
 }
 
 // The other followers lose the leader at the same moment, or a little later, and answer then. So
@@ -256,15 +258,6 @@ void Raft::purge_to(LogIndex index) {
     while (configurations_.size() > 1 && configurations_[1].index <= index) {
         configurations_.erase(configurations_.begin());
     }
-}
-
-void Raft::adopt_term(Term term, Instant now) {
-    MORTISE_CHECK(term > hard_state_.term);
-    hard_state_ = {term, NodeId{}};
-    pending_.hard_state = hard_state_;
-    owed_votes_.clear();
-    if (!is_in_bounds(term.next())) note(Note::Kind::terms_used_up);
-    become_follower(std::nullopt, now);
 }
 
 void Raft::become_follower(std::optional<NodeId> leader, Instant now) {

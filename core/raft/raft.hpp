@@ -10,6 +10,7 @@
 // is sent together.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <variant>
@@ -101,9 +102,6 @@ public:
     ChangeResult remove(NodeId id, Instant now);
     // No other member may have that address.
     ChangeResult move(NodeId id, const std::string& address, Instant now);
-    // A node whose log shows it has said that this node was removed. That counts until a leader is
-    // heard.
-    void on_dismissed(LogIndex configuration, Instant now);
     // Notes that the peer has lost what it acknowledged.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
     // Tells a node that acts like a member that it is not one. Does nothing unless the present
@@ -186,8 +184,8 @@ public:
         return configurations_.back().index <= commit_;
     }
     [[nodiscard]] LogId configuration_id() const;
-    // True if a peer has said that this node was removed and no leader was heard since, or if the
-    // log shows it.
+    // True if enough peers have said that this node was removed and no leader was heard since, or
+    // if the log shows it.
     [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
     // That voter has said that it does not know this node.
     void on_unknown_to(NodeId voter);
@@ -254,13 +252,47 @@ private:
         Term term;
         Instant at;
     };
+    // How often a peer has raised the own term in one election timeout.
+    struct Raises {
+        Instant since;
+        int count = 0;
+    };
     struct ConfigurationAt {
         LogIndex index;
         Configuration configuration;
     };
+    // A node claims to lead in a term in which this node did not vote for it.
+    struct Claim {
+        Instant since{};  // unproven; it may have claimed other terms meanwhile
+        Term proven_of{};
+        bool is_false = false;  // it was not elected, in some term
+        // The newest question.
+        Term asked_of{};
+        std::uint64_t round = 0;  // zero: not asked yet
+        std::set<NodeId> in_favour{};
+        std::set<NodeId> against{};
+        Instant ask_at{};  // again
+        Nanoseconds pause{};
+    };
 
-    // raft.cpp: the term, the vote, the log and the commit index
+    // terms.cpp
+    [[nodiscard]] bool takes_term_of(NodeId from, const RaftMessage& message, Instant now);
+    bool raise_term(NodeId by, Term said, Instant now);
+    [[nodiscard]] bool may_raise_term(NodeId peer, Instant now);
+    void ask_anew(Role was, Instant now);
     void adopt_term(Term term, Instant now);
+
+    // claims.cpp
+    [[nodiscard]] const ConfigurationAt* electing_configuration(Term of) const;
+    [[nodiscard]] bool was_voter(NodeId id, const Configuration& at_that_time) const;
+    [[nodiscard]] bool is_proven(NodeId leader, Term of) const;
+    [[nodiscard]] bool may_follow(NodeId from, Term of, Instant now);
+    void ask_who_voted(Claim& claim, Term of, Instant now);
+    void weigh_claim(NodeId from, const PreVoteReply& reply, Instant now);
+    void judge_claim(NodeId by, Claim& claim, const ConfigurationAt& electing, Instant now);
+    [[nodiscard]] bool is_denied(const Claim& claim, const ConfigurationAt& electing) const;
+
+    // raft.cpp: the vote, the log and the commit index
     void become_follower(std::optional<NodeId> leader, Instant now);
     void vote_for(NodeId candidate);
     void append_to_log(Entry entry);
@@ -278,6 +310,7 @@ private:
     [[nodiscard]] Nanoseconds turn(Nanoseconds slot, std::int64_t ahead);
     [[nodiscard]] Nanoseconds lets_others_ask() const;
     void on_silence(Follower& follower, Instant now);
+    void lose_leader(Follower& follower, Instant now);
     void seek_successor_of(NodeId lost, Follower& follower, bool another_asks, Instant now);
 
     // check_message.cpp: the reason why the message is refused; null if it is not
@@ -302,9 +335,15 @@ private:
     void become_leader(Instant now);
     void campaign_if_durable(Instant now);
     void count_votes(Instant now);
-    void ask_again_soon(Instant& election_at, Instant now);
+    // The turn doubles with each attempt.
+    static constexpr int doublings_by_refusals = 8;
+    void ask_again_soon(Instant& election_at, Instant now,
+                        int doublings_max = doublings_by_refusals);
     [[nodiscard]] bool stands_by_leader(Instant now) const;
+    [[nodiscard]] bool is_kept_from(NodeId asker, Instant now) const;
+    [[nodiscard]] bool is_to_take_over(NodeId candidate) const;
     [[nodiscard]] bool grants(NodeId to, const PreVoteRequest& request, Instant now) const;
+    void answer(NodeId to, const PreVoteRequest& request, bool granted);
     bool answer_late(const Follower& follower, Instant now);
     void on(NodeId from, const PreVoteRequest& request, Instant now);
     void on(NodeId from, const PreVoteReply& reply, Instant now);
@@ -366,6 +405,7 @@ private:
     void check_leadership(Instant now);
     [[nodiscard]] Instant quorum_contact(const Leader& leader, Instant now) const;
     void step_down(Note::Kind why, Instant now);
+    void begin_transfer(NodeId target, Instant now);
     void progress_transfer(Instant now);
 
     // reads.cpp
@@ -391,11 +431,17 @@ private:
     Contact contact_;
     int attempts_ = 0;  // to be elected, since a leader was heard
     std::vector<OwedVote> owed_votes_;
+    std::map<NodeId, Raises> raises_;  // by those that did it lately
+    std::set<NodeId> given_time_;      // that got a vote since a leader was heard
+    std::map<NodeId, Claim> claims_;
     Instant last_event_;
     std::optional<Receiving> receiving_;
     std::set<NodeId> open_views_;  // of this node's state
     std::uint64_t transfers_ = 0;  // snapshots sent in this run
-    bool dismissed_ = false;       // a peer said that this node was removed; see on_dismissed()
+    // Those whose logs show that this node was removed, and whether they are enough. It counts
+    // until a leader is heard.
+    std::set<NodeId> dismissed_by_;
+    bool dismissed_ = false;
     bool is_doubted_ = false;
     bool was_removed_ = false;  // its log shows its removal, and that it was not added again since
     std::set<NodeId> unknown_to_;   // voters that said so since it last heard a leader

@@ -73,9 +73,9 @@ void Raft::grant_reads(Leader& leader) {
     }
 }
 
-void Raft::on(NodeId /*from*/, const ReadReply& reply, Instant /*now*/) {
-    // The term does not matter: the round was confirmed after the request, and each id is used
-    // once.
+// Only the leader was asked. After a change of the leader the question is repeated.
+void Raft::on(NodeId from, const ReadReply& reply, Instant /*now*/) {
+    if (leader() != from || reply.term != term()) return;
     granted_reads_.push_back({reply.id, reply.index});
 }
 

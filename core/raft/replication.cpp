@@ -36,6 +36,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     }
     auto& follower = follow(from, now);
     follower.read_round = std::max(follower.read_round, request.read_round);
+    follower.transfer_target = request.transfer_target;
 
     if (is_installing() || (!has_capacity_ && !log_.has(request.previous))) {
         // An append would change a state that is about to be replaced, or there is no capacity for
@@ -71,6 +72,8 @@ void Raft::leave_out_what_is_new(AppendRequest& request) const {
 Follower& Raft::follow(NodeId leader, Instant now) {
     dismissed_ = false;
     unknown_to_.clear();
+    dismissed_by_.clear();
+    given_time_.clear();
     const auto* known = std::get_if<Follower>(&role_);
     if (known == nullptr || known->leader != leader) become_follower(leader, now);
     auto& follower = std::get<Follower>(role_);
@@ -298,13 +301,15 @@ void Raft::send_append(NodeId peer, Progress& progress, std::vector<Entry> entri
     const bool asks = leader.heartbeat_due || progress.read_round_sent < leader.read_round;
     const bool quiet = progress.state == Progress::State::replicate && entries.empty() && !asks;
     progress.named = std::max(progress.named, last);
-    send(peer, AppendRequest{.term = term(),
-                             .previous = {*term_before, previous},
-                             .commit = commit_,
-                             .replicated = replicated_,
-                             .read_round = leader.read_round,
-                             .entries = std::move(entries),
-                             .quiet = quiet});
+    send(peer,
+         AppendRequest{.term = term(),
+                       .previous = {*term_before, previous},
+                       .commit = commit_,
+                       .replicated = replicated_,
+                       .read_round = leader.read_round,
+                       .entries = std::move(entries),
+                       .quiet = quiet,
+                       .transfer_target = leader.transfer ? leader.transfer->target : NodeId{}});
     progress.commit_sent = commit_;
     progress.read_round_sent = leader.read_round;
 }

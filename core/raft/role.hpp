@@ -31,7 +31,8 @@ struct Follower {
     bool reply_owed = false;
     std::optional<AppendReply> rejection;
     std::optional<SnapshotReply> snapshot_reply;
-    std::optional<AskedPreVote> asked;  // refused while it has this leader
+    std::optional<AskedPreVote> asked;      // refused while it has this leader
+    std::optional<NodeId> transfer_target;  // as in the newest AppendRequest
 };
 
 struct PreCandidate {

@@ -173,6 +173,7 @@ private:
     void warn_of_insecurity();
     void warn_of_timing(const core::Hello& peer);
     [[nodiscard]] std::string missing_peers() const;
+    [[nodiscard]] std::string doubts_in_words() const;
     [[nodiscard]] std::string why_missing(core::NodeId peer) const;
     [[nodiscard]] std::string peers_that_disagree() const;
     void watch_ready();

@@ -212,20 +212,37 @@ void CoreLoop::noted(const core::Note& note) {
                 {{"peer", peer}});
             return;
         case Kind::own_life_doubted:
-            parts_.log.error("directory_doubted",
-                             "node " + peer +
-                                 " says that this data directory was rolled back, or is a copy: "
-                                 "takes no part in elections until another member says so too",
-                             {{"peer", peer}});
+            parts_.log.error(
+                "directory_doubted",
+                "node " + peer +
+                    " says that this data directory was rolled back, or is a copy: "
+                    "until the cluster has opened a session for it, it takes no part in "
+                    "elections; it gives the directory up if another member says so too",
+                {{"peer", peer}});
             return;
         case Kind::senseless_entry:
             parts_.log.error(
                 "entry_skipped",
                 "an entry of the log has invalid commands: it was skipped, as on all members");
             return;
+        case Kind::false_leader:
+            parts_.log.error("false_leader",
+                             "node " + peer +
+                                 " claims to lead, and a majority did not vote for it: it is not "
+                                 "followed",
+                             {{"peer", peer}});
+            return;
+        case Kind::distant_term:
+            parts_.log.warn("distant_term",
+                            "node " + peer +
+                                " says a term that no election can have reached: the term rises "
+                                "towards it in steps",
+                            {{"peer", peer}});
+            return;
         case Kind::terms_used_up:
             parts_.log.error("terms_used_up",
-                             "the last possible term was used: no leader can be elected any more");
+                             "the last possible term was used: no leader can be elected any more; "
+                             "`mortise recover` begins the terms anew");
             return;
         case Kind::peer_forgot:
             parts_.log.error(

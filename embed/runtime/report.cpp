@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/raft/bounds.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/timing_words.hpp"
 #include "embed/runtime/translate.hpp"
@@ -248,9 +249,25 @@ std::string CoreLoop::why_not_ready() const {
         return "in no cluster yet: " +
                (options_.voters.size() > 1 ? why_not_formed() : why_not_formed_alone());
     }
-    const auto missing = leader_ || is_removed() ? std::string{} : missing_peers();
-    return missing.empty() ? missing
-                           : "no leader is known, and there is no connection with " + missing;
+    if (leader_ || is_removed()) return {};
+    const auto missing = missing_peers();
+    const auto doubts = doubts_in_words();
+    if (missing.empty() && doubts.empty()) return {};
+    return "no leader is known" +
+           (missing.empty() ? missing : ", and there is no connection with " + missing) + doubts;
+}
+
+// What keeps this node out of elections; empty if nothing does.
+std::string CoreLoop::doubts_in_words() const {
+    const auto& core = driver_->core();
+    if (!core::is_in_bounds(core.raft().term().next()))
+        return "; the last possible term was used: `mortise recover` begins the terms anew";
+    if (!core.raft().is_doubted()) return {};
+    const auto& doubts = core.own_doubts();
+    const Duration lasts{steady_now() - doubts.since()};
+    return "; this node takes no part in elections, because for " + to_string(lasts) + " node " +
+           ids_in_words(doubts.by()) +
+           " has been saying that its directory was rolled back, or is a copy";
 }
 
 // The peers of the file without a connection: "2 (10.0.0.2:7400), 3 (10.0.0.3:7400, which refuses:

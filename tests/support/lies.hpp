@@ -46,10 +46,10 @@ private:
         const std::uint64_t interesting[] = {0, 1, 2, 3, prng_.below(20), prng_.next()};
         return interesting[prng_.below(std::size(interesting))];
     }
-    // Mostly a term that makes a difference; the last possible one would end all elections.
+    // Mostly a term that makes a difference.
     Term term() {
         const auto own = node().term().raw();
-        if (prng_.one_in(4'000)) return Term{term_end - 1 + prng_.below(2)};
+        if (prng_.one_in(100)) return Term{term_end - 1 + prng_.below(2)};
         const std::uint64_t interesting[] = {
             own, own, own, own, own + 1, own + 1, own - 1, 0, own + prng_.below(1'000)};
         return Term{interesting[prng_.below(std::size(interesting))]};
@@ -253,6 +253,7 @@ private:
         m.read_round = number();
         m.entries = entries_after(m.previous, m.term);
         m.quiet = coin();
+        if (coin()) m.transfer_target = NodeId{prng_.below(6)};
         return m;
     }
     AppendReply append_reply() {
@@ -293,7 +294,12 @@ private:
     RaftMessage raft() {
         switch (prng_.below(17)) {
             case 0: return PreVoteRequest{term(), number(), id()};
-            case 1: return PreVoteReply{term(), number(), coin()};
+            case 1: {
+                PreVoteReply reply{term(), number(), coin()};
+                if (coin()) reply.voted_for = NodeId{prng_.below(6)};
+                reply.configuration = index();
+                return reply;
+            }
             case 2: return VoteRequest{term(), number(), id(), coin()};
             case 3: return VoteReply{term(), number(), coin()};
             case 4: return TimeoutNow{term(), coin() ? node().log().last() : id()};

@@ -79,9 +79,27 @@ void put_vote(const Reply& m, wire::VoteReply::Builder to) {
     to.setGranted(m.granted);
 }
 
+void put(const core::PreVoteReply& m, wire::VoteReply::Builder to) {
+    put_vote(m, to);
+    to.setTellsVote(m.voted_for.has_value());
+    to.setVotedFor(m.voted_for.value_or(core::NodeId{}).raw());
+    to.setConfiguration(m.configuration.raw());
+}
+
 template <class Reply>
 Reply get_vote(CheckedReading& reading, wire::VoteReply::Reader from) {
-    return {reading.term(from.getTerm(), "VoteReply.term"), from.getRound(), from.getGranted()};
+    Reply m;
+    m.term = reading.term(from.getTerm(), "VoteReply.term");
+    m.round = from.getRound();
+    m.granted = from.getGranted();
+    return m;
+}
+
+core::PreVoteReply get_pre_vote(CheckedReading& reading, wire::VoteReply::Reader from) {
+    auto m = get_vote<core::PreVoteReply>(reading, from);
+    if (from.getTellsVote()) m.voted_for = core::NodeId{from.getVotedFor()};
+    m.configuration = reading.index(from.getConfiguration(), "VoteReply.configuration");
+    return m;
 }
 
 void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
@@ -91,6 +109,8 @@ void put(const core::AppendRequest& m, wire::AppendRequest::Builder to) {
     to.setReplicated(m.replicated.raw());
     to.setReadRound(m.read_round);
     to.setQuiet(m.quiet);
+    to.setTellsTransfer(m.transfer_target.has_value());
+    to.setTransferTarget(m.transfer_target.value_or(core::NodeId{}).raw());
     if (m.entries.empty()) return;
     auto entries = to.initEntries(static_cast<unsigned>(m.entries.size()));
     for (unsigned i = 0; i < entries.size(); ++i)
@@ -108,6 +128,7 @@ core::AppendRequest get(CheckedReading& reading, wire::AppendRequest::Reader fro
     m.replicated = reading.index(from.getReplicated(), "AppendRequest.replicated");
     m.read_round = from.getReadRound();
     m.quiet = from.getQuiet();
+    if (from.getTellsTransfer()) m.transfer_target = core::NodeId{from.getTransferTarget()};
     auto before = m.previous.index;
     reading.list(from.getEntries(), entries_max, "AppendRequest.entries", [&](auto each) {
         auto entry = get_entry(reading, each);
@@ -208,7 +229,7 @@ core::NotAMember get(CheckedReading& reading, wire::NotAMember::Reader from) {
 void put_raft(const core::RaftMessage& message, wire::PeerMessage::Builder to) {
     std::visit(core::Overloaded{
                    [&](const core::PreVoteRequest& m) { put(m, to.initPreVoteRequest()); },
-                   [&](const core::PreVoteReply& m) { put_vote(m, to.initPreVoteReply()); },
+                   [&](const core::PreVoteReply& m) { put(m, to.initPreVoteReply()); },
                    [&](const core::VoteRequest& m) { put(m, to.initVoteRequest()); },
                    [&](const core::VoteReply& m) { put_vote(m, to.initVoteReply()); },
                    [&](const core::AppendRequest& m) { put(m, to.initAppendRequest()); },
@@ -227,8 +248,7 @@ std::optional<core::RaftMessage> get_raft(CheckedReading& reading, wire::PeerMes
     using Which = wire::PeerMessage::Which;
     switch (from.which()) {
         case Which::PRE_VOTE_REQUEST: return get(reading, from.getPreVoteRequest());
-        case Which::PRE_VOTE_REPLY:
-            return get_vote<core::PreVoteReply>(reading, from.getPreVoteReply());
+        case Which::PRE_VOTE_REPLY: return get_pre_vote(reading, from.getPreVoteReply());
         case Which::VOTE_REQUEST: return get(reading, from.getVoteRequest());
         case Which::VOTE_REPLY: return get_vote<core::VoteReply>(reading, from.getVoteReply());
         case Which::APPEND_REQUEST: return get(reading, from.getAppendRequest());

@@ -40,6 +40,9 @@ inline NoteWords words_of(const core::Note& note) {
             return {"in term {} hears of node {} that it was rolled back",
                     "rolled back member told by one"};
         case Kind::senseless_entry: return {"in term {} passes over an entry without sense"};
+        case Kind::false_leader:
+            return {"in term {} does not believe node {}, which claims to lead"};
+        case Kind::distant_term: return {"in term {} hears of a distant term of node {}"};
         case Kind::terms_used_up: return {"in term {} sees the last term"};
         case Kind::formed: return {"in term {} is part of a cluster"};
         case Kind::configuration_changed:

@@ -7,6 +7,7 @@
 
 #include "core/codec/command_codec.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "core/raft/bounds.hpp"
 #include "storage/meta_file.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
@@ -64,9 +65,9 @@ protected:
         EXPECT_EQ(configuration.voters.front().address, "127.0.0.1:7401");
         EXPECT_TRUE(configuration.learners.empty() && configuration.founders.empty());
         EXPECT_TRUE(raft.entries.empty());
-        EXPECT_EQ(raft.base, log_id(4, 6 + indexes_raised_by));
+        EXPECT_EQ(raft.base, log_id(1, 6 + indexes_raised_by));
         EXPECT_EQ(raft.applied, raft.base.index);
-        EXPECT_EQ(raft.hard_state.term, Term{4});
+        EXPECT_EQ(raft.hard_state.term, Term{1});
         EXPECT_FALSE(raft.hard_state.voted_for.is_set());
         const auto former = machine_at(LogIndex{6});
         const auto& machine = node.state.machine;
@@ -93,7 +94,7 @@ TEST_F(Recovery, MakesANewClusterOfTheStateAtTheEndOfTheLog) {
     const auto before = MetaFile::read(path_ / "meta", nullptr);
     const auto recovered = recover();
     ASSERT_TRUE(recovered) << recovered.error().what;
-    EXPECT_EQ(recovered->last, log_id(4, 6 + indexes_raised_by));
+    EXPECT_EQ(recovered->last, log_id(1, 6 + indexes_raised_by));
     // The next start compares itself with the last run of the node, not with the recovery.
     const auto after = MetaFile::read(path_ / "meta", nullptr);
     ASSERT_TRUE(before && after);
@@ -155,6 +156,22 @@ TEST_F(Recovery, HappensOnce) {
     const auto node = open();
     ASSERT_TRUE(node);
     expect_recovered(*node);
+}
+
+// No leader could be elected in the former cluster any more.
+TEST_F(Recovery, BeginsTheTermsAnewWhereTheyAreUsedUp) {
+    {
+        auto node = open();
+        ASSERT_TRUE(node);
+        ASSERT_TRUE(put(*node, votes(core::term_end - 1, n1)));
+    }
+    const auto recovered = recover();
+    ASSERT_TRUE(recovered) << recovered.error().what;
+    for (int start = 0; start < 2; ++start) {
+        const auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+        expect_recovered(*node);
+    }
 }
 
 // Wherever it is cut short, a start finds the former state or the new one, and a second attempt

@@ -76,6 +76,14 @@ core::AppendRequest append_request(Prng& prng) {
     for (std::uint64_t i = 1; i <= count; ++i)
         m.entries.push_back(entry(prng, LogIndex{m.previous.index.raw() + i}));
     m.quiet = coin(prng);
+    if (coin(prng)) m.transfer_target = core::NodeId{number(prng)};
+    return m;
+}
+
+core::PreVoteReply pre_vote_reply(Prng& prng) {
+    core::PreVoteReply m{any_term(prng), number(prng), coin(prng)};
+    if (coin(prng)) m.voted_for = core::NodeId{number(prng)};
+    m.configuration = index(prng);
     return m;
 }
 
@@ -140,7 +148,7 @@ core::PeerMessage message(Prng& prng, std::uint64_t kind) {
     const Term term{number(prng, core::term_end - 1)};
     switch (kind) {
         case 0: return core::RaftMessage{core::PreVoteRequest{term, number(prng), log_id(prng)}};
-        case 1: return core::RaftMessage{core::PreVoteReply{term, number(prng), coin(prng)}};
+        case 1: return core::RaftMessage{pre_vote_reply(prng)};
         case 2:
             return core::RaftMessage{
                 core::VoteRequest{term, number(prng), log_id(prng), coin(prng)}};
@@ -352,6 +360,7 @@ TEST(Convert, AnAppendRequestArrivesFieldByField) {
     EXPECT_EQ(got.read_round, sent.read_round);
     EXPECT_EQ(got.quiet, sent.quiet);
     EXPECT_EQ(got.entries, sent.entries);
+    EXPECT_EQ(got.transfer_target, std::nullopt);  // as of an older version
 }
 
 TEST(Convert, AnAppendReplyArrivesFieldByField) {
@@ -380,6 +389,22 @@ TEST(Convert, AnAppendReplyArrivesFieldByField) {
 core::RaftMessage through(const core::RaftMessage& m) {
     return std::get<core::RaftMessage>(
         read_words<wire::PeerMessage>(bytes_with<wire::PeerMessage>(core::PeerMessage{m})).value());
+}
+
+TEST(Convert, WhatAMemberSaysAboutItsVoteAndItsTransferArrives) {
+    for (const auto node : {core::NodeId{}, core::NodeId{7}}) {
+        const auto reply = std::get<core::PreVoteReply>(
+            through(core::PreVoteReply{Term{5}, 6, true, node, LogIndex{8}}));
+        EXPECT_EQ(std::tuple(reply.term, reply.round, reply.granted),
+                  std::tuple(Term{5}, 6U, true));
+        EXPECT_EQ(reply.voted_for, node);
+        EXPECT_EQ(reply.configuration, LogIndex{8});
+        core::AppendRequest request;
+        request.transfer_target = node;
+        EXPECT_EQ(std::get<core::AppendRequest>(through(request)).transfer_target, node);
+    }
+    const auto older = std::get<core::PreVoteReply>(through(core::PreVoteReply{Term{5}, 6, true}));
+    EXPECT_EQ(older.voted_for, std::nullopt);
 }
 
 TEST(Convert, SnapshotsArriveFieldByField) {

@@ -300,7 +300,11 @@ TEST_F(NodeCoreDoubts, AboutACopyStopTheNode) {
 
 // While it may have forgotten what it promised, it promises nothing new.
 TEST_F(NodeCoreDoubts, KeepItOutOfElections) {
+    cluster.crash_and_restart(n2);
+    cluster.connect(n2, n3);
+    node.step(PeerUp{cluster[n1].hello()});
     say(n3);
+    EXPECT_EQ(node.core().own_doubts().by(), std::vector{n3});
     EXPECT_EQ(node.sent_to<PreVoteRequest>(n1), 1U);  // it asks, and the answers have no effect
     cluster.disconnect(n1, n2);
     cluster.disconnect(n1, n3);
@@ -313,6 +317,16 @@ TEST_F(NodeCoreDoubts, KeepItOutOfElections) {
     EXPECT_FALSE(node.newest<VoteReply>(n3).granted);
     node.timer();
     EXPECT_EQ(node.raft().role(), Role::follower);
+}
+
+// The cluster has opened a session for this run: the node has everything that it had acknowledged
+// before. Whoever says it lies, or knows of a vote.
+TEST_F(NodeCoreDoubts, OfOneMemberDoNotKeepItOutOnceItWasAccepted) {
+    say(n3);
+    EXPECT_TRUE(is_doubted());
+    EXPECT_FALSE(node.raft().is_doubted());
+    say(n1);
+    EXPECT_TRUE(node.superseded);
 }
 
 TEST_F(NodeCoreDoubts, PassIfNobodyRepeatsThem) {

@@ -50,6 +50,25 @@ TEST_F(OwnLifeTest, ADoubtThatNobodyRepeatsEnds) {
     EXPECT_EQ(life.deadline(), Instant::never());
 }
 
+// What it had acknowledged before is in the log that it has.
+TEST_F(OwnLifeTest, OneStatementHasNoEffectOnceTheClusterHasAcceptedThisRun) {
+    (void)said(n2);
+    EXPECT_TRUE(life.is_doubted(node.now()));
+    life.accepted();
+    EXPECT_FALSE(life.is_doubted(node.now()));
+    EXPECT_EQ(life.judge(node.now()), Verdict::ask);
+    (void)said(n3);
+    EXPECT_EQ(life.judge(node.now()), Verdict::outlived);
+}
+
+TEST_F(OwnLifeTest, ShowsWhoDoubtsAndSinceWhen) {
+    const auto first = node.now();
+    (void)life.said(n3, {node.options.generation}, first);
+    (void)life.said(n2, {node.options.generation}, first + 1s);
+    EXPECT_EQ(life.doubts().by(), (std::vector{n2, n3}));
+    EXPECT_EQ(life.doubts().since(), first);
+}
+
 TEST_F(OwnLifeTest, AStatementAboutAnotherStartOrOfAnotherClusterIsRefused) {
     auto other = node.options.generation;
     other.boot_epoch = other.boot_epoch.next();

@@ -294,7 +294,7 @@ TEST(RaftReplication, ADeposedLeaderIsToldTheTerm) {
 
     Replicating led{1, 2, 3};
     led.leader.receive(n2, reply);
-    EXPECT_EQ(led.leader->role(), Role::follower);
+    EXPECT_EQ(led.leader->role(), Role::pre_candidate);
     EXPECT_EQ(led.leader->term(), Term{5});
 }
 

@@ -1,0 +1,288 @@
+// Who claims to lead without having been elected (docs/decisions/0064).
+#include <gtest/gtest.h>
+
+#include "tests/support/raft_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+// Node 2 follows node 3, which claims to lead in term 9.
+struct RaftClaims : testing::Test {
+    RaftClaims() : node{options_of(n2), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})} {
+        hear();
+        node.complete_writes();
+    }
+
+    void hear(std::uint64_t term = 9) { node.receive(n3, append(term, log_id(1, 1))); }
+    // As long as it takes until the node asks.
+    void hear_for_long() {
+        for (int i = 0; i < 5; ++i) {
+            node.now = node.now + heartbeat;
+            hear();
+        }
+    }
+    [[nodiscard]] std::uint64_t question() { return node.newest<PreVoteRequest>(n1).round; }
+    [[nodiscard]] static PreVoteReply voted(std::uint64_t round, std::uint64_t term, NodeId who,
+                                            std::uint64_t configuration = 1) {
+        return {Term{term}, round, false, who, LogIndex{configuration}};
+    }
+    [[nodiscard]] bool is_refuted() const { return node.noted(Note::Kind::false_leader); }
+
+    HandDriven node;
+};
+
+TEST_F(RaftClaims, AreBelievedAtFirstAndExaminedSoon) {
+    EXPECT_EQ(node->leader(), n3);
+    EXPECT_EQ(node.sent_count<PreVoteRequest>(n1), 0U);
+    hear_for_long();
+    EXPECT_EQ(node.sent_count<PreVoteRequest>(n1), 1U);
+    EXPECT_EQ(node.sent_count<PreVoteRequest>(n3), 1U);
+    EXPECT_EQ(node->leader(), n3);
+    EXPECT_EQ(node->term(), Term{9});
+}
+
+TEST_F(RaftClaims, OfOneThatAMajorityDidNotVoteForAreNotFollowed) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, {}));
+    EXPECT_TRUE(is_refuted());
+    EXPECT_EQ(node->leader(), std::nullopt);
+    hear(10);
+    EXPECT_EQ(node->leader(), std::nullopt);
+    EXPECT_EQ(node->term(), Term{9});
+}
+
+// Who is in an earlier term has not voted in this one.
+TEST_F(RaftClaims, AreRefutedByVotersThatHaveNotHeardOfThatTerm) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 2, n1));
+    EXPECT_TRUE(is_refuted());
+}
+
+TEST_F(RaftClaims, AreProvenByTheVotes) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, n3));
+    EXPECT_FALSE(is_refuted());
+    for (int i = 0; i < 5; ++i)
+        hear_for_long();
+    EXPECT_EQ(node.sent_count<PreVoteRequest>(n1), 0U);
+    EXPECT_EQ(node->leader(), n3);
+}
+
+// A member comes back, and the terms have risen by more than a step meanwhile.
+TEST_F(RaftClaims, OfAFarTermAreBelievedOnceTheyAreProven) {
+    const auto far = 20 * term_step_max;
+    for (int i = 0; i < 5; ++i) {
+        node.now = node.now + heartbeat;
+        hear(far);
+    }
+    EXPECT_LT(node->term(), Term{far});
+    node.receive(n1, voted(question(), far, n3));
+    hear(far);
+    EXPECT_EQ(node->term(), Term{far});
+    EXPECT_EQ(node->leader(), n3);
+}
+
+TEST_F(RaftClaims, OfOneThatHasThisNodesVoteAreNotExamined) {
+    HandDriven voter{options_of(n2), disk_with(voters({1, 2, 3}), {Term{9}, n3}, {})};
+    for (int i = 0; i < 20; ++i) {
+        voter.now = voter.now + heartbeat;
+        voter.receive(n3, append(9, log_id(1, 1)));
+    }
+    EXPECT_EQ(voter.sent_count<PreVoteRequest>(n1), 0U);
+}
+
+// Its version does not tell; or it is in a later term, or has members that this node does not know.
+TEST_F(RaftClaims, AreNotRefutedByWhoDoesNotKnow) {
+    hear_for_long();
+    const auto round = question();
+    node.receive(n1, PreVoteReply{Term{9}, round, false});
+    node.receive(n1, voted(round, 10, {}));
+    node.receive(n1, voted(round, 9, {}, 2));
+    node.receive(n1, voted(round + 1, 9, {}));
+    node.receive(n1, voted(0, 9, {}));
+    EXPECT_FALSE(is_refuted());
+    EXPECT_EQ(node->leader(), n3);
+}
+
+TEST_F(RaftClaims, NeedAMajorityAgainstThem) {
+    HandDriven one{options_of(n2), disk_with(voters({1, 2, 3, 4, 5}), {Term{1}, {}}, {})};
+    for (int i = 0; i < 6; ++i) {
+        one.receive(n3, append(9, log_id(1, 1)));
+        one.complete_writes();
+        one.now = one.now + heartbeat;
+    }
+    const auto round = one.newest<PreVoteRequest>(n1).round;
+    for (int i = 0; i < 3; ++i)
+        one.receive(n1, voted(round, 9, {}));
+    EXPECT_FALSE(one.noted(Note::Kind::false_leader));
+    one.receive(n4, voted(round, 9, n4));
+    EXPECT_TRUE(one.noted(Note::Kind::false_leader));
+}
+
+// New terms do not begin the time anew.
+TEST_F(RaftClaims, InEverNewTermsAreExaminedAllTheSame) {
+    std::uint64_t term = 9;
+    for (int i = 0; i < 6; ++i) {
+        node.now = node.now + heartbeat;
+        hear(term += i % 3 == 0 ? 1 : 0);
+        node.complete_writes();
+    }
+    EXPECT_NE(node.sent_count<PreVoteRequest>(n1), 0U);
+    node.receive(n1, voted(question(), 9, {}));
+    EXPECT_TRUE(is_refuted());
+}
+
+TEST_F(RaftClaims, AreBelievedAgainOnceTheVotesProveThem) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, {}));
+    ASSERT_TRUE(is_refuted());
+    node.now = node.now + election_timeout;
+    node.sent.clear();
+    hear(10);
+    EXPECT_EQ(node->leader(), std::nullopt);
+    node.receive(n1, voted(question(), 10, n3));
+    hear(10);
+    EXPECT_EQ(node->leader(), n3);
+}
+
+// The voter that denied it is replaced by one that cannot know.
+TEST_F(RaftClaims, AreBelievedAgainUnlessTheyAreDeniedEachTime) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, {}));
+    for (int i = 0; i < 3; ++i) {
+        node.now = node.now + election_timeout;
+        hear();
+        EXPECT_EQ(node->leader(), std::nullopt);
+        node.receive(n1, voted(question(), 9, {}));
+    }
+    for (int i = 0; i < 3; ++i) {
+        node.now = node.now + election_timeout;
+        hear();
+    }
+    EXPECT_EQ(node->leader(), n3);
+}
+
+// The others learn it at the same time, and one of them asks for votes.
+TEST_F(RaftClaims, AreNoLongerInTheWayOfAnElection) {
+    node.receive(n1, PreVoteRequest{Term{9}, 77, log_id(1, 1)});
+    EXPECT_FALSE(node.newest<PreVoteReply>(n1).granted);
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, {}));
+    const auto late = node.newest<PreVoteReply>(n1);
+    EXPECT_TRUE(late.granted);
+    EXPECT_EQ(late.round, 77U);
+}
+
+// The leader has changed the members since it was elected. Those who joined have no part in that.
+TEST_F(RaftClaims, AreJudgedByTheMembersAtTheElection) {
+    auto state = disk_with(voters({1, 2, 3}), {Term{9}, {}}, {});
+    state.entries.push_back(configures(log_id(9, 2), voters({1, 2, 3, 4, 5})));
+    HandDriven newcomer{options_of(n4), state};
+    for (int i = 0; i < 6; ++i) {
+        newcomer.receive(n3, append(9, log_id(9, 2)));
+        newcomer.now = newcomer.now + heartbeat;
+    }
+    const auto round = newcomer.newest<PreVoteRequest>(n1).round;
+    newcomer.receive(n5, voted(round, 9, {}));
+    newcomer.receive(n2, voted(round, 9, {}));
+    EXPECT_FALSE(newcomer.noted(Note::Kind::false_leader));
+    newcomer.receive(n1, voted(round, 9, {}));
+    EXPECT_TRUE(newcomer.noted(Note::Kind::false_leader));
+}
+
+// Node 3 was promoted, and elected by itself and node 1. Node 2 has not heard of its promotion.
+TEST_F(RaftClaims, AreNotRefutedByWhoDoesNotKnowTheNewestMembers) {
+    auto before = voters({1, 2});
+    before.learners = {voters({3}).voters.front()};
+    HandDriven one{options_of(n2), disk_with(before, {Term{8}, {}}, {})};
+    for (int i = 0; i < 6; ++i) {
+        one.receive(n3, append(9, log_id(1, 1)));
+        one.now = one.now + heartbeat;
+        one.complete_writes();
+    }
+    one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, n3, 2));
+    EXPECT_FALSE(one.noted(Note::Kind::false_leader));
+    EXPECT_EQ(one->leader(), n3);
+}
+
+// Node 1 has voted, and has lost its directory since. The leader has taken it in again.
+TEST_F(RaftClaims, AreNotRefutedByAVoterThatHasForgottenItsVote) {
+    auto again = voters({1, 2, 3});
+    again.learners = {{n1, Incarnation{901}, "host1:1"}};
+    auto state = disk_with(voters({1, 2, 3}), {Term{9}, {}}, {});
+    state.entries.push_back(configures(log_id(9, 2), again));
+    HandDriven one{options_of(n2), state};
+    for (int i = 0; i < 6; ++i) {
+        one.receive(n3, append(9, log_id(9, 2)));
+        one.now = one.now + heartbeat;
+    }
+    const auto round = one.newest<PreVoteRequest>(n3).round;
+    one.receive(n1, voted(round, 9, {}));
+    EXPECT_FALSE(one.noted(Note::Kind::false_leader));
+    one.receive(n3, voted(round, 9, n3));
+    EXPECT_FALSE(one.noted(Note::Kind::false_leader));
+
+    // And it cannot deny it itself.
+    auto options = options_of(n1);
+    options.incarnation = Incarnation{901};
+    HandDriven itself{options, state};
+    for (int i = 0; i < 6; ++i) {
+        itself.receive(n3, append(9, log_id(9, 2)));
+        itself.now = itself.now + heartbeat;
+    }
+    itself.receive(n2, voted(itself.newest<PreVoteRequest>(n2).round, 9, {}));
+    EXPECT_FALSE(itself.noted(Note::Kind::false_leader));
+}
+
+// The log begins with a state that the leader has sent: nobody knows who was there when it was
+// elected.
+TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {
+    RaftState state;
+    state.hard_state = {Term{9}, {}};
+    state.base = log_id(9, 7);
+    state.configuration = voters({1, 2, 3});
+    state.applied = LogIndex{7};
+    HandDriven one{options_of(n2), state};
+    for (int i = 0; i < 6; ++i) {
+        one.receive(n3, append(9, log_id(9, 7)));
+        one.now = one.now + heartbeat;
+    }
+    one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, {}));
+    EXPECT_FALSE(one.noted(Note::Kind::false_leader));
+}
+
+// --- what the others say
+
+TEST_F(RaftClaims, AVoterTellsItsVoteAndItsMembers) {
+    auto state = disk_with(voters({1, 2, 3}), {Term{4}, n3}, {2});
+    state.entries.push_back(configures(log_id(3, 3), voters({1, 2, 3})));
+    HandDriven voter{options_of(n1), state};
+    voter.receive(n2, PreVoteRequest{Term{9}, 1, log_id(1, 1)});
+    const auto told = voter.newest<PreVoteReply>(n2);
+    EXPECT_EQ(told.term, Term{4});
+    EXPECT_EQ(told.voted_for, n3);
+    EXPECT_EQ(told.configuration, LogIndex{3});
+    voter.receive(n2, PreVoteRequest{Term{3}, 2, log_id(1, 1)});
+    EXPECT_EQ(voter.newest<PreVoteReply>(n2).configuration, LogIndex{1});
+}
+
+// A leader follows whoever claims to lead in a later term, finds out, and leads again.
+TEST_F(RaftClaims, AnHonestLeaderComesBack) {
+    RaftCluster cluster{1, 2, 3};
+    auto& leader = cluster.elect(n1);
+    cluster.cut(n3);
+    for (int i = 0; i < 15; ++i) {
+        for (const auto id : {n1, n2}) {
+            const auto said = std::max(cluster[n1]->term(), cluster[n2]->term()).next();
+            cluster[id].receive(n3, append(said.raw(), log_id(1, 1)));
+        }
+        cluster.pass(heartbeat);
+        for (const auto id : {n1, n2})
+            if (cluster[id]->deadline() <= cluster[id].now) cluster[id].timer();
+        cluster.settle();
+    }
+    EXPECT_TRUE(leader->is_leader() || cluster[n2]->is_leader());
+}
+
+}  // namespace
+}  // namespace mortise::core::test
