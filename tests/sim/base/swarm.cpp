@@ -23,8 +23,9 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     if (prng.one_in(12)) return;  // a calm run
     constexpr std::uint64_t chances[] = {15, 35, 60};
     const auto chance = chances[prng.below(3)];
-    for (auto& weight : swarm.fault_weight) {
-        if (percent(prng, chance)) weight = 1 + prng.below(10);
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        if (static_cast<Fault>(i) == Fault::member_lies) continue;  // see draw_liar()
+        if (percent(prng, chance)) swarm.fault_weight[i] = 1 + prng.below(10);
     }
     // Members that are added are also removed.
     const auto weight_of = [&](Fault fault) -> std::uint64_t& {
@@ -256,6 +257,12 @@ void draw_clients(core::Prng& own, Swarm& swarm) {
     swarm.clients = 1 + own.below(4);
 }
 
+void draw_liar(core::Prng& own, Swarm& swarm) {
+    if (swarm.nodes - swarm.spares < 3 || !own.one_in(4)) return;
+    swarm.liar = 1 + own.below(swarm.nodes);
+    swarm.fault_weight[static_cast<std::size_t>(Fault::member_lies)] = 1 + own.below(20);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -347,6 +354,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_semaphores(own, swarm);
     draw_latches(own, swarm);
     draw_clients(own, swarm);
+    draw_liar(own, swarm);
     return swarm;
 }
 

@@ -100,7 +100,8 @@ struct Swarm {
     bool judged_from_outside = false;   // tests/check judges the run as well
     // The rules of the certificates of some nodes, by id; empty: every node may do everything.
     std::map<std::uint64_t, core::Access> restricted;
-    bool lies = false;     // those nodes ignore the restrictions of their own certificates
+    bool lies = false;       // those nodes ignore the restrictions of their own certificates
+    std::uint64_t liar = 0;  // the node that says what is wrong in its own name; zero: none
     bool upgrade = false;  // nodes start with the old version and are upgraded one after the other
     bool lease_trial = false;   // the faults are those that leases protect against
     SimTime fault_length = 0;   // the average length of a fault

@@ -41,6 +41,7 @@ constexpr auto fault_names = std::to_array<std::string_view>({
     "member added",
     "member promoted",
     "member removed",
+    "member lies",
 });
 static_assert(fault_names.size() == fault_count);
 
@@ -52,6 +53,7 @@ constexpr std::string_view expected_probes[] = {
     "cluster formed after a restart",
     "empty node took an offer",
     "stranger refused",
+    "liar found out",
     "leader elected",
     "candidate by handing over",
     "leader stepped down without quorum",

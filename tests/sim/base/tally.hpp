@@ -49,6 +49,7 @@ enum class Fault : std::uint8_t {
     member_added,  // these are requested; the leader decides
     member_promoted,
     member_removed,
+    member_lies,  // about terms, and who leads or is a member
     count,
 };
 

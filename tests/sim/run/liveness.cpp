@@ -31,7 +31,7 @@ std::vector<core::NodeId> Liveness::able() const {
         const bool stays = std::ranges::all_of(configurations, [&](const auto& each) {
             return is_in(each.voters, id) || is_in(each.learners, id);
         });
-        if (stays) nodes.push_back(id);
+        if (stays && !cluster_.is_liar(id)) nodes.push_back(id);
     }
     return nodes;
 }

@@ -113,7 +113,7 @@ bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
     return std::ranges::all_of(configurations(), [&](const core::Configuration& each) {
         return core::has_quorum(each, [&](core::NodeId id) {
             const bool is_lost = world_.checker.is_lost(id, each) || at(id).disk().may_be_damaged();
-            return nodes.contains(id) && !is_lost;
+            return nodes.contains(id) && !is_lost && !is_liar(id);
         });
     });
 }
@@ -194,7 +194,8 @@ bool Cluster::will_know_better(const core::Hello& hello) const {
     });
 }
 
-// Nobody repeated the doubt for so long that it ended: such a node may vote again.
+// Nobody repeated the doubt for so long that it ended, or the cluster has accepted the run
+// (docs/decisions/0064): such a node may vote again.
 void Cluster::stepped(core::NodeId node) {
     if (in_doubt_.empty() || at(node).raft().is_doubted()) return;
     const auto said = hello(node);

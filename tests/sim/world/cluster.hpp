@@ -48,6 +48,10 @@ public:
     [[nodiscard]] std::vector<core::Configuration> configurations() const;
     // Each of these configurations has a majority among the nodes, with the disks that are members.
     [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
+    // Its peers may hold against it what it said, so it counts for no majority.
+    [[nodiscard]] bool is_liar(core::NodeId node) const {
+        return node == core::NodeId{world_.swarm.liar};
+    }
     // This holder's clock was slow, or a majority's fast, beyond the bound: P3 is not promised.
     [[nodiscard]] bool clocks_out_of_bounds(core::NodeId holder) const;
     // The same for a time that a majority counts, whoever the holder is.

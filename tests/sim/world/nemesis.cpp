@@ -19,7 +19,7 @@ constexpr Fault inflicted[] = {
     Fault::cut_isolate,     Fault::cut_one_way,      Fault::cut_bridge,
     Fault::cut_mute,        Fault::link_slow,        Fault::connection_reset,
     Fault::disk_damaged,    Fault::member_added,     Fault::member_promoted,
-    Fault::member_removed,  Fault::disk_rolled_back,
+    Fault::member_removed,  Fault::disk_rolled_back, Fault::member_lies,
 };
 
 }  // namespace
@@ -115,6 +115,7 @@ void Nemesis::inflict(Fault fault) {
         case Fault::member_added:
         case Fault::member_promoted:
         case Fault::member_removed: return change_members(fault);
+        case Fault::member_lies: return lie();
         case Fault::cut_split: return split();
         case Fault::cut_isolate: return isolate();
         case Fault::cut_one_way: return one_way();

@@ -42,6 +42,8 @@ private:
     [[nodiscard]] bool can_be_missed(core::NodeId node) const;
     [[nodiscard]] bool is_known_to_another_first_voter(core::NodeId than) const;
     void change_members(Fault kind);
+    void lie();
+    void lie(core::NodeId to);
     // links
     void split();
     void isolate();

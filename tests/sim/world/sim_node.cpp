@@ -196,12 +196,19 @@ void SimNode::tell_format(const core::Entry& entry) {
 
 void SimNode::noted(const core::Note& note) {
     if (is_dead()) return;
-    // No simulated node lies, but a directory that was rolled back may contradict its earlier
-    // messages.
-    const bool is_lie = note.kind == core::Note::Kind::refused_message;
+    const core::NodeId liar{world_.swarm.liar};
+    const bool by_liar = note.peer == liar || (liar.is_set() && raft().leader() == liar);
+    // A directory that was rolled back may contradict its earlier messages.
+    const bool is_lie = note.kind == core::Note::Kind::refused_message && !by_liar;
     if (is_lie && !world_.checker.is_rolled_back(note.peer) && !world_.checker.is_rolled_back(id_))
         world_.violations.report(id_,
                                  "refused a message of a peer in order: " + std::string{note.why});
+    if (note.kind == core::Note::Kind::false_leader) {
+        if (by_liar)
+            world_.tally.probe("liar found out");
+        else
+            world_.violations.report(id_, "claims: does not follow a leader that was elected");
+    }
     const auto words = words_of(note);
     if (words.probe != nullptr) world_.tally.probe(words.probe);
     if (note.kind == core::Note::Kind::formed) {
@@ -221,7 +228,8 @@ void SimNode::noted(const core::Note& note) {
 
 void SimNode::superseded() {
     if (is_dead()) return;
-    if (!world_.checker.is_rolled_back(id_)) {
+    // Its peers remember what it has said, also if it was a lie.
+    if (!world_.checker.is_rolled_back(id_) && id_ != core::NodeId{world_.swarm.liar}) {
         world_.violations.report(id_, "superseded: by its only life");
         return;
     }
