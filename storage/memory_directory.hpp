@@ -62,7 +62,7 @@ private:
         std::map<std::string, std::string> rows;
     };
 
-    [[nodiscard]] bool goes_back(const core::LogId& to) const;
+    [[nodiscard]] bool goes_back(const core::LogId& to, const core::Configuration& of) const;
     Result<void> fail(const std::string& what);
 
     std::shared_ptr<MemoryDirectory> directory_;

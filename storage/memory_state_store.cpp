@@ -44,7 +44,7 @@ MemoryStateStore::MemoryStateStore(std::shared_ptr<MemoryDirectory> directory)
 
 Result<void> MemoryStateStore::write(const StateWrite& write) {
     if (failed_) return *failed_;
-    if (goes_back(write.applied)) return fail("the state cannot go back");
+    if (goes_back(write.applied, write.configuration)) return fail("the state cannot go back");
     directory_->applied = write.applied;
     directory_->configuration = write.configuration;
     directory_->is_installed = false;
@@ -77,7 +77,7 @@ Result<std::unique_ptr<StateView>> MemoryStateStore::view() {
 Result<void> MemoryStateStore::begin_install(const core::LogId& last,
                                              const core::Configuration& configuration) {
     if (failed_) return *failed_;
-    if (goes_back(last)) return fail("an installed state cannot go back");
+    if (goes_back(last, configuration)) return fail("an installed state cannot go back");
     installing_ = Installing{last, configuration, {}};
     return {};
 }
@@ -95,7 +95,8 @@ Result<void> MemoryStateStore::install(std::span<const core::Row> rows) {
 Result<void> MemoryStateStore::finish_install() {
     if (failed_) return *failed_;
     if (!installing_) return fail("no install was begun");
-    if (goes_back(installing_->last)) return fail("an installed state cannot go back");
+    if (goes_back(installing_->last, installing_->configuration))
+        return fail("an installed state cannot go back");
     auto installed = *std::exchange(installing_, std::nullopt);
     directory_->applied = installed.last;
     directory_->configuration = std::move(installed.configuration);
@@ -104,9 +105,10 @@ Result<void> MemoryStateStore::finish_install() {
     return {};
 }
 
-bool MemoryStateStore::goes_back(const core::LogId& to) const {
-    const auto& applied = directory_->applied;
-    return to.index < applied.index || to.term < applied.term;
+// Terms are those of one cluster: a recovery begins them anew.
+bool MemoryStateStore::goes_back(const core::LogId& to, const core::Configuration& of) const {
+    const bool is_same = of.cluster == directory_->configuration.cluster;
+    return to.index < directory_->applied.index || (is_same && to.term < directory_->applied.term);
 }
 
 Result<void> MemoryStateStore::fail(const std::string& what) {

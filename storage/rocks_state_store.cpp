@@ -103,7 +103,7 @@ RocksStateStore::RocksStateStore(Held held, RocksDatabase database, CountdownFil
 
 Result<void> RocksStateStore::write(const StateWrite& write) {
     if (failed_) return *failed_;
-    if (goes_back(write.applied)) return misuse("the state cannot go back");
+    if (goes_back(write.applied, write.configuration)) return misuse("the state cannot go back");
     auto about = about_;
     about.applied = write.applied;
     about.configuration = write.configuration;
@@ -144,7 +144,7 @@ Result<std::unique_ptr<StateView>> RocksStateStore::view() {
 Result<void> RocksStateStore::begin_install(const core::LogId& last,
                                             const core::Configuration& configuration) {
     if (failed_) return *failed_;
-    if (goes_back(last)) return misuse("an installed state cannot go back");
+    if (goes_back(last, configuration)) return misuse("an installed state cannot go back");
     installing_ = AppliedRow{about_.incarnation, about_.row_set + 1, last, configuration, true};
     rocksdb::WriteBatch batch;
     put_clearing(batch, about_.row_set);
@@ -167,7 +167,8 @@ Result<void> RocksStateStore::install(std::span<const core::Row> rows) {
 Result<void> RocksStateStore::finish_install() {
     if (failed_) return *failed_;
     if (!installing_) return misuse("no install was begun");
-    if (goes_back(installing_->applied)) return misuse("an installed state cannot go back");
+    if (goes_back(installing_->applied, installing_->configuration))
+        return misuse("an installed state cannot go back");
     rocksdb::WriteBatch batch;
     put(batch, *installing_);
     put_clearing(batch, installing_->row_set);
@@ -178,8 +179,10 @@ Result<void> RocksStateStore::finish_install() {
     return {};
 }
 
-bool RocksStateStore::goes_back(const core::LogId& to) const {
-    return to.index < about_.applied.index || to.term < about_.applied.term;
+// Terms are those of one cluster: a recovery begins them anew.
+bool RocksStateStore::goes_back(const core::LogId& to, const core::Configuration& of) const {
+    const bool is_same = of.cluster == about_.configuration.cluster;
+    return to.index < about_.applied.index || (is_same && to.term < about_.applied.term);
 }
 
 Result<void> RocksStateStore::write(rocksdb::WriteBatch& batch) {

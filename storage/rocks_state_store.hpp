@@ -45,7 +45,7 @@ public:
     Result<void> finish_install() override;
 
 private:
-    [[nodiscard]] bool goes_back(const core::LogId& to) const;
+    [[nodiscard]] bool goes_back(const core::LogId& to, const core::Configuration& of) const;
     Result<void> write(rocksdb::WriteBatch& batch);
     Result<void> misuse(const std::string& what);
     Result<void> fail(Error error);

@@ -252,9 +252,9 @@ std::string CoreLoop::why_not_ready() const {
     if (leader_ || is_removed()) return {};
     const auto missing = missing_peers();
     const auto doubts = doubts_in_words();
-    if (missing.empty() && doubts.empty()) return {};
-    return "no leader is known" +
-           (missing.empty() ? missing : ", and there is no connection with " + missing) + doubts;
+    if (!missing.empty())
+        return "no leader is known, and there is no connection with " + missing + doubts;
+    return doubts.empty() ? doubts : "no leader is known" + doubts;
 }
 
 // What keeps this node out of elections; empty if nothing does.

@@ -36,7 +36,7 @@ protected:
         for (std::uint64_t index = 2; index <= 6; ++index)
             write.append.push_back(entry_at(index));
         ASSERT_TRUE(put(*node, write));
-        ASSERT_TRUE(node->state_store->write({log_id(1, 4), configuration_, rows_at(LogIndex{4})}));
+        ASSERT_TRUE(node->state_store->write({log_id(2, 4), configuration_, rows_at(LogIndex{4})}));
         ASSERT_TRUE(node->state_store->flush());
     }
 
@@ -44,7 +44,7 @@ protected:
         core::BatchBuilder batch;
         for (const auto& command : batch_for(LogIndex{index}))
             batch.add(command);
-        return core::make_entry(log_id(1, index), core::EntryKind::commands, batch.take());
+        return core::make_entry(log_id(2, index), core::EntryKind::commands, batch.take());
     }
     Result<Opened> open() { return open_directory(path_, as_node_1(), Seams{}); }
     Result<Recovered> recover(FaultyDisk* disk = nullptr) {
