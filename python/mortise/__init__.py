@@ -21,6 +21,8 @@ sys.exit() or the end of the program would wait in the child for threads that on
 
 asyncio: run the calls in asyncio.to_thread(), and give each wait a Canceller. Cancelling the task
 alone leaves its thread waiting.
+
+gevent, eventlet: while a greenlet waits for a lock the others run, if threads are patched.
 """
 
 from ._enums import (

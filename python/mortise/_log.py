@@ -12,6 +12,7 @@ import threading
 from ctypes import byref
 from typing import Callable
 
+from . import _threads
 from ._enums import LogLevel, member
 from ._library import CLogLine, ConfigHandle, LogQueueHandle, call, lib, made
 
@@ -20,41 +21,64 @@ Sink = Callable[[LogLevel, str], None]
 LINES_MAX = 4096  # that wait for the thread; more are dropped
 _PATIENCE = 2.0  # seconds for the last lines at the end of the program
 
-_readers: dict[threading.Thread, LogQueueHandle] = {}
+
+class _Reader:
+    """Gives the lines of a queue to a sink."""
+
+    def __init__(self, queue: LogQueueHandle, sink: Sink) -> None:
+        self._queue = queue
+        self._sink = sink
+        self._until_done = _threads.new_lock()
+        self._is_late = False
+
+    def start(self) -> None:
+        self._until_done.acquire()
+        try:
+            _threads.start(self._run, ())
+        except RuntimeError:  # from Python 3.12 on in handlers of atexit: the end reads the lines
+            self._is_late = True
+            _readers.add(self)
+
+    def end(self) -> None:
+        lib.log_queue_close(self._queue)
+        if self._is_late:
+            self._run()
+        self._until_done.acquire(timeout=_PATIENCE)
+
+    def _run(self) -> None:
+        _readers.add(self)
+        while True:
+            line = CLogLine(size=ctypes.sizeof(CLogLine))
+            call(lib.log_queue_next, self._queue, byref(line))
+            if line.dropped:
+                self._give(LogLevel.WARN,
+                           f"{line.dropped} lines were dropped: the sink was too slow")
+            if not line.text:  # there will be no more
+                break
+            text = ctypes.string_at(line.text, line.length).decode(errors="replace")
+            self._give(member(LogLevel, line.level, LogLevel.ERROR), text)
+        _readers.discard(self)
+        self._until_done.release()
+
+    def _give(self, level: LogLevel, text: str) -> None:
+        try:
+            self._sink(level, text)
+        except Exception:  # pylint: disable=broad-except
+            kind, error, trace = sys.exc_info()
+            about = (kind, error, trace, threading.current_thread())
+            threading.excepthook(threading.ExceptHookArgs(about))
+
+
+_readers: set[_Reader] = set()
 
 
 def attach(config: ConfigHandle, level: int, sink: Sink) -> None:
     """The nodes of that config write to the sink, until the last of them and the config have
     gone."""
-    queue = made(LogQueueHandle, lib.config_queue_log, config, level, LINES_MAX)
-    threading.Thread(target=_read, args=(queue, sink), name="mortise log", daemon=True).start()
+    _Reader(made(LogQueueHandle, lib.config_queue_log, config, level, LINES_MAX), sink).start()
 
 
 def end_all() -> None:
     """Gives the last lines to their sinks; when the nodes are closed, at the end of the program."""
-    for reader, queue in list(_readers.items()):
-        lib.log_queue_close(queue)
-        reader.join(_PATIENCE)
-
-
-def _read(queue: LogQueueHandle, sink: Sink) -> None:
-    _readers[threading.current_thread()] = queue
-    while True:
-        line = CLogLine(size=ctypes.sizeof(CLogLine))
-        call(lib.log_queue_next, queue, byref(line))
-        if line.dropped:
-            _give(sink, LogLevel.WARN, f"{line.dropped} lines were dropped: the sink was too slow")
-        if not line.text:  # there will be no more
-            break
-        text = ctypes.string_at(line.text, line.length).decode(errors="replace")
-        _give(sink, member(LogLevel, line.level, LogLevel.ERROR), text)
-    _readers.pop(threading.current_thread(), None)
-
-
-def _give(sink: Sink, level: LogLevel, text: str) -> None:
-    try:
-        sink(level, text)
-    except Exception:  # pylint: disable=broad-except
-        kind, error, trace = sys.exc_info()
-        about = (kind, error, trace, threading.current_thread())
-        threading.excepthook(threading.ExceptHookArgs(about))
+    for reader in list(_readers):
+        reader.end()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Optional, Type, Union
 
-from . import _callbacks, _log
+from . import _callbacks, _log, _threads
 from ._arguments import Name, Seconds, encoded, int64, wait_of
 from ._config import Config
 from ._enums import Code
@@ -103,10 +103,12 @@ class Node(Owner):
         `reason` says what is missing. Ctrl-C ends the wait."""
         left = wait_of(wait_max)
         end = time.monotonic_ns() + left
-        while left > _PIECE_NS:
+        piece = 0 if _threads.are_greenlets() else _PIECE_NS
+        while left > piece:
             try:
-                return call(lib.node_wait_ready, self._handle, _PIECE_NS)
+                return call(lib.node_wait_ready, self._handle, piece)
             except TimedOut:
+                _threads.give_way()
                 left = max(end - time.monotonic_ns(), 0)
         return call(lib.node_wait_ready, self._handle, left)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import threading
 from typing import Any, Callable, Optional, TypeVar, Union
 
+from . import _threads
 from ._arguments import Name, Seconds, encoded, int32, limit, nanoseconds
 from ._canceller import Canceller
 from ._enums import Caching, Mode, OnUncertain, QueuePolicy
@@ -51,8 +51,9 @@ def interruptible(work: Callable[[], Result],
                   options: Union[AcquireOptions, WaitOptions]) -> Result:
     """What `work` returns, which waits with these options. Python handles Ctrl-C on the main thread
     only, and only between its own instructions. So there another thread makes the call, and the
-    main thread can cancel it."""
-    if threading.current_thread() is not threading.main_thread():
+    main thread can cancel it; and so it is for greenlets, because the others must run."""
+    if (threading.current_thread() is not threading.main_thread()
+            and not _threads.are_greenlets()):
         return work()
     # The program's canceller may serve other waits, which an interruption here must not end.
     options.keep(Canceller() if options.kept is None else options.kept._part())
@@ -64,10 +65,8 @@ def _in_a_thread(work: Callable[[], Result], cancel: Any) -> Result:
     has then is released."""
     results: list[Result] = []
     errors: list[BaseException] = []
-    # Thread and Event of `threading` are written in Python: an interruption within them leaves
-    # their locks taken, and the next one to use them waits for ever.
-    until_done = _thread.allocate_lock()
-    until_done.acquire()  # pylint: disable=consider-using-with
+    until_done = _threads.new_lock()
+    until_done.acquire()
 
     def run() -> None:
         try:
@@ -78,12 +77,15 @@ def _in_a_thread(work: Callable[[], Result], cancel: Any) -> Result:
             until_done.release()
 
     try:
-        _thread.start_new_thread(run, ())
-        until_done.acquire()  # pylint: disable=consider-using-with
+        try:
+            _threads.start(run, ())
+        except RuntimeError:  # no thread can begin: from Python 3.12 on also in handlers of atexit
+            run()
+        _threads.take(until_done)
     except BaseException:
         cancel()
         # If the thread is late, or never started, a hold that it gets is forgotten with it.
-        until_done.acquire(timeout=0.1)  # pylint: disable=consider-using-with
+        until_done.acquire(timeout=0.1)
         for result in results:
             if isinstance(result, Hold):
                 result.unlock()
