@@ -51,6 +51,8 @@
 #include <mortise/options.hpp>
 #include <mortise/semaphore.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // An empty Hold without an error means that another holder has the name, or that the time ended
@@ -243,3 +245,5 @@ auto async_release(Hold hold, Token&& token) {
 }
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

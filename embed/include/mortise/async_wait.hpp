@@ -24,6 +24,8 @@
 #include <mortise/latch.hpp>
 #include <mortise/wait_options.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 using WaitSignature = void(std::error_code);
@@ -139,3 +141,5 @@ auto async_arrive_and_wait_for(const Barrier& barrier, Duration time, Token&& to
 }
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

@@ -11,6 +11,8 @@
 #include <mortise/duration.hpp>
 #include <mortise/wait_options.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 class Barrier;
@@ -114,3 +116,5 @@ private:
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

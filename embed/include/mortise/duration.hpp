@@ -12,6 +12,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 class Duration {
@@ -103,3 +105,5 @@ private:
 [[nodiscard]] std::string to_string(Duration duration);
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

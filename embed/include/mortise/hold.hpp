@@ -16,6 +16,8 @@
 #include <mortise/info.hpp>
 #include <mortise/slot.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 namespace detail {
@@ -171,3 +173,5 @@ private:
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

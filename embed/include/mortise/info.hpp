@@ -14,6 +14,8 @@
 #include <mortise/metrics.hpp>
 #include <mortise/node_id.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // How the previous holder's hold ended, as the next grant reports it.
@@ -202,3 +204,5 @@ struct Status {
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

@@ -12,6 +12,8 @@
 #include <mortise/enums.hpp>
 #include <mortise/wait_options.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 class Latch;
@@ -116,3 +118,5 @@ private:
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

@@ -10,6 +10,8 @@
 #include <mortise/duration.hpp>
 #include <mortise/node_id.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // How many durations were in each bucket. The bounds are 1, 2 and 5 times a power of ten: 1 us,
@@ -135,3 +137,5 @@ struct Metrics {
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

@@ -23,6 +23,8 @@
 #include <mortise/options.hpp>
 #include <mortise/subscription.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 namespace detail {
@@ -318,3 +320,5 @@ private:
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

@@ -12,6 +12,8 @@
 #include <mortise/enums.hpp>
 #include <mortise/locker.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // The options of one acquire. It is an aggregate: name the members that you set. New members are
@@ -99,3 +101,5 @@ struct AcquireOptions {
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

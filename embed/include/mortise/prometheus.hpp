@@ -9,6 +9,8 @@
 #include <mortise/metrics.hpp>
 #include <mortise/node.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // The content type of the text, for the answer to an HTTP request.
@@ -32,3 +34,5 @@ struct NodeReading {
 [[nodiscard]] std::string prometheus_text(std::span<const NodeReading> nodes);
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

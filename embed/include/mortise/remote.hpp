@@ -18,6 +18,8 @@
 #include <mortise/node_id.hpp>
 #include <mortise/observe.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // The times that all members of a cluster should be configured with alike; see TimingConfig.
@@ -104,3 +106,5 @@ private:
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

@@ -6,6 +6,8 @@
 
 #include <mortise/duration.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 // An aggregate: name the members that you set. New members are added at the end.
@@ -19,3 +21,5 @@ struct WaitOptions {
 };
 
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>

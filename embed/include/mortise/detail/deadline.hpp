@@ -7,6 +7,8 @@
 
 #include <mortise/duration.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise::detail {
 
 // The same moment on the steady clock, which measures waits. It does not change when the other
@@ -30,3 +32,5 @@ std::chrono::steady_clock::time_point deadline_of(std::chrono::time_point<Clock,
 }
 
 }  // namespace mortise::detail
+
+#include <mortise/detail/macros_back.hpp>

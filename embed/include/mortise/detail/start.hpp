@@ -18,6 +18,8 @@
 #include <mortise/options.hpp>
 #include <mortise/wait_options.hpp>
 
+#include <mortise/detail/macros_aside.hpp>
+
 namespace mortise {
 
 class Election;
@@ -122,3 +124,5 @@ void report_not_held(NodeRuntime& node, std::string_view name);
 
 }  // namespace detail
 }  // namespace mortise
+
+#include <mortise/detail/macros_back.hpp>
