@@ -1,3 +1,13 @@
+# Asio is headers alone, and the linker would merge what the compiler makes of them with what a
+# program has of its own Asio, also if that has another version or other settings. So ours has
+# another name in all that is installed (decision 0074). The functions are those with the linkage of
+# C.
+add_library(mortise_own_asio INTERFACE)
+target_link_libraries(mortise_own_asio INTERFACE Asio::asio)
+target_compile_definitions(mortise_own_asio INTERFACE asio=mortise_asio
+  asio_detail_posix_thread_function=mortise_asio_detail_posix_thread_function
+  asio_signal_handler=mortise_asio_signal_handler)
+
 # spdlog, fmt and toml++ exist as shared libraries and as headers alone.
 #
 # A program that links the static library may use spdlog as well; then both take the shared one, so

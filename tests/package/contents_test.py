@@ -81,6 +81,16 @@ class Objects(unittest.TestCase):
         for archive in archives():
             self.assertNotIn(".gnu.lto_", read_elf("--section-headers", archive), archive)
 
+    # Otherwise the linker merges it with what a program has of an Asio with other settings.
+    def test_they_have_nothing_that_may_be_in_a_program_as_well(self):
+        for archive in archives():
+            names = set(re.findall(r" (?:WEAK|UNIQUE|GLOBAL) .* (\S*asio\S*)$",
+                                   read_elf("--symbols", archive), re.MULTILINE))
+            others = {name for name in names if re.search("4asio|^asio_", name)}
+            self.assertFalse(sorted(others)[:10], archive)
+            if archive.name == "libmortise.a":
+                self.assertGreater(sum("mortise_asio" in name for name in names), 100)
+
     # This build may be without it, and the installed one with it.
     def test_link_time_optimization_stays_out_of_them(self):
         with tempfile.TemporaryDirectory() as build:
