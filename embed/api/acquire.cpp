@@ -217,6 +217,10 @@ bool is_removed(NodeRuntime& node) {
     return node.is_removed();
 }
 
+std::string cluster_id(NodeRuntime& node) {
+    return node.status().cluster_id;
+}
+
 void report_not_held(NodeRuntime& node, std::string_view name) {
     node.events().publish(
         {.kind = NodeEvent::Kind::not_held, .name = std::string{name}, .error = Errc::not_held});

@@ -1,5 +1,6 @@
 #include "embed/api/named_mutex.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <string>
@@ -18,6 +19,9 @@ namespace {
 // Blocking calls wait for the cluster. This pause only keeps an immediate error from being retried
 // in a busy loop.
 constexpr std::chrono::milliseconds pause{20};
+
+// After this time a wait looks again whether the thread waits for itself.
+constexpr std::chrono::milliseconds until_next_look{200};
 
 // Errors for which a try returns false.
 bool is_no(std::error_code ec) {
@@ -44,6 +48,7 @@ NamedMutex::NamedMutex(const Node& node, std::string_view name, AcquireOptions o
         throw LockError{
             Errc::invalid_argument,
             {name_, {}, {}, "the options of a mutex must not set locker, wait_max or mode"}};
+    owners().belong_to(node_);
 }
 
 NamedMutex::~NamedMutex() {
@@ -57,10 +62,17 @@ void NamedMutex::lock(LockMode mode) {
         if (const auto ec = obstacle()) fail(ec);
         std::error_code ec;
         ErrorDetail detail;
-        auto asked = order(mode, Attempt::wait, Deadline::max());
+        bool is_sure = true;
+        if (has_it_through_another_node(mode, is_sure)) {
+            detail.reason = "this thread has locked it through another node of this process";
+            fail(Errc::deadlock, std::move(detail));
+        }
+        auto asked = is_sure
+                         ? order(mode, Attempt::wait, Deadline::max())
+                         : order(mode, Attempt::until, Deadline::clock::now() + until_next_look);
         asked.detail = &detail;
         if (try_once(std::move(asked), ec)) return;
-        if (!is_passing(ec)) fail(ec, std::move(detail));
+        if (ec && !is_passing(ec)) fail(ec, std::move(detail));
         // Waiting is pointless: the node may never be added again.
         if (is_removed(*node_)) {
             detail.reason = "this node is not a member of its cluster: it was removed";
@@ -84,6 +96,8 @@ bool NamedMutex::try_lock(LockMode mode) {
 
 bool NamedMutex::try_lock_until(LockMode mode, Deadline deadline) {
     if (lock_again(mode) || recurse()) return true;
+    bool is_sure = true;
+    if (has_it_through_another_node(mode, is_sure)) return false;
     for (;;) {
         if (obstacle()) return false;
         const bool is_over = deadline <= Deadline::clock::now();
@@ -133,6 +147,18 @@ std::error_code NamedMutex::obstacle() const {
     const auto ec = owners().obstacle(name_, recursion_);
     if (ec == Errc::lock_lost) fail(ec);
     return ec;
+}
+
+// True if the caller would wait for itself: other nodes of the process are other sessions of the
+// cluster, which does not know that they have a thread in common. Not sure as long as this node
+// does not know its cluster: then the name may be another one there.
+bool NamedMutex::has_it_through_another_node(LockMode mode, bool& is_sure) const {
+    const auto others = owners().others_with(name_, mode);
+    if (others.empty()) return false;
+    const auto cluster = cluster_id(*node_);
+    is_sure = !cluster.empty();
+    return std::any_of(others.begin(), others.end(),
+                       [&](const auto& other) { return is_sure && cluster_id(*other) == cluster; });
 }
 
 AcquireOrder NamedMutex::order(LockMode mode, Attempt attempt, Deadline deadline) const {

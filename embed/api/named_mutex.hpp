@@ -35,6 +35,7 @@ private:
     [[nodiscard]] bool lock_again(LockMode mode) const;
     [[nodiscard]] bool recurse() const;
     [[nodiscard]] std::error_code obstacle() const;
+    [[nodiscard]] bool has_it_through_another_node(LockMode mode, bool& is_sure) const;
     [[nodiscard]] AcquireOrder order(LockMode mode, Attempt attempt, Deadline deadline) const;
     [[nodiscard]] bool try_once(AcquireOrder order, std::error_code& ec);
     [[noreturn]] void fail(std::error_code ec, ErrorDetail detail = {}) const;

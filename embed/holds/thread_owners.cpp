@@ -56,6 +56,17 @@ public:
         tables.emplace_back(table);
     }
 
+    // The others that may have entries of the caller, and still exist.
+    static std::vector<std::shared_ptr<Shared>> tables_but(const std::shared_ptr<Shared>& own) {
+        std::vector<std::shared_ptr<Shared>> others;
+        if (is_gone_) return others;
+        for (const auto& known : instance_.tables_) {
+            auto table = known.lock();
+            if (table && table != own) others.push_back(std::move(table));
+        }
+        return others;
+    }
+
     // The entry that the caller parked for that mutex; null if there is none.
     static Entry* parked(MutexNumber mutex) {
         const auto& spot = spot_of(mutex);
@@ -179,6 +190,33 @@ std::error_code ThreadOwners::obstacle(std::string_view name, Recursion recursio
         }
         return {};
     });
+}
+
+std::vector<std::shared_ptr<NodeRuntime>> ThreadOwners::others_with(std::string_view name,
+                                                                    LockMode mode) const {
+    const auto* thread = Caller::mark();
+    const auto has_it = [&](const Table& owned) {
+        for (auto entry = owned.lower_bound(View{name, thread, {}});
+             entry != owned.end() && entry->first.name == name && entry->first.thread == thread;
+             ++entry) {
+            const auto& owner = entry->second;
+            const bool both_read = mode == LockMode::shared && owner.mode == LockMode::shared;
+            if (owner.depth != 0 && !both_read && owner.hold.state() != HoldState::lost)
+                return true;
+        }
+        return false;
+    };
+    std::vector<std::shared_ptr<NodeRuntime>> nodes;
+    for (const auto& table : Caller::tables_but(owned_)) {
+        if (table->generation.is_forked() || !table->with(has_it)) continue;
+        if (auto node = table->node.with([](const auto& known) { return known.lock(); }))
+            nodes.push_back(std::move(node));
+    }
+    return nodes;
+}
+
+void ThreadOwners::belong_to(const std::shared_ptr<NodeRuntime>& node) {
+    owned_->node.with([&](auto& known) { known = node; });
 }
 
 const Hold* ThreadOwners::find(MutexNumber mutex, std::string_view name) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
@@ -18,6 +19,8 @@
 #include <mortise/locker.hpp>
 
 namespace mortise::detail {
+
+class NodeRuntime;
 
 enum class Recursion : bool { no, yes };
 
@@ -51,10 +54,16 @@ public:
     // a valid hold through another mutex. Recursive mutexes share the caller's hold; for them a
     // lost hold gives lock_lost.
     [[nodiscard]] std::error_code obstacle(std::string_view name, Recursion recursion) const;
+    // The other nodes through whose mutexes the caller has a valid hold of `name` that conflicts
+    // with `mode`.
+    [[nodiscard]] std::vector<std::shared_ptr<NodeRuntime>> others_with(std::string_view name,
+                                                                        LockMode mode) const;
     // The caller's hold from that mutex, lost or not; null if there is none. The pointer may leave
     // the lock of the table, because only the caller or the end of the mutex changes the entry.
     [[nodiscard]] const Hold* find(MutexNumber mutex, std::string_view name) const;
 
+    // Called before the first add(): the node whose mutexes these are.
+    void belong_to(const std::shared_ptr<NodeRuntime>& node);
     // Requires that the caller has no hold from that mutex.
     void add(MutexNumber mutex, std::string_view name, Hold hold, Recursion recursion);
     // Adds one level of recursion. Empty if the caller has no hold from that mutex; lock_lost if it
@@ -103,6 +112,7 @@ private:
     using Table = std::map<Key, Owned, Order>;
     struct Shared : Guarded<Table> {
         Guarded<std::map<const ThreadMark*, Locker>> lockers;
+        Guarded<std::weak_ptr<NodeRuntime>> node;
         const ForkGeneration generation;
     };
     class Caller;

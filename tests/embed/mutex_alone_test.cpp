@@ -404,5 +404,65 @@ TEST(DeadlineOf, CarriesOtherClocksOver) {
     EXPECT_EQ(detail::deadline_of(BootClock::time_point::max()), detail::Deadline::max());
 }
 
+// --- two nodes of the process
+
+class MutexOfTwoNodesAlone : public MutexAlone {
+protected:
+    detail::NodeRuntime& other_script() { return detail::NodeRuntime::of(other_node_); }
+
+    Node other_node_{Config{}};
+    Mutex other_{other_node_, "m"};
+};
+
+TEST_F(MutexOfTwoNodesAlone, AThreadDoesNotWaitForItself) {
+    const std::scoped_lock lock{mutex_};
+    EXPECT_EQ(error_of([&] { other_.lock(); }), Errc::deadlock);
+    EXPECT_FALSE(other_.try_lock_for(1h));
+    EXPECT_THAT(other_script().orders(), IsEmpty());
+    elsewhere([&] { const std::scoped_lock granted{other_}; });
+}
+
+TEST_F(MutexOfTwoNodesAlone, WhatItUnlockedOrLostIsNoObstacle) {
+    mutex_.lock();
+    mutex_.unlock();
+    other_.lock();
+    other_.unlock();
+    mutex_.lock();
+    lose(1);
+    other_.lock();
+    other_.unlock();
+    mutex_.unlock();
+}
+
+TEST_F(MutexOfTwoNodesAlone, ANameOfAnotherClusterIsAnother) {
+    other_script().cluster = "b";
+    const std::scoped_lock here{mutex_};
+    const std::scoped_lock there{other_};
+}
+
+TEST_F(MutexOfTwoNodesAlone, ReadersDoNotConflict) {
+    SharedMutex reader{node_, "r"};
+    SharedMutex other_reader{other_node_, "r"};
+    reader.lock_shared();
+    other_reader.lock_shared();
+    EXPECT_EQ(error_of([&] { Mutex{other_node_, "r"}.lock(); }), Errc::deadlock);
+    other_reader.unlock_shared();
+    EXPECT_EQ(error_of([&] { other_reader.lock(); }), Errc::deadlock);
+    reader.unlock_shared();
+}
+
+// It may be the same cluster, and then nobody would end the wait.
+TEST_F(MutexOfTwoNodesAlone, AWaitBeforeTheClusterIsKnownLooksAgain) {
+    other_script().cluster.clear();
+    const std::error_code time_ended;
+    other_script().will_answer({time_ended, Errc::no_quorum});
+    const std::scoped_lock here{mutex_};
+    const std::scoped_lock there{other_};
+    const auto orders = other_script().orders();
+    ASSERT_EQ(orders.size(), 3U);
+    for (const auto& order : orders)
+        EXPECT_EQ(order.attempt, detail::Attempt::until);
+}
+
 }  // namespace
 }  // namespace mortise

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/embed/one_node.hpp"
+#include <mortise/testing.hpp>
 
 namespace mortise {
 namespace {
@@ -231,6 +232,52 @@ TEST(MutexOfANode, OutlivesIt) {
     EXPECT_FALSE(mutex.hold().valid());
     mutex.unlock();
     EXPECT_THROW(mutex.lock(), LockError);
+}
+
+// Nobody else can end such a wait.
+TEST(MutexOfTwoNodes, ASecondLockOfAThreadIsADeadlock) {
+    testing::LocalCluster cluster{3};
+    Mutex first{cluster.node(0), "m"};
+    Mutex second{cluster.node(1), "m"};
+    SharedMutex reader{cluster.node(1), "m"};
+    const std::scoped_lock lock{first};
+    const auto refuses = [](auto act) {
+        try {
+            act();
+            ADD_FAILURE() << "it did not throw";
+        } catch (const LockError& error) {
+            EXPECT_EQ(error.code(), Errc::deadlock);
+            EXPECT_THAT(error.what(), ::testing::HasSubstr("another node of this process"));
+        }
+    };
+    refuses([&] { second.lock(); });
+    refuses([&] { reader.lock_shared(); });
+    EXPECT_FALSE(second.try_lock_for(1h));
+    EXPECT_FALSE(second.try_lock());
+}
+
+TEST(MutexOfTwoNodes, ReadersAndOtherThreadsGoOn) {
+    testing::LocalCluster cluster{3};
+    SharedMutex first{cluster.node(0), "m"};
+    SharedMutex second{cluster.node(1), "m"};
+    first.lock_shared();
+    second.lock_shared();
+    second.unlock_shared();
+    auto writer = std::async([&] { const std::scoped_lock lock{second}; });
+    EXPECT_EQ(writer.wait_for(50ms), std::future_status::timeout);
+    first.unlock_shared();
+    writer.get();
+}
+
+TEST(MutexOfTwoNodes, NamesOfTwoClustersAreTwo) {
+    Node first{Config::in_memory()};
+    Node second{Config::in_memory()};  // perhaps not ready yet
+    Mutex here{first, "m"};
+    Mutex there{second, "m"};
+    const std::scoped_lock one{here};
+    const std::scoped_lock two{there};
+    EXPECT_TRUE(here.hold().valid());
+    EXPECT_TRUE(there.hold().valid());
 }
 
 TEST(MutexOfANode, LocksBeforeTheClusterIsReady) {

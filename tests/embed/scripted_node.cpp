@@ -81,6 +81,10 @@ bool is_removed(NodeRuntime& /*node*/) {
     return false;
 }
 
+std::string cluster_id(NodeRuntime& node) {
+    return node.cluster;
+}
+
 void report_not_held(NodeRuntime& node, std::string_view name) {
     node.on_not_held(name);
 }

@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::vector<std::string> not_held() const;
 
     ThreadOwners owners;
+    std::string cluster{"a"};  // its id
 
 private:
     struct State {

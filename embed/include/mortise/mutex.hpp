@@ -24,8 +24,9 @@ class NamedMutex;
 //
 // The thread that locked it owns it, and only that thread can unlock it; to pass a lock between
 // threads use a Hold. A thread cannot lock a name twice on one node, in any mode and through any
-// object: that is a deadlock. A lock that a thread still owns is released when the thread ends or
-// the object is destroyed.
+// object, nor through two nodes of the process in conflicting modes: that is a deadlock. A lock
+// that a thread still owns is released when the thread ends or the object is destroyed. What else
+// is per node: see Node.
 //
 // Owning the lock does not mean that it is valid: see hold(). After a loss the thread unlocks it as
 // usual, or just locks it again.

@@ -33,8 +33,14 @@ class NodeRuntime;
 
 // A node keeps a copy of the lock table, votes in its cluster, serves its peers on threads of its
 // own, and acquires locks for this program. With Role::client it is no member of the cluster, and
-// only acquires locks, by way of the members. A process may have several nodes. All functions are
-// thread-safe, except construction, moving and destruction.
+// only acquires locks, by way of the members. All functions are thread-safe, except construction,
+// moving and destruction.
+//
+// A process may have several nodes. Nodes of one cluster exclude each other like nodes of two
+// processes: each has a session of its own, and with it its own holds, leases, order of requests,
+// lockers, recursion, cached grants, and parties at a barrier. Only the mutex classes look beyond
+// their node: a thread that locks a name through two of them gets deadlock. docs/api.md has the
+// list.
 //
 // Names are 1 to 512 bytes of any kind (S38).
 //

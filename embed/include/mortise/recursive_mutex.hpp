@@ -21,7 +21,7 @@ class NamedMutex;
 // Like Mutex, but the owning thread can lock it again, at most 1,024 times; the last unlock
 // releases it. The recursion is counted here: the cluster knows one hold, and all levels share its
 // token. RecursiveMutexes of the same name and node count as one; to lock a Mutex or a SharedMutex
-// of that name as well is a deadlock.
+// of that name as well, or a RecursiveMutex of another node of the process, is a deadlock.
 //
 // After a loss it cannot be locked again, not even by a try, until every level is unlocked: it
 // throws lock_lost. Too many levels are resource_exhausted.

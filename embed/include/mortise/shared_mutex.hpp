@@ -20,7 +20,8 @@ class NamedMutex;
 
 // Like Mutex, but several threads, of one node or of many, can lock it as readers. It is
 // Cpp17SharedTimedLockable, also for std::shared_lock. A thread that reads cannot lock it to write,
-// or to read again: both are deadlocks.
+// or to read again: both are deadlocks. Through another node of the process it can read again, but
+// waits for ever then if a writer has come in between.
 class SharedMutex {
 public:
     // See Mutex::Mutex.

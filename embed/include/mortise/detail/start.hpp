@@ -119,6 +119,8 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
 [[nodiscard]] Locker new_locker(NodeRuntime& node);
 // True if this node was removed from its cluster, as far as it knows now.
 [[nodiscard]] bool is_removed(NodeRuntime& node);
+// The id of its cluster, as far as it knows now; empty: it knows none yet.
+[[nodiscard]] std::string cluster_id(NodeRuntime& node);
 // Reports to the node's event sinks that a thread unlocked a name which it did not hold.
 void report_not_held(NodeRuntime& node, std::string_view name);
 
