@@ -43,6 +43,17 @@ std::string requests_wait(std::size_t count) {
     return count == 1 ? "1 request waits for it" : std::to_string(count) + " requests wait for it";
 }
 
+// Of a semaphore: nobody who waits gets a permit if the first in the queue asks for more than there
+// are. The limit may still grow, so that is no error. Otherwise empty.
+std::string more_than_the_limit(const core::LockView& view) {
+    if (!view.limit || view.waiters.empty()) return {};
+    const auto asked = view.waiters.front().permits;
+    if (asked <= view.limit->permits) return {};
+    return "the first request in the queue asks for " + std::to_string(asked) +
+           " permits, and the limit is " + std::to_string(view.limit->permits) +
+           ": all wait until the limit grows or that request is given up";
+}
+
 }  // namespace
 
 AgeWatch::AgeWatch(Parts parts, const ObservabilityConfig& config)
@@ -157,6 +168,7 @@ void AgeWatch::warn_of(core::CallTag call, core::Nanoseconds age) {
 
 // Also fills in the holder.
 std::string AgeWatch::in_the_way(const core::LockView& view, NodeEvent& event) const {
+    if (auto never = more_than_the_limit(view); !never.empty()) return never;
     if (view.holders.empty()) {
         return view.is_closed
                    ? "the name is closed under token " + std::to_string(view.closed_under.raw())

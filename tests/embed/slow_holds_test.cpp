@@ -165,6 +165,30 @@ TEST_F(SlowHolds, LongWaitsNameWhoIsInTheWay) {
     waiting.get();
 }
 
+TEST_F(SlowHolds, LongWaitsForMorePermitsThanTheLimitSaySo) {
+    open({}, 30ms);
+    Semaphore pool{*node_, "pool", 3};
+    const auto some = pool.acquire(2);
+    std::stop_source stop;
+    const AcquireOptions options{.cancel = stop.get_token()};
+    const auto wait = [&](std::uint32_t permits) {
+        return std::async(std::launch::async, [&, permits] {
+            std::error_code ec;
+            std::ignore = pool.acquire(permits, options, ec);
+        });
+    };
+    auto too_many = wait(5);
+    ASSERT_FALSE(of(Kind::long_wait, 1).empty());
+    auto behind_it = wait(1);
+    const auto events = of(Kind::long_wait, 4);
+    ASSERT_GE(events.size(), 4U);
+    for (const auto& event : events)
+        EXPECT_THAT(event.text, HasSubstr("asks for 5 permits, and the limit is 3: all wait"));
+    stop.request_stop();
+    too_many.get();
+    behind_it.get();
+}
+
 TEST_F(SlowHolds, AreNotWatchedUnlessConfigured) {
     open({}, {});
     const auto hold = node_->acquire("x", {.caching = Caching::off});

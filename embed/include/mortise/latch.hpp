@@ -39,8 +39,12 @@ struct WaitOrder;
 //
 // The latch exists from its first count or wait on, until Node::remove(), also without anybody who
 // uses it and when its count is zero. A latch is used once: after Node::remove() the name may be a
-// new latch, or something else. Until then a call for a lock or a semaphore of that name fails with
-// kind_mismatch, and so do the calls of this class while the name is one of those.
+// new latch, or something else. A count or a wait that comes after the removal makes a new latch,
+// with the count of its own object: a late count is missing in the former latch, and one too many
+// in the new one. So use a name once, for example with the number of the run ("import/2026-11-29"),
+// and remove it when all who count have returned. Until then a call for a lock or a semaphore of
+// that name fails with kind_mismatch, and so do the calls of this class while the name is one of
+// those.
 //
 // A Latch is a handle and may be copied. All members are thread-safe, except construction,
 // assignment and destruction. It may outlive the Node; its calls then fail with node_stopped.

@@ -38,8 +38,10 @@ enum class Attempt : std::uint8_t;
 // well: protect each slot, see FenceGate::admit().
 //
 // Requests are served in the order of arrival, within priorities as for locks. No request overtakes
-// an earlier one, even if it wants fewer permits. A request for more permits than the limit waits
-// until the limit grows.
+// an earlier one, even if it wants fewer permits. So a request for more permits than the limit
+// waits until the limit grows, and every later one waits behind it: it is no error, because
+// resize() may come at any time, before the request or after it. Where that is not meant, compare
+// with limit(), or limit the wait. try_acquire() is empty and keeps nobody waiting.
 //
 // A name is either a lock or a semaphore, as long as somebody holds it or waits for it, or as long
 // as it has something to keep (Node::remove). The wrong kind of call fails with kind_mismatch. A
