@@ -218,7 +218,8 @@ class Log(unittest.TestCase):
         def sink(level, line):
             if not held.is_set() and ready.is_set():
                 with node.acquire("x", wait_max=PATIENCE):
-                    held.set()
+                    pass
+                held.set()  # the node may close now
 
         ready = threading.Event()
         node = self.opened(sink)
