@@ -286,9 +286,9 @@ public:
                        IODebugContext* debug) override {
         return change([&] { return target()->CreateDir(name, options, debug); });
     }
-    IOStatus CreateDirIfMissing(const std::string& name, const IOOptions& options,
-                                IODebugContext* debug) override {
-        return change([&] { return target()->CreateDirIfMissing(name, options, debug); });
+    IOStatus CreateDirIfMissing(const std::string& name, const IOOptions& /*options*/,
+                                IODebugContext* /*debug*/) override {
+        return change([&] { return directory_.outcome(make_directory(name, nullptr)); });
     }
     IOStatus DeleteFile(const std::string& name, const IOOptions& options,
                         IODebugContext* debug) override {
