@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "storage/countdown_file.hpp"
+#include "storage/log_room.hpp"
 #include "storage/memory_directory.hpp"
 #include "storage/open_parts.hpp"
 #include "storage/own_files.hpp"
@@ -55,9 +56,13 @@ public:
 
     Result<Opened> run() {
         auto result = hold_reserve();
+        // What fills the volume may be this directory: opening the log frees what was purged of it.
+        const bool is_full = !result && result.error().code == Errc::no_space;
+        if (is_full) result = give_up_reserve();
         if (result) result = open_meta();
         if (result) result = open_log();
         if (result) result = open_state();
+        if (result && is_full) result = hold_reserve();
         if (result) result = begin_life();
         if (!result) return std::move(result).error();
         return std::move(opened_);
@@ -71,6 +76,13 @@ private:
         if (!held) return std::move(held).error();
         reserve_ = *std::move(held);
         return {};
+    }
+
+    Result<void> give_up_reserve() {
+        std::error_code failed;
+        const auto path = path_ / "reserve";
+        if (fs::file_size(path, failed) == 0 || failed) return {};
+        return remove_file(path, seams_.probe);
     }
 
     Result<void> open_meta() {
@@ -115,7 +127,9 @@ private:
     Result<void> open_log() {
         const auto path = path_ / "log";
         if (auto made = make_directory(path, seams_.probe); !made) return made;
-        auto database = RocksLogStore::open(path, files_, meta_->meta());
+        const auto room = log_room(room_of(path_));
+        opened_.log_bytes_max = room.log_bytes;
+        auto database = RocksLogStore::open(path, files_, meta_->meta(), room);
         if (!database) return std::move(database).error();
         auto found = RocksLogStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
@@ -279,17 +293,6 @@ Result<Opened> open_directory(const fs::path& path, const OpenOptions& options,
     opened = Opening{normal, options, seams, *lock}.run();
     if (!is_damaged()) return opened;
     return begin_anew(normal, options, seams, *lock, opened.error().what);
-}
-
-std::uint64_t volume_bytes(const fs::path& path) {
-    std::error_code failed;
-    const auto volume = fs::space(path, failed);
-    return failed ? 0 : volume.capacity;
-}
-
-// The log in RocksDB, which removes whole files late, and its write-ahead log.
-std::uint64_t directory_bytes_max(std::uint64_t log_bytes, std::uint64_t reserve_bytes) {
-    return log_bytes + log_ahead_bytes_max + reserve_bytes;
 }
 
 Result<Opened> open_directory(const fs::path& path, const OpenOptions& options) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -29,7 +30,7 @@ struct OpenOptions {
     // For tools: no run of the node begins, so the boot epoch and the last run stay those on disk.
     bool is_offline = false;
     // Reserved space on the disk for an orderly end, less on a small volume; a start needs twice as
-    // much.
+    // much, at its end: opening the log frees what was purged of it.
     std::uint64_t reserve_bytes = 0;
 };
 
@@ -47,6 +48,8 @@ struct Opened {
     // be in use. Only peers can tell whether it is older than what they have seen of this node.
     bool is_copy = false;
     std::string set_aside;  // why its content was moved aside, if it was; see OpenOptions::rejoins
+    // Of the log that may be kept for slow members, without filling the volume.
+    std::uint64_t log_bytes_max = std::numeric_limits<std::uint64_t>::max();
     core::NodeState state;
     std::unique_ptr<LogStore> log;
     std::unique_ptr<StateStore> state_store;
@@ -54,12 +57,6 @@ struct Opened {
 
 [[nodiscard]] Result<Opened> open_directory(const std::filesystem::path& path,
                                             const OpenOptions& options);
-
-// The size of the file system of the directory; zero if it is unknown.
-[[nodiscard]] std::uint64_t volume_bytes(const std::filesystem::path& path);
-// The largest size of a directory without the lock table, if this many bytes of the log are kept.
-[[nodiscard]] std::uint64_t directory_bytes_max(std::uint64_t log_bytes,
-                                                std::uint64_t reserve_bytes);
 
 // Opens an empty directory in memory.
 [[nodiscard]] Opened open_in_memory(const OpenOptions& options);

@@ -1,11 +1,13 @@
 #include "storage/directory_copy.hpp"
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 namespace mortise::storage {
 
@@ -53,6 +55,30 @@ Result<void> copy_part(const fs::path& from, const fs::path& to, FileProbe* prob
     return fs::is_directory(status) ? copy_folder(from, to, probe) : copy_file(from, to, probe);
 }
 
+// What is written next would be closed to the node. Only root can write for another user, and in a
+// container perhaps not even root.
+Result<void> check_owner(const fs::path& directory, const fs::path& made) {
+    struct stat node {};
+    struct stat own {};
+    if (::lstat((directory / "meta").c_str(), &node) != 0)
+        return io_error("cannot look at " + (directory / "meta").string(), errno);
+    if (::lstat(made.c_str(), &own) != 0) return io_error("cannot look at " + made.string(), errno);
+    if (own.st_uid == node.st_uid) return {};
+    return make_error(Errc::denied, directory.string() + " belongs to user " +
+                                        std::to_string(node.st_uid) +
+                                        ", for whom this process cannot create files: do this as "
+                                        "that user; nothing was changed");
+}
+
+Result<void> copy_parts(const fs::path& directory, const fs::path& to, FileProbe* probe) {
+    if (auto made = make_directory(to, probe); !made) return made;
+    if (auto checked = check_owner(directory, to); !checked) return checked;
+    for (const auto* part : parts) {
+        if (auto copied = copy_part(directory / part, to / part, probe); !copied) return copied;
+    }
+    return sync_directory(to, probe);
+}
+
 fs::path place(const fs::path& directory, std::size_t number) {
     return directory / ("before-recovery-" + std::to_string(number));
 }
@@ -64,12 +90,11 @@ Result<fs::path> copy_directory(const fs::path& directory, FileProbe* probe) {
     const auto unfinished = directory / "before-recovery.unfinished";
     fs::remove_all(unfinished, failed);
     if (failed) return io_error("cannot remove " + unfinished.string(), failed.value());
-    if (auto made = make_directory(unfinished, probe); !made) return std::move(made).error();
-    for (const auto* part : parts) {
-        auto copied = copy_part(directory / part, unfinished / part, probe);
-        if (!copied) return std::move(copied).error();
+    if (auto copied = copy_parts(directory, unfinished, probe); !copied) {
+        // It may have filled the volume.
+        fs::remove_all(unfinished, failed);
+        return std::move(copied).error();
     }
-    if (auto synced = sync_directory(unfinished, probe); !synced) return std::move(synced).error();
     std::size_t number = 1;
     while (fs::exists(fs::symlink_status(place(directory, number), failed)))
         ++number;

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -32,6 +33,35 @@ Result<ssize_t> take(FileStep step, const char* verb, const std::filesystem::pat
     if (done < 0) return failed(verb, path, errno);
     if (probe != nullptr) probe->after(step, path);
     return done;
+}
+
+// User 0: nobody in particular.
+struct Owner {
+    uid_t user = 0;
+    gid_t group = 0;
+};
+
+// Who is to have what root creates in this directory: whoever has what is in it, or the directory.
+// Nobody but root may give files to others.
+Owner owner_in(const std::filesystem::path& directory) {
+    struct stat about {};
+    if (::geteuid() != 0) return {};
+    const bool is_known = ::lstat((directory / "meta").c_str(), &about) == 0 ||
+                          ::stat(directory.c_str(), &about) == 0;
+    return is_known ? Owner{about.st_uid, about.st_gid} : Owner{};
+}
+
+// A file that was there before keeps its owner, because the owner of the directory may have put
+// somebody else's file there. If root may not give it away either, it keeps it.
+int open_for_owner(const std::filesystem::path& path, int flags) {
+    constexpr mode_t owner_only = 0600;
+    const auto owner = (flags & O_CREAT) != 0 ? owner_in(path.parent_path()) : Owner{};
+    if (owner.user == 0) return ::open(path.c_str(), flags, owner_only);
+    const int made = ::open(path.c_str(), flags | O_EXCL, owner_only);
+    if (made < 0 && errno == EEXIST && (flags & O_EXCL) == 0)
+        return ::open(path.c_str(), flags, owner_only);
+    if (made >= 0) std::ignore = ::fchown(made, owner.user, owner.group);
+    return made;
 }
 
 }  // namespace
@@ -66,11 +96,9 @@ Result<void> File::check() const {
 }
 
 Result<File> File::open(const std::filesystem::path& path, int flags, FileProbe* probe) {
-    constexpr mode_t owner_only = 0600;
     occupy_standard_descriptors();
-    auto opened = take(FileStep::open, "open", path, probe, [&] {
-        return ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, owner_only);
-    });
+    auto opened = take(FileStep::open, "open", path, probe,
+                       [&] { return open_for_owner(path, flags | O_CLOEXEC | O_NOFOLLOW); });
     if (!opened) return std::move(opened).error();
     return File{path, static_cast<int>(*opened), probe};
 }
@@ -190,6 +218,8 @@ Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe)
     if (is_new && ::chmod(path.c_str(), owner_only) != 0)
         return failed("change the mode of", path, errno);
     const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
+    const auto owner = is_new ? owner_in(parent) : Owner{};
+    if (owner.user != 0) std::ignore = ::lchown(path.c_str(), owner.user, owner.group);
     // Such a directory is not ours, and this library did not create the name.
     if (!is_new && ::access(parent.c_str(), R_OK) != 0 && errno == EACCES) return {};
     return sync_directory(parent, probe);

@@ -33,8 +33,10 @@ public:
 };
 
 // An open file, which is closed with the object. New files have mode 0600, and no file is inherited
-// by other programs. If the process has closed its descriptor, everything fails with Errc::closed,
-// and the number is not closed again, because another file may have it.
+// by other programs. What root creates belongs to the owner of its directory, so that a service
+// finds nothing that it may not open (docs/decisions/0072). If the process has closed its
+// descriptor, everything fails with Errc::closed, and the number is not closed again, because
+// another file may have it.
 class File {
 public:
     // `flags` as for open(2). A symbolic link at the end of the path is refused.
@@ -82,8 +84,8 @@ Result<std::optional<std::string>> read_file(const std::filesystem::path& path,
 // power, if `durable`.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes,
                           Durable durable, FileProbe* probe);
-// Creates it for its owner alone, with missing parents; an existing directory is fine. Its name is
-// durable afterwards.
+// Creates it for the owner of its parent alone, with missing parents; an existing directory is
+// fine. Its name is durable afterwards.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe);
 // Moves a file or a directory; replaces a file of that name.
 Result<void> move(const std::filesystem::path& from, const std::filesystem::path& to,

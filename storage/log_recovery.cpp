@@ -1,5 +1,6 @@
 // Opens the log and checks it. Any difference from what was acknowledged is damage: without it a
 // node might vote twice, or lose entries that it acknowledged.
+#include <string>
 #include <utility>
 
 #include "core/codec/configuration_codec.hpp"
@@ -151,13 +152,18 @@ core::ClusterId RecoveredLog::cluster() const {
 
 Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
                                           const std::shared_ptr<rocksdb::FileSystem>& files,
-                                          const Meta& meta) {
+                                          const Meta& meta, const LogRoom& room) {
     auto database = prepare_database(path, files);
     if (!database) return database;
     auto options = log_options(*database->env, database->errors);
     options.create_if_missing = is_untouched(meta);
     if (auto opened = open_after_crash(std::move(options), *database); !opened)
         return std::move(opened).error();
+    // Only now: with small memtables the opening would write out what was purged of a longer log.
+    if (room.memtable_bytes == LogRoom{}.memtable_bytes) return database;
+    auto status =
+        database->db->SetOptions({{"write_buffer_size", std::to_string(room.memtable_bytes)}});
+    if (!status.ok()) return to_error(status, path);
     return database;
 }
 

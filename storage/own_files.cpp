@@ -121,7 +121,6 @@ public:
           file_{std::move(file)},
           name_{file_->path().string()},
           size_{size},
-          is_allocated_ahead_{options.allow_fallocate},
           directory_{std::move(directory)} {}
 
     using FSWritableFile::Append;
@@ -148,15 +147,10 @@ public:
         if (status.ok()) size_ = size;
         return status;
     }
-    // Frees the space that was allocated ahead.
-    IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
+    IOStatus Close(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
         if (!file_) return IOStatus::OK();
-        std::size_t block = 0;
-        std::size_t last = 0;
-        GetPreallocationStatus(&block, &last);
-        auto status = last > 0 ? Truncate(size_, options, debug) : directory_.check(name_);
         file_.reset();
-        return status;
+        return directory_.check(name_);
     }
     IOStatus Flush(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
         return IOStatus::OK();
@@ -178,15 +172,6 @@ public:
     IOStatus InvalidateCache(std::size_t /*offset*/, std::size_t /*length*/) override {
         return IOStatus::OK();
     }
-    // The allocation may fail: then a write detects whether there is space.
-    IOStatus Allocate(std::uint64_t offset, std::uint64_t bytes, const IOOptions& /*options*/,
-                      IODebugContext* /*debug*/) override {
-        if (is_allocated_ahead_ && file_ && file_->is_ours()) {
-            static_cast<void>(::fallocate(file_->descriptor(), FALLOC_FL_KEEP_SIZE,
-                                          static_cast<off_t>(offset), static_cast<off_t>(bytes)));
-        }
-        return IOStatus::OK();
-    }
 
 private:
     template <class Change>
@@ -199,7 +184,6 @@ private:
     std::optional<File> file_;
     const std::string name_;
     std::uint64_t size_;
-    const bool is_allocated_ahead_;
     Directory directory_;
 };
 
@@ -286,9 +270,9 @@ public:
                        IODebugContext* debug) override {
         return change([&] { return target()->CreateDir(name, options, debug); });
     }
-    IOStatus CreateDirIfMissing(const std::string& name, const IOOptions& options,
-                                IODebugContext* debug) override {
-        return change([&] { return target()->CreateDirIfMissing(name, options, debug); });
+    IOStatus CreateDirIfMissing(const std::string& name, const IOOptions& /*options*/,
+                                IODebugContext* /*debug*/) override {
+        return change([&] { return directory_.outcome(make_directory(name, nullptr)); });
     }
     IOStatus DeleteFile(const std::string& name, const IOOptions& options,
                         IODebugContext* debug) override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -32,6 +33,11 @@ std::uint64_t bytes_for(std::uint64_t wanted, const std::filesystem::path& direc
     return std::min(wanted, std::max<std::uint64_t>(disk.capacity / part_of_disk, bytes_least));
 }
 
+std::string in_mebibytes(std::uint64_t bytes) {
+    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+    return std::to_string((bytes + mebibyte - 1) / mebibyte) + " MiB";
+}
+
 }  // namespace
 
 ReserveFile::ReserveFile(std::filesystem::path path, FileProbe* probe)
@@ -47,7 +53,9 @@ Result<std::shared_ptr<ReserveFile>> ReserveFile::hold(const std::filesystem::pa
     if (auto room = file->allocate(2 * kept); !room) {
         // A reserve that is only partly allocated would only take space from everybody.
         static_cast<void>(file->truncate(before));
-        return std::move(room).error();
+        auto error = std::move(room).error();
+        error.what += "; a node starts with " + in_mebibytes(2 * kept) + " of free space or more";
+        return error;
     }
     if (auto left = file->truncate(kept); !left) return std::move(left).error();
     return std::make_shared<ReserveFile>(path, probe);

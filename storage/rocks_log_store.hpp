@@ -35,7 +35,7 @@ public:
     // written.
     static Result<RocksDatabase> open(const std::filesystem::path& path,
                                       const std::shared_ptr<rocksdb::FileSystem>& files,
-                                      const Meta& meta);
+                                      const Meta& meta, const LogRoom& room);
     // Errc::damaged unless everything that `meta` witnesses is present, complete and in order.
     static Result<RecoveredLog> recover(RocksDatabase& database, const Meta& meta);
 

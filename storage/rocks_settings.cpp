@@ -52,6 +52,9 @@ rocksdb::Options common_options(RocksEnv& env, std::shared_ptr<BackgroundErrors>
     // What was not flushed on purpose must not be flushed by closing, perhaps after an error.
     options.avoid_flush_during_shutdown = true;
     options.compression = rocksdb::kNoCompression;
+    // RocksDB would allocate 4 MiB for a manifest and 70 MiB for a table, however little it writes:
+    // for a moment that fills a small volume, and the write of an entry fails.
+    options.allow_fallocate = false;
     return options;
 }
 
@@ -62,12 +65,13 @@ rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> er
     // The default, point in time, would stop before a bad record and silently drop what was synced
     // after it.
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-    options.max_total_wal_size = log_ahead_bytes_max;
+    options.max_total_wal_size = LogRoom::ahead_bytes_max;
     // Entries are purged before their memtable is full, and their rows cancel out when it is
-    // flushed. So levels need no compaction, and no block is read twice.
-    options.write_buffer_size = 64 * mib;
-    options.max_write_buffer_number = 4;
-    options.level0_file_num_compaction_trigger = 10;
+    // flushed. So tables are small, and no block is read twice; only for a slow member they have
+    // entries, which a compaction removes later (log_room.hpp).
+    options.write_buffer_size = LogRoom{}.memtable_bytes;
+    options.max_write_buffer_number = LogRoom::memtables;
+    options.level0_file_num_compaction_trigger = 4;
     options.level0_slowdown_writes_trigger = 40;
     options.level0_stop_writes_trigger = 80;
     options.soft_pending_compaction_bytes_limit = 0;

@@ -1,7 +1,6 @@
 // The settings of RocksDB for the databases, and what an open database consists of.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -9,14 +8,12 @@
 #include <rocksdb/options.h>
 
 #include "storage/errors.hpp"
+#include "storage/log_room.hpp"
 #include "storage/rocks_env.hpp"
 #include "storage/rocks_errors.hpp"
 #include "storage/rocks_process.hpp"
 
 namespace mortise::storage {
-
-// The limit of the log's write-ahead files.
-constexpr std::uint64_t log_ahead_bytes_max = std::uint64_t{256} << 20U;
 
 [[nodiscard]] rocksdb::Options log_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> errors);
 [[nodiscard]] rocksdb::Options state_options(RocksEnv& env,

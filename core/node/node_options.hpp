@@ -29,8 +29,9 @@ struct NodeOptions {
     std::uint32_t session_ttl_ms = 10'000;
     std::uint32_t clock_rate_bound_ppm = 10'000;
     Nanoseconds call_timeout{std::chrono::seconds{10}};
-    std::size_t log_bytes_max = std::size_t{256} << 20U;       // kept for slow members
-    std::size_t snapshot_bytes_max = std::size_t{512} << 10U;  // of a chunk
+    std::size_t log_bytes_max = std::size_t{256} << 20U;        // kept for slow members
+    std::size_t log_bytes_for_states = std::size_t{64} << 20U;  // more, while one receives a state
+    std::size_t snapshot_bytes_max = std::size_t{512} << 10U;   // of a chunk
     // How much of a snapshot may be passed on and not on disk yet; or a single chunk.
     std::size_t install_bytes_max = std::size_t{4} << 20U;
     // How much is applied in one step, or a single larger entry: a few milliseconds of work for

@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t delta_rows = 4'096;
 constexpr std::uint64_t delta_entries = 1'024;
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
-constexpr std::size_t held_for_states = std::size_t{64} << 20U;
 
 }  // namespace
 
@@ -58,7 +57,8 @@ std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied) {
     // A follower that is receiving a snapshot continues from there. If those entries were purged,
     // it would need another snapshot (B-S12).
     const auto sent = raft_.oldest_state_sent();
-    if (sent && bytes <= options_.log_bytes_max + held_for_states) target = std::min(target, *sent);
+    const auto bytes_max = options_.log_bytes_max + options_.log_bytes_for_states;
+    if (sent && bytes <= bytes_max) target = std::min(target, *sent);
     if (target <= raft_.log().base().index) return std::nullopt;
     return target;
 }

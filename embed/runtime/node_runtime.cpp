@@ -210,24 +210,22 @@ void NodeRuntime::reload_tls() {
 }
 
 // Reported once at the start, because these limits do not change.
-void NodeRuntime::report_limits() {
+void NodeRuntime::report_limits(std::uint64_t log_bytes_max) {
     const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
     if (!budget.is_ample()) log_.warn("descriptors_scarce", why_not_ample(budget));
     if (config_.memory_only) return;
-    const auto volume = storage::volume_bytes(config_.data_dir);
-    const auto wanted = storage::directory_bytes_max(config_.limits.log_bytes, reserve_bytes);
-    if (volume == 0 || volume >= wanted) return;
+    if (log_bytes_max >= config_.limits.log_bytes) return;
     log_.warn("volume_small",
-              "the volume of the data directory has " + in_mebibytes(volume) +
-                  "; with limits.log_bytes = " + std::to_string(config_.limits.log_bytes) +
-                  " the directory may take " + in_mebibytes(wanted) +
-                  " in addition to the lock table");
+              "the volume of the data directory has little space: at most " +
+                  in_mebibytes(log_bytes_max) +
+                  " of the log are kept for slow members, and not limits.log_bytes = " +
+                  std::to_string(config_.limits.log_bytes));
 }
 
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {}, Missing::is_made);
     if (!opened) throw in_one_line(with_advice(opened.error()));
-    report_limits();
+    report_limits(opened->log_bytes_max);
     begin_life(std::move(*opened), {});
     if (loop_->is_alone_by_mistake()) throw_alone_by_mistake(config_);
 }
@@ -266,6 +264,8 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.generation.incarnation;
     auto options = node_options(config_);
+    options.log_bytes_max = std::min<std::size_t>(options.log_bytes_max, opened.log_bytes_max);
+    options.log_bytes_for_states = std::min(options.log_bytes_for_states, options.log_bytes_max);
     options.access = access_now();
     options.generation = opened.generation;
     options.former_life_ended = opened.former_life_ended;

@@ -138,7 +138,7 @@ private:
     // Returns the loop of the previous run, if there was one.
     std::unique_ptr<CoreLoop> begin_life(storage::Opened opened, const PassedOn& passed_on);
     void report(const storage::Opened& opened);
-    void report_limits();
+    void report_limits(std::uint64_t log_bytes_max);
     void start_threads();
     void run_core_thread();
     void run_loop();

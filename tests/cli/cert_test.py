@@ -327,6 +327,56 @@ subjectAltName = URI:mortise://orders/authority
         self.expect(self.issue("--node", 1), DATA_ERROR,
                     f"mortise: {self.at('ca.key')} does not belong to {self.at('ca.pem')}\n")
 
+    # --- certificates of another authority, and a site's policy
+
+    def sign_by_hand(self, *extensions):
+        """The certificate of node 1, with the key that was issued."""
+        self.made(self.init())
+        self.made(self.issue("--node", "1"))
+        lines = ["subjectAltName = URI:mortise://orders/node/1,URI:mortise://orders/role/voter",
+                 *extensions]
+        self.at("ext").write_text("\n".join(lines), encoding="utf-8")
+        openssl("req", "-new", "-key", self.at("node-1.key"), "-subj", "/CN=by hand",
+                "-out", self.at("csr"))
+        openssl("x509", "-req", "-in", self.at("csr"), "-CA", self.at("ca.pem"),
+                "-CAkey", self.at("ca.key"), "-extfile", self.at("ext"), "-days", "1",
+                "-out", self.at("node-1.pem"))
+
+    def node_and_doctor(self, **variables):
+        """What both say of node 1; the node does not start."""
+        config = self.at("mortise.toml")
+        config.write_text("\n".join([
+            'cluster = "orders"', "node_id = 1", f'data_dir = "{self.at("data")}"',
+            'listen = "127.0.0.1:0"', "[tls]", f'certificate = "{self.at("node-1.pem")}"',
+            f'key = "{self.at("node-1.key")}"', f'ca = "{self.at("ca.pem")}"']), encoding="utf-8")
+        node = run("node", "--config", config, **variables)
+        self.assertNotEqual(node.returncode, OK)
+        doctor = run("doctor", "--config", config, **variables)
+        self.assertEqual(doctor.returncode, FAILED, doctor.stdout)
+        return node.stderr, doctor.stdout
+
+    def test_a_certificate_for_one_direction_is_told_by_the_node_and_by_doctor(self):
+        needed = "a node needs extendedKeyUsage = serverAuth, clientAuth and keyUsage = " \
+                 "digitalSignature"
+        for extension in ("extendedKeyUsage = serverAuth", "extendedKeyUsage = clientAuth",
+                          "keyUsage = keyEncipherment", "keyUsage = keyAgreement"):
+            with self.subTest(extension=extension):
+                shutil.rmtree(self.directory, ignore_errors=True)
+                self.sign_by_hand(extension)
+                for said in self.node_and_doctor():
+                    self.assertIn(needed, " ".join(said.split()))
+
+    def test_a_policy_that_excludes_it_is_told_by_the_node_and_by_doctor(self):
+        self.sign_by_hand("extendedKeyUsage = serverAuth, clientAuth")
+        policy = self.at("openssl.cnf")
+        for line in ("MaxProtocol = TLSv1.2", "CipherString = DEFAULT@SECLEVEL=5"):
+            with self.subTest(line=line):
+                policy.write_text(f"openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\n"
+                                  f"system_default = policy\n[policy]\n{line}\n",
+                                  encoding="utf-8")
+                for said in self.node_and_doctor(OPENSSL_CONF=str(policy)):
+                    self.assertIn("node-1.pem: ", said)
+
     def test_files_that_are_something_else(self):
         self.made(self.init())
         self.made(self.issue("--node", 1))

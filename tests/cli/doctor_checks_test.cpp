@@ -200,7 +200,7 @@ TEST(DoctorDisk, IsHeldAgainstTheTimesOfTheCluster) {
 TEST(DoctorSpace, IsWhatAStartAndALongLogNeed) {
     Config config;
     config.limits.log_bytes = 256 * mib;
-    EXPECT_EQ(judge_space(1000 * mib, 100'000 * mib, 0, config).severity, Severity::ok);
+    EXPECT_EQ(judge_space(2000 * mib, 100'000 * mib, 0, config).severity, Severity::ok);
     EXPECT_EQ(judge_space(300 * mib, 100'000 * mib, 0, config).severity, Severity::warning);
     EXPECT_EQ(judge_space(100 * mib, 100'000 * mib, 0, config).severity, Severity::error);
     // Its own reserve counts as free, and a small volume needs a small one.

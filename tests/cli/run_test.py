@@ -1,6 +1,7 @@
 """What `mortise run` does with processes, signals and terminals; see run_here.cpp."""
 
 import contextlib
+import ctypes
 import os
 import pty
 import select
@@ -182,6 +183,44 @@ class Run(unittest.TestCase):
         wait_until(lambda: not is_alive(command))
         process.send_signal(signal.SIGCONT)
         self.assertEqual(process.wait(PATIENCE), LOST)
+
+    def guard_of(self, process):
+        def name(pid):
+            with contextlib.suppress(OSError):
+                return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+            return ""
+        return next((int(pid) for pid in children_of(process.pid)
+                     if name(pid) == "mortise-guard" and is_alive(pid)), None)
+
+    def test_a_guard_that_was_killed_or_stopped_is_replaced(self):
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            with self.subTest(number=number):
+                process = self.start(shell("echo $$; sleep 1000"), max_hold="3s")
+                command = int(process.stdout.readline())
+                guard = self.guard_of(process)
+                os.kill(guard, number)
+                wait_until(lambda: self.guard_of(process) not in (None, guard))
+                self.assertTrue(is_alive(command))
+                process.send_signal(signal.SIGSTOP)
+                wait_until(lambda: not is_alive(command))
+                process.send_signal(signal.SIGCONT)
+                self.assertEqual(process.wait(PATIENCE), LOST)
+
+    def test_what_the_command_leaves_behind_is_reaped(self):
+        """As the first process of a container; a subreaper is one without a container."""
+        def become_subreaper():
+            pr_set_child_subreaper = 36
+            ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1)
+        orphans = "for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & ); done; echo left"
+        process = subprocess.Popen(words_of(shell(f"{orphans}; read end")), text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, preexec_fn=become_subreaper)
+        self.addCleanup(self.end, process)
+        self.assertEqual(process.stdout.readline(), "left\n")
+        # The guard and the command.
+        wait_until(lambda: len(children_of(process.pid)) == 2)
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 1)
 
     def test_the_command_dies_with_its_supervisor(self):
         process = self.start(shell('trap "" TERM HUP; sleep 1000 & echo $$ $!; wait'))

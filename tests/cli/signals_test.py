@@ -46,6 +46,16 @@ class Signals(unittest.TestCase):
     def is_ready(self):
         return run("status", "--ready", "--peer", f"127.0.0.1:{self.port}").returncode == OK
 
+    def test_a_child_of_another_program_is_reaped(self):
+        """As the first process of a container, a node gets such children."""
+        def leave_a_child():
+            if os.fork() == 0:
+                time.sleep(0.1)
+                os._exit(0)
+        node = self.start(before=leave_a_child)
+        children = Path(f"/proc/{node.pid}/task/{node.pid}/children")
+        wait_until(lambda: children.read_text(encoding="ascii") == "")
+
     def wait_ready(self):
         wait_until(self.is_ready)
 

@@ -1,6 +1,7 @@
 // A full disk suspends a node, but does not end its program: when there is space again, the node
 // continues in the same process.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -132,6 +134,35 @@ TEST_F(FullDisk, SuspendsTheNodeUntilThereIsRoom) {
     const auto after = node.acquire("after");
     EXPECT_TRUE(after.valid());
     EXPECT_GT(after.token(), kept.token());
+}
+
+// What its log may take is bounded by the volume: some seconds of load filled this one before.
+TEST_F(FullDisk, IsNotCausedByTheNodeItself) {
+    Node node{config()};
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + patience));
+    Recorded<NodeEvent> events;
+    const auto subscription = node.on_event(events.sink());
+    constexpr int writers = 8;
+    constexpr int writes = 4'000;  // of 4 KiB: 125 MiB in all
+    std::atomic<int> failed = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int writer = 0; writer < writers; ++writer) {
+            threads.emplace_back([&, writer] {
+                const auto hold = node.acquire("value/" + std::to_string(writer));
+                const std::string value(4'096, 'x');
+                std::error_code ec;
+                for (int i = 0; i < writes && !ec; ++i)
+                    hold.set_value(value, ec);
+                if (ec) ++failed;
+            });
+        }
+    }
+    EXPECT_EQ(failed, 0);
+    EXPECT_TRUE(node.status().ready) << node.status().why_not_ready;
+    node.close();
+    Node next{config()};
+    EXPECT_TRUE(next.wait_ready(std::chrono::steady_clock::now() + patience));
 }
 
 // Another program's socket at that address.

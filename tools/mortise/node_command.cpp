@@ -1,5 +1,6 @@
 // The command node: a peer without an application.
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -176,6 +177,9 @@ void refuse_wrong_console(const NodeCommand& command) {
 
 ExitCode run(const NodeCommand& command) {
     refuse_wrong_console(command);
+    // It has no children, but as the first process of a container it gets those of others: with
+    // this the kernel reaps them.
+    std::signal(SIGCHLD, SIG_IGN);
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     const Files files{command.config};
     NodeSignals signals;

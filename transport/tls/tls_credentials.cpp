@@ -6,6 +6,7 @@
 
 #include "transport/tls/key_files.hpp"
 #include "transport/tls/openssl.hpp"
+#include "transport/tls/own_handshake.hpp"
 #include "transport/tls/pem.hpp"
 #include "transport/tls/tls_peer.hpp"
 
@@ -67,13 +68,13 @@ struct TlsCredentials::Context {
 
 namespace {
 
-// Checks as a handshake does.
-core::Result<void> check(const TlsCredentials::Context& context, X509* certificate,
-                         STACK_OF(X509) * chain, bool is_of_server) {
+// Checks as a handshake does. Returns a result of X.509 verification.
+long checked(const TlsCredentials::Context& context, X509* certificate, STACK_OF(X509) * chain,
+             bool is_of_server) {
     const openssl::StoreContext check{X509_STORE_CTX_new()};
     auto* const store = SSL_CTX_get_cert_store(context.get());
     if (!check || X509_STORE_CTX_init(check.get(), store, certificate, chain) != 1)
-        return failed("cannot check a certificate", std::errc::not_enough_memory);
+        return X509_V_ERR_OUT_OF_MEM;
     X509_STORE_CTX_set_depth(check.get(), chain_length_max);
     X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(check.get()),
                                      SSL_CTX_get_security_level(context.get()));
@@ -81,9 +82,25 @@ core::Result<void> check(const TlsCredentials::Context& context, X509* certifica
                                is_of_server ? X509_PURPOSE_SSL_SERVER : X509_PURPOSE_SSL_CLIENT);
     const bool is_good = X509_verify_cert(check.get()) == 1;
     ERR_clear_error();
-    if (is_good) return {};
-    return core::Error{std::make_error_code(std::errc::bad_message),
-                       openssl::not_trusted(X509_STORE_CTX_get_error(check.get()))};
+    return is_good ? X509_V_OK : X509_STORE_CTX_get_error(check.get());
+}
+
+core::Error bad(std::string what) {
+    return {std::make_error_code(std::errc::bad_message), std::move(what)};
+}
+
+// A node accepts connections and opens some.
+core::Error unfit(bool is_of_node, bool for_accepting) {
+    return bad(std::string{"it may not be used for "} + (for_accepting ? "accepting" : "opening") +
+               " connections: " +
+               (is_of_node ? "a node needs extendedKeyUsage = serverAuth, clientAuth"
+                           : "a user needs extendedKeyUsage = clientAuth") +
+               " and keyUsage = digitalSignature, where its certificate has these extensions");
+}
+
+// TLS 1.3 signs on both sides.
+bool may_sign(X509& certificate) {
+    return (X509_get_key_usage(&certificate) & X509v3_KU_DIGITAL_SIGNATURE) != 0;
 }
 
 }  // namespace
@@ -103,7 +120,8 @@ core::Result<void> TlsCredentials::read(const TlsFiles& files) {
     if (auto prepared = prepare(); !prepared) return prepared;
     const auto chain = read_certificates(files.certificate);
     if (!chain) return chain.error();
-    if (auto used = use_certificates(context_->get(), *chain); !used) return used;
+    if (auto used = use_certificates(context_->get(), *chain); !used)
+        return in_file(files.certificate, used.error());
     if (auto used = use_key(context_->get(), files.key); !used) return used;
     if (auto read = read_authorities(files.authorities); !read) return read;
     return believe_oneself(*chain->front(), files);
@@ -118,12 +136,25 @@ core::Result<void> TlsCredentials::believe_oneself(X509& own, const TlsFiles& fi
     if (!expires) return in_file(files.certificate, expires.error());
     certificate_expires_ = *expires;
     if (*expires < std::chrono::system_clock::now()) return {};
+    if (auto used = try_both_directions(own, files); !used)
+        return in_file(files.certificate, used.error());
+    return {};
+}
+
+// What is wrong in one direction only would show when a peer is met, or never.
+core::Result<void> TlsCredentials::try_both_directions(X509& own, const TlsFiles& files) const {
     STACK_OF(X509)* chain = nullptr;
     SSL_CTX_get0_chain_certs(context_->get(), &chain);
-    const auto verified = check(*context_, &own, chain, identity_.node.is_set());
-    if (verified) return {};
-    return in_file(files.certificate, {verified.error().code, "by " + files.authorities.string() +
-                                                                  ": " + verified.error().what});
+    const bool is_of_node = identity_.node.is_set();
+    for (const bool accepts : {true, false}) {
+        if (accepts && !is_of_node) continue;
+        const auto verified = checked(*context_, &own, chain, accepts);
+        if (verified == X509_V_ERR_INVALID_PURPOSE || !may_sign(own))
+            return unfit(is_of_node, accepts);
+        if (verified != X509_V_OK)
+            return bad("by " + files.authorities.string() + ": " + openssl::not_trusted(verified));
+    }
+    return shake_own_hand(context_->get(), is_of_node);
 }
 
 core::Result<void> TlsCredentials::read_authorities(const std::filesystem::path& file) {
@@ -176,7 +207,9 @@ SSL* TlsCredentials::new_session(bool accepts) const {
 }
 
 core::Result<void> TlsCredentials::verify(const PeerCertificate& peer, bool is_of_server) const {
-    return check(*context_, peer.certificate.get(), peer.chain.get(), is_of_server);
+    const auto verified =
+        checked(*context_, peer.certificate.get(), peer.chain.get(), is_of_server);
+    return verified == X509_V_OK ? core::Result<void>{} : bad(openssl::not_trusted(verified));
 }
 
 }  // namespace mortise::transport

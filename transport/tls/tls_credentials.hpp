@@ -34,9 +34,10 @@ public:
     using Time = std::chrono::system_clock::time_point;
 
     // Reads and checks the files: the key belongs to the certificate and others cannot read it, an
-    // authority of the file signed the certificate, and the certificate names a node or a user. An
-    // expired certificate is accepted, so that a node starts and reports it; peers will not trust
-    // it. Blocks on the disk. The error names the file.
+    // authority of the file signed the certificate, and the certificate names a node or a user. A
+    // handshake in memory shows that it can be used in both directions, under the policy of OpenSSL
+    // on this machine. An expired certificate is accepted, so that a node starts and reports it;
+    // peers will not trust it. Blocks on the disk. The error names the file.
     static core::Result<std::shared_ptr<const TlsCredentials>> load(const TlsFiles& files);
 
     [[nodiscard]] const core::Identity& identity() const { return identity_; }
@@ -62,6 +63,7 @@ private:
     core::Result<void> read_authorities(const std::filesystem::path& file);
     core::Result<void> prepare();
     core::Result<void> believe_oneself(x509_st& own, const TlsFiles& files);
+    [[nodiscard]] core::Result<void> try_both_directions(x509_st& own, const TlsFiles& files) const;
 
     std::unique_ptr<Context> context_;
     core::Identity identity_;

@@ -4,12 +4,16 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <rocksdb/file_system.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "storage/directory_lock.hpp"
+#include "storage/mark_store.hpp"
 #include "storage/own_files.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
@@ -98,6 +102,64 @@ TEST_F(DataDirectoryRights, AFolderThatMayNotBeReadIsNotDamaged) {
 TEST_F(DataDirectoryRights, AFileThatMayNotBeReadIsNotDamaged) {
     for (const auto* place : {"meta", "log/CURRENT", "state/CURRENT"})
         expect_nothing_lost(place, fs::perms::none);
+}
+
+// --- what root does there
+
+// Everything that root has in a directory of another user, and everything that others may use.
+std::vector<std::string> taken_away(const fs::path& directory) {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator{directory}) {
+        struct stat about {};
+        EXPECT_EQ(::lstat(entry.path().c_str(), &about), 0);
+        if (about.st_uid != nobody || (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+            found.push_back(entry.path().string());
+    }
+    return found;
+}
+
+class RootInADirectoryOfAnother : public DataDirectoryRights {
+protected:
+    void SetUp() override {
+        if (::geteuid() != 0) GTEST_SKIP() << "only root can";
+        const AsNobody owner{directory_.path()};
+    }
+};
+
+// A service could not start any more after a command that root gave in its directory.
+TEST_F(RootInADirectoryOfAnother, LeavesNothingOfRoots) {
+    {
+        auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+        ASSERT_TRUE(put(*node, appends({commands(log_id(1, 2))})));
+        ASSERT_TRUE(node->state_store->write({log_id(1, 2), {}, rows_at(LogIndex{2})}));
+        ASSERT_TRUE(node->state_store->flush());
+    }
+    EXPECT_THAT(taken_away(directory_.path()), testing::IsEmpty());
+    const AsNobody service{directory_.path()};
+    EXPECT_TRUE(open());
+}
+
+TEST_F(RootInADirectoryOfAnother, MakesADirectoryForItsOwner) {
+    ASSERT_TRUE(open_directory(directory_.path() / "another", as_node_1()));
+    ASSERT_TRUE(MarkStore::open(directory_.path() / "marks"));
+    EXPECT_THAT(taken_away(directory_.path()), testing::IsEmpty());
+}
+
+// The volume of a container is often root's, and what is in it the service's.
+TEST_F(RootInADirectoryOfAnother, LooksAtTheOwnerOfTheContent) {
+    ASSERT_EQ(::chown(directory_.data().c_str(), 0, 0), 0);
+    ASSERT_EQ(::unlink((directory_.data() / "LOCK").c_str()), 0);
+    ASSERT_TRUE(open());
+    EXPECT_THAT(taken_away(directory_.data()), testing::IsEmpty());
+}
+
+// Its owner could otherwise make root give away any file.
+TEST_F(RootInADirectoryOfAnother, GivesAwayNothingThatWasThere) {
+    const auto place = directory_.data() / "LOCK";
+    ASSERT_EQ(::chown(place.c_str(), 0, 0), 0);
+    ASSERT_TRUE(open());
+    EXPECT_THAT(taken_away(directory_.path()), testing::ElementsAre(place.string()));
 }
 
 // RocksDB takes a missing file for damage. The name leads nowhere, and no link is followed; a

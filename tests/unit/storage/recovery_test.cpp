@@ -1,9 +1,15 @@
 // A member that is left after a disaster becomes the only voter of a new cluster.
 #include "storage/recovery.hpp"
 
+#include <array>
 #include <filesystem>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/codec/command_codec.hpp"
 #include "core/codec/configuration_codec.hpp"
@@ -20,6 +26,27 @@ using mortise::test::FaultyDisk;
 using mortise::test::Trouble;
 
 constexpr core::ClusterId next_cluster{7, 7};
+
+// This thread has not that capability meanwhile.
+class WithoutTheRight {
+public:
+    explicit WithoutTheRight(unsigned number) : number_{number} { set(false); }
+    ~WithoutTheRight() { set(true); }
+    WithoutTheRight(const WithoutTheRight&) = delete;
+    WithoutTheRight& operator=(const WithoutTheRight&) = delete;
+
+private:
+    void set(bool has_it) const {
+        __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+        std::array<__user_cap_data_struct, 2> sets{};
+        ASSERT_EQ(::syscall(SYS_capget, &head, sets.data()), 0);
+        auto& effective = sets.at(number_ / 32).effective;
+        const auto bit = 1U << number_ % 32;
+        effective = has_it ? effective | bit : effective & ~bit;
+        ASSERT_EQ(::syscall(SYS_capset, &head, sets.data()), 0);
+    }
+    unsigned number_;
+};
 
 // Node 1 of three. Its state is that of index 4, its log ends at 6; the entries behind the state
 // may or may not be committed.
@@ -214,6 +241,40 @@ TEST_F(Recovery, IsNeverHalfDone) {
     }
     EXPECT_GT(formers, 10U);
     EXPECT_GT(news, 5U);
+}
+
+// The node could not open them.
+TEST_F(Recovery, GivesEverythingToTheUserOfTheNode) {
+    constexpr uid_t service = 65'534;
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can";
+    for (const auto& entry : fs::recursive_directory_iterator{directory_.path()})
+        ASSERT_EQ(::chown(entry.path().c_str(), service, service), 0);
+    const auto recovered = recover();
+    ASSERT_TRUE(recovered) << recovered.error().what;
+    for (const auto& entry : fs::recursive_directory_iterator{directory_.path()}) {
+        struct stat about {};
+        ASSERT_EQ(::lstat(entry.path().c_str(), &about), 0);
+        EXPECT_TRUE(about.st_uid == service && about.st_gid == service) << entry.path();
+        EXPECT_EQ(about.st_mode & (S_IRWXG | S_IRWXO), 0U) << entry.path();
+    }
+}
+
+// In a container root may be unable to give files away.
+TEST_F(Recovery, ChangesNothingWhereItCannotGiveFilesToTheUserOfTheNode) {
+    constexpr uid_t service = 65'534;
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can";
+    ASSERT_EQ(::chown((path_ / "meta").c_str(), service, service), 0);
+    const auto refused = [&] {
+        const WithoutTheRight to_change_owners{CAP_CHOWN};
+        return recover();
+    }();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::denied) << refused.error().what;
+    EXPECT_NE(refused.error().what.find("user 65534"), std::string::npos) << refused.error().what;
+    EXPECT_FALSE(fs::exists(path_ / "before-recovery.unfinished"));
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    expect_former(*node);
 }
 
 }  // namespace

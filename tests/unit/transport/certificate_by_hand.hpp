@@ -33,6 +33,7 @@ struct CertificateByHand {
     Validity validity = for_an_hour();
     std::string purposes = "serverAuth,clientAuth";  // empty: it is an authority's
     bool has_weak_key = false;
+    std::string usages{};  // of the key; empty: without that extension
 };
 
 // The names of that identity, as in openssl.cnf.
@@ -75,6 +76,7 @@ inline Papers sign_by_hand(const Issued& authority, const CertificateByHand& dra
         add_extension(*made, NID_basic_constraints, "critical,CA:TRUE");
     else
         add_extension(*made, NID_ext_key_usage, draft.purposes);
+    if (!draft.usages.empty()) add_extension(*made, NID_key_usage, draft.usages);
     X509_sign(made.get(), signer->get(), EVP_sha256());
     return std::make_shared<const Issued>(Issued{*pem_of(*made), *pem_of(*key)});
 }

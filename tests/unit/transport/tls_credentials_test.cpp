@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/conf.h>
 
 #include "tests/unit/transport/tls_support.hpp"
 #include "transport/tls/tls_peer.hpp"
@@ -77,6 +78,66 @@ TEST_F(TlsCredentialsTest, MayHaveExpiredAndMustHaveBegun) {
     EXPECT_NE(authority_.load(by_hand({.validity = until_yesterday()})), nullptr);
     EXPECT_EQ(authority_.load(by_hand({.validity = from_tomorrow()})), nullptr);
     EXPECT_THAT(authority_.problem(), HasSubstr("is not valid yet"));
+}
+
+// Other authorities often issue a certificate for one direction, and then the node is never
+// connected.
+TEST_F(TlsCredentialsTest, AreGoodInBothDirections) {
+    const auto why = [&](const CertificateByHand& draft) {
+        return authority_.load(by_hand(draft)) == nullptr ? authority_.problem() : "";
+    };
+    EXPECT_EQ(why({}), "");
+    EXPECT_EQ(why({.usages = "digitalSignature,keyEncipherment"}), "");
+    const std::string needed =
+        "connections: a node needs extendedKeyUsage = serverAuth, clientAuth and keyUsage = "
+        "digitalSignature";
+    EXPECT_THAT(why({.purposes = "serverAuth"}), HasSubstr("for opening " + needed));
+    EXPECT_THAT(why({.purposes = "clientAuth"}), HasSubstr("for accepting " + needed));
+    for (const auto* usages : {"keyEncipherment", "keyAgreement", "nonRepudiation"})
+        EXPECT_THAT(why({.usages = usages}), HasSubstr(needed)) << usages;
+}
+
+TEST_F(TlsCredentialsTest, OfAUserAreGoodForOpeningConnections) {
+    const auto why = [&](CertificateByHand draft) {
+        draft.names = names_of({"orders", {}, "alice", {{core::AccessRole::client}, {}}});
+        const auto papers = sign_by_hand(authority_.own(), draft);
+        return authority_.load(papers) == nullptr ? authority_.problem() : "";
+    };
+    EXPECT_EQ(why({.purposes = "clientAuth"}), "");
+    EXPECT_THAT(why({.purposes = "serverAuth"}),
+                HasSubstr("a user needs extendedKeyUsage = clientAuth"));
+}
+
+// As a site's openssl.cnf may set it.
+class Policy {
+public:
+    Policy(std::filesystem::path directory, const std::string& line)
+        : file_{std::move(directory) / "openssl.cnf"} {
+        load(line);
+    }
+    ~Policy() { load("MinProtocol = TLSv1.2"); }
+    Policy(const Policy&) = delete;
+    Policy& operator=(const Policy&) = delete;
+
+private:
+    void load(const std::string& line) const {
+        std::ofstream{file_} << "openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\n"
+                             << "system_default = policy\n[policy]\n"
+                             << line << '\n';
+        EXPECT_EQ(CONF_modules_load_file(file_.c_str(), nullptr, 0), 1);
+    }
+    std::filesystem::path file_;
+};
+
+TEST_F(TlsCredentialsTest, FitThePolicyOfTheMachine) {
+    const auto papers = authority_.papers_of_node(1);
+    for (const auto* line : {"MaxProtocol = TLSv1.2", "SignatureAlgorithms = ed448",
+                             "CipherString = DEFAULT@SECLEVEL=5"}) {
+        const Policy policy{authority_.directory(), line};
+        EXPECT_EQ(authority_.load(papers), nullptr) << line;
+        EXPECT_THAT(authority_.problem(), HasSubstr(".pem: ")) << line;
+    }
+    EXPECT_NE(authority_.load(papers), nullptr);
 }
 
 TEST_F(TlsCredentialsTest, HaveAuthoritiesInTheirFile) {

@@ -92,16 +92,18 @@ Findings judge_certificate(const Config& config, std::chrono::sys_seconds now) {
     return findings;
 }
 
-// The library loads the files as a node does; nothing is sent.
-Findings judge_key(const Config& config) {
+// The library loads the files as a node does, and tries a handshake with them; nothing is sent.
+Findings judge_use(const Config& config, bool is_certificate_fine) {
     const auto file = config.tls.key.string();
     try {
         const Remote unused{{"127.0.0.1:1"}, std::chrono::seconds{1}, config.tls};
         return {fine(about_key, file + " belongs to the certificate, and nobody else may read it")};
     } catch (const std::system_error& error) {
         const auto line = line_of(error);
-        // Errors of the certificate are reported as such.
-        if (line.find(file) == std::string::npos) return {};
+        if (line.find(file) == std::string::npos) {
+            if (!is_certificate_fine) return {};  // it was said
+            return {problem(about_certificate, line, "correct what it names, or " + issue(config))};
+        }
         const bool says_how = line.find("chmod") != std::string::npos;
         return {problem(about_key, line,
                         says_how ? "or issue another certificate, if somebody may have read it"
@@ -128,7 +130,7 @@ Findings check_certificates(const Config& config, std::chrono::sys_seconds now) 
                                    "correct the paths below [tls], or " + issue(config)));
         if (error.code() == std::errc::no_such_file_or_directory) return findings;
     }
-    append(findings, judge_key(config));
+    append(findings, judge_use(config, count(findings, Severity::error) == 0));
     return findings;
 }
 

@@ -275,7 +275,8 @@ Finding judge_file_system(std::int64_t type) {
     }
 }
 
-// A start needs twice the reserve, and keeps one of them (storage/README.md).
+// A start needs twice the reserve, and keeps one of them. Its log gets a part of the rest
+// (storage/README.md, storage/log_room.hpp).
 Finding judge_space(std::uint64_t free, std::uint64_t volume, std::uint64_t reserved,
                     const Config& config) {
     constexpr const char* about = "space";
@@ -286,9 +287,12 @@ Finding judge_space(std::uint64_t free, std::uint64_t volume, std::uint64_t rese
         return problem(about, text + ", and a node starts with " + in_mib(2 * reserve) + " or more",
                        "make space on the volume of data_dir");
     }
-    const auto wanted = config.limits.log_bytes + 2 * reserve;
-    if (free + reserved < wanted) {
-        return warning(about, text + ", and a long log may need " + in_mib(wanted),
+    constexpr std::uint64_t part_of_log = 7;
+    const auto kept = (free + reserved - reserve) / part_of_log;
+    if (kept < config.limits.log_bytes) {
+        return warning(about,
+                       text + ", so about " + in_mib(kept) +
+                           " of the log are kept for slow members, and not limits.log_bytes",
                        "make space on the volume of data_dir, or lower limits.log_bytes");
     }
     return fine(about, text);

@@ -90,30 +90,64 @@ private:
 }  // namespace
 
 Guard::Guard() {
-    std::array<int, 2> ends{-1, -1};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        throw std::system_error{errno, std::system_category(), "cannot make a socket pair"};
-    pid_ = ::fork();
-    if (pid_ == 0) run_guard(ends[0]);
-    const int error = errno;
-    ::close(ends[0]);
-    orders_ = ends[1];
-    if (pid_ > 0) return;
-    ::close(orders_);
-    throw std::system_error{error, std::system_category(), "cannot start another process"};
+    if (const auto failed = start())
+        throw std::system_error{failed, "cannot start the guard of the command"};
 }
 
 Guard::~Guard() {
     forget();
+    end();
+}
+
+// The child of a process with several threads may only call what is safe in a signal handler, and
+// the guard calls nothing else.
+std::error_code Guard::start() noexcept {
+    std::array<int, 2> ends{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        return {errno, std::system_category()};
+    const auto pid = ::fork();
+    if (pid == 0) run_guard(ends[0]);
+    const std::error_code failed{pid < 0 ? errno : 0, std::system_category()};
+    ::close(ends[0]);
+    if (failed) {
+        ::close(ends[1]);
+    } else {
+        pid_ = pid;
+        orders_ = ends[1];
+    }
+    return failed;
+}
+
+void Guard::end() noexcept {
+    if (pid_ == 0) return;
     ::close(orders_);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
+    pid_ = 0;
+    orders_ = -1;
 }
 
 void Guard::watch(pid_t group, BootClock::time_point until) noexcept {
+    group_ = group;
+    until_ = until;
     const Order order{group, until.time_since_epoch().count()};
     // An order that does not fit is followed by others.
-    static_cast<void>(::send(orders_, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT));
+    if (orders_ >= 0)
+        static_cast<void>(::send(orders_, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+// A guard that was stopped would not kill anything either. It takes no order to its end.
+std::error_code Guard::keep() noexcept {
+    siginfo_t about{};
+    constexpr int what = WEXITED | WSTOPPED | WNOHANG | WNOWAIT;
+    const bool works = pid_ != 0 && ::waitid(P_PID, static_cast<id_t>(pid_), &about, what) == 0 &&
+                       about.si_pid == 0;
+    if (works) return {};
+    if (pid_ != 0) ::kill(pid_, SIGKILL);
+    end();
+    if (const auto failed = start()) return failed;
+    watch(group_, until_);
+    return {};
 }
 
 }  // namespace mortise::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <system_error>
 
 #include <sys/types.h>
 
@@ -12,8 +13,7 @@ namespace mortise::cli {
 
 class Guard {
 public:
-    // Starts the process. Call it while this process has no other thread. Throws
-    // std::system_error.
+    // Starts the process. Throws std::system_error.
     Guard();
     // Ends the guard; it kills nothing unless it watches a group.
     ~Guard();
@@ -27,9 +27,19 @@ public:
     // The group has ended, and its number may belong to another one soon.
     void forget() noexcept { watch(0, {}); }
 
+    // Replaces a guard that somebody has killed or stopped; call it after SIGCHLD. Returns an error
+    // of the system if that is impossible now; then call it again.
+    [[nodiscard]] std::error_code keep() noexcept;
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
 private:
+    [[nodiscard]] std::error_code start() noexcept;
+    void end() noexcept;
+
     pid_t pid_ = 0;
     int orders_ = -1;  // closed when this process ends
+    pid_t group_ = 0;
+    BootClock::time_point until_{};
 };
 
 }  // namespace mortise::cli

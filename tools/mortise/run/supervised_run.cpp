@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/mortise/run/command_group.hpp"
@@ -27,6 +28,12 @@ using std::chrono::nanoseconds;
 bool has_effect(int signal) {
     if (signal == SIGTSTP) return ::getsid(0) != ::getpid();
     return signal != SIGCHLD;
+}
+
+// Any child that has ended and was not waited for; 0 if there is none.
+pid_t ended_child() {
+    siginfo_t about{};
+    return ::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) == 0 ? about.si_pid : 0;
 }
 
 // One run: carries out what the supervisor decides.
@@ -54,11 +61,13 @@ public:
 private:
     void turn() {
         const auto signal = signals_.wait_for(supervisor_.look_after(left()));
+        keep_guard();
         take_grant();
         watch_lease();
         carry_out(supervisor_.clock(left()));
         if (signal && has_effect(*signal)) carry_out(supervisor_.signalled(*signal, left()));
         look_at_command();
+        reap_others();
     }
     [[nodiscard]] nanoseconds left() const { return hold_.remaining().to_nanoseconds(); }
 
@@ -76,6 +85,25 @@ private:
             watch_lease(group);
         else
             guard_.forget();
+    }
+    // Without a guard, a later stop of this process would let the command run on.
+    void keep_guard() {
+        const auto failed = guard_.keep();
+        if (failed && !lacks_guard_)
+            say("the guard of the command has ended, and another one cannot be started: " +
+                failed.message());
+        lacks_guard_ = bool(failed);
+    }
+    // As the first process of a container this one is the parent of all that the command has left
+    // behind, and of what a shell has started that became this program.
+    void reap_others() const {
+        const auto is_own = [this](pid_t pid) {
+            return pid == guard_.pid() || (process_ && pid == process_->group());
+        };
+        while (const auto pid = ended_child()) {
+            if (is_own(pid)) break;  // its turn is next
+            ::waitpid(pid, nullptr, WNOHANG);
+        }
     }
     // A renewal has moved the end of the lease.
     void watch_lease() {
@@ -170,6 +198,7 @@ private:
     std::optional<std::stop_callback<OnLoss>> on_loss_;
     std::optional<CommandProcess> process_;
     BootClock::time_point guarded_until_{};
+    bool lacks_guard_ = false;
     std::optional<int> code_;
 };
 

@@ -29,7 +29,7 @@ public:
                           const Acquire& acquire);
 
 private:
-    Guard guard_;  // begins with the signals as the program found them
+    Guard guard_;
     RunSignals signals_;
 };
 

@@ -1,0 +1,28 @@
+// How much of its volume the log of a node may take. A node must not fill a volume by itself: what
+// it appends while others are slow, or before RocksDB frees what was purged, would end it, and the
+// next start as well (docs/decisions/0073).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace mortise::storage {
+
+struct LogRoom {
+    // One of RocksDB's memtables, as long as which a file of the write-ahead log becomes. There are
+    // at most `memtables`.
+    std::uint64_t memtable_bytes = std::uint64_t{64} << 20U;
+    // Of the entries that are kept for slow members.
+    std::uint64_t log_bytes = std::uint64_t{1} << 30U;
+
+    static constexpr int memtables = 4;
+    static constexpr std::uint64_t ahead_bytes_max = std::uint64_t{256} << 20U;
+};
+
+// The largest that fit into this many bytes, together with what compaction writes beside them, and
+// leave a fifth for the state.
+[[nodiscard]] LogRoom log_room(std::uint64_t bytes);
+// What is free on the volume of a data directory, and what its databases have.
+[[nodiscard]] std::uint64_t room_of(const std::filesystem::path& directory);
+
+}  // namespace mortise::storage

@@ -1,0 +1,146 @@
+// A node on a small volume: its log does not fill it, and a full volume has a way back.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "storage/directory_copy.hpp"
+#include "storage/log_room.hpp"
+#include "tests/unit/storage/storage_fixture.hpp"
+
+namespace mortise::storage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+constexpr std::uint64_t entry_bytes = mebibyte / 4;
+
+// A volume that only this thread, and those that it starts, can see.
+class SmallVolume : public testing::Test {
+protected:
+    void mount_of(std::uint64_t mebibytes) {
+        const auto size = "size=" + std::to_string(mebibytes) + "m";
+        if (::unshare(CLONE_NEWNS) != 0 ||
+            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            ::mount("none", volume().c_str(), "tmpfs", 0, size.c_str()) != 0)
+            GTEST_SKIP() << "no file system can be mounted here";
+        is_mounted_ = true;
+    }
+    void unmount() {
+        if (is_mounted_) ::umount2(volume().c_str(), MNT_DETACH);
+        is_mounted_ = false;
+    }
+    void TearDown() override { unmount(); }
+
+    [[nodiscard]] const fs::path& volume() const { return directory_.path(); }
+    [[nodiscard]] Result<Opened> open() const {
+        auto options = as_node_1();
+        options.reserve_bytes = 64 * mebibyte;
+        return open_directory(directory_.data(), options);
+    }
+    static Entry large(std::uint64_t index) {
+        return commands(log_id(1, index), std::string(entry_bytes, 'x'));
+    }
+    // What a node does: the state follows the log, and the log is purged but for what is kept.
+    static Result<void> append(Opened& node, std::uint64_t index, std::uint64_t kept) {
+        if (auto put_there = put(node, appends({large(index)})); !put_there) return put_there;
+        if (index % 4 != 1) return {};
+        const auto rows = index == 1 ? rows_at(LogIndex{1}) : std::vector<core::Row>{};
+        if (auto done = node.state_store->write({log_id(1, index), {}, rows}); !done) return done;
+        if (auto done = node.state_store->flush(); !done) return std::move(done).error();
+        return index > kept ? node.log->purge_to({log_id(1, index - kept), {}}) : Result<void>{};
+    }
+    // Another program's file, which takes what is left.
+    void fill() const {
+        std::ofstream file{volume() / "balloon", std::ios::binary};
+        const std::string block(mebibyte / 64, 'x');
+        while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+        }
+    }
+
+    TemporaryDirectory directory_;
+    bool is_mounted_ = false;
+};
+
+TEST_F(SmallVolume, IsNotFilledByTheLog) {
+    for (const std::uint64_t size : {48U, 64U, 100U}) {
+        SCOPED_TRACE(std::to_string(size) + " MiB");
+        mount_of(size);
+        if (IsSkipped()) return;
+        std::uint64_t last = 0;
+        for (int start = 1; start <= 2; ++start) {
+            auto node = open();
+            ASSERT_TRUE(node) << node.error().what;
+            EXPECT_LE(node->log_bytes_max, size * mebibyte / 7);
+            const auto kept = node->log_bytes_max / entry_bytes;
+            for (std::uint64_t i = 0; i < 8 * size; ++i) {
+                const auto done = append(*node, ++last, kept);
+                ASSERT_TRUE(done) << done.error().what << " at " << i / 4 << " MiB";
+            }
+        }
+        EXPECT_TRUE(open());
+        unmount();
+    }
+}
+
+// A start requires space for its reserve, and the log that it opens has space to give.
+TEST_F(SmallVolume, HasAWayBackWhenItIsFull) {
+    mount_of(240);
+    if (IsSkipped()) return;
+    constexpr std::uint64_t entries = 25;  // a little less than a memtable
+    std::uint64_t last = entries;
+    {
+        auto node = open();
+        ASSERT_TRUE(node) << node.error().what;
+        for (std::uint64_t index = 1; index <= entries; ++index)
+            ASSERT_TRUE(append(*node, index, 1));
+        ASSERT_TRUE(put(*node, appends({commands(log_id(1, ++last))})));
+        fill();
+        auto refused = put(*node, appends({large(last + 1)}));
+        while (refused)
+            refused = put(*node, appends({large(++last + 1)}));
+        EXPECT_EQ(refused.error().code, Errc::no_space) << refused.error().what;
+    }
+    ASSERT_LT(fs::space(volume()).available, 8 * mebibyte);
+    const auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_EQ(node->state.raft.entries.back().id, log_id(1, last));
+    EXPECT_EQ(fs::file_size(directory_.data() / "reserve"), 4 * mebibyte);
+}
+
+TEST_F(SmallVolume, KeepsNoCopyThatDoesNotFit) {
+    mount_of(32);
+    if (IsSkipped()) return;
+    ASSERT_TRUE(open());
+    fill();
+    fs::resize_file(volume() / "balloon", fs::file_size(volume() / "balloon") - mebibyte / 64);
+    const auto free = fs::space(volume()).available;
+    EXPECT_FALSE(copy_directory(directory_.data(), nullptr));
+    EXPECT_EQ(fs::space(volume()).available, free);
+}
+
+TEST_F(SmallVolume, IsRefusedWithTheSizeThatIsNeeded) {
+    mount_of(6);
+    if (IsSkipped()) return;
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::no_space);
+    EXPECT_NE(refused.error().what.find("8 MiB of free space or more"), std::string::npos)
+        << refused.error().what;
+}
+
+TEST(LogRoom, IsWhatItWasOnALargeVolume) {
+    const auto room = log_room(std::uint64_t{16} << 30U);
+    EXPECT_EQ(room.memtable_bytes, 64 * mebibyte);
+    EXPECT_EQ(room.log_bytes, 1'024 * mebibyte);
+}
+
+}  // namespace
+}  // namespace mortise::storage::test
