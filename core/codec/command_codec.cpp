@@ -157,10 +157,12 @@ void BatchBuilder::add_request(const Request& request) {
 }
 
 // Adds commands that already contain their runs.
-void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format) {
+void BatchBuilder::add_encoded(std::string_view commands, std::size_t count, std::uint8_t format,
+                               std::size_t names) {
     commands_.raw(commands);
     run_ = {};
     count_ += count;
+    names_ += names;
     needed_ = std::max(needed_, format);
 }
 

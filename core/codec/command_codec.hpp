@@ -26,7 +26,8 @@ public:
     void add(const Command& command, std::size_t names = 1);
     // Adds commands that were encoded elsewhere, taken from a batch in that format. They are
     // checked and then copied as bytes.
-    void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format);
+    void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format,
+                     std::size_t names);
 
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
     // The number of commands; each request counts as one.

@@ -24,7 +24,8 @@ constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t client_sessions_max = sessions_max - 4'096;
 constexpr std::uint32_t session_ttl_ms_max = 86'400'000;  // 24 hours, as in a configuration
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
-constexpr std::size_t holds_max = 1'000'000;    // of one session
+// Names that one session holds: a million, beside which as many calls as ever may be under way.
+constexpr std::size_t holds_max = 1'000'000 + operations_max;
 // A faulty node may leave answers of its session unacknowledged. From the first limit on the
 // acquires of the session are refused, from the second on none of its requests is applied.
 constexpr std::size_t session_acquires_max = 2 * operations_max;
@@ -33,7 +34,7 @@ constexpr std::size_t session_requests_max = 4 * operations_max;
 // answer to what is not refused then is the cycle of an upgrade, so the second needs no such limit.
 constexpr std::size_t session_acquires_bytes_max = std::size_t{16} << 20U;
 // A session that has this many names, held or queued, gets no more: its acquires are refused.
-constexpr std::size_t session_operations_max = 2 * (holds_max + operations_max);
+constexpr std::size_t session_operations_max = 2 * holds_max;
 constexpr std::uint32_t semaphore_limit_max = 65'536;  // permits of one semaphore (S34)
 constexpr std::uint32_t permits_max = 1'024;           // of one acquire
 constexpr std::uint32_t latch_max = 0x7fff'ffff;       // what a latch counts down from (S35)

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/overloaded.hpp"
+#include "core/locks/limits.hpp"
+
 namespace mortise::core {
 
 namespace {
@@ -85,6 +88,71 @@ void set_access(DecodedForward& decoded, NodeId opener, const Access& access) {
         differs = true;
     }
     if (differs) decoded.batch = batch_of(decoded.commands);
+}
+
+SessionId turn_of(const DecodedForward& decoded) {
+    if (decoded.session.is_set() || decoded.commands.empty()) return decoded.session;
+    return std::visit(Overloaded{[](const OpenSession& one) { return SessionId{one.nonce}; },
+                                 [](const Acknowledge& one) { return one.session; },
+                                 [](const auto&) { return SessionId{}; }},
+                      decoded.commands.front());
+}
+
+namespace {
+
+// Of what the request ends.
+std::size_t names_of_operation(const Session& session, Seq operation) {
+    const auto* found = session.operations.find(operation);
+    return found == nullptr ? 1 : std::max<std::size_t>(found->names().size(), 1);
+}
+
+// The names that a command concerns: the work of applying it.
+std::size_t names_in(const Command& command, const Session* session) {
+    const auto* request = std::get_if<Request>(&command);
+    if (request == nullptr) return 1;
+    if (const auto* acquire = std::get_if<Acquire>(&request->body))
+        return std::max<std::size_t>(acquire->names.size(), 1);
+    // Most sessions have no operation with several names.
+    if (session == nullptr || session->names == session->operations.size()) return 1;
+    if (const auto* release = std::get_if<Release>(&request->body))
+        return names_of_operation(*session, release->operation);
+    if (const auto* cancel = std::get_if<Cancel>(&request->body))
+        return names_of_operation(*session, cancel->operation);
+    return 1;
+}
+
+FairQueue::Batch batch_of(SessionId turn, BatchBuilder& out) {
+    const auto commands = out.count();
+    const auto names = out.names();
+    return {turn, out.take(), commands, names};
+}
+
+}  // namespace
+
+std::size_t names_in(const DecodedForward& decoded, const Session* session) {
+    std::size_t names = 0;
+    for (const auto& command : decoded.commands)
+        names += names_in(command, session);
+    return names;
+}
+
+// The last request of a correct node's batch may have more names than the others left.
+bool is_an_entry(std::size_t names) {
+    return names < entry_commands_max + names_at_once_max;
+}
+
+std::vector<FairQueue::Batch> divided(const DecodedForward& decoded, const Session* session) {
+    const auto turn = turn_of(decoded);
+    std::vector<FairQueue::Batch> parts;
+    BatchBuilder part;
+    for (const auto& command : decoded.commands) {
+        const auto more = names_in(command, session);
+        if (!part.is_empty() && part.names() + more > entry_commands_max)
+            parts.push_back(batch_of(turn, part));
+        part.add(command, more);
+    }
+    parts.push_back(batch_of(turn, part));
+    return parts;
 }
 
 }  // namespace mortise::core

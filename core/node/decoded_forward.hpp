@@ -6,6 +6,8 @@
 
 #include "core/agent/forward.hpp"
 #include "core/codec/command_codec.hpp"
+#include "core/locks/table/session_table.hpp"
+#include "core/node/fair_queue.hpp"
 
 namespace mortise::core {
 
@@ -29,5 +31,17 @@ void leave_out_requests(DecodedForward& decoded, Seq next);
 void decline_acquiring(DecodedForward& decoded);
 // Sets the access of `opener`'s certificate in each session that it opens.
 void set_access(DecodedForward& decoded, NodeId opener, const Access& access);
+// Whose turn it takes to propose this: that of its session. A session that is being opened has no
+// id yet, and waits under its nonce.
+[[nodiscard]] SessionId turn_of(const DecodedForward& decoded);
+// The names that its commands concern, at least one each: the work of applying it. `session` is
+// that of its requests, or null.
+[[nodiscard]] std::size_t names_in(const DecodedForward& decoded, const Session* session);
+// It is no more than an entry, which is applied in one piece (P10). Correct nodes of this version
+// send nothing larger.
+[[nodiscard]] bool is_an_entry(std::size_t names);
+// The same commands in batches of which each is no more than an entry.
+[[nodiscard]] std::vector<FairQueue::Batch> divided(const DecodedForward& decoded,
+                                                    const Session* session);
 
 }  // namespace mortise::core

@@ -66,18 +66,32 @@ void ForwardIntake::take_requests(NodeId from, DecodedForward decoded) {
         return;
     }
     if (decoded.session.is_set()) leave_out_requests(decoded, next_to_take(from, decoded));
-    if (!takes_acquires()) decline_acquiring(decoded);
+    const auto turn = turn_of(decoded);
+    if (!takes_acquires(turn)) decline_acquiring(decoded);
     if (decoded.commands.empty()) return;
-    if (!proposer_.add(decoded.batch, decoded.commands.size())) {
+    if (!proposer_.takes(turn, decoded.batch.size())) {
         ++out_.refused;
-    } else if (decoded.session.is_set()) {
-        streams_.took(decoded.session, decoded.last);
+        return;
+    }
+    queue(decoded, turn);
+    if (decoded.session.is_set()) streams_.took(decoded.session, decoded.last);
+}
+
+void ForwardIntake::queue(const DecodedForward& decoded, SessionId turn) {
+    const auto* session = machine_.sessions().find(decoded.session);
+    const auto names = names_in(decoded, session);
+    if (is_an_entry(names)) {
+        proposer_.add({turn, decoded.batch, decoded.commands.size(), names});
+    } else {
+        for (auto& part : divided(decoded, session))
+            proposer_.add(std::move(part));
     }
 }
 
-// P11: an overloaded leader rejects acquires.
-bool ForwardIntake::takes_acquires() const {
-    return proposer_.has_room() && saver_.takes_acquires();
+// P11: a leader declines the acquires of a session of which too much waits already, and those of
+// all sessions while its disk lags.
+bool ForwardIntake::takes_acquires(SessionId turn) const {
+    return proposer_.has_room(turn) && saver_.takes_acquires();
 }
 
 // While nothing is proposed, no more requests are collected than fill the next entry.

@@ -76,7 +76,8 @@ private:
     [[nodiscard]] Seq next_to_take(NodeId from, const DecodedForward& decoded);
     [[nodiscard]] bool is_ahead_of_the_log(const DecodedForward& decoded) const;
     [[nodiscard]] bool has_capacity() const;
-    [[nodiscard]] bool takes_acquires() const;
+    [[nodiscard]] bool takes_acquires(SessionId turn) const;
+    void queue(const DecodedForward& decoded, SessionId turn);
 
     const NodeOptions& options_;
     const Raft& raft_;

@@ -139,14 +139,16 @@ Effects NodeCore::step(Event event, Now now) {
     // 21. After 9 and 14.
     effects_.save_countdowns = timers_.take_due_save(applied_, now.steady);
     // 22. After 9; and after 17, which may refuse a snapshot that this state was waiting for.
-    if (saver_.is_due(machine_, applied_, now.steady)) hand_over_rows();
+    if (auto delta = saver_.hand_over_if_due(machine_, applied_, now.steady))
+        effects_.save_state.push_back(std::move(*delta));
     // 23. After everything.
     effects_.deadline = deadline();
     return std::exchange(effects_, {});
 }
 
 Instant NodeCore::deadline() const {
-    if (was_removed_ || raft_.has_decided() || clients_.has_more()) return stepped_at_;
+    const bool has_more = raft_.has_decided() || clients_.has_more() || saver_.has_more();
+    if (was_removed_ || has_more) return stepped_at_;
     return std::min({raft_.deadline(), agent_.deadline(), timers_.deadline(),
                      call_desk_.deadline(raft_.leader().has_value()), membership_.deadline(),
                      bootstrap_.deadline(), own_life_.deadline(), saver_.deadline(),

@@ -11,8 +11,10 @@ namespace mortise::core {
 namespace {
 
 // When more than this waits, acquires are declined.
-constexpr std::size_t bytes_waiting_for_acquires = std::size_t{4} << 20U;
+constexpr std::size_t bytes_waiting_for_acquires = std::size_t{8} << 20U;
 constexpr std::size_t bytes_waiting_max = std::size_t{32} << 20U;
+// Of each session so much may always wait.
+constexpr std::size_t bytes_waiting_min = std::size_t{64} << 10U;
 
 // The maximal encoded size: two numbers of ten bytes, and their frame.
 constexpr std::size_t renewal_bytes_max = 20;
@@ -20,35 +22,32 @@ constexpr std::size_t renew_bytes_around_max = 16;
 
 }  // namespace
 
-bool Proposer::add_to(Lane& lane, Chunk chunk) {
-    if (chunk.batch.size() > batch_bytes_max) return false;
-    if (chunk.commands == 0) return true;
-    lane.bytes += chunk.batch.size();
-    lane.commands += chunk.commands;
-    lane.chunks.push_back(std::move(chunk));
-    return true;
+// A limit against a faulty peer; a correct one has at most one window of requests in flight.
+bool Proposer::takes(SessionId turn, std::size_t bytes) const {
+    return bytes <= batch_bytes_max && has_room(turn, bytes, bytes_waiting_max);
 }
 
-bool Proposer::add(const Bytes& batch, std::size_t commands) {
-    // A limit against a faulty peer; a correct one has at most one window of requests in flight.
-    if (forwarded_.bytes > bytes_waiting_max) return false;
-    return add_to(forwarded_, {batch, commands});
+bool Proposer::has_room(SessionId turn) const {
+    return has_room(turn, 0, bytes_waiting_for_acquires);
 }
 
-bool Proposer::has_room() const {
-    return forwarded_.bytes <= bytes_waiting_for_acquires;
+// Of one session no more may wait than is still free. So one alone gets half of `max`, several that
+// want as much as they can get leave as much free as each of them has, and nobody has to know how
+// many there are (dynamic thresholds, Choudhury and Hahne, 1998).
+bool Proposer::has_room(SessionId turn, std::size_t more, std::size_t max) const {
+    const auto own = forwarded_.bytes_of(turn) + more;
+    return own <= bytes_waiting_min || own + more + forwarded_.bytes() <= max;
 }
 
 bool Proposer::has_an_entry() const {
-    return forwarded_.bytes >= batch_bytes_max || forwarded_.commands >= entry_commands_max;
+    return forwarded_.bytes() >= batch_bytes_max || forwarded_.names() >= entry_commands_max;
 }
 
 void Proposer::add(const Command& command) {
     BatchBuilder one;
     one.add(command);
     // Always accepted: the leader's own commands are few, and nothing repeats them.
-    const bool added = add_to(own_, {one.take(), 1});
-    MORTISE_CHECK(added);
+    own_.add({{}, one.take(), 1, 1});
 }
 
 void Proposer::add_renewal(const Renewal& renewal) {
@@ -66,27 +65,26 @@ void Proposer::renewal_applied(SessionId session, std::uint64_t number) {
     renewals_.erase(found);
 }
 
-void Proposer::take_from(Lane& lane, BatchBuilder& out) {
-    while (!lane.chunks.empty()) {
-        const auto& chunk = lane.chunks.front();
+void Proposer::take_from(FairQueue& queue, BatchBuilder& out) {
+    while (!queue.empty()) {
+        const auto& batch = queue.front();
         const bool first = out.is_empty();
-        const bool fits = out.count() + chunk.commands <= entry_commands_max &&
-                          out.bytes() + chunk.batch.size() <= batch_bytes_max;
+        const bool fits = out.names() + batch.names <= entry_commands_max &&
+                          out.bytes() + batch.bytes.size() <= batch_bytes_max;
         if (!first && !fits) return;
-        out.add_encoded(commands_of(chunk.batch), chunk.commands, format_of(chunk.batch));
-        lane.bytes -= chunk.batch.size();
-        lane.commands -= chunk.commands;
-        lane.chunks.pop_front();
+        out.add_encoded(commands_of(batch.bytes), batch.commands, format_of(batch.bytes),
+                        batch.names);
+        queue.pop_front();
     }
 }
 
 // How many renewals fit into an entry beside releases and cancels.
 std::size_t Proposer::renewals_beside_commands() const {
-    const auto& lane = own_.chunks.empty() ? forwarded_ : own_;
-    if (lane.chunks.empty()) return entry_commands_max;
-    const auto& chunk = lane.chunks.front();
-    const auto bytes = chunk.batch.size() + renew_bytes_around_max;
-    if (chunk.commands >= entry_commands_max || bytes > batch_bytes_max) return 0;
+    const auto& queue = own_.empty() ? forwarded_ : own_;
+    if (queue.empty()) return entry_commands_max;
+    const auto& batch = queue.front();
+    const auto bytes = batch.bytes.size() + renew_bytes_around_max;
+    if (batch.names >= entry_commands_max || bytes > batch_bytes_max) return 0;
     return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
 

@@ -1,23 +1,26 @@
 // The commands that wait at the leader to be proposed. Everything that arrives during the previous
-// writes becomes the entries of the next one: there is no timer, and batches grow under load.
+// writes becomes the entries of the next one: there is no timer, and batches grow under load. Under
+// more load than that every session has its turn (docs/decisions/0071).
 #pragma once
 
-#include <deque>
 #include <map>
-#include <optional>
+#include <utility>
 
 #include "core/codec/command_codec.hpp"
 #include "core/locks/table/session_table.hpp"
+#include "core/node/fair_queue.hpp"
 
 namespace mortise::core {
 
 class Proposer {
 public:
-    // Takes a forwarded batch, which must be decodable, and its number of commands. Returns false,
-    // and takes nothing, if the batch is too large or if more waits than correct peers would send.
-    bool add(const Bytes& batch, std::size_t commands);
-    // Capacity for acquiring requests; releasing ones are always taken (S21, P11).
-    [[nodiscard]] bool has_room() const;
+    // Whether a forwarded batch of that size is taken, whose turn is that of the session. False if
+    // it is too large, or if more waits than a correct node would send.
+    [[nodiscard]] bool takes(SessionId turn, std::size_t bytes) const;
+    // It must be decodable.
+    void add(FairQueue::Batch batch) { forwarded_.add(std::move(batch)); }
+    // Capacity for acquiring requests of that session; releasing ones are taken (S21, P11).
+    [[nodiscard]] bool has_room(SessionId turn) const;
     // The waiting commands fill an entry.
     [[nodiscard]] bool has_an_entry() const;
     // A command of the leader itself: always accepted.
@@ -32,11 +35,9 @@ public:
     }
     void renewal_applied(SessionId session, std::uint64_t number);
 
-    [[nodiscard]] bool has_commands() const {
-        return !own_.chunks.empty() || !forwarded_.chunks.empty();
-    }
-    // How many wait, without renewals.
-    [[nodiscard]] std::size_t commands() const { return own_.commands + forwarded_.commands; }
+    [[nodiscard]] bool has_commands() const { return !own_.empty() || !forwarded_.empty(); }
+    // How many wait, without renewals. A request counts once for each of its names.
+    [[nodiscard]] std::size_t commands() const { return own_.names() + forwarded_.names(); }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
     // The payload of the next entry; requires that commands wait. It is encoded in `format`, or in
     // a newer one if a forwarded batch in it uses that: the sender of the batch has checked that
@@ -49,15 +50,6 @@ public:
     void clear();
 
 private:
-    struct Chunk {
-        Bytes batch;
-        std::size_t commands = 0;
-    };
-    struct Lane {
-        std::deque<Chunk> chunks;
-        std::size_t bytes = 0;
-        std::size_t commands = 0;
-    };
     struct Gathered {
         std::uint64_t number = 0;
         bool proposed = false;
@@ -65,11 +57,11 @@ private:
 
     [[nodiscard]] std::size_t renewals_beside_commands() const;
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
-    static bool add_to(Lane& lane, Chunk chunk);
-    static void take_from(Lane& lane, BatchBuilder& out);
+    [[nodiscard]] bool has_room(SessionId turn, std::size_t more, std::size_t max) const;
+    static void take_from(FairQueue& queue, BatchBuilder& out);
 
-    Lane own_;        // proposed before the others, so that the next entry contains it
-    Lane forwarded_;  // in the order of its arrival
+    FairQueue own_;  // proposed before the others, so that the next entry contains it
+    FairQueue forwarded_;
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;
     bool renewals_passed_over_ = false;

@@ -1,6 +1,8 @@
 #include "core/node/state_saver.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "core/base/check.hpp"
 
@@ -8,18 +10,22 @@ namespace mortise::core {
 
 namespace {
 
-// With this many rows a delta is made early, because it is made in one step, and a row takes about
-// a microsecond (P10). With fewer, a row would be written several times in the interval: the names
-// of a busy program come and go, and each delta has all that changed since the one before. Entries
-// that no delta contains cannot be purged.
+// With this many rows a delta is made early, because all of them are in memory. With fewer, a row
+// would be written several times in the interval: the names of a busy program come and go, and each
+// delta has all that changed since the one before. Entries that no delta contains cannot be purged.
 constexpr std::size_t delta_rows = 4'096;
+// So many are made in one step: one takes up to five microseconds (P10).
+constexpr std::size_t rows_per_step_max = 512;
 constexpr std::uint64_t delta_entries = 1'024;
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
+// A comparison of the state needs all rows at once. So most are made in the steps before it.
+constexpr std::uint64_t entries_before_comparison = 64;
 
 }  // namespace
 
 void StateSaver::replaced(LogIndex applied) {
     handed_over_ = applied;
+    gathered_.clear();
     lag_ = {};
     due_ = Instant::never();
 }
@@ -28,19 +34,52 @@ void StateSaver::replaced(LogIndex applied) {
 bool StateSaver::is_due(const LockMachine& machine, LogIndex applied, Instant now) {
     if (applied == handed_over_ || raft_.is_installing()) return false;
     if (due_ == Instant::never()) due_ = now + options_.state_interval;
-    const bool much = machine.changed_rows() >= delta_rows ||
+    const bool much = machine.changed_rows() >= delta_rows || !gathered_.empty() ||
                       applied.raw() - handed_over_.raw() >= delta_entries ||
                       lag_.log_bytes() >= delta_log_bytes;
     return much || now >= due_;
 }
 
+bool StateSaver::is_compared_soon(LogIndex applied) const {
+    const auto every = options_.compare_every;
+    return every - applied.raw() % every <= std::min(every / 2, entries_before_comparison);
+}
+
+std::optional<StateDelta> StateSaver::hand_over_if_due(LockMachine& machine, LogIndex applied,
+                                                       Instant now) {
+    const bool due = is_due(machine, applied, now);
+    const bool are_many = machine.changed_rows() > rows_per_step_max;
+    if (due && !are_many) return hand_over(machine, applied);
+    if (are_many && (due || is_compared_soon(applied)) && !raft_.is_installing())
+        gather(machine.take_changed_names(rows_per_step_max));
+    return std::nullopt;
+}
+
+// What was made later counts.
+void StateSaver::gather(std::vector<Row> rows) {
+    std::vector<Row> all;
+    all.reserve(gathered_.size() + rows.size());
+    auto former = gathered_.begin();
+    for (auto& row : rows) {
+        for (; former != gathered_.end() && former->key < row.key; ++former)
+            all.push_back(std::move(*former));
+        if (former != gathered_.end() && former->key == row.key) ++former;
+        all.push_back(std::move(row));
+    }
+    std::move(former, gathered_.end(), std::back_inserter(all));
+    gathered_ = std::move(all);
+}
+
 StateDelta StateSaver::hand_over(LockMachine& machine, LogIndex applied) {
     const auto term = raft_.log().term_at(applied);
     MORTISE_CHECK(term.has_value());
-    StateDelta delta{{*term, applied},
-                     raft_.configuration_at(applied),
-                     machine.take_changed_rows(),
-                     lag_.log_bytes()};
+    auto rows = machine.take_changed_rows();
+    if (!gathered_.empty()) {
+        gather(std::move(rows));
+        rows = std::exchange(gathered_, {});
+    }
+    StateDelta delta{
+        {*term, applied}, raft_.configuration_at(applied), std::move(rows), lag_.log_bytes()};
     lag_.handed_over(delta);
     handed_over_ = applied;
     due_ = Instant::never();

@@ -19,10 +19,14 @@ public:
     void applied(const Entry& entry) { lag_.applied(entry); }
     // The state was replaced by one that is on disk and contains everything up to `applied`.
     void replaced(LogIndex applied);
-    // Whether the changes up to `applied` should be handed over now.
-    [[nodiscard]] bool is_due(const LockMachine& machine, LogIndex applied, Instant now);
-    // The rows that have changed since the last delta.
+    // At the end of a step: the changes up to `applied`, if they should be handed over now. Their
+    // rows are made in several steps if there are many, and the last of these steps has the delta.
+    [[nodiscard]] std::optional<StateDelta> hand_over_if_due(LockMachine& machine, LogIndex applied,
+                                                             Instant now);
+    // The same at once. The checksum over all rows is that of `applied` then.
     [[nodiscard]] StateDelta hand_over(LockMachine& machine, LogIndex applied);
+    // The next step is due at once.
+    [[nodiscard]] bool has_more() const { return !gathered_.empty() && !raft_.is_installing(); }
     // The state on disk contains everything up to `index`. Returns up to where the log may be
     // purged, if that is more than before.
     [[nodiscard]] std::optional<LogIndex> durable(LogIndex index, LogIndex applied);
@@ -39,13 +43,17 @@ public:
     [[nodiscard]] Instant deadline() const;
 
 private:
+    [[nodiscard]] bool is_due(const LockMachine& machine, LogIndex applied, Instant now);
+    [[nodiscard]] bool is_compared_soon(LogIndex applied) const;
+    void gather(std::vector<Row> rows);
     [[nodiscard]] bool lags_by_more_than(std::size_t quarters) const {
         return lag_.bytes() > options_.state_lag_bytes_max / 4 * quarters;
     }
 
     const NodeOptions& options_;
     const Raft& raft_;
-    LogIndex handed_over_;  // everything up to here was passed to the state on disk
+    LogIndex handed_over_;       // everything up to here was passed to the state on disk
+    std::vector<Row> gathered_;  // of the next delta, as in StateDelta
     StateLag lag_;
     Instant due_ = Instant::never();
 };

@@ -44,8 +44,9 @@ constexpr std::array rows{
         "waiting here would complete a wait cycle; release what is held, then try again", false,
         std::errc::resource_deadlock_would_occur},
     Row{Errc::resource_exhausted, "resource_exhausted",
-        "too many calls of this kind are in progress, or a configured limit is reached; try again "
-        "later",
+        "a limit is reached, of what this node holds or has in progress, or of what its cluster "
+        "keeps "
+        "or can do at once; release something, or try again later",
         true, std::errc::no_lock_available},
     Row{Errc::invalid_argument, "invalid_argument",
         "the call or the configuration is not valid; correct it", false,

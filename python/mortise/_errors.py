@@ -65,7 +65,7 @@ class Deadlock(LockError):
 
 
 class ResourceExhausted(LockError):
-    """A configured limit was reached."""
+    """A limit was reached."""
 
 
 class InvalidArgument(LockError, ValueError):

@@ -23,7 +23,7 @@ void check_codec(const Bytes& bytes, const std::vector<Command>& commands) {
     const auto written = builder.take(format_of(bytes));
     const auto again = decode_batch(written);
     FUZZ_CHECK(again && *again == commands);
-    builder.add_encoded(commands_of(bytes), commands.size(), format_of(bytes));
+    builder.add_encoded(commands_of(bytes), commands.size(), format_of(bytes), commands.size());
     const auto copied = decode_batch(builder.take(format_of(bytes)));
     FUZZ_CHECK(copied && *copied == commands);
 }

@@ -1,6 +1,6 @@
 """Clients and strangers that mean no good, against a program that is a member and works on.
 
-    hostile_test.py MORTISE CROWD CLIENT SECONDS
+    hostile_test.py MORTISE CROWD CLIENT GREEDY SECONDS
 
 Each attack goes to the leader for so many seconds. Prints what it cost: the memory of the leader's
 program before, at most, and afterwards, its sockets, and the longest acquire of the others.
@@ -25,6 +25,7 @@ import strangers  # noqa: E402
 from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E402
 
 CLIENT = os.path.abspath(sys.argv.pop(1))
+GREEDY = os.path.abspath(sys.argv.pop(1))
 SECONDS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 5
 JUDGED = "--only-print" not in sys.argv
 sys.argv = [word for word in sys.argv if word != "--only-print"]
@@ -144,6 +145,28 @@ class HostileTest(unittest.TestCase):
         for name, connections in ATTACKS:
             if not only or f"{name} {connections}" == only:
                 self.attack(leader, name, connections)
+
+    def test_greedy_clients_leave_the_others_a_share(self):
+        honest = self.members[1]
+        honest.ask("load busy/ 16", "loading")
+        others = [f"127.0.0.1:{port}" for port in self.ports[1:]]
+        cycles, longest = {}, {}
+        for clients in (0, 5, 50):
+            if clients:
+                greedy = subprocess.Popen([GREEDY, str(clients), "20", str(SECONDS + 2), *others],
+                                          stdout=subprocess.PIPE, text=True)
+                self.assertEqual(greedy.stdout.readline(), "asking\n")
+            honest.ask("measure", "load")
+            time.sleep(SECONDS)
+            load = honest.ask("measure", "load")
+            cycles[clients], longest[clients] = int(load[0]), float(load[4])
+            if clients:
+                greedy.communicate(timeout=program.PATIENCE)
+        print(f"cycles beside so many greedy clients: {cycles}; longest acquire, ms: {longest}",
+              flush=True)
+        if JUDGED:  # of what the machine can do, half is theirs
+            self.assertGreater(cycles[5], cycles[0] / 5)
+            self.assertLess(longest[50], 2_000)
 
 
 if __name__ == "__main__":

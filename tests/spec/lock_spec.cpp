@@ -295,7 +295,7 @@ bool LockSpec::is_too_much(const Session& session, const core::RequestBody& body
                           std::holds_alternative<core::Arrive>(body);
     return acquires && (session.answers.size() >= 2 * core::operations_max ||
                         session.answer_bytes >= core::session_acquires_bytes_max ||
-                        operations_of(session) >= 2 * (core::holds_max + core::operations_max));
+                        operations_of(session) >= 2 * core::holds_max);
 }
 
 // Each answer, and each name and step in it, counts 64 bytes and its text; a slot counts four.

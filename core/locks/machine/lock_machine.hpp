@@ -83,6 +83,9 @@ public:
     [[nodiscard]] std::vector<Row> take_changed_rows() {
         return rows_.take({sessions_, table_, ended_});
     }
+    [[nodiscard]] std::vector<Row> take_changed_names(std::size_t max) {
+        return rows_.take_names(table_, max);
+    }
     [[nodiscard]] std::vector<Row> all_rows() const {
         return RowWriter::all(sessions_, table_, ended_);
     }

@@ -1,5 +1,6 @@
 #include "core/locks/rows/row_writer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/locks/rows/name_row.hpp"
@@ -59,21 +60,27 @@ std::size_t RowWriter::changed(const SessionTable& sessions, const LockTable& ta
 }
 
 // A name that came and went since the last take() has no row that could be removed.
-void RowWriter::add_names(const LockTable& table, std::vector<Row>& rows) {
-    for (const auto& record : table.names().changes()) {
-        const bool is_known = table.find(record->name()) != nullptr;
-        const auto before = record->row_sum();
-        if (!is_known && !before) continue;
-        std::optional<std::uint64_t> now;
-        if (is_known) {
-            rows.push_back(row_of(table, *record));
-            now = RowSum::of(rows.back().key, *rows.back().value);
-            record->set_row_sum(now);
-        } else {
-            rows.push_back({row_key(RowKind::name, record->name()), {}});
-        }
-        sum_.replace(before, now);
+void RowWriter::add_name(const LockTable& table, const RecordRef& record, std::vector<Row>& rows) {
+    const bool is_known = table.find(record->name()) != nullptr;
+    const auto before = record->row_sum();
+    if (!is_known && !before) return;
+    std::optional<std::uint64_t> now;
+    if (is_known) {
+        rows.push_back(row_of(table, *record));
+        now = RowSum::of(rows.back().key, *rows.back().value);
+        record->set_row_sum(now);
+    } else {
+        rows.push_back({row_key(RowKind::name, record->name()), {}});
     }
+    sum_.replace(before, now);
+}
+
+std::vector<Row> RowWriter::take_names(LockTable& table, std::size_t max) {
+    std::vector<Row> rows;
+    rows.reserve(std::min(max, table.names().changes().size()));
+    for (; max > 0 && !table.names().changes().empty(); --max)
+        add_name(table, table.take_change(), rows);
+    return rows;
 }
 
 // The kinds come in the order of their first bytes, so that all rows ascend by key.
@@ -89,7 +96,8 @@ std::vector<Row> RowWriter::take(State state) {
     for (const auto id : state.sessions.changes().incarnations)
         rows.push_back(row_of(state.sessions, id));
     sum_up(rows, 0);
-    add_names(state.table, rows);
+    for (const auto& record : state.table.names().changes())
+        add_name(state.table, record, rows);
     const auto behind_names = rows.size();
     for (const auto id : state.sessions.changes().sessions)
         rows.push_back(row_of(state.sessions, id));

@@ -27,6 +27,10 @@ public:
     // parts of the state remember what has changed, and forget it here. A session that was created
     // and removed in between may be reported as removed; a name is not.
     [[nodiscard]] std::vector<Row> take(State state);
+    // The same for the first `max` of the changed names, so that not all rows are made at once. The
+    // rest may change meanwhile, also these again: the rows are the state only together with those
+    // of take(), and the later one of a key counts.
+    [[nodiscard]] std::vector<Row> take_names(LockTable& table, std::size_t max);
     // All rows of a state, ascending by key, whatever was taken.
     [[nodiscard]] static std::vector<Row> all(const SessionTable& sessions, const LockTable& table,
                                               const EndedSessions& ended);
@@ -42,7 +46,7 @@ public:
     void all_read(State state);
 
 private:
-    void add_names(const LockTable& table, std::vector<Row>& rows);
+    void add_name(const LockTable& table, const RecordRef& record, std::vector<Row>& rows);
     void sum_up(const std::vector<Row>& rows, std::size_t from);
 
     std::string told_totals_;  // the row of totals at the last take()

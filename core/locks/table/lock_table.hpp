@@ -161,6 +161,7 @@ public:
     void note_turn(std::string_view name) { names_.note_turn(name); }
     void forget_turned() { names_.forget_turned(); }
     void forget_changes() { names_.forget_changes(); }
+    RecordRef take_change() { return names_.take_change(); }
     void set_row_sum(std::string_view name, std::uint64_t sum) { names_.set_row_sum(name, sum); }
 
     [[nodiscard]] const NameTable& names() const { return names_; }

@@ -68,6 +68,11 @@ void NameTable::changed(const RecordRef& record) {
     if (!changes_.contains(record->name())) changes_.insert(record);
 }
 
+RecordRef NameTable::take_change() {
+    const auto first = *changes_.begin();
+    return changes_.take(first->name());
+}
+
 void NameTable::forget(const RecordRef& record) {
     changed(record);
     (void)records_.take(record->name());

@@ -56,6 +56,8 @@ public:
     void changed(const RecordRef& record);
     [[nodiscard]] const Records& changes() const { return changes_; }
     void forget_changes() { changes_.clear(); }
+    // Forgets the first of them, which must exist.
+    RecordRef take_change();
     // The checksum of the row that a loaded name has.
     void set_row_sum(std::string_view name, std::uint64_t sum) { record(name)->set_row_sum(sum); }
 

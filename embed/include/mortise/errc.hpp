@@ -17,7 +17,7 @@ enum class Errc {
     no_quorum,           // no majority of the members answered in time
     not_ready,           // the node is not in its cluster yet, or not any more
     deadlock,            // waiting would complete a wait cycle: release something and try again
-    resource_exhausted,  // a configured limit was reached; wait a little, or raise the limit
+    resource_exhausted,  // a limit was reached; release something, wait, or raise it
     invalid_argument,    // the call or the configuration is wrong
     kind_mismatch,       // the name is in use as something else, or with another policy
     stale_request,       // it was answered long ago, and the answer is not kept any more

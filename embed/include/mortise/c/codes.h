@@ -26,7 +26,7 @@ enum {
     MORTISE_NO_QUORUM = 7,       /* no majority of the members answered in time */
     MORTISE_NOT_READY = 8,       /* the node is not in its cluster yet, or not any more */
     MORTISE_DEADLOCK = 9,        /* waiting would complete a wait cycle: release something */
-    MORTISE_RESOURCE_EXHAUSTED = 10, /* a configured limit was reached */
+    MORTISE_RESOURCE_EXHAUSTED = 10, /* a limit was reached */
     MORTISE_INVALID_ARGUMENT = 11,   /* the call or the configuration is wrong */
     MORTISE_KIND_MISMATCH = 12,      /* the name is in use with another policy or as another kind */
     MORTISE_STALE_REQUEST = 13,      /* it was answered long ago, and the answer is gone */

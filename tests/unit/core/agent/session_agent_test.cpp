@@ -1,3 +1,5 @@
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "core/locks/limits.hpp"
@@ -21,6 +23,26 @@ TEST(SessionAgent, CountsWhatItHasStillToEnd) {
     of.send_all();
     EXPECT_EQ(of.acquire(operations_max / 2, Instant::never()), 0U);
     EXPECT_EQ(of.acquire(1, Instant::never()), 1U);
+}
+
+// P11: a million names are held, and the calls beside them go on as ever.
+TEST(SessionAgent, HoldsAMillionNamesBesideItsCalls) {
+    Agent of;
+    AcquireCall call;
+    call.request.which = Acquire::Which::all;
+    call.deadline = Instant::never();
+    Answer answer{AnswerKind::granted, FencingToken{5}, {}};
+    for (std::size_t i = 0; i < names_at_once_max; ++i) {
+        call.request.names.push_back({std::to_string(i)});
+        answer.names.push_back({std::to_string(i), FencingToken{5}, {}, {}});
+    }
+    for (std::uint64_t seq = 1; seq * names_at_once_max <= 1'000'000; ++seq) {
+        call.tag = CallTag{++of.tag};
+        of.agent.on_acquire(call, of.now);
+        (void)of.agent.collect(of.now);
+        of.agent.on_outcome(Answered{{session, Seq{seq}}, answer}, LogIndex{++of.index}, of.now);
+    }
+    EXPECT_EQ(of.acquire(operations_max, Instant::never()), 0U);
 }
 
 // S1: one session has all holds of its node, and the reaper releases all of them at once.

@@ -270,7 +270,7 @@ TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {
 TEST(CommandCodec, WhatIsTakenOverStaysInItsFormOrALaterOne) {
     const auto theirs = encoded({Sweep{}}, invented);
     BatchBuilder builder;
-    builder.add_encoded(commands_of(theirs), 1, format_of(theirs));
+    builder.add_encoded(commands_of(theirs), 1, format_of(theirs), 1);
     EXPECT_EQ(format_of(builder.take()), invented);
     builder.add(Sweep{});
     EXPECT_EQ(format_of(builder.take()), command_format_oldest);
@@ -529,7 +529,8 @@ TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     std::vector<Command> all{Sweep{}};
     builder.add(all.front());
     for (const auto& theirs : {first, other, second}) {
-        builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest);
+        builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest,
+                            theirs.size());
         all.insert(all.end(), theirs.begin(), theirs.end());
     }
     EXPECT_EQ(builder.count(), all.size());
@@ -551,7 +552,8 @@ TEST(BatchBuilder, GoesOnBehindWhatOthersEncoded) {
     const auto theirs = stream(SessionId{8}, Seq{5});
     BatchBuilder builder;
     builder.add(mine);
-    builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest);
+    builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest,
+                        theirs.size());
     builder.add(next);
     std::vector<Command> all{mine};
     all.insert(all.end(), theirs.begin(), theirs.end());

@@ -17,11 +17,7 @@ namespace {
 using enum LockMode;
 using Store = std::map<std::string, std::string>;
 
-// Keeps rows like a store.
-void save(LockMachine& machine, Store& store) {
-    const auto bound = machine.changed_rows();
-    const auto rows = machine.take_changed_rows();
-    ASSERT_LE(rows.size(), bound);
+void keep(const std::vector<Row>& rows, Store& store) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         ASSERT_TRUE(i == 0 || rows[i - 1].key < rows[i].key);
         if (rows[i].value) {
@@ -30,6 +26,14 @@ void save(LockMachine& machine, Store& store) {
             store.erase(rows[i].key);
         }
     }
+}
+
+// Keeps rows like a store.
+void save(LockMachine& machine, Store& store) {
+    const auto bound = machine.changed_rows();
+    const auto rows = machine.take_changed_rows();
+    ASSERT_LE(rows.size(), bound);
+    keep(rows, store);
 }
 
 Store all_rows(const LockMachine& machine) {
@@ -70,6 +74,7 @@ void expect_same_life(std::uint64_t seed) {
         ASSERT_EQ(whole.needs_sweep(), other.needs_sweep()) << seed;
         ASSERT_EQ(whole.table().newest_token(), other.table().newest_token()) << seed;
         if (prng.one_in(3)) save(other, store);
+        if (prng.one_in(2)) keep(other.take_changed_names(1 + prng.below(3)), store);
         if (!prng.one_in(6)) continue;
         save(other, store);
         ASSERT_EQ(store, all_rows(whole)) << seed;

@@ -1,6 +1,10 @@
 #include "core/node/decoded_forward.hpp"
 
+#include <string>
+
 #include <gtest/gtest.h>
+
+#include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {
 namespace {
@@ -43,6 +47,67 @@ TEST(DecodedForward, WhatHasAGapOrIsNoBatchIsMalformed) {
     const auto decoded = decode(no_batch, command_format_newest);
     EXPECT_TRUE(decoded.is_malformed);
     EXPECT_TRUE(decoded.batch.empty());
+}
+
+Acquire acquire_of(std::size_t names) {
+    Acquire acquire;
+    acquire.which = Acquire::Which::all;
+    for (std::size_t i = 0; i < names; ++i)
+        acquire.names.push_back({std::string(1, static_cast<char>('!' + i))});
+    return acquire;
+}
+
+// P10: whoever sends it, an entry has no more names than are applied in a moment.
+TEST(DecodedForward, WhatIsMoreThanAnEntryIsDivided) {
+    std::vector<Command> all;
+    for (std::uint64_t seq = 1; seq <= 300; ++seq)
+        all.emplace_back(request(seq, acquire_of(seq % names_at_once_max + 1)));
+    const auto decoded = look(all);
+    EXPECT_FALSE(is_an_entry(names_in(decoded, nullptr)));
+    std::vector<Command> again;
+    for (const auto& part : divided(decoded, nullptr)) {
+        EXPECT_EQ(part.turn, session);
+        EXPECT_LE(part.names, entry_commands_max);
+        const auto commands = decode_batch(part.bytes).value();
+        EXPECT_EQ(commands.size(), part.commands);
+        again.insert(again.end(), commands.begin(), commands.end());
+    }
+    EXPECT_EQ(again, all);
+}
+
+TEST(DecodedForward, CountsWhatARequestEnds) {
+    LockMachine machine;
+    Outcomes outcomes;
+    auto apply = [&, index = LogIndex{}](const Command& command) mutable {
+        index = index.next();
+        machine.apply(index, {command}, outcomes);
+    };
+    const auto in = [&](const RequestBody& body) {
+        return names_in(look({Request{machine.sessions().newest(), Seq{9}, body}}),
+                        machine.sessions().find(machine.sessions().newest()));
+    };
+    apply(opening_of(NodeId{1}, 10'000));
+    const auto own = machine.sessions().newest();
+    Acquire one;
+    one.names.push_back({"one"});
+    apply(Request{own, Seq{1}, one});
+    EXPECT_EQ(in(Release{Seq{1}}), 1U);
+    apply(Request{own, Seq{2}, acquire_of(names_at_once_max)});
+    ASSERT_EQ(machine.sessions().find(own)->operations.size(), 2U);
+    EXPECT_EQ(in(Release{Seq{1}}), 1U);
+    EXPECT_EQ(in(Release{Seq{2}}), names_at_once_max);
+    EXPECT_EQ(in(Cancel{Seq{2}}), names_at_once_max);
+    EXPECT_EQ(in(Release{Seq{3}}), 1U);
+}
+
+// A session that has no id yet has a turn of its own nevertheless.
+TEST(DecodedForward, EachOpeningHasItsTurn) {
+    auto opening = opening_of(NodeId{1}, 10'000);
+    const auto first = turn_of(look({opening}));
+    ++opening.nonce;
+    EXPECT_NE(turn_of(look({opening})), first);
+    EXPECT_EQ(turn_of(look({Acknowledge{session, LogIndex{1}}})), session);
+    EXPECT_EQ(turn_of(three_requests()), session);
 }
 
 TEST(DecodedForward, LeavesOutWhatComesBeforeTheNextRequest) {

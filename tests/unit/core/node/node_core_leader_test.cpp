@@ -1,4 +1,5 @@
 // A leader that gets more requests than it can handle.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -193,16 +194,37 @@ TEST_F(NodeCoreLeader, ARenewalOfASessionThatEndsMakesNoTimerFireForEver) {
 // P11: each is answered under its own number instead of timing out, and the requests behind it
 // proceed.
 TEST_F(NodeCoreLeader, TooManyAcquiresAreDeclined) {
-    Heavy heavy{open_session()};
-    leader->acquire(1, "first");
+    const auto session = open_session();
+    Heavy heavy{session};
     // Its disk is slow, so that everything gathers.
     for (int i = 0; i < 200; ++i)
         forward(heavy.batch());
-    leader->acquire(2, "late");
     cluster.settle();
-    ASSERT_TRUE(leader->was_answered<CallError>(2));
-    EXPECT_EQ(std::get<CallError>(leader->answers.back().result), CallError::resource_exhausted);
-    EXPECT_TRUE(leader->was_answered<Acquired>(1));
+    const auto* flooding = leader->core().machine().sessions().find(session);
+    const auto asked = flooding->applied.raw();
+    EXPECT_EQ(asked, 200 * entry_commands_max) << "all are answered";
+    EXPECT_LT(flooding->operations.size(), asked) << "and not all are queued";
+    EXPECT_GT(flooding->operations.size(), asked / 10);
+}
+
+// Who asks for little has its turn with the next entry, and is not declined.
+TEST_F(NodeCoreLeader, AFloodOfOneSessionDelaysNoOther) {
+    Heavy heavy{open_session()};
+    const auto session = open_session();
+    for (int i = 0; i < 200; ++i)
+        forward(heavy.batch());
+    acquires(session, 1, 1);
+    const auto before = leader->raft().log().last().index;
+    leader->complete_writes();
+    const auto& sessions = leader->core().machine().sessions();
+    const auto next = leader->raft().log().at(before.next()).payload;
+    EXPECT_TRUE(std::ranges::any_of(decode_batch(next).value(), [&](const Command& command) {
+        const auto* request = std::get_if<Request>(&command);
+        return request != nullptr && request->session == session &&
+               std::holds_alternative<Acquire>(request->body);
+    }));
+    cluster.settle();
+    EXPECT_EQ(sessions.find(session)->operations.size(), 1U);
 }
 
 // --- streams (S17, docs/decisions/0039)

@@ -1,5 +1,6 @@
 #include "core/node/proposer.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -43,10 +44,15 @@ protected:
             }
         }
     }
-    bool add(const Bytes& batch) { return proposer.add(batch, decode_batch(batch).value().size()); }
-    void fill() {
+    bool add(const Bytes& batch, SessionId turn = SessionId{1}) {
+        if (!proposer.takes(turn, batch.size())) return false;
+        const auto commands = decode_batch(batch).value().size();
+        proposer.add({turn, batch, commands, commands});
+        return true;
+    }
+    void fill(SessionId turn = SessionId{1}) {
         const auto batch = batch_of(1, batch_bytes_max);
-        while (add(batch)) {
+        while (add(batch, turn)) {
         }
     }
 
@@ -76,7 +82,7 @@ TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
     EXPECT_EQ(decode_batch(batch, invented).value().size(), 1U);
 }
 
-// What was sent first goes first, whichever node sent it.
+// What a session sent first goes first.
 TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     BatchBuilder first;
     first.add(Request{SessionId{1}, Seq{1}, Upgrade{Seq{1}, true}});
@@ -88,6 +94,53 @@ TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     ASSERT_EQ(commands.size(), 2U);
     EXPECT_EQ(std::get<Request>(commands[0]).seq, Seq{1});
     EXPECT_EQ(std::get<Request>(commands[1]).seq, Seq{2});
+}
+
+// P11: who has much waiting keeps nobody else out.
+TEST_F(ProposerTest, OneSessionTakesNoRoomFromTheOthers) {
+    fill();
+    EXPECT_FALSE(proposer.has_room(SessionId{1}));
+    EXPECT_TRUE(proposer.has_room(SessionId{2}));
+    EXPECT_TRUE(add(batch_of(1, batch_bytes_max), SessionId{2}));
+}
+
+TEST_F(ProposerTest, AnyNumberOfSessionsLeavesRoomForOneMore) {
+    constexpr std::uint64_t turns = 300;
+    // And what each may have in any case.
+    constexpr std::size_t most = (std::size_t{32} << 20U) + turns * (std::size_t{64} << 10U);
+    std::size_t bytes = 0;
+    const auto batch = batch_of(1, batch_bytes_max / 8);
+    for (std::uint64_t turn = 1; turn <= turns; ++turn) {
+        while (add(batch, SessionId{turn}))
+            bytes += batch.size();
+    }
+    EXPECT_LE(bytes, most);
+    EXPECT_TRUE(proposer.has_room(SessionId{1'000}));
+    EXPECT_TRUE(add(batch_of(entry_commands_max), SessionId{1'000}));
+}
+
+// The entry that is made next has something of each.
+TEST_F(ProposerTest, NobodyWaitsBehindTheBacklogOfAnother) {
+    fill();
+    BatchBuilder one;
+    one.add(Request{SessionId{2}, Seq{1}, Release{Seq{1}}});
+    ASSERT_TRUE(add(one.take(), SessionId{2}));
+    std::size_t entries = 1;
+    const auto is_theirs = [](const Command& command) {
+        const auto* request = std::get_if<Request>(&command);
+        return request != nullptr && request->session == SessionId{2};
+    };
+    while (std::ranges::none_of(decode_batch(proposer.take_batch()).value(), is_theirs))
+        ++entries;
+    EXPECT_LE(entries, 2U);
+}
+
+// P10: what counts is the number of names, not that of the commands.
+TEST_F(ProposerTest, AnEntryHasABoundedNumberOfNames) {
+    const auto batch = batch_of(2);
+    for (int i = 0; i < 10; ++i)
+        proposer.add({SessionId{1}, batch, 2, 2 * names_at_once_max});
+    EXPECT_EQ(decode_batch(proposer.take_batch()).value().size(), 2U);
 }
 
 TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {

@@ -1,0 +1,91 @@
+// How a node makes the rows of a delta when many names have changed.
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "core/locks/rows/row_key.hpp"
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core {
+namespace {
+
+using namespace test;
+
+// A node alone that gets many names at once, and how many rows it makes in a step at most.
+struct ManyRows {
+    explicit ManyRows(std::uint64_t compare_every) {
+        cluster = std::make_unique<NodeCluster>(
+            std::initializer_list<std::uint64_t>{1},
+            [&](NodeOptions& options) { options.compare_every = compare_every; });
+        node = &(*cluster)[n1];
+        node->timer();  // no other event happens
+        cluster->run_for(5 * heartbeat + 2 * node_options(1, {1}).state_interval);
+        node->deltas.clear();
+        Calls calls;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            AcquireCall acquire;
+            acquire.tag = CallTag{first + i};
+            acquire.request.names.push_back({"much" + std::to_string(i)});
+            calls.calls.push_back(std::move(acquire));
+        }
+        node->step(std::move(calls));
+        for (int i = 0; i < 1'000 && records() < count; ++i) {
+            step();
+        }
+    }
+    [[nodiscard]] std::size_t records() const {
+        return node->core().machine().table().records().size();
+    }
+    void step() {
+        const auto before = node->core().machine().changed_rows();
+        if (node->writes.empty()) {
+            node->timer();
+        } else {
+            node->complete_write();
+        }
+        const auto after = node->core().machine().changed_rows();
+        most = std::max(most, before - std::min(before, after));
+    }
+
+    static constexpr std::uint64_t count = 3'000;
+    static constexpr std::uint64_t first = 1'000'000;
+    std::unique_ptr<NodeCluster> cluster;
+    HandDrivenNode* node = nullptr;
+    std::size_t most = 0;
+};
+
+// P10: a row takes some microseconds. What changes meanwhile is made again.
+TEST(NodeCoreRows, AreMadeInSeveralSteps) {
+    ManyRows many{1'000'000};
+    auto& node = *many.node;
+    ASSERT_EQ(many.records(), many.count);
+    node.now = node.now + node_options(1, {1}).state_interval;
+    many.step();
+    ASSERT_TRUE(node.deltas.empty());
+    EXPECT_EQ(node.core().deadline(), node.now);
+    node.call(ReleaseCall{{}, node.granted(many.first)});
+    for (int i = 0; i < 20 && node.deltas.empty(); ++i)
+        many.step();
+    ASSERT_EQ(node.deltas.size(), 1U);
+    const auto& rows = node.deltas[0].rows;
+    EXPECT_GE(rows.size(), many.count);
+    EXPECT_EQ(std::ranges::adjacent_find(rows, std::ranges::greater_equal{}, &Row::key),
+              rows.end());
+    const auto released = std::ranges::find(rows, row_key(RowKind::name, "much0"), &Row::key);
+    ASSERT_NE(released, rows.end());
+    EXPECT_FALSE(released->value);
+    EXPECT_LE(many.most, 600U);
+    EXPECT_GT(node.core().deadline(), node.now) << "the rest is not due at once for ever";
+}
+
+// A comparison needs the rows of all that changed before it.
+TEST(NodeCoreRows, AreMostlyMadeBeforeAComparison) {
+    ManyRows many{20};
+    ASSERT_EQ(many.records(), many.count);
+    EXPECT_LE(many.most, 600U);
+}
+
+}  // namespace
+}  // namespace mortise::core
