@@ -654,6 +654,58 @@ TEST_F(CachedInACluster, S33_AWaitCycleOfTwoLinesIsFound) {
     EXPECT_EQ(deadlocks, 1);
 }
 
+TEST_F(CachedInACluster, S44_NodesServeReadersOfTheirOwnAtOnce) {
+    const auto token = cache(one_, "x", to_read);
+    EXPECT_EQ(cache(two_, "x", to_read), token);
+    const auto holders = cluster_.node(2).inspect("x").holders;
+    ASSERT_EQ(holders.size(), 2U);
+    EXPECT_TRUE(holders.front().cached);
+    EXPECT_TRUE(holders.back().cached);
+    const auto here = one_.acquire("x", to_read);
+    const auto there = two_.acquire("x", to_read);
+    EXPECT_EQ(served(one_), 1U);
+    EXPECT_EQ(served(two_), 1U);
+    EXPECT_TRUE(here.valid() && there.valid());
+    EXPECT_EQ(here.token(), token);
+    EXPECT_EQ(there.token(), token);
+}
+
+TEST_F(CachedInACluster, S44_AWriterRecallsTheGrantOfEachNode) {
+    const auto token = cache(one_, "x", to_read);
+    cache(two_, "x", to_read);
+    auto here = one_.acquire("x", to_read);
+    auto there = two_.acquire("x", to_read);
+    auto& other = cluster_.node(2);
+    auto next = async_acquire(other, "x", asio::use_future);
+    // S45: both users stay, so the cluster learns of both.
+    EXPECT_TRUE(comes_true([&] {
+        const auto holders = other.inspect("x").holders;
+        return holders.size() == 2 && !holders.front().cached && !holders.back().cached;
+    }));
+    here.unlock();
+    EXPECT_TRUE(comes_true([&] { return other.inspect("x").holders.size() == 1; }));
+    EXPECT_EQ(next.wait_for(0s), std::future_status::timeout);
+    EXPECT_TRUE(there.valid());
+    there.unlock();
+    auto writer = next.get();
+    EXPECT_GT(writer.token(), token);
+    for (auto* node : {&one_, &two_}) {
+        EXPECT_FALSE(node->try_acquire("x", to_read));
+        EXPECT_EQ(served(*node), 1U);
+    }
+    writer.unlock();
+    EXPECT_GT(one_.acquire("x", to_read).token(), token);
+}
+
+TEST_F(CachedInACluster, S44_AWriterGetsWhatNoReaderUses) {
+    const auto token = cache(one_, "x", to_read);
+    cache(two_, "x", to_read);
+    EXPECT_GT(cluster_.node(2).acquire("x").token(), token);
+    cache(one_, "y", to_read);
+    cache(two_, "y", to_read);
+    EXPECT_TRUE(one_.try_acquire("y"));  // its own reader's grant is in the way as well
+}
+
 TEST_F(CachedInACluster, S41_WhatGoesToAndFroIsCachedLess) {
     for (int turns = 0; turns < 20; ++turns) {
         for (auto* node : {&one_, &two_})

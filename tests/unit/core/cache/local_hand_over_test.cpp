@@ -138,6 +138,19 @@ TEST_F(LocalHandOver, AfterARecallItIsBoundedByTime) {
     EXPECT_TRUE(cache_.released(the_one, now_).back);
 }
 
+// The writers of the node wait for an exclusive grant.
+TEST_F(LocalHandOver, AWriterDoesNotGetTheGrantOfAReader) {  // P2, S44
+    cache_.granted(the_one, {"a", shared}, FencingToken{10}, 1, {{}, "reader"});
+    const auto asker = join(1);
+    EXPECT_FALSE(asker.waits);
+    EXPECT_NE(asker.tokens, 0U);
+    EXPECT_TRUE(waits(2));
+    const auto after = cache_.released(the_one, now_);
+    EXPECT_FALSE(after.next);
+    EXPECT_FALSE(after.back);
+    EXPECT_EQ(cache_.waiters(), 1U);
+}
+
 TEST_F(LocalHandOver, EachUserAfterARecallHasItsTimeBeforeItIsPublished) {  // S45
     granted();
     EXPECT_TRUE(waits(1));

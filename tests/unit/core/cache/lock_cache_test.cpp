@@ -74,6 +74,20 @@ TEST_F(LockCacheTest, ReadersKeepTheirToken) {  // S39
     EXPECT_EQ(take(shared), 10U);
 }
 
+TEST_F(LockCacheTest, ARecallIsForOneOfTheReadersGrants) {  // S40, S44
+    granted(one, shared, 1);
+    granted(two, shared, 1);
+    EXPECT_TRUE(release(one));
+    EXPECT_TRUE(release(two));
+    const auto back = cache_.recalled(two, now_);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->grant, two);
+    EXPECT_EQ(cache_.take("a", shared, {})->grant, one);
+    EXPECT_FALSE(cache_.recalled(one, now_));
+    EXPECT_FALSE(release(one));
+    EXPECT_EQ(cache_.size(), 0U);
+}
+
 TEST_F(LockCacheTest, ItGoesBackWhenItsTokensAreUsedUp) {  // S39
     granted(one, exclusive, 3);
     EXPECT_TRUE(release());

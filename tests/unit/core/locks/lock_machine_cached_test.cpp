@@ -214,6 +214,64 @@ TEST_F(LockMachineCached, ATryOfAllRecallsAsWell) {  // S32, S43
     EXPECT_EQ(put(request(3, 1, all)), "3.1 busy");
 }
 
+// --- several nodes, each with a shared grant (S44)
+
+TEST_F(LockMachineCached, NodesHaveASharedGrantEach) {  // S44
+    put(cached(1, 1, 8, shared));
+    put(cached(2, 1, 8, shared));
+    EXPECT_EQ(put(cached(3, 1, 8, shared)), "3.1 granted token=1 cached=1 previous=none/0/");
+    put(release(1, 2, 1));
+    const auto holders = machine_.inspect("a").holders;
+    ASSERT_EQ(holders.size(), 2U);
+    for (const auto& holder : holders) {
+        EXPECT_TRUE(holder.is_cached());
+        EXPECT_EQ(holder.token, FencingToken{1});
+    }
+}
+
+TEST_F(LockMachineCached, AWriterWaitsForTheGrantOfEachNode) {  // P1, P2, S44
+    put(cached(1, 1, 8, shared));
+    put(cached(1, 2, 8, shared));
+    put(cached(2, 1, 8, shared));
+    EXPECT_EQ(put(cached(3, 1, 8)), "3.1 queued");
+    EXPECT_EQ(put(release(1, 3, 1)), "1.3 released");
+    EXPECT_EQ(put(cached(1, 4, 8, shared)), "1.4 queued");  // not beside the other readers
+    EXPECT_EQ(put(release(1, 5, 2)), "1.5 released");
+    EXPECT_EQ(put(release(2, 2, 1)),
+              "2.2 released; 3.1 granted token=2 cached=8 previous=clean/1/");
+    EXPECT_EQ(put(release(3, 2, 1)),
+              "3.2 released; 1.4 granted token=10 cached=1 previous=clean/2/");
+}
+
+TEST_F(LockMachineCached, ATryRecallsTheGrantsOfAllNodes) {  // S43, S44
+    put(cached(1, 1, 8, shared));
+    put(cached(2, 1, 8, shared));
+    EXPECT_EQ(put(try_acquire(3, 1, exclusive)), "3.1 queued");
+    EXPECT_EQ(put(release(2, 2, 1)), "2.2 released");
+    EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 3.1 granted token=2 previous=clean/1/");
+}
+
+TEST_F(LockMachineCached, OneNodeIsPublishedAndTheOtherStaysCached) {  // S44, S45
+    put(cached(1, 1, 8, shared));
+    put(cached(2, 1, 8, shared));
+    EXPECT_EQ(put(try_acquire(3, 1, exclusive)), "3.1 queued");
+    EXPECT_EQ(put(publish(1, 2, 1, 1)), "1.2 stored; 3.1 busy");
+    const auto holders = machine_.inspect("a").holders;
+    ASSERT_EQ(holders.size(), 2U);
+    for (const auto& holder : holders)
+        EXPECT_EQ(holder.is_cached(), holder.operation.session == SessionId{2});
+}
+
+TEST_F(LockMachineCached, TheEndOfOneNodeLeavesTheGrantOfTheOther) {  // S11, S44
+    put(cached(1, 1, 8, shared));
+    put(cached(2, 1, 8, shared));
+    put(acquire(3, 1, exclusive));
+    EXPECT_EQ(put(expiry(1)).find("3.1 granted"), std::string::npos);
+    EXPECT_EQ(machine_.inspect("a").holders.back().operation.session, SessionId{2});
+    const auto given = put(release(2, 2, 1));
+    EXPECT_NE(given.find("3.1 granted token=2"), std::string::npos) << given;
+}
+
 TEST_F(LockMachineCached, ComesBackFromItsRows) {
     put(by(1, cached(1, 1, 8)));
     put(cached(2, 1, 8, shared));  // waits

@@ -51,6 +51,32 @@ TEST_F(NodeCoreContention, ACachedGrantIsWatchedFromTheStart) {  // S40
     EXPECT_THAT(holder.contended, ElementsAre(Contended{cached, LockMode::exclusive, 1, {}}));
 }
 
+// Each is told of its own grant, wherever that stands among the holders.
+TEST_F(NodeCoreContention, EachNodeWithACachedSharedGrantIsTold) {  // S40, S44
+    const auto read = [&](HandDrivenNode& node) {
+        AcquireCall call;
+        call.tag = CallTag{7};
+        call.request.names.push_back({"c", LockMode::shared});
+        call.request.cached_tokens = 8;
+        node.call(std::move(call));
+        cluster.run_for(1s);
+        return node.granted(7);
+    };
+    auto& reader = cluster[n1];
+    const auto one = read(reader);
+    const auto two = read(holder);
+    asker.acquire(2, "c");
+    cluster.run_for(1s);
+    EXPECT_THAT(reader.contended, ElementsAre(Contended{one, LockMode::exclusive, 1, {}}));
+    EXPECT_THAT(holder.contended, ElementsAre(Contended{two, LockMode::exclusive, 1, {}}));
+    reader.call(ReleaseCall{{}, one});
+    cluster.run_for(1s);
+    EXPECT_FALSE(asker.was_answered<Acquired>(2));
+    holder.call(ReleaseCall{{}, two});
+    cluster.run_for(1s);
+    EXPECT_TRUE(asker.was_answered<Acquired>(2));
+}
+
 TEST_F(NodeCoreContention, ANewHolderIsNotifiedOfEarlierWaiters) {
     asker.acquire(2, "a");
     cluster[n1].acquire(3, "a");
