@@ -25,7 +25,7 @@ TAKEN_BY_THE_PROGRAM = re.compile(r"^(operator (new|delete)|malloc|calloc|reallo
                                   r"__gxx_|signal$|sigaction$|fork$|_?exit$)")
 # Initialized before main(): Asio's singletons, its error categories and thread markers, and their
 # destructors. Sections, and what the compiler adds.
-START = re.compile(r"^(_ZN4asio|_ZNK4asio|_ZGVN4asio|_ZZN4asio|_ZGVZN4asio|_ZTVN4asio|"
+START = re.compile(r"^(_Z(N|NK|GVN|ZN|GVZN|TVN)12mortise_asio|"
                    r"_Z(GV)?N7mortise9transport8Resolver2idE|__cxa_atexit|atexit|"
                    r"_ZN7mortise7storage12_GLOBAL__N_1L?(12FromTheStartD|22watched_from_the_start)|"
                    r"__dso_handle|__cxa_guard_|__stack_chk_fail|_Unwind_Resume|\.)")
