@@ -48,7 +48,8 @@ bool StateSaver::is_compared_soon(LogIndex applied) const {
 std::optional<StateDelta> StateSaver::hand_over_if_due(LockMachine& machine, LogIndex applied,
                                                        Instant now) {
     const bool due = is_due(machine, applied, now);
-    const bool are_many = machine.changed_rows() > rows_per_step_max;
+    // Rows of sessions are few, and made with the last of the names.
+    const bool are_many = machine.changed_names() > rows_per_step_max;
     if (due && !are_many) return hand_over(machine, applied);
     if (are_many && (due || is_compared_soon(applied)) && !raft_.is_installing())
         gather(machine.take_changed_names(rows_per_step_max));

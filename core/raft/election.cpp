@@ -104,6 +104,7 @@ void Raft::become_leader(Instant now) {
     role_ = std::move(leader);
     note(Note::Kind::became_leader);
     attempts_ = 0;
+    given_time_.clear();
     // Until an entry of this term commits, no older entry can be counted (thesis 3.6.2).
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
 }

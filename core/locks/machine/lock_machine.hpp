@@ -83,6 +83,7 @@ public:
     [[nodiscard]] std::vector<Row> take_changed_rows() {
         return rows_.take({sessions_, table_, ended_});
     }
+    [[nodiscard]] std::size_t changed_names() const { return table_.names().changes().size(); }
     [[nodiscard]] std::vector<Row> take_changed_names(std::size_t max) {
         return rows_.take_names(table_, max);
     }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/codec/command_codec.hpp"
 #include "core/locks/rows/row_key.hpp"
 #include "tests/support/node_fixture.hpp"
 
@@ -78,6 +79,34 @@ TEST(NodeCoreRows, AreMadeInSeveralSteps) {
     EXPECT_FALSE(released->value);
     EXPECT_LE(many.most, 600U);
     EXPECT_GT(node.core().deadline(), node.now) << "the rest is not due at once for ever";
+}
+
+// Many clients open sessions at once, or renew them after a change of the leader.
+TEST(NodeCoreRows, OfManySessionsAreHandedOverAtOnce) {
+    const auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+    HandDrivenNode node{node_options(1, {1, 2, 3}), disk};
+    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
+    std::vector<Entry> entries;
+    for (std::uint64_t index = 2; index <= 8; ++index) {
+        BatchBuilder batch;
+        for (std::uint64_t i = 0; i < 100; ++i) {
+            const auto id = 100 * index + i;
+            batch.add(
+                OpenSession{id, NodeId{id}, {Incarnation{id}, BootEpoch{1}}, 10'000, 0, false});
+        }
+        entries.push_back(make_entry(log_id(1, index), EntryKind::commands, batch.take()));
+    }
+    node.receive(n2, RaftMessage{append(1, log_id(1, 1), entries, 8)});
+    node.complete_writes();
+    const auto& sessions = node.core().machine().sessions().all();
+    for (int i = 0; i < 20 && sessions.size() < 700; ++i)
+        node.timer();
+    ASSERT_EQ(sessions.size(), 700U);
+    node.now = node.now + node_options(1, {1}).state_interval;
+    for (int i = 0; i < 10 && node.deltas.empty(); ++i)
+        node.timer();
+    ASSERT_EQ(node.deltas.size(), 1U);
+    EXPECT_GT(node.core().deadline(), node.now);
 }
 
 // A comparison needs the rows of all that changed before it.

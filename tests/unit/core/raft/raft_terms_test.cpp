@@ -55,6 +55,20 @@ TEST_F(RaftTerms, AreRaisedByOnePeerOnlyAFewTimesInAnElectionTimeout) {
     EXPECT_EQ(node->term(), Term{12});
 }
 
+TEST(RaftTermsAtATransfer, ALeaderDoesNotAskForVotesAgainstTheOneItHasNamed) {
+    RaftCluster cluster{1, 2, 3};
+    // It has voted for node 2 once, which did not win.
+    cluster[n1].receive(n2, VoteRequest{Term{2}, 1, log_id(1, 1), false});
+    cluster[n1].complete_writes();
+    auto& leader = cluster.elect(n1);
+    cluster.beat(n1);
+    leader.notes.clear();
+    ASSERT_TRUE(leader.transfer_to(n2));
+    cluster.settle();
+    EXPECT_TRUE(cluster[n2]->is_leader());
+    EXPECT_FALSE(leader.noted(Note::Kind::became_pre_candidate));
+}
+
 // --- whom it concerns
 
 // It follows a leader: if a higher term matters, that one is told.
