@@ -180,18 +180,13 @@ void Raft::let_leavers_go(Leader& leader) {
 
 // --- the member itself --------------------------------------------------------------------------
 
-// One member may be wrong, so two have to say it to a voter, or the only other voter. A learner
-// asks its leader alone, and does not matter in elections. Only a configuration that is newer than
-// ours counts: the sender may itself be behind.
+// One member may be wrong, so two have to say it to a voter, or the only other one. A learner asks
+// its leader alone, and does not matter in elections. Only a configuration that is newer than ours
+// counts: the sender may itself be behind.
 void Raft::on(NodeId from, const NotAMember& message, Instant now) {
     if (message.configuration.index <= configurations_.back().index) return;
     if (is_leader() || dismissed_ || stands_by_leader(now)) return;  // the leader knows better
-    const auto members = configuration().all();
-    const auto is_another_voter = [&](NodeId id) {
-        return id != self() && configuration().is_voter(id);
-    };
-    const bool votes =
-        configuration().is_voter(self()) && std::ranges::count_if(members, is_another_voter) > 1;
+    const bool votes = configuration().is_voter(self()) && configuration().all().size() > 2;
     const std::size_t enough = votes ? 2 : 1;
     dismissed_by_.insert(from);
     if (dismissed_by_.size() < enough) return;

@@ -313,12 +313,6 @@ TEST(RaftMembership, TheOnlyOtherMemberDismissesAlone) {
     HandDriven node{options_of(n2), disk_with(voters({1, 2}), {Term{1}, {}}, {})};
     node.receive(n1, NotAMember{Term{1}, log_id(1, 5)});
     EXPECT_TRUE(node->is_removed());
-    // A voter asks the voters only, so no learner can say it.
-    auto with_learner = voters({1, 2});
-    with_learner.learners = voters({3}).voters;
-    HandDriven other{options_of(n2), disk_with(with_learner, {Term{1}, {}}, {})};
-    other.receive(n1, NotAMember{Term{1}, log_id(1, 5)});
-    EXPECT_TRUE(other->is_removed());
 }
 
 TEST(RaftMembership, ACandidateWithALongerLogMayBeAVoter) {
