@@ -100,7 +100,7 @@ SessionId turn_of(const DecodedForward& decoded) {
 
 namespace {
 
-// Of what the request ends.
+// Returns how many names the operation has that a release or a cancel ends.
 std::size_t names_of_operation(const Session& session, Seq operation) {
     const auto* found = session.operations.find(operation);
     return found == nullptr ? 1 : std::max<std::size_t>(found->names().size(), 1);

@@ -11,7 +11,7 @@ namespace mortise::core {
 
 namespace {
 
-// As much of an entry as one name.
+// So many bytes take as much of an entry as one name does.
 constexpr std::size_t bytes_of_a_name = batch_bytes_max / entry_commands_max;
 
 // What concerns no session shares one turn.

@@ -39,7 +39,7 @@ public:
     void advance(Instant now);
     [[nodiscard]] bool is_empty() const { return words_.empty(); }
     [[nodiscard]] Instant deadline() const;
-    // Who has made a statement that counts, in ascending order, and the time of the first one.
+    // The members whose statements count, in ascending order, and the time of the first statement.
     [[nodiscard]] std::vector<NodeId> by() const;
     [[nodiscard]] Instant since() const;
 

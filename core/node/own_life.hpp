@@ -44,7 +44,7 @@ public:
     [[nodiscard]] Instant deadline() const;
 
     // --- for an operator
-    // Who says so, and since when.
+    // The members that say that this directory was rolled back or is a copy, and since when.
     [[nodiscard]] const LifeDoubts& doubts() const { return doubts_; }
 
 private:

@@ -13,8 +13,9 @@ namespace {
 // When more than this waits, acquires are declined.
 constexpr std::size_t bytes_waiting_for_acquires = std::size_t{8} << 20U;
 constexpr std::size_t bytes_waiting_max = std::size_t{32} << 20U;
-// Of each session so much may always wait.
+// Every session may have this much waiting, until all sessions together have `bytes_waiting_end`.
 constexpr std::size_t bytes_waiting_min = std::size_t{64} << 10U;
+constexpr std::size_t bytes_waiting_end = 2 * bytes_waiting_max;
 
 // The maximal encoded size: two numbers of ten bytes, and their frame.
 constexpr std::size_t renewal_bytes_max = 20;
@@ -31,12 +32,13 @@ bool Proposer::has_room(SessionId turn) const {
     return has_room(turn, 0, bytes_waiting_for_acquires);
 }
 
-// Of one session no more may wait than is still free. So one alone gets half of `max`, several that
-// want as much as they can get leave as much free as each of them has, and nobody has to know how
-// many there are (dynamic thresholds, Choudhury and Hahne, 1998).
+// The room of a session is what is still free. So one session alone gets half of `max`, several
+// that want as much as they can get leave as much free as each of them has, and nobody has to know
+// how many there are (dynamic thresholds, Choudhury and Hahne, 1998).
 bool Proposer::has_room(SessionId turn, std::size_t more, std::size_t max) const {
     const auto own = forwarded_.bytes_of(turn) + more;
-    return own <= bytes_waiting_min || own + more + forwarded_.bytes() <= max;
+    const auto all = forwarded_.bytes() + more;
+    return own + all <= max || (own <= bytes_waiting_min && all <= bytes_waiting_end);
 }
 
 bool Proposer::has_an_entry() const {

@@ -15,8 +15,8 @@ namespace {
 // An honest candidate raises the term of the others once with each attempt. Several attempts may
 // follow each other quickly after a split vote.
 constexpr int raises_max = 4;
-// Who is told of higher terms while it asks for votes waits a few heartbeats at most: it asks more
-// often than one peer may raise its term.
+// A node that is told of higher terms while it asks for votes asks again after a few heartbeats at
+// most. So it asks more often than one peer may raise its term.
 constexpr int doublings_by_words = 3;
 
 // It shows a node that asked for something why it did not get it.

@@ -33,10 +33,8 @@ class _Reader:
 
     def start(self) -> None:
         self._until_done.acquire()
-        try:
-            _threads.start(self._run, ())
-        except RuntimeError:  # from Python 3.12 on in handlers of atexit: the end reads the lines
-            self._is_late = True
+        if not _threads.start(self._run):
+            self._is_late = True  # the end of the program reads the lines
             _readers.add(self)
 
     def end(self) -> None:

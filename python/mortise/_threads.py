@@ -12,7 +12,7 @@ import importlib
 import sys
 import time
 import types
-from typing import Any
+from typing import Any, Callable
 
 
 def are_greenlets() -> bool:
@@ -34,10 +34,22 @@ def _of_the_system() -> Any:
 # The classes of `threading` would be greenlets, and they are written in Python: an interruption
 # within them leaves their locks taken, and the next one to use them waits for ever.
 _module = _of_the_system()
-start = _module.start_new_thread
+_start_new_thread = _module.start_new_thread
 new_lock = _module.allocate_lock
 
 _SHORT, _LONG = 0.0005, 0.02  # seconds between two looks of a greenlet
+
+
+def start(work: Callable[[], None]) -> bool:
+    """Starts a thread. False if none can begin: from Python 3.12 on also in handlers of atexit."""
+    try:
+        _start_new_thread(work, ())
+    except RuntimeError as error:
+        # What a signal handler raises comes from another frame, and the thread may have begun.
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise
+        return False
+    return True
 
 
 def give_way() -> None:

@@ -77,9 +77,7 @@ def _in_a_thread(work: Callable[[], Result], cancel: Any) -> Result:
             until_done.release()
 
     try:
-        try:
-            _threads.start(run, ())
-        except RuntimeError:  # no thread can begin: from Python 3.12 on also in handlers of atexit
+        if not _threads.start(run):
             run()
         _threads.take(until_done)
     except BaseException:

@@ -22,9 +22,13 @@ from one_python_node import FOLDER, PATIENCE, mortise, open_node, run, wait_for
 SOON = 10  # seconds, for what takes some milliseconds
 
 
-def interrupted(act, number, folder=FOLDER):
-    """Calls `act`, and raises KeyboardInterrupt before the instruction of that number in the files
-    of the folder. False if there are not that many."""
+class Alarm(RuntimeError):
+    """What the signal handler of some programs raises."""
+
+
+def interrupted(act, number, folder=FOLDER, error=KeyboardInterrupt):
+    """Calls `act`, and raises the error before the instruction of that number in the files of the
+    folder. False if there are not that many."""
     left = number
 
     def trace(frame, event, argument):
@@ -35,25 +39,25 @@ def interrupted(act, number, folder=FOLDER):
         if event == "opcode":
             left -= 1
             if left == 0:
-                raise KeyboardInterrupt
+                raise error
         return trace
 
     try:
         sys.settrace(trace)
         act()
-    except KeyboardInterrupt:
+    except error:
         pass
     finally:
         sys.settrace(None)
     return left <= 0
 
 
-def at_every_instruction(act, afterwards, folder=FOLDER):
+def at_every_instruction(act, afterwards, folder=FOLDER, error=KeyboardInterrupt):
     """Calls `act` once for each of its instructions, interrupted there, and returns how many there
     were. `afterwards` is called after each."""
     interruptions = 0
     for number in range(1, 5000):
-        was_interrupted = interrupted(act, number, folder)
+        was_interrupted = interrupted(act, number, folder, error)
         afterwards()
         interruptions += was_interrupted
         if number > 100 and not was_interrupted:
@@ -83,11 +87,14 @@ class Signals(unittest.TestCase):
 
 
 class AtEveryInstruction(unittest.TestCase):
-    def leaves_nothing(self, act, folder=FOLDER):
+    def leaves_nothing(self, act, folder=FOLDER, error=KeyboardInterrupt):
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        self.addCleanup(faulthandler.cancel_dump_traceback_later)
         with open_node() as node:
             # Raises TimedOut if something holds it.
             count = at_every_instruction(lambda: act(node),
-                                         lambda: node.acquire("x", wait_max=SOON).release(), folder)
+                                         lambda: node.acquire("x", wait_max=SOON).release(),
+                                         folder, error)
         self.assertGreater(count, 50)
 
     def test_an_attempt_leaves_no_hold(self):
@@ -98,9 +105,16 @@ class AtEveryInstruction(unittest.TestCase):
 
     # The locks of the module `threading` are Python code: an interruption leaves them taken.
     def test_nor_does_it_within_the_standard_library(self):
-        faulthandler.dump_traceback_later(PATIENCE, exit=True)
-        self.addCleanup(faulthandler.cancel_dump_traceback_later)
         self.leaves_nothing(lambda node: node.acquire("x"), folder="")
+
+    def test_nor_does_it_if_the_handler_raises_what_a_failed_start_does(self):
+        returned = []
+
+        def acquire(node):
+            node.acquire("x")
+            returned.append(True)
+        self.leaves_nothing(acquire, error=Alarm)
+        self.assertEqual(len(returned), 1)  # the last one, which was not interrupted
 
     def test_a_block_leaves_no_hold(self):
         def block(node):

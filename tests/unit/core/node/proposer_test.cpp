@@ -119,6 +119,15 @@ TEST_F(ProposerTest, AnyNumberOfSessionsLeavesRoomForOneMore) {
     EXPECT_TRUE(add(batch_of(entry_commands_max), SessionId{1'000}));
 }
 
+// P11: what each session may have in any case is bounded as well.
+TEST_F(ProposerTest, SessionsWithoutNumberHaveABoundTogether) {
+    std::size_t bytes = 0;
+    const auto batch = batch_of(1, std::size_t{60} << 10U);
+    for (std::uint64_t turn = 1; turn <= 2'000 && add(batch, SessionId{turn}); ++turn)
+        bytes += batch.size();
+    EXPECT_LE(bytes, std::size_t{64} << 20U);
+}
+
 // The entry that is made next has something of each.
 TEST_F(ProposerTest, NobodyWaitsBehindTheBacklogOfAnother) {
     fill();

@@ -6,6 +6,15 @@
 namespace mortise::core::test {
 namespace {
 
+// Node 3 claims to lead in term 9 for as long as it takes until the node asks.
+void hear_node_3_for_long(HandDriven& node, LogId previous) {
+    for (int i = 0; i < 6; ++i) {
+        node.receive(n3, append(9, previous));
+        node.complete_writes();
+        node.now = node.now + heartbeat;
+    }
+}
+
 // Node 2 follows node 3, which claims to lead in term 9.
 struct RaftClaims : testing::Test {
     RaftClaims() : node{options_of(n2), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})} {
@@ -106,11 +115,7 @@ TEST_F(RaftClaims, AreNotRefutedByWhoDoesNotKnow) {
 
 TEST_F(RaftClaims, NeedAMajorityAgainstThem) {
     HandDriven one{options_of(n2), disk_with(voters({1, 2, 3, 4, 5}), {Term{1}, {}}, {})};
-    for (int i = 0; i < 6; ++i) {
-        one.receive(n3, append(9, log_id(1, 1)));
-        one.complete_writes();
-        one.now = one.now + heartbeat;
-    }
+    hear_node_3_for_long(one, log_id(1, 1));
     const auto round = one.newest<PreVoteRequest>(n1).round;
     for (int i = 0; i < 3; ++i)
         one.receive(n1, voted(round, 9, {}));
@@ -178,10 +183,7 @@ TEST_F(RaftClaims, AreJudgedByTheMembersAtTheElection) {
     auto state = disk_with(voters({1, 2, 3}), {Term{9}, {}}, {});
     state.entries.push_back(configures(log_id(9, 2), voters({1, 2, 3, 4, 5})));
     HandDriven newcomer{options_of(n4), state};
-    for (int i = 0; i < 6; ++i) {
-        newcomer.receive(n3, append(9, log_id(9, 2)));
-        newcomer.now = newcomer.now + heartbeat;
-    }
+    hear_node_3_for_long(newcomer, log_id(9, 2));
     const auto round = newcomer.newest<PreVoteRequest>(n1).round;
     newcomer.receive(n5, voted(round, 9, {}));
     newcomer.receive(n2, voted(round, 9, {}));
@@ -195,11 +197,7 @@ TEST_F(RaftClaims, AreNotRefutedByWhoDoesNotKnowTheNewestMembers) {
     auto before = voters({1, 2});
     before.learners = {voters({3}).voters.front()};
     HandDriven one{options_of(n2), disk_with(before, {Term{8}, {}}, {})};
-    for (int i = 0; i < 6; ++i) {
-        one.receive(n3, append(9, log_id(1, 1)));
-        one.now = one.now + heartbeat;
-        one.complete_writes();
-    }
+    hear_node_3_for_long(one, log_id(1, 1));
     one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, n3, 2));
     EXPECT_FALSE(one.noted(Note::Kind::false_leader));
     EXPECT_EQ(one->leader(), n3);
@@ -212,10 +210,7 @@ TEST_F(RaftClaims, AreNotRefutedByAVoterThatHasForgottenItsVote) {
     auto state = disk_with(voters({1, 2, 3}), {Term{9}, {}}, {});
     state.entries.push_back(configures(log_id(9, 2), again));
     HandDriven one{options_of(n2), state};
-    for (int i = 0; i < 6; ++i) {
-        one.receive(n3, append(9, log_id(9, 2)));
-        one.now = one.now + heartbeat;
-    }
+    hear_node_3_for_long(one, log_id(9, 2));
     const auto round = one.newest<PreVoteRequest>(n3).round;
     one.receive(n1, voted(round, 9, {}));
     EXPECT_FALSE(one.noted(Note::Kind::false_leader));
@@ -226,10 +221,7 @@ TEST_F(RaftClaims, AreNotRefutedByAVoterThatHasForgottenItsVote) {
     auto options = options_of(n1);
     options.incarnation = Incarnation{901};
     HandDriven itself{options, state};
-    for (int i = 0; i < 6; ++i) {
-        itself.receive(n3, append(9, log_id(9, 2)));
-        itself.now = itself.now + heartbeat;
-    }
+    hear_node_3_for_long(itself, log_id(9, 2));
     itself.receive(n2, voted(itself.newest<PreVoteRequest>(n2).round, 9, {}));
     EXPECT_FALSE(itself.noted(Note::Kind::false_leader));
 }
@@ -243,10 +235,7 @@ TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {
     state.configuration = voters({1, 2, 3});
     state.applied = LogIndex{7};
     HandDriven one{options_of(n2), state};
-    for (int i = 0; i < 6; ++i) {
-        one.receive(n3, append(9, log_id(9, 7)));
-        one.now = one.now + heartbeat;
-    }
+    hear_node_3_for_long(one, log_id(9, 7));
     one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, {}));
     EXPECT_FALSE(one.noted(Note::Kind::false_leader));
 }
