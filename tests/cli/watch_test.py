@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -131,6 +132,16 @@ class Watch(unittest.TestCase):
         self.assertEqual(process.wait(60), READER_GONE)
         self.assertEqual(process.stderr.read(), "")
         process.stderr.close()
+
+    def test_it_ends_when_nobody_reads_although_no_member_answers(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            process = subprocess.Popen(
+                [PROGRAM, "watch", "--peer", f"127.0.0.1:{silent.getsockname()[1]}"],
+                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            process.stdout.readline()  # the titles; nothing is written after them
+            process.stdout.close()
+            self.assertEqual(process.wait(60), READER_GONE)
 
     def test_what_it_cannot_do_is_told(self):
         peer = f"127.0.0.1:{free_ports(1)[0]}"

@@ -9,13 +9,12 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
-#include <poll.h>
-#include <unistd.h>
 
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/manual/command_docs.hpp"
 #include "tools/mortise/node_console.hpp"
 #include "tools/mortise/say.hpp"
+#include "tools/mortise/terminal.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -461,12 +460,6 @@ private:
     Chosen chosen_;
 };
 
-// As in `mortise locks | head`: not an error, and there is no reader for a message.
-bool has_no_reader() {
-    pollfd output{STDOUT_FILENO, POLLOUT, 0};
-    return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
-}
-
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -474,7 +467,7 @@ int run_command_line(int argc, char** argv) {
         const int code = CommandLine{}.parse(argc, argv);
         std::cout.flush();
         if (std::cout) return code;
-        if (has_no_reader()) return static_cast<int>(ExitCode::reader_gone);
+        if (output_has_no_reader()) return static_cast<int>(ExitCode::reader_gone);
         throw Failure{ExitCode::io_error, "cannot write to standard output"};
     } catch (const std::exception& error) {
         say(line_of(error));

@@ -1,4 +1,5 @@
 // The command watch: the changes of holds and values, as they happen.
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <ctime>
@@ -9,7 +10,6 @@
 #include <string_view>
 #include <thread>
 
-#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -44,6 +44,8 @@ public:
 
     [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
     void request() { stop_.request_stop(); }
+    // To be called after the stop. Nothing may have been written since the reader went away.
+    [[nodiscard]] ExitCode code() const { return code_; }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -53,7 +55,8 @@ private:
     void wait(const std::stop_token& end) {
         while (!end.stop_requested() && !stop_.stop_requested()) {
             const bool is_asked = is_asked_to_end();
-            if (is_asked || has_no_reader()) stop_.request_stop();
+            if (is_asked) code_ = ExitCode::ok;
+            if (is_asked || output_has_no_reader()) stop_.request_stop();
             if (is_asked) leave_a_write(end);
         }
     }
@@ -69,13 +72,10 @@ private:
         constexpr timespec glance{0, 100'000'000};
         return ::sigtimedwait(&signals_, nullptr, &glance) > 0;
     }
-    static bool has_no_reader() {
-        pollfd output{STDOUT_FILENO, 0, 0};
-        return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
-    }
 
     sigset_t signals_{};
     std::stop_source stop_;
+    std::atomic<ExitCode> code_{ExitCode::reader_gone};
     std::jthread thread_;
 };
 
@@ -134,7 +134,7 @@ ExitCode run(const WatchCommand& command) {
     } catch (const std::system_error& error) {
         nobody_answered(line_of(error));
     }
-    return ExitCode::ok;
+    return end.code();
 }
 
 }  // namespace mortise::cli
