@@ -34,9 +34,9 @@ struct ClientOptions {
     std::uint32_t session_ttl_ms = 10'000;
     std::uint32_t clock_rate_bound_ppm = 10'000;
     Nanoseconds call_timeout{std::chrono::seconds{10}};
-    std::size_t window = 1'024;     // see AgentOptions
-    Access access = Access::all();  // what this client's own certificate allows
-    std::uint64_t seed = 0;         // the nonces of sessions are drawn from it: not to be guessed
+    std::size_t window = client_requests_max / 2;  // see AgentOptions
+    Access access = Access::all();                 // what this client's own certificate allows
+    std::uint64_t seed = 0;  // the nonces of sessions are drawn from it: not to be guessed
 };
 
 // --- events

@@ -23,6 +23,10 @@ namespace mortise::core {
 constexpr Nanoseconds client_silence_usual = std::chrono::seconds{10};
 constexpr Nanoseconds client_silence_max = std::chrono::seconds{30};
 
+// A client has at most so many requests of whose outcomes it was not told: this bounds what clients
+// have waiting at the leader. A member drops what is beyond them.
+constexpr std::uint64_t client_requests_max = 2'048;
+
 // --- from the client ----------------------------------------------------------------------------
 
 // The first message of a connection, and of each new session of the client.

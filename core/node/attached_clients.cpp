@@ -171,7 +171,7 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
                             std::ranges::all_of(decoded.commands, [&](const Command& command) {
                                 return is_about(command, its.nonce, its.session);
                             });
-    if (!its.is_served || its.nonce == 0 || !is_its_own) return;
+    if (!its.is_served || its.nonce == 0 || !is_its_own || has_too_many(decoded)) return;
     its.is_opening =
         its.is_opening || std::ranges::any_of(decoded.commands, [](const Command& command) {
             return std::holds_alternative<OpenSession>(command);
@@ -179,6 +179,20 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
     note_changes(its, decoded.commands);
     set_access(decoded, NodeId{}, way.access);
     forwards_.push_back({decoded.batch, message.renewal});
+}
+
+// What this member has applied is as far as what the client was told, or further. A client
+// acknowledges what it was told with its next message.
+bool AttachedClients::has_too_many(const DecodedForward& decoded) const {
+    if (!decoded.session.is_set()) return false;
+    const auto* session = machine_.sessions().find(decoded.session);
+    if (session == nullptr || decoded.last.raw() > session->applied.raw() + client_requests_max)
+        return true;
+    if (session->answers.size() < 2 * client_requests_max) return false;
+    return std::ranges::none_of(decoded.commands, [&](const Command& command) {
+        const auto* received = std::get_if<Acknowledge>(&command);
+        return received != nullptr && received->received >= session->answers.oldest();
+    });
 }
 
 void AttachedClients::take(Clients::iterator client, const WatchHold& message, const Way& /*way*/) {

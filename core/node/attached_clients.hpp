@@ -26,6 +26,8 @@
 
 namespace mortise::core {
 
+struct DecodedForward;
+
 class AttachedClients {
 public:
     AttachedClients(const NodeOptions& options, const LockMachine& machine,
@@ -97,6 +99,8 @@ private:
     void take(Clients::iterator client, const Forward& message, const Way& way);
     void take(Clients::iterator client, const WatchHold& message, const Way& way);
     void take(Clients::iterator client, const Ping& message, const Way& way);
+    // The client asks for more than it may before it is told what became of the rest.
+    [[nodiscard]] bool has_too_many(const DecodedForward& decoded) const;
     void close(Clients::iterator client, std::vector<ClientId>& why);
     void take_over(ClientId from);
     void forget_nonce(Client& client);

@@ -1,6 +1,7 @@
 #include "core/node/state_saver.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -10,14 +11,16 @@ namespace mortise::core {
 
 namespace {
 
-// With this many rows a delta is made early, because all of them are in memory. With fewer, a row
-// would be written several times in the interval: the names of a busy program come and go, and each
-// delta has all that changed since the one before. Entries that no delta contains cannot be purged.
-constexpr std::size_t delta_rows = 4'096;
+// With this many changed names some rows are made although no delta is due, so that few are left
+// when it is. With fewer, the row of a busy name would be made several times in the interval.
+constexpr std::size_t names_changed_max = 4'096;
 // So many are made in one step: one takes up to five microseconds (P10).
 constexpr std::size_t rows_per_step_max = 512;
-constexpr std::uint64_t delta_entries = 1'024;
+// Entries that no delta contains cannot be purged, so a delta is made early after that much log.
 constexpr std::size_t delta_log_bytes = std::size_t{4} << 20U;
+// What deltas take of the disk's bandwidth at most. A row is written whole however little of it has
+// changed, and that of a session has all answers that its node has not acknowledged.
+constexpr std::size_t bytes_per_second_max = std::size_t{16} << 20U;
 // A comparison of the state needs all rows at once. So most are made in the steps before it.
 constexpr std::uint64_t entries_before_comparison = 64;
 
@@ -26,18 +29,16 @@ constexpr std::uint64_t entries_before_comparison = 64;
 void StateSaver::replaced(LogIndex applied) {
     handed_over_ = applied;
     gathered_.clear();
+    has_more_ = false;
     lag_ = {};
     due_ = Instant::never();
 }
 
 // Only applying changes the state, so an idle node makes no delta.
-bool StateSaver::is_due(const LockMachine& machine, LogIndex applied, Instant now) {
+bool StateSaver::is_due(LogIndex applied, Instant now) {
     if (applied == handed_over_ || raft_.is_installing()) return false;
-    if (due_ == Instant::never()) due_ = now + options_.state_interval;
-    const bool much = machine.changed_rows() >= delta_rows || !gathered_.empty() ||
-                      applied.raw() - handed_over_.raw() >= delta_entries ||
-                      lag_.log_bytes() >= delta_log_bytes;
-    return much || now >= due_;
+    if (due_ == Instant::never()) due_ = now + std::max(options_.state_interval, pause_);
+    return now >= due_ || lag_.log_bytes() >= delta_log_bytes;
 }
 
 bool StateSaver::is_compared_soon(LogIndex applied) const {
@@ -47,11 +48,13 @@ bool StateSaver::is_compared_soon(LogIndex applied) const {
 
 std::optional<StateDelta> StateSaver::hand_over_if_due(LockMachine& machine, LogIndex applied,
                                                        Instant now) {
-    const bool due = is_due(machine, applied, now);
+    const bool due = is_due(applied, now);
     // Rows of sessions are few, and made with the last of the names.
     const bool are_many = machine.changed_names() > rows_per_step_max;
+    has_more_ = due && are_many;
     if (due && !are_many) return hand_over(machine, applied);
-    if (are_many && (due || is_compared_soon(applied)) && !raft_.is_installing())
+    const bool is_early = machine.changed_names() >= names_changed_max || is_compared_soon(applied);
+    if (are_many && (due || is_early) && !raft_.is_installing())
         gather(machine.take_changed_names(rows_per_step_max));
     return std::nullopt;
 }
@@ -84,6 +87,7 @@ StateDelta StateSaver::hand_over(LockMachine& machine, LogIndex applied) {
     lag_.handed_over(delta);
     handed_over_ = applied;
     due_ = Instant::never();
+    pause_ = Nanoseconds{std::chrono::seconds{1}} * weight(delta) / bytes_per_second_max;
     return delta;
 }
 

@@ -26,7 +26,7 @@ public:
     // The same at once. The checksum over all rows is that of `applied` then.
     [[nodiscard]] StateDelta hand_over(LockMachine& machine, LogIndex applied);
     // The next step is due at once.
-    [[nodiscard]] bool has_more() const { return !gathered_.empty() && !raft_.is_installing(); }
+    [[nodiscard]] bool has_more() const { return has_more_; }
     // The state on disk contains everything up to `index`. Returns up to where the log may be
     // purged, if that is more than before.
     [[nodiscard]] std::optional<LogIndex> durable(LogIndex index, LogIndex applied);
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Instant deadline() const;
 
 private:
-    [[nodiscard]] bool is_due(const LockMachine& machine, LogIndex applied, Instant now);
+    [[nodiscard]] bool is_due(LogIndex applied, Instant now);
     [[nodiscard]] bool is_compared_soon(LogIndex applied) const;
     void gather(std::vector<Row> rows);
     [[nodiscard]] bool lags_by_more_than(std::size_t quarters) const {
@@ -54,6 +54,8 @@ private:
     const Raft& raft_;
     LogIndex handed_over_;       // everything up to here was passed to the state on disk
     std::vector<Row> gathered_;  // of the next delta, as in StateDelta
+    bool has_more_ = false;      // rows of a delta that is due are left for the next step
+    Nanoseconds pause_{};        // before the next delta, because of the size of the last one
     StateLag lag_;
     Instant due_ = Instant::never();
 };

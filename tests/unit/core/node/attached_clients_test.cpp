@@ -46,6 +46,12 @@ protected:
         contended_ = contentions_.take(machine_);
         collect();
     }
+    // Whether the request with that number is passed on to the leader.
+    bool is_passed_on(std::uint64_t seq) {
+        (void)clients_.take_forwards();
+        say(client_, forward(Request{session_, Seq{seq}, acquire("a")}));
+        return !clients_.take_forwards().empty();
+    }
     void collect() { unfit_ = clients_.collect(index_).unfit; }
     // The client's next request comes by way of this member, or of another one.
     enum class Way : std::uint8_t { here, elsewhere };
@@ -90,6 +96,34 @@ protected:
     std::vector<Contended> contended_;
     std::vector<ClientId> unfit_;
 };
+
+TEST_F(AttachedClientsTest, NobodyHasMoreWaitingThanItsShare) {
+    EXPECT_TRUE(is_passed_on(client_requests_max));
+    EXPECT_FALSE(is_passed_on(client_requests_max + 1));
+    EXPECT_THAT(unfit_, testing::IsEmpty());
+    ask(acquire("b"));  // is applied
+    EXPECT_TRUE(is_passed_on(client_requests_max + 1));
+    EXPECT_FALSE(is_passed_on(client_requests_max + 2));
+}
+
+// Its member would write all the answers to disk again and again.
+TEST_F(AttachedClientsTest, AClientAcknowledgesWhatItWasTold) {
+    for (std::uint64_t i = 0; i < 2 * client_requests_max; ++i)
+        apply(Request{session_, seq_ = seq_.next(), acquire("a" + std::to_string(i))});
+    EXPECT_FALSE(is_passed_on(seq_.raw() + 1));
+    const auto oldest = machine_.sessions().find(session_)->answers.oldest();
+    const auto acknowledge = [&](LogIndex received) {
+        BatchBuilder batch;
+        batch.add(Acknowledge{session_, received});
+        batch.add(Request{session_, seq_.next(), acquire("a")});
+        say(client_, Forward{batch.take(), {}});
+        return !clients_.take_forwards().empty();
+    };
+    EXPECT_FALSE(acknowledge(oldest.previous())) << "it forgets nothing";
+    EXPECT_TRUE(acknowledge(oldest));
+    apply(Acknowledge{session_, oldest});
+    EXPECT_TRUE(is_passed_on(seq_.raw() + 1));
+}
 
 TEST_F(AttachedClientsTest, AHoldIsWatchedUntilItIsReleased) {
     const auto a = hold("a");

@@ -14,15 +14,21 @@ namespace {
 
 using namespace test;
 
+Nanoseconds interval() {
+    return node_options(1, {1}).state_interval;
+}
+
 // A node alone that gets many names at once, and how many rows it makes in a step at most.
 struct ManyRows {
-    explicit ManyRows(std::uint64_t compare_every) {
-        cluster = std::make_unique<NodeCluster>(
-            std::initializer_list<std::uint64_t>{1},
-            [&](NodeOptions& options) { options.compare_every = compare_every; });
+    explicit ManyRows(std::uint64_t compare_every, Nanoseconds state_interval = interval()) {
+        cluster = std::make_unique<NodeCluster>(std::initializer_list<std::uint64_t>{1},
+                                                [&](NodeOptions& options) {
+                                                    options.compare_every = compare_every;
+                                                    options.state_interval = state_interval;
+                                                });
         node = &(*cluster)[n1];
         node->timer();  // no other event happens
-        cluster->run_for(5 * heartbeat + 2 * node_options(1, {1}).state_interval);
+        cluster->run_for(5 * heartbeat + 2 * interval());
         node->deltas.clear();
         Calls calls;
         for (std::uint64_t i = 0; i < count; ++i) {
@@ -50,7 +56,7 @@ struct ManyRows {
         most = std::max(most, before - std::min(before, after));
     }
 
-    static constexpr std::uint64_t count = 3'000;
+    static constexpr std::uint64_t count = 5'000;
     static constexpr std::uint64_t first = 1'000'000;
     std::unique_ptr<NodeCluster> cluster;
     HandDrivenNode* node = nullptr;
@@ -62,7 +68,7 @@ TEST(NodeCoreRows, AreMadeInSeveralSteps) {
     ManyRows many{1'000'000};
     auto& node = *many.node;
     ASSERT_EQ(many.records(), many.count);
-    node.now = node.now + node_options(1, {1}).state_interval;
+    node.now = node.now + interval();
     many.step();
     ASSERT_TRUE(node.deltas.empty());
     EXPECT_EQ(node.core().deadline(), node.now);
@@ -79,6 +85,42 @@ TEST(NodeCoreRows, AreMadeInSeveralSteps) {
     EXPECT_FALSE(released->value);
     EXPECT_LE(many.most, 600U);
     EXPECT_GT(node.core().deadline(), node.now) << "the rest is not due at once for ever";
+}
+
+// Otherwise the delta that is due would be late, because of all that is left to be made.
+TEST(NodeCoreRows, AreMadeEarlyWhenManyHaveChanged) {
+    ManyRows many{1'000'000};
+    ASSERT_EQ(many.records(), many.count);
+    EXPECT_TRUE(many.node->deltas.empty());
+    EXPECT_LT(many.node->core().machine().changed_rows(), many.count);
+    EXPECT_LE(many.most, 600U);
+    EXPECT_GT(many.node->core().deadline(), many.node->now) << "nothing is due";
+}
+
+// A large delta takes the disk for a while, and the next one would have most of it again.
+TEST(NodeCoreRows, AreNotWrittenAllTheTime) {
+    using namespace std::chrono_literals;
+    ManyRows many{1'000'000, 1ms};
+    auto& node = *many.node;
+    ASSERT_EQ(many.records(), many.count);
+    node.now = node.now + 1s;
+    for (int i = 0; i < 20 && node.deltas.empty(); ++i)
+        many.step();
+    ASSERT_EQ(node.deltas.size(), 1U);
+    std::size_t bytes = 0;
+    for (const auto& row : node.deltas[0].rows)
+        bytes += row.key.size() + row.value->size();
+    node.deltas.clear();
+    node.call(ReleaseCall{{}, node.granted(many.first)});
+    const auto begin = node.now;
+    for (int i = 0; i < 1'000 && node.deltas.empty(); ++i) {
+        node.now = node.now + 1ms;
+        many.step();
+    }
+    ASSERT_EQ(node.deltas.size(), 1U);
+    const auto a_second = 16U << 20U;
+    EXPECT_GE(node.now - begin, std::chrono::nanoseconds{1s} * bytes / a_second);
+    EXPECT_LE(node.now - begin, 200ms);
 }
 
 // Many clients open sessions at once, or renew them after a change of the leader.
@@ -102,7 +144,7 @@ TEST(NodeCoreRows, OfManySessionsAreHandedOverAtOnce) {
     for (int i = 0; i < 20 && sessions.size() < 700; ++i)
         node.timer();
     ASSERT_EQ(sessions.size(), 700U);
-    node.now = node.now + node_options(1, {1}).state_interval;
+    node.now = node.now + interval();
     for (int i = 0; i < 10 && node.deltas.empty(); ++i)
         node.timer();
     ASSERT_EQ(node.deltas.size(), 1U);

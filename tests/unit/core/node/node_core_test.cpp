@@ -480,27 +480,6 @@ TEST(NodeCore, HandsOverNothingWhileItIsIdle) {
     EXPECT_TRUE(running.leader.deltas.empty());
 }
 
-TEST(NodeCore, HandsOverEarlierWhenMuchChanged) {
-    Running running{1};
-    auto& node = running.leader;
-    node.timer();  // no other event happens
-    running.cluster.run_for(heartbeat + 2 * interval());
-    node.deltas.clear();
-    Calls calls;
-    for (std::uint64_t i = 1; i <= 5'000; ++i) {
-        AcquireCall acquire;
-        acquire.tag = CallTag{1'000'000 + i};
-        acquire.request.names.push_back({"much" + std::to_string(i)});
-        calls.calls.push_back(std::move(acquire));
-    }
-    node.step(std::move(calls));
-    running.cluster.settle();
-    for (int i = 0; i < 20 && node.core().deadline() <= node.now; ++i)
-        node.timer();
-    ASSERT_EQ(node.deltas.size(), 1U);
-    EXPECT_GE(node.deltas[0].rows.size(), 4'096U);
-}
-
 // Otherwise the log could not be purged.
 TEST(NodeCore, HandsOverEarlierAfterManyEntriesThatChangeNothing) {
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(1'100, 1));
