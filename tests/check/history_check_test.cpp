@@ -32,7 +32,7 @@ TEST(Exclusion, OneAfterTheOther) {
     expect_explained(story);
 }
 
-TEST(Exclusion, TwoHoldersOverlap) {
+TEST(Exclusion, TwoHoldersOverlap) {  // P2
     Story story;
     story.granted("a", 0, 10, 1);
     story.granted("b", 5, 19, 2);
@@ -65,7 +65,7 @@ TEST(Exclusion, NamesAreIndependent) {
 
 // --- tokens
 
-TEST(Tokens, MustRise) {
+TEST(Tokens, MustRise) {  // P1
     Story story;
     story.granted("a", 0, 10, 5);
     story.released("a", 20, 30, 5);
@@ -431,7 +431,7 @@ TEST(Busy, WhileSomebodyHolds) {
     expect_explained(story);
 }
 
-TEST(Busy, AlthoughNobodyWasInTheWay) {
+TEST(Busy, AlthoughNobodyWasInTheWay) {  // P2
     Story story;
     story.granted("a", 0, 10, 1);
     story.released("a", 20, 30, 1);

@@ -27,7 +27,7 @@ TEST(MadeHistories, AreExplained) {
     }
 }
 
-TEST(MadeHistories, ContainEverythingThatIsJudged) {
+TEST(MadeHistories, ContainEverythingThatIsJudged) {  // P13
     const auto calls = made_history({1, 20, 5, 300});
     const auto some = [&](Operation operation, Outcome outcome) {
         return std::ranges::any_of(calls, [&](const Call& call) {
@@ -44,7 +44,7 @@ TEST(MadeHistories, ContainEverythingThatIsJudged) {
 
 class Broken : public testing::TestWithParam<std::pair<Breakage, std::string_view>> {};
 
-TEST_P(Broken, IsFound) {
+TEST_P(Broken, IsFound) {  // P13
     std::size_t broken = 0;
     for (std::uint64_t seed = 1; seed <= seeds / 2; ++seed) {
         core::Prng prng{seed};

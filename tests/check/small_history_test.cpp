@@ -150,7 +150,7 @@ private:
     core::Prng prng_;
 };
 
-TEST(SmallHistories, AreJudgedAsByTryingEverything) {
+TEST(SmallHistories, AreJudgedAsByTryingEverything) {  // P2
     std::size_t explained = 0;
     constexpr std::size_t seeds = 20'000;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -141,7 +141,7 @@ TEST_F(ApiContractCalls, TryAcquire) {
     EXPECT_FALSE(node_.try_acquire("a", options_, busy));
 }
 
-TEST_F(ApiContractCalls, AcquireForAndUntil) {
+TEST_F(ApiContractCalls, AcquireForAndUntil) {  // P6
     std::optional<Hold> hold = node_.acquire_for("a", 500ms);
     EXPECT_TRUE(hold);
     EXPECT_TRUE(node_.acquire_for("b", std::chrono::hours::max(), options_));

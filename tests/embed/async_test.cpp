@@ -199,7 +199,7 @@ TEST_F(Async, ANodeThatWasMovedFromIsStopped) {
 
 // --- where the handler runs
 
-TEST_F(Async, IsNeverCalledFromWithin) {
+TEST_F(Async, IsNeverCalledFromWithin) {  // P10
     const auto here = std::this_thread::get_id();
     Asked bad;
     async_acquire(node_, "", bad.handler());

@@ -98,7 +98,7 @@ TEST_F(Barriers, BadArgumentsAreRefused) {
     EXPECT_EQ(thrown_by([&] { barrier.arrive_and_wait(); }), Errc::kind_mismatch);
 }
 
-TEST(BarrierOnThreeNodes, BreaksWhenAPartyDies) {  // S35
+TEST(BarrierOnThreeNodes, BreaksWhenAPartyDies) {  // S35, P2
     mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing()};
     const auto party = [&](std::size_t index) { return Barrier{cluster.node(index), "step", 3}; };
     const auto meet = [](Barrier barrier) {

@@ -71,7 +71,7 @@ TEST_F(Cached, S39_TheThirdAcquireInARowNeedsNoCluster) {
     EXPECT_EQ(again.state(), HoldState::released);
 }
 
-TEST_F(Cached, S39_TokensRiseAcrossManyUses) {
+TEST_F(Cached, S39_TokensRiseAcrossManyUses) {  // P1
     FencingToken newest;
     for (int times = 0; times < 10'000; ++times) {
         auto hold = node_.acquire("x");
@@ -283,7 +283,7 @@ TEST_F(Cached, S41_ThreadsThatContendAreServedWithoutTheCluster) {
     EXPECT_GT(served(node_), threads * times * 9 / 10);
 }
 
-TEST_F(Cached, S48_ACallerInTheLineGivesUpInTime) {
+TEST_F(Cached, S48_ACallerInTheLineGivesUpInTime) {  // P6
     auto hold = hold_cached(node_, "x");
     const auto began = Clock::now();
     EXPECT_FALSE(node_.acquire_for("x", 20ms));
@@ -294,7 +294,7 @@ TEST_F(Cached, S48_ACallerInTheLineGivesUpInTime) {
     EXPECT_EQ(ec, Errc::timed_out);
 }
 
-TEST_F(Cached, S48_ACallerInTheLineIsCancelled) {
+TEST_F(Cached, S48_ACallerInTheLineIsCancelled) {  // P6
     auto hold = hold_cached(node_, "x");
     std::stop_source stop;
     std::error_code ec;
@@ -547,7 +547,7 @@ TEST_F(CachedInACluster, S40_AnotherNodeRecallsAnUnusedGrant) {
     EXPECT_FALSE(two_.inspect("x").holders.front().cached);
 }
 
-TEST_F(CachedInACluster, S40_AnotherNodeWaitsForTheUser) {
+TEST_F(CachedInACluster, S40_AnotherNodeWaitsForTheUser) {  // P7
     cache(one_, "x");
     auto used = one_.acquire("x", {.label = "user"});
     ASSERT_EQ(served(one_), 1U);
@@ -629,7 +629,7 @@ TEST_F(CachedInACluster, S41_NodesThatContendServeTheirOwnCallersAndTheOthers) {
     EXPECT_GT(served(one_) + served(two_) + served(cluster_.node(2)), 9U * times / 2);
 }
 
-TEST_F(CachedInACluster, S33_AWaitCycleOfTwoLinesIsFound) {
+TEST_F(CachedInACluster, S33_AWaitCycleOfTwoLinesIsFound) {  // P9
     Mutex left{one_, "left"};
     Mutex right{one_, "right"};
     for (auto* mutex : {&left, &right}) {
@@ -670,7 +670,7 @@ TEST_F(CachedInACluster, S44_NodesServeReadersOfTheirOwnAtOnce) {
     EXPECT_EQ(there.token(), token);
 }
 
-TEST_F(CachedInACluster, S44_AWriterRecallsTheGrantOfEachNode) {
+TEST_F(CachedInACluster, S44_AWriterRecallsTheGrantOfEachNode) {  // P2
     const auto token = cache(one_, "x", to_read);
     cache(two_, "x", to_read);
     auto here = one_.acquire("x", to_read);
@@ -697,7 +697,7 @@ TEST_F(CachedInACluster, S44_AWriterRecallsTheGrantOfEachNode) {
     EXPECT_GT(one_.acquire("x", to_read).token(), token);
 }
 
-TEST_F(CachedInACluster, S44_AWriterGetsWhatNoReaderUses) {
+TEST_F(CachedInACluster, S44_AWriterGetsWhatNoReaderUses) {  // P7
     const auto token = cache(one_, "x", to_read);
     cache(two_, "x", to_read);
     EXPECT_GT(cluster_.node(2).acquire("x").token(), token);
@@ -719,7 +719,7 @@ TEST_F(CachedInACluster, S41_WhatGoesToAndFroIsCachedLess) {
     EXPECT_EQ(served(one_) + served(two_), before);
 }
 
-TEST_F(CachedInACluster, S42_ANodeThatIsCutOffServesNothingAfterItsLease) {
+TEST_F(CachedInACluster, S42_ANodeThatIsCutOffServesNothingAfterItsLease) {  // P3
     cache(one_, "x");
     auto used = one_.acquire("x");
     ASSERT_EQ(served(one_), 1U);

@@ -199,7 +199,7 @@ TEST_F(ClientNode, GoesWhereFewerAreAndKeepsItsHolds) {
     }
 }
 
-TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberDies) {
+TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberDies) {  // P6
     Client client{config()};
     auto hold = client.node.acquire("a");
     const auto former = client.member.load();
@@ -234,7 +234,7 @@ TEST_F(ClientNode, ACallThatWaitsGoesOnByAnotherMember) {
     EXPECT_TRUE(waiting.get().valid());
 }
 
-TEST_F(ClientNode, LosesItsHoldsInTimeWhenNoMemberAnswers) {
+TEST_F(ClientNode, LosesItsHoldsInTimeWhenNoMemberAnswers) {  // P6
     Client client{config()};
     auto hold = client.node.acquire("a");
     std::atomic<bool> is_told = false;

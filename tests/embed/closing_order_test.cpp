@@ -153,7 +153,7 @@ protected:
     testing::LocalCluster cluster_{3, testing_timing()};
 };
 
-TEST_F(ClosingOrder, AMembersOwnersAreToldFirst) {  // S6
+TEST_F(ClosingOrder, AMembersOwnersAreToldFirst) {  // S6, P3
     for (const auto& way : ways()) {
         auto told = Told::machine_too_busy;
         while (told == Told::machine_too_busy) {
@@ -164,7 +164,7 @@ TEST_F(ClosingOrder, AMembersOwnersAreToldFirst) {  // S6
     }
 }
 
-TEST_F(ClosingOrder, AClientsOwnersAreToldFirst) {  // S6, S49
+TEST_F(ClosingOrder, AClientsOwnersAreToldFirst) {  // S6, S49, P3
     for (const auto& way : ways()) {
         auto told = Told::machine_too_busy;
         while (told == Told::machine_too_busy) {

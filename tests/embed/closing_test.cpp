@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 class Closing : public OneNode {};
 
-TEST_F(Closing, ACallbackMayCloseWhileAnotherThreadDoes) {
+TEST_F(Closing, ACallbackMayCloseWhileAnotherThreadDoes) {  // P10
     const auto hold = node_.acquire("x");
     bool returned = false;
     const std::stop_callback on_lost{hold.lost(), [&] {
@@ -35,7 +35,7 @@ TEST_F(Closing, ACallbackMayCloseWhileAnotherThreadDoes) {
     EXPECT_TRUE(returned);
 }
 
-TEST_F(Closing, EndsWithManyCallsInFlight) {
+TEST_F(Closing, EndsWithManyCallsInFlight) {  // P10
     std::atomic<int> answered = 0;
     std::string why;
     const auto events = node_.on_event([&](const NodeEvent& event) {
@@ -89,7 +89,7 @@ TEST(ClosingNode, AnswersWhoAsksMeanwhile) {
     }
 }
 
-TEST(ClosingNode, ADestructorDoesNotWaitForACallbackThatDoesNotEnd) {
+TEST(ClosingNode, ADestructorDoesNotWaitForACallbackThatDoesNotEnd) {  // P10
     auto kept = std::make_shared<int>();
     const std::weak_ptr<int> runtime = kept;
     auto config = Config::in_memory();

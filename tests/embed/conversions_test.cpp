@@ -114,7 +114,7 @@ TEST_F(Conversions, S28_AnUpgradeGoesBeforeAWriterThatWaits) {
     EXPECT_TRUE(writer.get().valid());
 }
 
-TEST_F(Conversions, S28_AnUpgradeThatTimedOutLeavesTheOldMode) {
+TEST_F(Conversions, S28_AnUpgradeThatTimedOutLeavesTheOldMode) {  // P6
     auto hold = node_.acquire("x", to_update);
     const auto token = hold.token();
     auto reader = node_.acquire("x", to_read);

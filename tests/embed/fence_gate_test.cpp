@@ -48,7 +48,7 @@ std::error_code error_of(Call call) {
     return {};
 }
 
-TEST_F(Gate, RefusesATokenThatIsOlderThanTheNewest) {
+TEST_F(Gate, RefusesATokenThatIsOlderThanTheNewest) {  // P1
     auto gate = open();
     int effects = 0;
     const auto effect = [&] { ++effects; };
@@ -116,7 +116,7 @@ TEST_F(Gate, LetsTheEffectThrowAndKeepsTheMark) {
 
 // The negative control: a holder is paused between a bare check and its write, the next holder
 // writes meanwhile, and its update is lost.
-TEST_F(Gate, ABareCheckLosesAnUpdate) {
+TEST_F(Gate, ABareCheckLosesAnUpdate) {  // P1
     auto gate = open();
     std::string row = "nothing";
     std::latch has_checked{1};
@@ -191,7 +191,7 @@ TEST_F(Gate, IsNotForTheEffectOfItsOwnResource) {
 }
 
 // Two effects that each want the other's resource, of one gate or of two.
-TEST_F(Gate, ACycleOfEffectsIsADeadlock) {
+TEST_F(Gate, ACycleOfEffectsIsADeadlock) {  // P10
     auto gate = open();
     auto second = FenceGate::open(parent_ / "second");
     for (auto* other : {&gate, &second}) {
@@ -247,7 +247,7 @@ TEST_F(Gate, IsDeadInTheChildOfAFork) {
 }
 
 // The purpose of tokens.
-TEST_F(Gate, RefusesTheFormerHolderOfALock) {
+TEST_F(Gate, RefusesTheFormerHolderOfALock) {  // P1
     Node node{Config::in_memory()};
     auto gate = open();
     auto first = node.acquire("x");

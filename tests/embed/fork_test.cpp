@@ -237,7 +237,7 @@ TEST_F(Fork, DestructorsOfTheChildDoNothing) {
 }
 
 // Whatever the parent's threads were doing, and whichever locks they had.
-TEST_F(Fork, TheChildWaitsForNobody) {
+TEST_F(Fork, TheChildWaitsForNobody) {  // P10
     std::atomic<bool> enough = false;
     std::vector<std::thread> busy;
     for (int i = 0; i < 2; ++i) {

@@ -141,7 +141,7 @@ TEST_F(Latches, AClosedNodeEndsTheWait) {
     EXPECT_EQ(thrown_by([&] { (void)latch.try_wait(); }), Errc::node_stopped);
 }
 
-TEST(LatchOnThreeNodes, ACountSurvivesItsProcess) {  // S35
+TEST(LatchOnThreeNodes, ACountSurvivesItsProcess) {  // S35, P2
     mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing()};
     const auto ready_of = [&](std::size_t index) { return Latch{cluster.node(index), "ready", 2}; };
     const auto dies = cluster.leader().value_or(0);

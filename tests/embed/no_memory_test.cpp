@@ -144,7 +144,7 @@ TEST_F(NoMemory, AnAcquireHoldsTheLockOrNothing) {
     }
 }
 
-TEST_F(NoMemory, WhatIsGivenBackIsFree) {
+TEST_F(NoMemory, WhatIsGivenBackIsFree) {  // P11
     enum class By { release, unlock, destructor, release_all, async };
     Locker locker{node_, "me"};
     for (const auto by : {By::release, By::unlock, By::destructor, By::release_all, By::async}) {

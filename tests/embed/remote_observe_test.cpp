@@ -136,7 +136,7 @@ TEST_F(RemoteObserving, ContinuesAfterAPosition) {
 }
 
 // A majority was lost, and the cluster is begun anew at the same address (docs/handbook.md).
-TEST_F(RemoteObserving, IsToldAGapByTheClusterThatReplacesTheFormerOne) {  // S46
+TEST_F(RemoteObserving, IsToldAGapByTheClusterThatReplacesTheFormerOne) {  // S46, P2
     for (int i = 0; i < 10; ++i)
         (void)node_->acquire("jobs/1", never_cached()).release();
     Watching watching{remote(), "jobs/"};

@@ -61,7 +61,7 @@ TEST_F(Semaphores, S34_ATryIsEmptyWhenThereAreTooFew) {
     EXPECT_EQ(node_.inspect("pool").waiters.size(), 0U);
 }
 
-TEST_F(Semaphores, S34_ASmallerRequestDoesNotOvertakeALargerOne) {
+TEST_F(Semaphores, S34_ASmallerRequestDoesNotOvertakeALargerOne) {  // P9
     auto semaphore = pool();
     auto two = semaphore.acquire(2);
     auto large = std::async(std::launch::async, [&] { return semaphore.acquire(2); });
@@ -213,7 +213,7 @@ TEST_F(Semaphores, ABrokenHoldGivesItsSlotsBack) {  // S24
     EXPECT_TRUE(other.valid());
 }
 
-TEST_F(Semaphores, AGateRefusesTheFormerHolderOfASlot) {  // S15
+TEST_F(Semaphores, AGateRefusesTheFormerHolderOfASlot) {  // S15, P1
     const testing::TempDirectory directory{"mortise-slots"};
     auto gate = FenceGate::open(directory.path() / "gate");
     auto semaphore = pool(2);

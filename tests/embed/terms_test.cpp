@@ -115,7 +115,7 @@ bool is_told_before_the_next(Node& one, Node& other) {
     return told;
 }
 
-TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8
+TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8, P3
     testing::LocalCluster cluster{3, testing::quick_timing()};
     auto& node = cluster.node(0);
     std::uint64_t untold = 0;
@@ -128,7 +128,7 @@ TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8
 }
 
 // The cluster ends a hold of a silent node by its max_hold, before the session expires.
-TEST(TermsInACluster, AMaxHoldOfASilentNodeEnds) {  // S8
+TEST(TermsInACluster, AMaxHoldOfASilentNodeEnds) {  // S8, P3
     auto timing = testing::quick_timing();
     timing.session_ttl = 2 * patience;
     testing::LocalCluster cluster{3, timing};

@@ -80,7 +80,7 @@ TEST_F(Invariants, HoldWhileLogsDifferAtTheEnd) {
     EXPECT_EQ(verdict(), "");
 }
 
-TEST_F(Invariants, LogMatching) {
+TEST_F(Invariants, LogMatching) {  // P2
     put(0, disk_with({2, 3}));
     put(1, disk_with({1, 3}));
     put(2, disk_with({}));
@@ -88,7 +88,7 @@ TEST_F(Invariants, LogMatching) {
     EXPECT_EQ(verdict(), "log matching: equal at an index, different below");
 }
 
-TEST_F(Invariants, StateMachineSafety) {
+TEST_F(Invariants, StateMachineSafety) {  // P2
     put(0, disk_with({2}));
     auto ahead = disk_with({3});
     ahead.applied = core::LogIndex{2};
@@ -98,7 +98,7 @@ TEST_F(Invariants, StateMachineSafety) {
     EXPECT_EQ(verdict(), "state machine safety: two entries committed at one index");
 }
 
-TEST_F(Invariants, LeaderCompleteness) {
+TEST_F(Invariants, LeaderCompleteness) {  // P2, B-C13
     put(0, disk_with({}));
     put(1, disk_with({1}));
     put(2, disk_with({1}));
@@ -124,7 +124,7 @@ TEST_F(Invariants, Durability) {
     EXPECT_EQ(verdict(), "durability: a committed entry is on less than a majority of disks");
 }
 
-TEST_F(Invariants, ElectionSafety) {
+TEST_F(Invariants, ElectionSafety) {  // P2
     put(0, disk_with({}));
     put(1, disk_with({}));
     lead(0);

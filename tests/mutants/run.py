@@ -1,7 +1,7 @@
 """Runs the tests against every mutant of tests/mutants/table, and prints what killed each.
 
     run.py BUILD [--only NAME ...] [--quick] [--all] [--seeds N] [--first S] [--jobs N]
-           [--table FILE]
+           [--results FILE]
 
 BUILD is a build with MORTISE_MUTANTS. A mutant is killed when some suite fails that passes without
 it, or when the simulator finds a violation within N seeds from S on. The test that the table names
@@ -40,16 +40,6 @@ SUITES_OF = {
 }
 SUITES = ["core_unit", "locks_unit", "observe_unit", "transport_unit", "embed_unit",
           "storage_unit", "sim_unit"]
-
-PAGE = """# Mutants, and what kills them
-
-Written by `./dev mutants --table docs/mutants.md`; not to be edited. Each row is one wrong but
-plausible line of code ([tests/mutants/table](../tests/mutants/table)). The tests must fail with
-each of them: first the test that the table names, then the unit suites, then the simulator, of
-whose {seeds} seeds the last column tells how many it took.
-
-"""
-
 
 @dataclasses.dataclass
 class Verdict:
@@ -170,6 +160,24 @@ def table(verdicts):
     return "\n".join([head, "| --- | --- | --- | --- |", *map(row, verdicts)]) + "\n"
 
 
+def results(verdicts, when):
+    """A line for each suite that the table names: how many of its mutants the named test killed."""
+    suites = {}
+    for verdict in verdicts:
+        suite = verdict.killed_by.partition(":")[0] or "none named"
+        suites.setdefault(suite, []).append(verdict.killed and verdict.as_named)
+    suites = dict(sorted(suites.items())) | {"all": sum(suites.values(), [])}
+    lines = [f"{suite:20}{sum(killed)} of {len(killed)}" for suite, killed in suites.items()]
+    return "\n".join([f"# Mutants that the named test killed, {when}.", *lines, ""])
+
+
+def commit():
+    """The commit of the tree, and its date."""
+    words = ["git", "-C", str(ROOT), "log", "-1", "--format=%h of %as"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "outside of version control"
+
+
 def judge_all(build, mutants, asked):
     """A verdict for each mutant, in the order of the table."""
     verdicts = {}
@@ -205,7 +213,7 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=500)
     parser.add_argument("--first", type=int, default=1, help="the first of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--table", type=Path, help="write the table there as well")
+    parser.add_argument("--results", type=Path, help="write a line for each suite there")
     return parser, parser.parse_args()
 
 
@@ -226,10 +234,9 @@ def main():
         print(f"without any mutant {fails} fails: nothing is proven", file=sys.stderr)
         return 1
     verdicts = judge_all(build, mutants, asked)
-    text = table(verdicts)
-    print(text, end="")
-    if asked.table:
-        asked.table.write_text(PAGE.format(seeds=asked.seeds) + text, encoding="utf-8")
+    print(table(verdicts), end="")
+    if asked.results:
+        asked.results.write_text(results(verdicts, f"at commit {commit()}"), encoding="utf-8")
     return 0 if report(verdicts) else 1
 
 

@@ -2,7 +2,7 @@
 """Weaves the mutants of the table into a copy of the sources.
 
     weave.py --check [ROOT]      does every fragment of the table fit its file exactly once, and
-                                 does docs/mutants.md have a row for each mutant and no other?
+                                 does each mutant name the test that kills it?
     weave.py --into FOLDER [--only PREFIX...]
                                  write each file that has mutants to FOLDER, woven, under its name
                                  in the tree, and the names of all mutants to
@@ -22,7 +22,7 @@ from mutant_table import TableError, find_all, read_table, split_marks
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "tests/mutants/table"
-PAGE = "docs/mutants.md"
+KILLER = re.compile(r"\w+(?:: [\w/]+\.[\w/]+)?")  # suite: Suite.Test
 HEADER = '#include "tests/mutants/mutant.hpp"\n'
 
 
@@ -106,19 +106,12 @@ def write_all(root, folder, prefixes):
     return woven, names
 
 
-def page_complaints(root, names):
-    """What is wrong with the rows of the page, a line each."""
-    page = Path(root) / PAGE
-    if not page.is_file():
-        return [f"{PAGE}: there is no such page"]
-    rows = re.findall(r"^\| `([^`]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
-    found = [f"{name} is not there" for name in names if name not in rows]
-    found += [f"{name} is not in the table" for name in dict.fromkeys(rows) if name not in names]
-    found += [f"{name} is there {rows.count(name)} times" for name in dict.fromkeys(rows)
-              if rows.count(name) > 1]
-    if found:
-        found.append(f"`./dev mutants --table {PAGE}` writes it")
-    return [f"{PAGE}: {each}" for each in found]
+def killer_complaints(root):
+    """The mutants that name no test, a line each."""
+    return [f"{TABLE}: {name}: killed_by is not 'suite: Suite.Test': "
+            "`./dev mutants --only NAME` says which it is"
+            for name, mutant in read_table(Path(root) / TABLE).items()
+            if not KILLER.fullmatch(mutant.killed_by)]
 
 
 def main(arguments):
@@ -137,7 +130,7 @@ def main(arguments):
         for line in str(error).splitlines():
             print(f"{TABLE}: {line}", file=sys.stderr)
         return 1
-    if asked.check and (complaints := page_complaints(asked.check, names)):
+    if asked.check and (complaints := killer_complaints(asked.check)):
         print("\n".join(complaints), file=sys.stderr)
         return 1
     print(f"mutants: {len(names)} in {len(woven)} files")

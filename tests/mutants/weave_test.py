@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import run
 import weave
 from mutant_table import TableError
 
@@ -169,37 +170,42 @@ class Refusals(Weave):
         self.table("[m]\n" + whole + "woven = ''\n")
         self.refuses("m: a place has either wrong or woven")
 
-    def checked(self, page=None):
-        """What `--check` says and its exit code, with this page."""
-        if page is not None:
-            self.plant("docs/mutants.md", page)
+    def checked(self, *killers):
+        """What `--check` says of mutants with these killers, and its exit code."""
+        self.table(*(section(name, right, "", more=f"killed_by = '{killer}'")
+                     for name, right, killer in zip("mn", ("++b;", "return b;"), killers)))
         with contextlib.redirect_stderr(io.StringIO()) as said, \
                 contextlib.redirect_stdout(io.StringIO()):
             code = weave.main(["--check", str(self.root)])
         return code, said.getvalue()
 
-    def test_a_page_with_other_mutants_than_the_table(self):
-        self.table(section("m", "++b;", ""), section("n", "return b;", "return 1;"))
-        rows = "| mutant | what |\n| --- | --- |\n| `m` | It. |\n"
-        self.assertEqual(self.checked(rows + "| `n` | It. |\n"), (0, ""))
-        for page, complaint in ((rows, "n is not there"),
-                                (rows + "| `n` | x |\n| `o` | x |\n", "o is not in the table"),
-                                (rows + "| `n` | x |\n| `m` | x |\n", "m is there 2 times")):
-            with self.subTest(complaint):
-                code, said = self.checked(page)
+    def test_each_names_the_test_that_kills_it(self):
+        good = "core_unit: Door.Opens"
+        self.assertEqual(self.checked(good, good), (0, ""))
+        for other in ("core_unit", "core_unit: All/Door.Opens/3"):
+            self.assertEqual(self.checked(other, good), (0, ""), other)
+        for bad in ("", "core_unit: Door", "Door.Opens", "core_unit Door.Opens"):
+            with self.subTest(bad):
+                code, said = self.checked(good, bad)
                 self.assertEqual(code, 1)
-                self.assertEqual(said.splitlines()[0], f"docs/mutants.md: {complaint}")
-                self.assertEqual(len(said.splitlines()), 2)  # and how to mend it
-
-    def test_a_table_without_its_page(self):
-        self.table(section("m", "++b;", ""))
-        self.assertEqual(self.checked(), (1, "docs/mutants.md: there is no such page\n"))
+                self.assertIn("n: killed_by is not", said)
+                self.assertEqual(len(said.splitlines()), 1)
 
     def test_the_program_says_so(self):
         self.table(section("m", "return c;", ""))
         with contextlib.redirect_stderr(io.StringIO()) as said:
             self.assertEqual(weave.main(["--check", str(self.root)]), 1)
         self.assertIn("m: core/f.cpp has the fragment 0 times", said.getvalue())
+
+
+class Results(unittest.TestCase):
+    def test_a_line_for_each_suite(self):
+        killed = run.Verdict("m", "x", "b_unit: A.B", unit="b_unit: A.B")
+        by_another = run.Verdict("n", "x", "b_unit: A.C", unit="c_unit: D.E")
+        alive = run.Verdict("o", "x")
+        self.assertEqual(run.results([killed, by_another, alive], "now").splitlines(),
+                         ["# Mutants that the named test killed, now.",
+                          f"{'b_unit':20}1 of 2", f"{'none named':20}0 of 1", f"{'all':20}1 of 3"])
 
 
 class Writing(Weave):

@@ -100,7 +100,7 @@ protected:
     std::map<std::string, Grant> held_;
 };
 
-TEST_F(Endings, GoOnUnderTheNextLeader) {
+TEST_F(Endings, GoOnUnderTheNextLeader) {  // P3
     hold_everything();
     cluster_.kill_hard(leader_);
     ask_and_break();
@@ -138,7 +138,7 @@ TEST_F(Endings, DoNotFollowAShortStop) {
     }
 }
 
-TEST_F(Endings, OfAHolderThatIsStoppedAreToldWhenItGoesOn) {
+TEST_F(Endings, OfAHolderThatIsStoppedAreToldWhenItGoesOn) {  // P3
     hold_everything();
     holder().pause();
     const auto stopped = boot_nanoseconds();
@@ -163,7 +163,7 @@ TEST_F(Endings, OfAHolderThatIsStoppedAreToldWhenItGoesOn) {
     expect_value("half", "clean");
 }
 
-TEST_F(Endings, OfAHolderThatIsCutOffComeBeforeTheNextGrant) {
+TEST_F(Endings, OfAHolderThatIsCutOffComeBeforeTheNextGrant) {  // P3
     hold_everything();
     cluster_.isolate(holder_);
     ask_and_break();

@@ -29,7 +29,7 @@ double orphan_seconds_max(int leader_changes) {
     return longest + leader_changes * each_change + 2.0;
 }
 
-TEST(Processes, GoOnWhenTheirLeaderIsKilledUnderLoad) {
+TEST(Processes, GoOnWhenTheirLeaderIsKilledUnderLoad) {  // B-A7
     ProcessCluster cluster{quick};
     for (std::size_t i = 0; i < 3; ++i)
         cluster[i].tell("load name" + std::to_string(i % 2));
@@ -56,7 +56,7 @@ TEST(Processes, GoOnWhenTheirLeaderIsKilledUnderLoad) {
 
 class KilledHolder : public ::testing::TestWithParam<bool> {};
 
-TEST_P(KilledHolder, LosesItsLockInTime) {
+TEST_P(KilledHolder, LosesItsLockInTime) {  // P8
     const bool is_leader = GetParam();
     ProcessCluster cluster{quick};
     const auto leader = cluster.leader_seen_by(0);
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Roles, KilledHolder, ::testing::Bool(),
                          [](const auto& role) { return role.param ? "Leader" : "Follower"; });
 
 // S10: its data directory shows that it is the next run on the same boot.
-TEST(Processes, FreesItsFormerLocksAtOnceWhenItRestarts) {
+TEST(Processes, FreesItsFormerLocksAtOnceWhenItRestarts) {  // P8
     TimingConfig slow{.session_ttl = 60s, .election_timeout = 400ms, .heartbeat = 50ms};
     ProcessCluster cluster{slow};
     const auto leader = cluster.leader_seen_by(0);
@@ -120,7 +120,7 @@ TEST(Processes, TellACutOffHolderBeforeTheNextOneIsGranted) {
     }
 }
 
-TEST(Processes, LoseNothingWhenAllAreKilledAtOnce) {
+TEST(Processes, LoseNothingWhenAllAreKilledAtOnce) {  // P1, P4, B-A7
     TimingConfig slow{.session_ttl = 60s, .election_timeout = 400ms, .heartbeat = 50ms};
     ProcessCluster cluster{slow};
     std::vector<std::int64_t> tokens;

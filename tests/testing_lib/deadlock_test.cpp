@@ -133,7 +133,7 @@ protected:
 using EveryMutex = ::testing::Types<Mutex, SharedMutex, RecursiveMutex>;
 TYPED_TEST_SUITE(DeadlockOfMutexes, EveryMutex);
 
-TYPED_TEST(DeadlockOfMutexes, OneOfTwoTakenInOppositeOrderIsRefused) {  // S22, S33
+TYPED_TEST(DeadlockOfMutexes, OneOfTwoTakenInOppositeOrderIsRefused) {  // S22, S33, P9
     this->meet_until_refused();
     const auto [one, other] = this->meet_as_threads();
     ASSERT_NE(one.has_value(), other.has_value());

@@ -103,7 +103,7 @@ TEST(LocalCluster, GoesOnWithoutItsLeader) {
     EXPECT_EQ(next.previous().how, Predecessor::expired);
 }
 
-TEST(LocalCluster, AnIsolatedHoldIsNotValidOnceAnotherIsGrantedAndItsHolderIsTold) {
+TEST(LocalCluster, AnIsolatedHoldIsNotValidOnceAnotherIsGrantedAndItsHolderIsTold) {  // P3
     LocalCluster cluster{3, quick_timing()};
     const auto victim = (await_leader(cluster) + 1) % 3;
     const auto held = cluster.node(victim).acquire("orders/42");

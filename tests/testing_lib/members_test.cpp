@@ -90,7 +90,7 @@ TEST_F(Members, AnyNodeAddsPromotesAndRemoves) {
 }
 
 // Nothing in its directory names the leader, and no other member sends it anything.
-TEST_F(Members, WhoMissedANewLeaderIsFoundByIt) {
+TEST_F(Members, WhoMissedANewLeaderIsFoundByIt) {  // P7
     auto config = this->learner();
     // the third member returns on another port, to which the log has a link
     config.peers.pop_back();

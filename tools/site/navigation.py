@@ -14,8 +14,7 @@ GROUPS = {
             "deploy/kubernetes/README.md", "SECURITY.md"],
     "Look up": ["docs/README.md", "docs/rules.md", "docs/formats.md", "docs/performance.md",
                 "CHANGELOG.md"],
-    "Evidence": ["docs/evidence.md", "docs/testing.md", "docs/mutants.md",
-                 "docs/bugs_of_others.md"],
+    "Evidence": ["docs/evidence.md", "docs/testing.md", "docs/bugs_of_others.md"],
 }
 # The rest, by what their paths begin with.
 REST = {"Decisions": "docs/decisions/", "Source": ""}

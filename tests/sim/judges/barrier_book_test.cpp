@@ -58,7 +58,7 @@ TEST_F(BarrierBooks, ALaterPhaseHasOnlyThoseThatDidNotDrop) {
     EXPECT_EQ(book.passed_at("arrival 1"), core::LogIndex{4});
 }
 
-TEST_F(BarrierBooks, APassBeforeAllHaveArrivedIsNoticed) {
+TEST_F(BarrierBooks, APassBeforeAllHaveArrivedIsNoticed) {  // P2
     book.queued(operation(1), two);
     book.passed(operation(1), two, core::LogIndex{2});
     EXPECT_TRUE(violations.first());

@@ -99,7 +99,7 @@ TEST_F(CheckerTest, SeesACommittedEntryVanishFromTheDisks) {
     EXPECT_NE(found(), "");
 }
 
-TEST_F(CheckerTest, SeesAGapInWhatANodeHandsOut) {
+TEST_F(CheckerTest, SeesAGapInWhatANodeHandsOut) {  // B-C14
     put(a, founding(7));
     start(a);
     checker.committed(a, entry(id(1, 2)));
@@ -234,7 +234,7 @@ TEST_F(CheckerTest, SeesACandidateWithoutItsOwnVote) {
     EXPECT_VIOLATION("its own is not on disk");
 }
 
-TEST_F(CheckerTest, SeesAnAcknowledgementAheadOfTheDisk) {
+TEST_F(CheckerTest, SeesAnAcknowledgementAheadOfTheDisk) {  // B-D12
     put(a, founding(7));
     start(a);
     core::AppendReply reply;

@@ -68,7 +68,7 @@ TEST_F(LatchBooks, ACountBelowZeroIsNoticed) {
     EXPECT_TRUE(violations.first());
 }
 
-TEST_F(LatchBooks, APassAboveZeroIsNoticed) {
+TEST_F(LatchBooks, APassAboveZeroIsNoticed) {  // P2
     book.queued(operation(1), {"ready", 1, "wait 1"});
     book.passed(operation(1), {"ready", 0, "wait 1"}, core::LogIndex{2});
     EXPECT_TRUE(violations.first());

@@ -136,7 +136,7 @@ TEST_F(SeveralNamesTest, AreToldAsTheLogHasThem) {
     EXPECT_VIOLATION("a grant that the log does not have");
 }
 
-TEST_F(SeveralNamesTest, AreInTheModesThatTheLogHas) {
+TEST_F(SeveralNamesTest, AreInTheModesThatTheLogHas) {  // P2
     auto applied = entry({core::Request{of_a, core::Seq{1}, call.request}});
     history.applied(a, applied);
     core::Acquired acquired{operation(of_a, 1), {}, core::Acquire::Which::all};

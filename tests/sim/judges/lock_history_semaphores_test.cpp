@@ -44,7 +44,7 @@ TEST_F(SemaphoreHistory, OtherSlotsThanGrantedAreNoticed) {
     EXPECT_NE(found().find("a grant that the log does not have"), std::string::npos) << found();
 }
 
-TEST_F(SemaphoreHistory, OneSlotOfTwoHoldersIsNoticed) {
+TEST_F(SemaphoreHistory, OneSlotOfTwoHoldersIsNoticed) {  // P2
     Beliefs beliefs{
         violations,
         tally,
@@ -83,7 +83,7 @@ TEST_F(SemaphoreBook, ASlotAboveTheLimitIsNoticed) {
     EXPECT_NE(found().find("above every limit"), std::string::npos) << found();
 }
 
-TEST_F(SemaphoreBook, ATokenThatDoesNotRiseIsNoticed) {
+TEST_F(SemaphoreBook, ATokenThatDoesNotRiseIsNoticed) {  // P1
     grant_with(1, {0}, core::FencingToken{5});
     EXPECT_EQ(found(), "");
     grant_with(2, {0}, core::FencingToken{5});

@@ -49,7 +49,7 @@ TEST_F(LockHistoryTest, SeesAGrantThatNobodyAskedFor) {
     EXPECT_VIOLATION("was granted, not asked for");
 }
 
-TEST_F(LockHistoryTest, SeesATokenThatDoesNotRise) {
+TEST_F(LockHistoryTest, SeesATokenThatDoesNotRise) {  // P1
     apply({acquire(of_a, 1), release(of_a, 2, 1)});
     auto applied = entry({acquire(of_a, 3)});
     granted(applied).answer.token = core::FencingToken{1};
@@ -120,7 +120,7 @@ struct TwoBelieve : LockHistoryTest {
     }
 };
 
-TEST_F(TwoBelieve, SeesTwoThatBelieveToHoldTheSame) {
+TEST_F(TwoBelieve, SeesTwoThatBelieveToHoldTheSame) {  // P3
     let_a_hold_beyond_its_session();
     acquire_and_tell(b, of_b, 1);
     EXPECT_VIOLATION("local validity: node 2 and node 1 both believe to hold name");
@@ -189,7 +189,7 @@ TEST_F(TwoBelieve, ANodeThatDiedBelievesNothing) {
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(TwoBelieve, NothingIsPromisedWhileClocksAreOutOfBounds) {
+TEST_F(TwoBelieve, NothingIsPromisedWhileClocksAreOutOfBounds) {  // P3
     out_of_bounds = true;
     let_a_hold_beyond_its_session();
     acquire_and_tell(b, of_b, 1);

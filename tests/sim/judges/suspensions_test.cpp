@@ -127,7 +127,7 @@ TEST_F(SuspensionsTest, AreInNobodysWay) {
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(SuspensionsTest, SeeOneThatIsHeldAgainThoughAnotherHasIt) {
+TEST_F(SuspensionsTest, SeeOneThatIsHeldAgainThoughAnotherHasIt) {  // P3
     hold();
     suspend_and_let_another_have_it();
     renew();
@@ -163,7 +163,7 @@ TEST_F(SuspensionsTest, SeeAConfirmationOfWhatIsNotHeld) {
 }
 
 // Another session had the name in between.
-TEST_F(SuspensionsTest, SeeAConfirmationOfWhatHadEnded) {
+TEST_F(SuspensionsTest, SeeAConfirmationOfWhatHadEnded) {  // P3
     hold();
     apply({release(of_a, 2, 1), acquire(of_b, 1), release(of_b, 2, 1)});
     look();

@@ -159,7 +159,7 @@ core::StateDelta delta(std::uint64_t applied, std::vector<core::Row> rows) {
     return {{core::Term{1}, core::LogIndex{applied}}, {}, std::move(rows)};
 }
 
-TEST_F(SimDiskTest, KeepsTheStateBehindTheLog) {
+TEST_F(SimDiskTest, KeepsTheStateBehindTheLog) {  // B-D24
     disk.submit(append(1, 1));
     disk.save(delta(1, {{"key", "value"}}));
     EXPECT_FALSE(disk.flush_state()) << "the log is not there yet";

@@ -88,7 +88,7 @@ TEST_F(LivenessTest, CountsUntilALeaderCommits) {
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(LivenessTest, SeesThatNobodyLeadsInTime) {
+TEST_F(LivenessTest, SeesThatNobodyLeadsInTime) {  // P7
     run_until_led();
     ASSERT_TRUE(liveness.begin());
     for (const auto one : cluster.ids()) {

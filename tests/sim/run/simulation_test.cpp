@@ -20,7 +20,7 @@ TEST(Simulation, KeepsItsPromisesWhateverFails) {
     }
 }
 
-TEST(Simulation, TellsTheSameStoryTwice) {
+TEST(Simulation, TellsTheSameStoryTwice) {  // P13, B-A6
     for (auto seed = first_seed; seed < first_seed + 10; ++seed) {
         const auto once = run_seed({.seed = seed, .steps = steps});
         const auto again = run_seed({.seed = seed, .steps = steps});
@@ -34,7 +34,7 @@ TEST(Simulation, GivesAnotherRunForAnotherSeed) {
 }
 
 // Some faults need a node that is in a suitable state, which is rare.
-TEST(Simulation, InjectsEveryKindOfFault) {
+TEST(Simulation, InjectsEveryKindOfFault) {  // P13
     Tally total;
     for (auto seed = first_seed; seed < first_seed + 6 * seeds; ++seed) {
         total.add(run_seed({.seed = seed, .steps = steps}).tally);

@@ -48,7 +48,7 @@ TEST_F(CallGateTest, WakesAgainForWhatWasNotTakenYet) {
     EXPECT_EQ(wakes_, 2);
 }
 
-TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {
+TEST_F(CallGateTest, RefusesWhatBeginsAndTakesWhatEndsWhenItIsFull) {  // P11
     for (int i = 0; i < 20; ++i)
         EXPECT_FALSE(acquire());
     EXPECT_EQ(acquire(), Errc::resource_exhausted);
@@ -86,7 +86,7 @@ TEST_F(CallGateTest, TakesWhatGoesFirstBeforeTheRest) {
 }
 
 // Only time was lost: the queued calls are taken with the next one.
-TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {
+TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {  // P10
     int wakes = 0;
     CallGate gate{[&] {
                       if (++wakes == 1) throw std::bad_alloc{};
@@ -99,7 +99,7 @@ TEST(CallGate, WakesAgainWhatCouldNotBeWoken) {
 }
 
 // A close waits until the owners of its holds were notified.
-TEST_F(CallGateTest, TakesOnlyNoticesOfLossesFromANodeThatCloses) {  // S6
+TEST_F(CallGateTest, TakesOnlyNoticesOfLossesFromANodeThatCloses) {  // S6, P3
     auto told = prepared(core::ToldCall{});
     EXPECT_FALSE(acquire());
     EXPECT_FALSE(gate_.submit(told));

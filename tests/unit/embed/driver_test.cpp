@@ -129,7 +129,7 @@ TEST_F(DriverTest, CallersAreAnsweredBeforePeersLearnOfACommit) {
 }
 
 // S6: another node may get the lock because of such a message.
-TEST_F(DriverTest, NoMessageLeavesBeforeALossIsMarked) {
+TEST_F(DriverTest, NoMessageLeavesBeforeALossIsMarked) {  // P2
     acquire(1);
     complete_writes();
     acknowledge();

@@ -185,7 +185,7 @@ TEST_F(GrantCacheTest, NothingIsTakenAfterTheLease) {  // S42
     EXPECT_EQ(cache_->served(), 1U);
 }
 
-TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {
+TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {  // P3
     used_.unlock();
     const auto record = HoldRecord::take(used_);
     const auto take = [&] {
@@ -209,7 +209,7 @@ TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {
     EXPECT_NE(HoldRecord::of(listened).get(), used);
 }
 
-TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {
+TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {  // P6
     const auto caller = acquire();
     EXPECT_TRUE(gate_->close().empty());
     cache_->close();
@@ -218,7 +218,7 @@ TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {
     acquire(Errc::node_stopped);
 }
 
-TEST_F(GrantCacheTest, AClosedGateRefusesAllOfALongLine) {
+TEST_F(GrantCacheTest, AClosedGateRefusesAllOfALongLine) {  // P6
     std::vector<std::shared_ptr<Answered>> callers;
     for (int count = 0; count < 4'000; ++count)
         callers.push_back(acquire());

@@ -77,7 +77,7 @@ TEST_F(HoldTableTest, AValueThatComesAfterTheLossIsNotTold) {  // S36
     EXPECT_EQ(ec, Errc::lock_lost);
 }
 
-TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
+TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6, P3
     lease_until(boot_now() + 1h);
     const auto hold = granted();
     std::promise<void> begun;
@@ -96,7 +96,7 @@ TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6
     EXPECT_EQ(calls.front().call.get<core::ToldCall>().hold, operation);
 }
 
-TEST_F(HoldTableTest, ACloseNamesTheHoldsWhoseOwnersListen) {  // S6
+TEST_F(HoldTableTest, ACloseNamesTheHoldsWhoseOwnersListen) {  // S6, P3
     lease_until(boot_now() + 1h);
     const auto hold = granted();
     std::promise<void> told;
@@ -112,7 +112,7 @@ TEST_F(HoldTableTest, ACloseNamesTheHoldsWhoseOwnersListen) {  // S6
 }
 
 // No thread is needed to tell nobody. Who asks too late is told by the thread that asks.
-TEST_F(HoldTableTest, ACloseWaitsForNobodyWhereNobodyListens) {  // S6
+TEST_F(HoldTableTest, ACloseWaitsForNobodyWhereNobodyListens) {  // S6, P3
     losses_.stop();
     lease_until(boot_now() + 1h);
     const auto hold = granted();
@@ -134,7 +134,7 @@ TEST_F(HoldTableTest, ACloseWaitsForNobodyWhoHasReleased) {
 }
 
 // A session may be opened so slowly that its lease has ended already.
-TEST_F(HoldTableTest, AHoldThatIsGrantedTooLateIsLostFromTheStart) {
+TEST_F(HoldTableTest, AHoldThatIsGrantedTooLateIsLostFromTheStart) {  // P3, B-R6
     lease_until(boot_now());
     EXPECT_FALSE(table_.has_valid_lease());
     const auto hold = granted();
@@ -281,7 +281,7 @@ TEST_F(HoldTableTest, NobodyWatchesWhatWasLostAndLetGo) {  // P11
     EXPECT_TRUE(record->lease()->risk_watchers().empty());
 }
 
-TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {
+TEST_F(HoldTableTest, TheEndOfTheNodeIsTheEndOfItsHolds) {  // P5
     lease_until(boot_now() + 1h);
     const auto hold = granted();
     table_.lose_everything(LossReason::node_stopped);

@@ -43,7 +43,7 @@ TEST(Lease, IsOnlyEverExtendedForward) {
 }
 
 // Its owners may have seen that it is not valid, so it stays invalid.
-TEST(Lease, IsNotExtendedOnceItHasRunOut) {
+TEST(Lease, IsNotExtendedOnceItHasRunOut) {  // P3
     const auto now = boot_now();
     Lease lease{core::SessionId{1}, now, 10ns};
     EXPECT_FALSE(lease.extend(now + 1h));

@@ -1,3 +1,4 @@
+// The thread that ends holds when their lease has run out (S7).
 #include "embed/holds/lease_thread.hpp"
 
 #include <atomic>
@@ -23,7 +24,7 @@ void is_not_told(const std::shared_ptr<Lease>&) {
     ADD_FAILURE();
 }
 
-TEST(LeaseThread, EndsALeaseWhenItHasRunOut) {
+TEST(LeaseThread, EndsALeaseWhenItHasRunOut) {  // P10
     std::promise<std::shared_ptr<Lease>> over;
     LeaseThread thread{is_not_told,
                        [&](std::shared_ptr<Lease> lease) { over.set_value(std::move(lease)); }};
@@ -33,7 +34,7 @@ TEST(LeaseThread, EndsALeaseWhenItHasRunOut) {
     EXPECT_TRUE(lease->is_over());
 }
 
-TEST(LeaseThread, GoesOnWithoutMemory) {
+TEST(LeaseThread, GoesOnWithoutMemory) {  // P10
     int told = 0;
     std::promise<void> again;
     LeaseThread thread{is_not_told, [&](const std::shared_ptr<Lease>&) {

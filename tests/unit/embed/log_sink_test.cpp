@@ -179,7 +179,7 @@ TEST(NodeLog, SurvivesASinkThatThrows) {
     EXPECT_EQ(calls, 2);
 }
 
-TEST(NodeLog, HoldsNoLockWhileTheProgramsSinkRuns) {
+TEST(NodeLog, HoldsNoLockWhileTheProgramsSinkRuns) {  // P10
     NodeLog* again = nullptr;
     Lines lines;
     const LogConfig config{.level = LogLevel::warn,

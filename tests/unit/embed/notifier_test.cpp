@@ -30,7 +30,7 @@ TEST(Notifier, RunsTasksInOrderOnAThreadOfItsOwn) {
 }
 
 // It would wait for ever if the second task waited for the first.
-TEST(Notifier, GoesOnWithTheRestWhileOneTakesItsTime) {
+TEST(Notifier, GoesOnWithTheRestWhileOneTakesItsTime) {  // P10
     Notifier notifier{"test"};
     std::promise<void> second;
     std::promise<void> first;

@@ -20,7 +20,7 @@ TEST(Questions, AreAnsweredByWhoeverIsWoken) {
     EXPECT_EQ(answer.get(), 7);
 }
 
-TEST(Questions, GetNoAnswerInTime) {
+TEST(Questions, GetNoAnswerInTime) {  // P6
     Questions questions{[] {}};
     EXPECT_EQ(questions.ask([] { return 7; }, 1ns), std::nullopt);
     questions.answer_all();  // late, and without effect

@@ -159,7 +159,7 @@ protected:
 
 const std::vector<core::Row> two{{"a", "1"}, {"b", "2"}};
 
-TEST_F(StateThreadTest, InstallBehindTheWritesBefore) {
+TEST_F(StateThreadTest, InstallBehindTheWritesBefore) {  // B-D24
     write_log(1);
     state_.install({0, log_id(2, 9), {}, {two[0]}, false});
     state_.install({1, log_id(2, 9), {}, {two[1]}, true});
@@ -181,7 +181,7 @@ TEST_F(StateThreadTest, DropAnUnfinishedInstallAtPositionZero) {
 }
 
 // Each peer has a view of its own, which does not change.
-TEST_F(StateThreadTest, ReadAViewPageByPage) {
+TEST_F(StateThreadTest, ReadAViewPageByPage) {  // B-S14
     go_.set_value();
     const auto configuration = core::test::voters({1, 2});
     state_.save({log_id(1, 1), configuration, two});
@@ -221,7 +221,7 @@ TEST_F(StateThreadTest, AnswerNothingFromAViewThatIsClosed) {
     EXPECT_EQ(rows[1].peer, n1);
 }
 
-TEST_F(StateThreadTest, StopWithTheFirstFailure) {
+TEST_F(StateThreadTest, StopWithTheFirstFailure) {  // P5, B-F6
     go_.set_value();
     state_.install({1, log_id(2, 9), {}, {two[0]}, true});
     EXPECT_EQ(told_.wait(1).back(), "failed: memory: no install was begun");
@@ -240,7 +240,7 @@ TEST_F(StateThreadTest, FlushWhenMuchOfTheLogWaitsForIt) {
     EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 2"}));
 }
 
-TEST_F(StateThreadTest, FlushWhenTheRowsThemselvesAreMuch) {
+TEST_F(StateThreadTest, FlushWhenTheRowsThemselvesAreMuch) {  // P11
     go_.set_value();
     state_.save({log_id(1, 1), {}, {{"a", std::string(std::size_t{33} << 20U, 'x')}}});
     EXPECT_EQ(told_.wait(1), (std::vector<std::string>{"durable 1"}));

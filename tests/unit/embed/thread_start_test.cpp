@@ -19,7 +19,7 @@ TEST(RunOrFail, SaysNothingOfABodyThatEnds) {
     EXPECT_TRUE(told.empty());
 }
 
-TEST(RunOrFail, TellsOnceWhatEscapes) {
+TEST(RunOrFail, TellsOnceWhatEscapes) {  // B-A10
     std::vector<std::string> told;
     const auto tell = [&](std::string why) { told.push_back(std::move(why)); };
     run_or_fail([] { throw std::runtime_error{"no disk"}; }, tell);
@@ -27,7 +27,7 @@ TEST(RunOrFail, TellsOnceWhatEscapes) {
     EXPECT_EQ(told, (std::vector<std::string>{"no disk", "an unknown exception"}));
 }
 
-TEST(RunOrFail, TellsItWhenThereIsMemoryAgain) {
+TEST(RunOrFail, TellsItWhenThereIsMemoryAgain) {  // P10
     int tries = 0;
     std::string told;
     const auto tell = [&](std::string why) {

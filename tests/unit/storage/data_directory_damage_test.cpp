@@ -117,7 +117,7 @@ TEST_F(DataDirectoryDamage, IsNoneInAGoodDirectory) {
     EXPECT_EQ(entries_found(), 3U);
 }
 
-TEST_F(DataDirectoryDamage, IsNotAWriteThatWasCutShortAtAnyByte) {
+TEST_F(DataDirectoryDamage, IsNotAWriteThatWasCutShortAtAnyByte) {  // P4, B-D17
     for (auto size = size_before_; size < size_; ++size) {
         spoil_in_a_crash();
         fs::resize_file(bad_log(), size);
@@ -173,7 +173,7 @@ TEST_F(DataDirectoryTornEnd, OfRubbishIsNoDamageEither) {
 }
 
 // Pages of the file reach the disk in any order: its length may be updated before its content.
-TEST_F(DataDirectoryDamage, IsNotAWriteWhoseLastBytesAreRubbish) {
+TEST_F(DataDirectoryDamage, IsNotAWriteWhoseLastBytesAreRubbish) {  // B-D17
     for (auto size = size_before_; size < size_; size += 9) {
         spoil_in_a_crash();
         auto bytes = bytes_of(bad_log());
@@ -187,7 +187,7 @@ TEST_F(DataDirectoryDamage, IsNotAWriteWhoseLastBytesAreRubbish) {
 }
 
 // A log is written over zeros, and any sector of the newest write may still have them.
-TEST_F(DataDirectoryDamage, IsNotAWriteOfWhichAPartIsStillZeros) {
+TEST_F(DataDirectoryDamage, IsNotAWriteOfWhichAPartIsStillZeros) {  // P4
     constexpr std::size_t ahead = 100'000;
     for (auto size = size_before_; size <= size_; ++size) {
         spoil_in_a_crash();
@@ -201,7 +201,7 @@ TEST_F(DataDirectoryDamage, IsNotAWriteOfWhichAPartIsStillZeros) {
 }
 
 // RocksDB takes zeros for the end of a block, without an error.
-TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatBecameZeros) {
+TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatBecameZeros) {  // P4
     spoil();
     put_zeros(bad_log(), size_before_, size_);
     EXPECT_EQ(entries_found(), std::nullopt);
@@ -213,7 +213,7 @@ TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatBecameZeros) {
 }
 
 // RocksDB detects nothing wrong with these; the witness does.
-TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatIsCutOff) {
+TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatIsCutOff) {  // P4
     for (const auto size : {size_before_, size_before_ + 1, size_ - 1, std::size_t{0}}) {
         spoil();
         fs::resize_file(bad_log(), size);
@@ -226,7 +226,7 @@ TEST_F(DataDirectoryDamage, IsAnAcknowledgedWriteThatIsCutOff) {
 
 // Also with an old witness: a complete write after the bad place shows that the damaged one was
 // synced.
-TEST_F(DataDirectoryDamage, IsABitInTheMiddleOfTheLog) {
+TEST_F(DataDirectoryDamage, IsABitInTheMiddleOfTheLog) {  // P4
     for (std::size_t at = 0; at < size_before_; at += at < 300 ? 23 : 6'101) {
         spoil_in_a_crash();
         flip(bad_log(), at);
@@ -234,7 +234,7 @@ TEST_F(DataDirectoryDamage, IsABitInTheMiddleOfTheLog) {
     }
 }
 
-TEST_F(DataDirectoryDamage, IsAFileThatIsGone) {
+TEST_F(DataDirectoryDamage, IsAFileThatIsGone) {  // B-D22
     for (const auto* name : {"log", "meta", "log/CURRENT"}) {
         spoil();
         fs::remove_all(bad() / name);
@@ -245,7 +245,7 @@ TEST_F(DataDirectoryDamage, IsAFileThatIsGone) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-TEST_F(DataDirectoryDamage, IsABitInATable) {
+TEST_F(DataDirectoryDamage, IsABitInATable) {  // P5
     spoil();
     ASSERT_EQ(entries_found(), 4U);  // which moved them to a table
     auto table = file_in(bad() / "log", ".sst");
@@ -296,7 +296,7 @@ TEST_F(DataDirectoryDamage, IsALogOfAnotherDirectory) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-TEST_F(DataDirectoryDamage, IsAVoteThatIsGone) {
+TEST_F(DataDirectoryDamage, IsAVoteThatIsGone) {  // B-D13
     spoil();
     put_copy(bad(), before_);
     {
@@ -307,7 +307,7 @@ TEST_F(DataDirectoryDamage, IsAVoteThatIsGone) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-TEST_F(DataDirectoryDamage, IsAStateThatTheLogDoesNotReach) {
+TEST_F(DataDirectoryDamage, IsAStateThatTheLogDoesNotReach) {  // B-D24, B-S13
     spoil();
     {
         auto node = open_directory(bad(), as_node_1());
@@ -322,7 +322,7 @@ TEST_F(DataDirectoryDamage, IsAStateThatTheLogDoesNotReach) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-TEST_F(DataDirectoryDamage, IsAStateThatIsGoneWithWhatWasPurged) {
+TEST_F(DataDirectoryDamage, IsAStateThatIsGoneWithWhatWasPurged) {  // B-S13
     spoil();
     fs::remove_all(bad() / "state");
     EXPECT_EQ(entries_found(), 4U);  // the log has everything
@@ -356,7 +356,7 @@ TEST_F(DataDirectoryDamage, LeavesTheOtherSlotsOfTheWitness) {
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
-TEST_F(DataDirectoryDamage, IsNotALaterFormat) {
+TEST_F(DataDirectoryDamage, IsNotALaterFormat) {  // P12
     spoil();
     auto bytes = bytes_of(bad() / "meta");
     for (std::size_t slot = 0; slot < MetaFile::slots; ++slot) {

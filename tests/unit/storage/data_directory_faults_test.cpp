@@ -34,11 +34,12 @@ void cut_power_at_every_step(std::uint64_t seed, const Act& act, std::string_vie
     }
 }
 
-TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhateverStepFails) {
+TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhateverStepFails) {  // P5, B-D7, B-D9
     fail_every_step(7, anything);
 }
 
 TEST(DataDirectoryFaults, LoseNothingAcknowledgedWheneverThePowerFails) {
+    // P4, B-D2, B-D16, B-D21, B-D23, B-A1
     cut_power_at_every_step(8, anything);
 }
 
@@ -46,12 +47,12 @@ TEST(DataDirectoryFaults, LeaveAnInstallWholeOrUndoneWhateverStepFails) {
     fail_every_step(3, states_from_elsewhere);
 }
 
-TEST(DataDirectoryFaults, LeaveAnInstallWholeOrUndoneWheneverThePowerFails) {
+TEST(DataDirectoryFaults, LeaveAnInstallWholeOrUndoneWheneverThePowerFails) {  // B-D15, B-S3
     cut_power_at_every_step(4, states_from_elsewhere);
 }
 
 // The next run builds on what a failed one left, including names that were created and not synced.
-TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsInTheLifeAfterAnError) {
+TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsInTheLifeAfterAnError) {  // P4
     bool done = false;
     for (std::uint64_t step = 1; !done; ++step) {
         FaultyDisk disk;
@@ -68,7 +69,7 @@ TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsInTheLifeAfter
     }
 }
 
-TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsAgainAndAgain) {
+TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsAgainAndAgain) {  // P4
     constexpr std::uint64_t steps_max = 150;
     for (std::uint64_t seed = 1; seed <= 60 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -85,7 +86,7 @@ TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenThePowerFailsAgainAndAgain)
 }
 
 // One of them may get all of its bytes to the disk, and the other none.
-TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenTheLogIsCutAndTheStateIsNot) {
+TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenTheLogIsCutAndTheStateIsNot) {  // B-D24
     cut_power_at_every_step(9, anything, "/log/");
 }
 
@@ -94,7 +95,7 @@ TEST(DataDirectoryFaults, LoseNothingAcknowledgedWhenTheStateIsCutAndTheLogIsNot
 }
 
 // A purge reaches the disk with the next write, and not before.
-TEST(DataDirectoryFaults, UndoAPurgeThatNoWriteFollowed) {
+TEST(DataDirectoryFaults, UndoAPurgeThatNoWriteFollowed) {  // B-D23
     OnDisk place;
     const std::vector<Entry> entries{commands(log_id(1, 1)), commands(log_id(1, 2))};
     ASSERT_TRUE(place.open());

@@ -93,7 +93,7 @@ TEST(MarkStoreFaults, AreKeptWhenAnyStepFailsOnce) {
     at_every_step(Trouble::once, [](FaultyDisk&, Lives& lives) { lives.expect_all_is_there(); });
 }
 
-TEST(MarkStoreFaults, AreKeptWhenThePowerFailsAtAnyStep) {
+TEST(MarkStoreFaults, AreKeptWhenThePowerFailsAtAnyStep) {  // P1, P4
     std::uint64_t seed = 0;
     at_every_step(Trouble::power_off, [&](FaultyDisk& disk, Lives& lives) {
         disk.lose_unsynced(++seed);

@@ -80,7 +80,7 @@ TEST_F(MarkStoreTest, AreMissedWhenTheNewestAreCutOff) {
 }
 
 // RocksDB goes on at the next block, without an error, and its sequence number is the newest one.
-TEST_F(MarkStoreTest, AreMissedWhenAnOlderOneBecameZeros) {
+TEST_F(MarkStoreTest, AreMissedWhenAnOlderOneBecameZeros) {  // P4
     constexpr std::size_t block = 32'768;
     std::size_t from = 0;
     std::size_t to = 0;

@@ -117,7 +117,7 @@ protected:
     core::Configuration configuration_ = core::test::voters({1, 2, 3});
 };
 
-TEST_F(Recovery, MakesANewClusterOfTheStateAtTheEndOfTheLog) {
+TEST_F(Recovery, MakesANewClusterOfTheStateAtTheEndOfTheLog) {  // P1
     const auto before = MetaFile::read(path_ / "meta", nullptr);
     const auto recovered = recover();
     ASSERT_TRUE(recovered) << recovered.error().what;

@@ -71,7 +71,7 @@ private:
     std::filesystem::path path_ = directory_.data();
 };
 
-TEST_F(SealedRowDamage, IsNoticedInTheMiddleOfAnyRow) {
+TEST_F(SealedRowDamage, IsNoticedInTheMiddleOfAnyRow) {  // P5
     const auto flip = [](std::string& value) { value[value.size() / 2] ^= 4; };
     expect_noticed("state", flip);
     expect_noticed("log", flip);

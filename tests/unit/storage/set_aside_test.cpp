@@ -78,7 +78,7 @@ TEST_F(SetAside, DoesNotTouchWhatIsWhole) {
     EXPECT_FALSE(node->state.former_cluster.is_set());
 }
 
-TEST_F(SetAside, LetsADamagedMemberBeginAnew) {
+TEST_F(SetAside, LetsADamagedMemberBeginAnew) {  // B-D22
     lose("log");
     for (int life = 1; life <= 2; ++life) {
         const auto node = open();

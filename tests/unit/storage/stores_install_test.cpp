@@ -62,7 +62,7 @@ TYPED_TEST(Stores, KeepALogThatHasTheLastEntryOfTheInstalledState) {
     EXPECT_EQ(this->node_.state.raft.applied, LogIndex{3});
 }
 
-TYPED_TEST(Stores, ForgetAnInstallThatDidNotFinish) {
+TYPED_TEST(Stores, ForgetAnInstallThatDidNotFinish) {  // B-S3
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends(four)));
     purge(node, log_id(1, 2));
@@ -157,7 +157,7 @@ TYPED_TEST(Stores, PurgeBehindAReset) {
     EXPECT_EQ(this->after_restart().entries, (std::vector{write.append[1]}));
 }
 
-TYPED_TEST(Stores, ShowTheStateAsItWasInPages) {
+TYPED_TEST(Stores, ShowTheStateAsItWasInPages) {  // B-S4
     auto& node = this->start();
     const auto before = node.state_store->view();
     ASSERT_TRUE(before);

@@ -26,14 +26,14 @@ TYPED_TEST(Stores, GiveBackWhatWasWrittenInItsOrder) {
     EXPECT_EQ(this->after_restart().entries, four);
 }
 
-TYPED_TEST(Stores, KeepAVoteThatCameAlone) {
+TYPED_TEST(Stores, KeepAVoteThatCameAlone) {  // B-D13
     ASSERT_TRUE(put(this->start(), votes(7, n2)));
     EXPECT_EQ(this->after_restart().hard_state, (core::HardState{Term{7}, n2}));
     ASSERT_TRUE(put(this->node_, votes(8, {})));
     EXPECT_EQ(this->after_restart().hard_state, (core::HardState{Term{8}, {}}));
 }
 
-TYPED_TEST(Stores, ReplaceTheEndOfTheLog) {
+TYPED_TEST(Stores, ReplaceTheEndOfTheLog) {  // B-D7
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends(four)));
     const auto other = commands(log_id(3, 2), "other");
@@ -41,7 +41,7 @@ TYPED_TEST(Stores, ReplaceTheEndOfTheLog) {
     EXPECT_EQ(this->after_restart().entries, (std::vector{four[0], other}));
 }
 
-TYPED_TEST(Stores, TruncateWithoutAppending) {
+TYPED_TEST(Stores, TruncateWithoutAppending) {  // B-D16
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends(four)));
     ASSERT_TRUE(put(node, rewrites(1, {})));
@@ -56,7 +56,7 @@ TYPED_TEST(Stores, TruncateNothingAboveTheEnd) {
 }
 
 // A group is what was queued while the disk was busy: later writes may undo earlier ones.
-TYPED_TEST(Stores, CarryOutAGroupAsOneAfterTheOther) {
+TYPED_TEST(Stores, CarryOutAGroupAsOneAfterTheOther) {  // B-F8
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends({four[0], four[1]})));
     const auto second = commands(log_id(3, 2), "second");
@@ -80,7 +80,7 @@ TYPED_TEST(Stores, WriteNothingIfThereIsNothing) {
     EXPECT_EQ(this->after_restart(), LogContent{});
 }
 
-TYPED_TEST(Stores, BeginAfterWhatWasPurged) {
+TYPED_TEST(Stores, BeginAfterWhatWasPurged) {  // B-F11
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends(four)));
     purge(node, log_id(2, 3));
@@ -113,7 +113,7 @@ TYPED_TEST(Stores, PassOverAPurgeOfWhatIsGone) {
 }
 
 // A misuse is final, too, because the intended write is missing.
-TYPED_TEST(Stores, RefuseAGapForGood) {
+TYPED_TEST(Stores, RefuseAGapForGood) {  // B-D8
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends({four[0]})));
     EXPECT_FALSE(put(node, appends({four[2]})));
@@ -144,7 +144,7 @@ TYPED_TEST(Stores, RefuseToPurgeWhatIsNotThere) {
     EXPECT_FALSE(this->start().log->purge_to({log_id(1, 3), {}}));
 }
 
-TYPED_TEST(Stores, KeepTheStateThatWasFlushed) {
+TYPED_TEST(Stores, KeepTheStateThatWasFlushed) {  // B-A1
     std::vector<Entry> entries;
     for (std::uint64_t i = 1; i <= 40; ++i)
         entries.push_back(commands(log_id(1, i)));
@@ -200,7 +200,7 @@ TYPED_TEST(Stores, CountTheirLives) {
     }
 }
 
-TYPED_TEST(Stores, ContainWhatARandomLifeRemembers) {
+TYPED_TEST(Stores, ContainWhatARandomLifeRemembers) {  // B-A4
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         this->node_ = {};

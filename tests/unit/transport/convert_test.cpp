@@ -528,7 +528,7 @@ TEST(Convert, ADenialSaysWhatWasMissing) {
     EXPECT_EQ(std::get<core::Denied>(*answer).why, std::string(4'096, 'w'));
 }
 
-TEST(Convert, EveryRefusalRoundTripsAndOneOfALaterVersionIsStillARefusal) {
+TEST(Convert, EveryRefusalRoundTripsAndOneOfALaterVersionIsStillARefusal) {  // P12
     capnp::MallocMessageBuilder builder;
     auto refused = builder.initRoot<wire::Refused>();
     for (int i = 0; i <= static_cast<int>(Refusal::copied); ++i) {
@@ -647,7 +647,7 @@ TEST(ConvertMalformed, AnEntryOfAnUnknownKind) {
     }
 }
 
-TEST(ConvertMalformed, EntriesWithAGapOrWithoutTermOrIndex) {
+TEST(ConvertMalformed, EntriesWithAGapOrWithoutTermOrIndex) {  // B-D8
     const auto code = [](auto change) {
         return spoilt(two_entries(),
                       [&](auto root) { change(root.getAppendRequest().getEntries()[1]); });
@@ -695,7 +695,7 @@ TEST(ConvertMalformed, IndexesThatCouldWrap) {
               Malformed::bad_number);
 }
 
-TEST(ConvertMalformed, ListsAtTheirLimitsAndOneBeyond) {
+TEST(ConvertMalformed, ListsAtTheirLimitsAndOneBeyond) {  // P11
     const auto run_outs = [](unsigned count) {
         return spoilt(core::AppendReply{}, [&](auto root) {
             for (auto each : root.getAppendReply().initRunOut(count))
@@ -885,7 +885,7 @@ void damage(const Value& value, Prng& prng, std::uint64_t& taken) {
     expect_refused_or_sound<Wire>(words.slice(0, size), taken);
 }
 
-TEST(ConvertDamage, FlippedBytesAreRefusedOrMakeSense) {
+TEST(ConvertDamage, FlippedBytesAreRefusedOrMakeSense) {  // B-F10
     Prng prng{9};
     std::uint64_t taken = 0;
     constexpr int runs = 4'000;
@@ -899,7 +899,7 @@ TEST(ConvertDamage, FlippedBytesAreRefusedOrMakeSense) {
     EXPECT_LT(taken, 4U * runs);
 }
 
-TEST(ConvertDamage, RandomWordsAreRefusedOrMakeSense) {
+TEST(ConvertDamage, RandomWordsAreRefusedOrMakeSense) {  // B-F10
     Prng prng{10};
     std::uint64_t taken = 0;
     for (int run = 0; run < 20'000; ++run) {
@@ -966,7 +966,7 @@ void write_released(const char* path) {
     }
 }
 
-TEST(ReleasedMessages, AreReadAsTheyWereSent) {
+TEST(ReleasedMessages, AreReadAsTheyWereSent) {  // P12
     if (const char* const path = std::getenv("MORTISE_WRITE_MESSAGES")) write_released(path);
     std::map<std::string, int> read;
     for (const auto& version : std::filesystem::directory_iterator{"tests/compatibility"}) {

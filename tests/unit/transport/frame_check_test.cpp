@@ -52,7 +52,7 @@ TEST(FrameCheck, CountsHeadAndBody) {
     EXPECT_EQ(three.words(), 12U);
 }
 
-TEST(FrameCheck, TheLimitIsForHeadAndBodyTogether) {
+TEST(FrameCheck, TheLimitIsForHeadAndBodyTogether) {  // P11
     EXPECT_TRUE(std::holds_alternative<FrameSize>(check(head_of({511}), 512)));
     EXPECT_EQ(refused(check(head_of({512}), 512)), BadFrame::too_long);
     EXPECT_TRUE(std::holds_alternative<FrameSize>(check(head_of({500, 10}), 512)));

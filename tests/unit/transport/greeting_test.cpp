@@ -47,7 +47,7 @@ TEST(JudgeCaller, AClientNeedsNoIdentity) {
     EXPECT_FALSE(judge_caller(client, hello(1, ours_cluster), known));
 }
 
-TEST(JudgeCaller, SpeaksTheHighestVersionInCommonOrNone) {
+TEST(JudgeCaller, SpeaksTheHighestVersionInCommonOrNone) {  // P12
     auto caller = greeting(2);
     caller.highest = protocol_highest + 7;
     EXPECT_EQ(common_protocol(caller), protocol_highest);

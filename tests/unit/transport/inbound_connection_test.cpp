@@ -232,7 +232,7 @@ protected:
     std::size_t refused_ = 0;
 };
 
-TEST_F(InboundUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {
+TEST_F(InboundUnreadAnswers, AreBoundedAndTheClientIsToldToAskLater) {  // P11
     start([](NetworkOptions& options, core::Hello&) { options.limits.frame_timeout = 1h; });
     connect();
     // More than the buffers of the system hold.

@@ -163,7 +163,7 @@ TEST_F(AsioStreamTest, WhatCanWaitIsSentWithTheNextWrite) {
     EXPECT_EQ(buffer_.substr(0, 12), "first second");
 }
 
-TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenItsOwnerSaysSo) {
+TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenItsOwnerSaysSo) {  // P7
     write_with_next("alone");
     read(5, 100);
     EXPECT_FALSE(wait_a_moment());
@@ -174,7 +174,7 @@ TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenItsOwnerSaysSo) {
     EXPECT_EQ(ours_->unsent_bytes(), 0U);
 }
 
-TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenMuchOfItHasGathered) {
+TEST_F(AsioStreamTest, WhatCanWaitIsSentWhenMuchOfItHasGathered) {  // P7
     read(600, 1'000);
     for (int i = 0; i < 8; ++i)
         write_with_next(std::string(100, 'x'));

@@ -104,7 +104,7 @@ TEST_F(LinkMachineTest, BacksOffTwiceAsLongEachTimeUpToALimitAndNeverLessThanHal
     EXPECT_EQ(link.counters().connect_failures, 12U);
 }
 
-TEST_F(LinkMachineTest, DifferentSeedsWaitDifferently) {
+TEST_F(LinkMachineTest, DifferentSeedsWaitDifferently) {  // B-F9
     LinkMachine other{options, core::Prng{2}};
     for (auto* machine : {&link, &other}) {
         machine->on(link_event::Start{}, now);
@@ -203,7 +203,7 @@ TEST_F(LinkMachineTest, TellsOfTheLossAndConnectsAgain) {
     EXPECT_THAT(fire_at_deadline(), ElementsAre("connect 2"));
 }
 
-TEST_F(LinkMachineTest, OnlyALinkThatWasUpForAWhileForgetsItsBackOff) {
+TEST_F(LinkMachineTest, OnlyALinkThatWasUpForAWhileForgetsItsBackOff) {  // B-F5
     core::Nanoseconds longest = options.backoff_min;
     for (int i = 0; i < 6; ++i) {  // accepts, says hello and breaks at once
         bring_up();
@@ -284,7 +284,7 @@ TEST_F(LinkMachineTest, IsNotCalledAgainSoonIfOnlyAnotherConfigurationHelps) {
     EXPECT_EQ(link.state(), State::up);
 }
 
-TEST_F(LinkMachineTest, StopsInEveryState) {
+TEST_F(LinkMachineTest, StopsInEveryState) {  // B-F10
     EXPECT_THAT(feed(link_event::Stop{}), IsEmpty());
     feed(link_event::Start{});
     EXPECT_THAT(feed(link_event::Stop{}), ElementsAre("close 1"));
@@ -304,7 +304,7 @@ TEST_F(LinkMachineTest, StopsInEveryState) {
 
 // In any order of events: up and down alternate, every connect is closed or fails or goes down,
 // hello is said once per connection, and the machine always has a next step.
-TEST_F(LinkMachineTest, RandomEventsNeverLeaveItStuckOrOutOfOrder) {
+TEST_F(LinkMachineTest, RandomEventsNeverLeaveItStuckOrOutOfOrder) {  // B-F5
     core::Prng prng{7};
     bool is_up = false;
     feed(link_event::Start{});

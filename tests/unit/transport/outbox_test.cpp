@@ -137,7 +137,7 @@ TEST(Outbox, AMessageThatIsLargerThanABatchTravelsAlone) {
     EXPECT_THAT(in_words(outbox.take_batch()), ElementsAre("heartbeat 2"));
 }
 
-TEST(Outbox, WithoutRoomReplicationDropsTheEntriesThatWaitAndKeepsTheRest) {
+TEST(Outbox, WithoutRoomReplicationDropsTheEntriesThatWaitAndKeepsTheRest) {  // B-F4
     Outbox outbox{Lane::replication, small};
     outbox.push(append(1, 1'500));
     outbox.push(heartbeat(2));
@@ -156,7 +156,7 @@ TEST(Outbox, WithoutRoomReplicationDropsTheEntriesThatWaitAndKeepsTheRest) {
     EXPECT_EQ(outbox.bytes(), 0U);
 }
 
-TEST(Outbox, AFloodOfSmallMessagesStaysWithinItsBound) {
+TEST(Outbox, AFloodOfSmallMessagesStaysWithinItsBound) {  // P11
     Outbox outbox{Lane::replication, small};
     for (std::uint64_t i = 1; i <= 1'000; ++i) {
         outbox.push(heartbeat(i));
@@ -234,7 +234,7 @@ TEST(Outbox, ClearingCountsNothingAsDropped) {
     EXPECT_EQ(outbox.dropped(), 0U);
 }
 
-TEST(Outbox, CountsItsBytesThroughAnyHistory) {
+TEST(Outbox, CountsItsBytesThroughAnyHistory) {  // B-F1
     core::Prng prng{3};
     Outbox outbox{Lane::replication, small};
     std::size_t pushed = 0;

@@ -1,5 +1,5 @@
-// How much a client can use of the program that contains the node: its stack, its memory and its
-// descriptors. The node runs on a thread with a small stack, and the clients use real sockets.
+// How much a client can use of the program that contains the node (P11): its stack, its memory and
+// its descriptors. The node runs on a thread with a small stack, and the clients use real sockets.
 #include <array>
 #include <filesystem>
 #include <future>

@@ -106,7 +106,7 @@ TEST_F(PeerNetworkTest, TwoNodesHearEachOthersHello) {
 
 // A member that the other does not know yet: it sends its address, and is accepted when it is a
 // peer.
-TEST_F(PeerNetworkTest, ACallerWhoIsNoPeerSaysWhereItIs) {
+TEST_F(PeerNetworkTest, ACallerWhoIsNoPeerSaysWhereItIs) {  // P7
     auto& a = add(1, [](NetworkOptions& options, core::Hello&) { options.peers.clear(); });
     auto& b = add(2, [&](NetworkOptions&, core::Hello& own) {
         own.cluster = {1, 2};
@@ -155,7 +155,7 @@ TEST_F(PeerNetworkTest, ALargeBatchArrivesWhole) {
     EXPECT_EQ(std::get<core::AppendRequest>(heard).entries, append.entries);
 }
 
-TEST_F(PeerNetworkTest, AHeavyChunkOfAStateDelaysNoHeartbeat) {
+TEST_F(PeerNetworkTest, AHeavyChunkOfAStateDelaysNoHeartbeat) {  // P10, B-S14
     auto& a = add(1);
     auto& b = add(2);
     ASSERT_TRUE(meet(a, b));
@@ -239,7 +239,7 @@ TEST_F(PeerNetworkTest, PeersThatOnlySendHeartbeatsAreNotTakenForStuck) {
     EXPECT_THAT(b.events.messages, SizeIs(sent));
 }
 
-TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {
+TEST_F(PeerNetworkTest, WhatWaitsForAPeerIsBounded) {  // P11, B-F4
     auto& a = add(
         1, [](NetworkOptions& options, core::Hello&) { options.limits.outbox_bytes_max = 2'000; });
     auto& b = add(2);

@@ -1,3 +1,4 @@
+// What the guard keeps of a connection is bounded (P11).
 #include "transport/rpc/rpc_guard.hpp"
 
 #include <gtest/gtest.h>

@@ -206,7 +206,7 @@ private:
     ProgramByHand of_;
 };
 
-TEST(AgentAnyOrder, NoCommandOvertakesAnotherOnItsName) {  // S20, P3, S18
+TEST(AgentAnyOrder, NoCommandOvertakesAnotherOnItsName) {  // S20, P3, S18, P6
     constexpr std::uint64_t seeds = 300;
     constexpr int steps = 300;
     std::size_t grants = 0;

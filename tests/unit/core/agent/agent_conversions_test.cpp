@@ -233,7 +233,7 @@ TEST_F(AgentConversions, WhatWasGrantedAllTheSameConvertsItsHold) {
     EXPECT_EQ(of.agent.converted_by({session, Seq{2}}), OperationId{});
 }
 
-TEST_F(AgentConversions, WhatWasGrantedAllTheSameGoesBack) {
+TEST_F(AgentConversions, WhatWasGrantedAllTheSameGoesBack) {  // P6
     give_up_upgrade();
     of.answered(Seq{2}, AnswerKind::converted);
     of.answered(Seq{3}, AnswerKind::not_held);
@@ -396,7 +396,7 @@ protected:
 };
 
 // The cancel is in transit when the reader releases its hold: the upgrade is granted before it.
-TEST_F(NodeConversions, ACancelThatComesTooLateIsMadeUpFor) {
+TEST_F(NodeConversions, ACancelThatComesTooLateIsMadeUpFor) {  // P6
     const auto reader = acquire(2, LockMode::shared);
     node.call(UpgradeCall{upgrading, hold, true, Instant::never()});
     settle();

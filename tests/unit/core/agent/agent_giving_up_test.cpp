@@ -110,7 +110,7 @@ private:
 
 // The first of three requests was lost, and the second was given up: those that arrive are behind a
 // gap.
-TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20
+TEST_F(AgentGivingUp, NobodyPassesWhatTheCallCameAfter) {  // S20, P6
     const auto first = acquire("name");
     ASSERT_EQ(sent().size(), 1U);
     const auto second = acquire("name");

@@ -49,7 +49,7 @@ protected:
     OperationId hold = agent.hold();
 };
 
-TEST_F(AgentLosses, GoBackWhenTheirOwnerWasTold) {  // S6
+TEST_F(AgentLosses, GoBackWhenTheirOwnerWasTold) {  // S6, P3
     lapse();
     agent.pass(50ms);
     EXPECT_TRUE(released().empty());
@@ -61,7 +61,7 @@ TEST_F(AgentLosses, GoBackWhenTheirOwnerWasTold) {  // S6
 }
 
 // The name becomes free, whatever the program does meanwhile.
-TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6
+TEST_F(AgentLosses, GoBackInTimeWhoeverIsTold) {  // S6, P3
     lapse();
     const auto lost = agent.now.steady;
     EXPECT_LE(agent.agent.deadline(), lost + 100ms);
@@ -190,7 +190,7 @@ TEST_F(AgentLosses, AreToldBeforeTheNodeCloses) {  // S10, S23
 }
 
 // The close makes the names free for others.
-TEST_F(AgentLosses, ByACloseAreToldBeforeTheSessionEnds) {  // S6, S10
+TEST_F(AgentLosses, ByACloseAreToldBeforeTheSessionEnds) {  // S6, S10, P3
     const auto second = agent.another_hold("second");
     agent.close({hold, second});
     EXPECT_EQ(agent.lost().size(), 2U);
@@ -208,7 +208,7 @@ TEST_F(AgentLosses, ByACloseAreToldBeforeTheSessionEnds) {  // S6, S10
 }
 
 // Of the two callbacks one does not return.
-TEST_F(AgentLosses, ByACloseKeepTheSessionForAMomentOnly) {  // S6, S10
+TEST_F(AgentLosses, ByACloseKeepTheSessionForAMomentOnly) {  // S6, S10, P3
     const auto second = agent.another_hold("second");
     agent.close({hold, second});
     const auto began = agent.now.steady;

@@ -43,7 +43,7 @@ protected:
     Agent of;
 };
 
-TEST_F(AgentStream, HasNoGaps) {  // S17
+TEST_F(AgentStream, HasNoGaps) {  // S17, P6
     ask("a");
     ask("b");
     EXPECT_EQ(numbers(of.sent()), from_to(1, 2));
@@ -52,7 +52,7 @@ TEST_F(AgentStream, HasNoGaps) {  // S17
 }
 
 // S20, S21: if unlock() and try_lock() are called in one step, unlock() goes first.
-TEST_F(AgentStream, WhatGivesUpGoesBeforeCallsThatWaitForANumber) {
+TEST_F(AgentStream, WhatGivesUpGoesBeforeCallsThatWaitForANumber) {  // P6
     const auto held = hold("a");
     ask("a");
     release(held);
@@ -62,7 +62,7 @@ TEST_F(AgentStream, WhatGivesUpGoesBeforeCallsThatWaitForANumber) {
     EXPECT_TRUE(std::holds_alternative<Acquire>(sent[1].body));
 }
 
-TEST_F(AgentStream, SixtyThousandCallsThatWaitDelayNoRelease) {  // S21
+TEST_F(AgentStream, SixtyThousandCallsThatWaitDelayNoRelease) {  // S21, P8
     const auto held = hold("held");
     EXPECT_EQ(of.acquire(60'000, Instant::never()), 0U);
     of.send_all();
@@ -120,7 +120,7 @@ TEST_F(AgentStream, ANewLeaderGetsAllThatIsNotApplied) {
     EXPECT_EQ(numbers(of.sent()), from_to(2, 3));
 }
 
-TEST_F(AgentStream, EachBatchFollowsTheOneBefore) {
+TEST_F(AgentStream, EachBatchFollowsTheOneBefore) {  // P6
     of.agent.on_leader(false, of.now);
     of.acquire(1'000, Instant::never());
     of.agent.on_leader(true, of.now);

@@ -46,7 +46,7 @@ protected:
     const OperationId hold{session, Seq{1}};
 };
 
-TEST_F(AgentSuspending, ItIsSuspendedWhenItsLeaseRunsOutAndNotGivenBack) {  // S6
+TEST_F(AgentSuspending, ItIsSuspendedWhenItsLeaseRunsOutAndNotGivenBack) {  // S6, P3
     const auto output = after(11s);
     EXPECT_TRUE(output.lost.empty());
     ASSERT_EQ(output.suspended.size(), 1U);
@@ -84,7 +84,7 @@ TEST_F(AgentSuspending, ItMayBeGivenBackMeanwhile) {  // S21
     EXPECT_TRUE(after(11s).suspended.empty());
 }
 
-TEST_F(AgentSuspending, OnlyARenewalThatWasAskedForAfterwardsConfirms) {  // S6
+TEST_F(AgentSuspending, OnlyARenewalThatWasAskedForAfterwardsConfirms) {  // S6, P3
     const auto before = renewal();
     confirm();
     const auto since = renewal_in(of.agent.collect(of.now)).value().number;

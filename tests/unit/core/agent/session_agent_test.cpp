@@ -8,7 +8,7 @@
 namespace mortise::core::test {
 namespace {
 
-TEST(SessionAgent, TakesSoManyCallsAndNoMore) {
+TEST(SessionAgent, TakesSoManyCallsAndNoMore) {  // P11
     Agent of;
     EXPECT_EQ(of.acquire(operations_max, Instant::never()), 0U);
     EXPECT_EQ(of.acquire(3, Instant::never()), 3U);
@@ -97,7 +97,7 @@ TEST(SessionAgent, NoMoreThanSoManyAreUnderWay) {
     EXPECT_EQ(sent, 2'048U);
 }
 
-TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {
+TEST(SessionAgent, ClosingAnswersEveryCallAndEndsTheSession) {  // P6, B-A9
     Agent of;
     of.acquire(2, Instant::never());
     of.close();
@@ -156,7 +156,7 @@ TEST(SessionAgent, AReleaseThatEndsWithTheSessionIsARelease) {
 }
 
 // The entry that ended the session is in the snapshot.
-TEST(SessionAgent, LearnsFromAStateThatItsSessionEnded) {
+TEST(SessionAgent, LearnsFromAStateThatItsSessionEnded) {  // P6
     Agent of;
     of.acquire(1, Instant::never());
     of.agent.collect(of.now);

@@ -17,7 +17,7 @@ TEST(Generation, IsSetWithADirectoryAndAStart) {
     EXPECT_FALSE(Generation{}.is_set());
 }
 
-TEST(Generation, IsOutlivedByALaterStartOfItsDirectory) {
+TEST(Generation, IsOutlivedByALaterStartOfItsDirectory) {  // P8
     EXPECT_TRUE(run(7, 3, 30).is_outlived_by(run(7, 4, 40)));
     EXPECT_TRUE(run(7, 3, 30).is_earlier_than(run(7, 4, 40)));
     EXPECT_FALSE(run(7, 4, 40).is_outlived_by(run(7, 3, 30)));
@@ -25,7 +25,7 @@ TEST(Generation, IsOutlivedByALaterStartOfItsDirectory) {
 }
 
 // Of two copies of a directory each is outlived by the other: the one that was known first counts.
-TEST(Generation, IsOutlivedByACopyOfTheSameStart) {
+TEST(Generation, IsOutlivedByACopyOfTheSameStart) {  // P8
     EXPECT_TRUE(run(7, 3, 30).is_outlived_by(run(7, 3, 31)));
     EXPECT_TRUE(run(7, 3, 31).is_outlived_by(run(7, 3, 30)));
     EXPECT_FALSE(run(7, 3, 30).is_earlier_than(run(7, 3, 31)));

@@ -51,7 +51,7 @@ protected:
     LockCache cache_;
 };
 
-TEST_F(LocalHandOver, TheNextCallerOfTheNodeGetsTheLockInTurn) {
+TEST_F(LocalHandOver, TheNextCallerOfTheNodeGetsTheLockInTurn) {  // P1
     granted();
     EXPECT_TRUE(waits(1));
     EXPECT_TRUE(waits(2));
@@ -210,7 +210,7 @@ TEST_F(LocalHandOver, ACallerWhoseTimeEndsIsToldSo) {
 }
 
 // The core thread, which tells it so, may be late.
-TEST_F(LocalHandOver, ACallerWhoseTimeIsOverDoesNotGetTheLock) {
+TEST_F(LocalHandOver, ACallerWhoseTimeIsOverDoesNotGetTheLock) {  // P9
     granted();
     EXPECT_TRUE(join(1, {}, now_ + 10ms).waits);
     EXPECT_TRUE(waits(2));

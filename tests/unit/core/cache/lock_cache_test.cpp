@@ -112,7 +112,7 @@ TEST_F(LockCacheTest, AnUnusedGrantGoesBackAtOnceWhenItIsRecalled) {  // S40
     EXPECT_FALSE(cache_.recalled(one, now_));
 }
 
-TEST_F(LockCacheTest, AUsedGrantGoesBackWithItsUserWhenItIsRecalled) {  // S40
+TEST_F(LockCacheTest, AUsedGrantGoesBackWithItsUserWhenItIsRecalled) {  // S40, P3
     granted(one);
     EXPECT_TRUE(release());
     EXPECT_EQ(take(), 11U);
@@ -157,7 +157,7 @@ TEST_F(LockCacheTest, AConvertedHoldIsAnOrdinaryOne) {
 }
 
 // Another thread may release the hold at the same time.
-TEST_F(LockCacheTest, OnlyThePresentUserMakesItAnOrdinaryGrant) {
+TEST_F(LockCacheTest, OnlyThePresentUserMakesItAnOrdinaryGrant) {  // P3
     granted(one);
     EXPECT_TRUE(release());
     EXPECT_FALSE(cache_.make_ordinary(one, FencingToken{10}, now_).user);  // nobody uses it

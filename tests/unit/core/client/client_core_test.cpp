@@ -92,7 +92,7 @@ TEST_F(ClientCoreTest, ItsSessionLastsWhileItIsRenewed) {
     EXPECT_THAT(client.lost, IsEmpty());
 }
 
-TEST_F(ClientCoreTest, ItsHoldsSurviveTheSilenceOfItsMember) {
+TEST_F(ClientCoreTest, ItsHoldsSurviveTheSilenceOfItsMember) {  // P6
     attach(follower());
     client.acquire(1, "a");
     client.run_for(100ms);
@@ -121,7 +121,7 @@ TEST_F(ClientCoreTest, ASilentMemberIsLeftSoonWhileACallWaits) {
     EXPECT_THAT(client.left_because, ElementsAre("it does not answer"));
 }
 
-TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {
+TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {  // P6
     attach(follower());
     client.acquire(1, "a");
     client.run_for(100ms);
@@ -136,7 +136,7 @@ TEST_F(ClientCoreTest, AMemberWithoutALeaderIsLeft) {
 }
 
 // (session, seq): what was asked by way of one member is answered by way of another.
-TEST_F(ClientCoreTest, AnUnansweredRequestGoesOnByAnotherMember) {
+TEST_F(ClientCoreTest, AnUnansweredRequestGoesOnByAnotherMember) {  // P6
     attach(follower());
     client.acquire(1, "a");  // delivered, and not answered before the connection breaks
     client.reach_only({third()});
@@ -194,7 +194,7 @@ TEST_F(ClientCoreTest, ABreakWhileItIsAwayIsALoss) {
     EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::broken);
 }
 
-TEST_F(ClientCoreTest, AMemberThatIsBehindReportsNothingUntilItHasCaughtUp) {
+TEST_F(ClientCoreTest, AMemberThatIsBehindReportsNothingUntilItHasCaughtUp) {  // P6
     attach(follower());
     const auto behind = third();
     cluster.disconnect(behind, leader());

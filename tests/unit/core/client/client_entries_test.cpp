@@ -258,7 +258,7 @@ TEST_F(ClientClusters, ACloseEndsAlthoughItsClusterIsGone) {
 
 // --- where fewer clients are (docs/decisions/0067)
 
-TEST(ClientEntries, AClientGoesToAMemberThatServesFewerAndLosesNothing) {
+TEST(ClientEntries, AClientGoesToAMemberThatServesFewerAndLosesNothing) {  // P6
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
     client.run_for(1s);

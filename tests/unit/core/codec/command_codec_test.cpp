@@ -254,7 +254,7 @@ TEST(CommandCodec, AnEntryIsAsTheFormatsPageShowsIt) {
 // A version above the newest one, which only tests use. Its commands are those of the newest one.
 constexpr std::uint8_t invented = command_format_newest + 1;
 
-TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {
+TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {  // P12
     for (const auto format : {command_format_newest, invented}) {
         const auto batch = encoded(samples(), format);
         EXPECT_EQ(format_of(batch), format);
@@ -311,7 +311,7 @@ TEST(CommandCodec, AnEmptyBatchHasNoCommands) {
     EXPECT_FALSE(decode_batch(Bytes{}).has_value());
 }
 
-TEST(CommandCodec, AnotherVersionIsNotRead) {
+TEST(CommandCodec, AnotherVersionIsNotRead) {  // P12
     auto bytes = std::string{encoded(samples()).view()};
     for (const int version : {0, command_format_newest + 1, 255}) {
         bytes[0] = static_cast<char>(version);
@@ -421,7 +421,7 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
 }
 
 // One name is a list of length one, and is encoded without a count.
-TEST(CommandCodec, AnAcquireOfOneNameHasNoCount) {
+TEST(CommandCodec, AnAcquireOfOneNameHasNoCount) {  // P12
     const auto one = [](std::string_view flags) {
         return "\x01\x01\x07\x03\x01\x08" + std::string{flags} + "\x01" + "a\x05";
     };
@@ -498,7 +498,7 @@ TEST(CommandCodec, RefusesUnsetIds) {
     EXPECT_FALSE(decodes(request(Cancel{})));
 }
 
-TEST(CommandCodec, ACountOfAStrangerSizesNoAllocation) {
+TEST(CommandCodec, ACountOfAStrangerSizesNoAllocation) {  // P11
     // A Renew that claims 2^60 renewals.
     std::string bytes{static_cast<char>(command_format_oldest), 1, 2};
     bytes += "\x80\x80\x80\x80\x80\x80\x80\x80\x10";

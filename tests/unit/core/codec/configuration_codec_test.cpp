@@ -55,7 +55,7 @@ TEST(ConfigurationCodec, RandomBytesAreRefusedOrMeanExactlyThemselves) {
     }
 }
 
-TEST(ConfigurationCodec, RefusesAnotherVersion) {
+TEST(ConfigurationCodec, RefusesAnotherVersion) {  // P12
     std::string bytes{encode_configuration(voters({1})).view()};
     bytes[0] = 2;
     EXPECT_FALSE(decode_configuration(Bytes{bytes}));

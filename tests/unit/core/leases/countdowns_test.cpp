@@ -61,7 +61,7 @@ TEST_F(CountdownsTest, RunsOutAtItsEndAndNotBefore) {
     EXPECT_THAT(run_out_by(at(1s + patience)), ElementsAre(RenewedLease{one, first}));
 }
 
-TEST_F(CountdownsTest, WhatRanOutIsToldAgainAndAgain) {
+TEST_F(CountdownsTest, WhatRanOutIsToldAgainAndAgain) {  // P8
     start(one, first, at(0s));
     run_out_by(at(patience));
     EXPECT_THAT(run_out_by(at(1h)), ElementsAre(RenewedLease{one, first}));
@@ -103,7 +103,7 @@ TEST_F(CountdownsTest, EachRunsByItself) {
                 ElementsAre(RenewedLease{one, first}, RenewedLease{two, first}));
 }
 
-TEST_F(CountdownsTest, ARestartGoesOnFromWhatWasSaved) {
+TEST_F(CountdownsTest, ARestartGoesOnFromWhatWasSaved) {  // P3, B-R5
     start(one, first, at(0s));
     const auto saved = countdowns_.save(at(4s));
     EXPECT_THAT(saved, ElementsAre(Saved{{one, first}, 4s}));

@@ -48,7 +48,7 @@ protected:
     bool has_renewal_ = false;
 };
 
-TEST_F(LeaseQuorumTest, OneClockExpiresNothing) {
+TEST_F(LeaseQuorumTest, OneClockExpiresNothing) {  // P3
     EXPECT_THAT(decide({run_out()}), IsEmpty());
     report(2);
     EXPECT_THAT(decide(), IsEmpty());
@@ -122,7 +122,7 @@ TEST_F(LeaseQuorumTest, ASessionThatEndedIsNotExpired) {
 }
 
 // A follower continues to report until it has applied the end, and its reports take time.
-TEST_F(LeaseQuorumTest, NothingIsKeptOfASessionThatEnded) {
+TEST_F(LeaseQuorumTest, NothingIsKeptOfASessionThatEnded) {  // P11
     report(2);
     sessions_.remove(session_);
     quorum_.forget(session_);
@@ -131,7 +131,7 @@ TEST_F(LeaseQuorumTest, NothingIsKeptOfASessionThatEnded) {
     EXPECT_EQ(quorum_.pending(), 0U);
 }
 
-TEST_F(LeaseQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {
+TEST_F(LeaseQuorumTest, WhatWasHeardOrDecidedInAnotherTermDoesNotCount) {  // B-R4
     report(2);
     EXPECT_THAT(decide({run_out()}), ElementsAre(run_out()));
     quorum_.clear();

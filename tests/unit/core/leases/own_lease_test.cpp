@@ -28,7 +28,7 @@ TEST_F(OwnLeaseTest, IsNotValidBeforeAnyRenewalWasApplied) {
     EXPECT_FALSE(lease_.is_valid(at(5s)));
 }
 
-TEST_F(OwnLeaseTest, RunsFromWhenTheRequestWasSentNotFromWhenItWasApplied) {
+TEST_F(OwnLeaseTest, RunsFromWhenTheRequestWasSentNotFromWhenItWasApplied) {  // P3, B-R7
     lease_.sent(0, at(5s));
     lease_.applied(0);
     EXPECT_EQ(lease_.valid_until(), at(5s + trust));
@@ -43,7 +43,7 @@ TEST_F(OwnLeaseTest, NumbersRiseAndAreNeverUsedAgain) {
     EXPECT_EQ(lease_.next_request(at(3s)), 3U);
 }
 
-TEST_F(OwnLeaseTest, OnlyTheNumberThatWasAppliedCounts) {
+TEST_F(OwnLeaseTest, OnlyTheNumberThatWasAppliedCounts) {  // P3
     const auto first = lease_.next_request(at(1s));
     const auto second = lease_.next_request(at(4s));
     lease_.applied(first);

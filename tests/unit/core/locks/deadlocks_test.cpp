@@ -35,7 +35,7 @@ protected:
 
 // --- waiting for holders ------------------------------------------------------------------------
 
-TEST_F(Deadlocks, TheRequestThatCompletesACycleIsRefusedAndToldTheCycle) {  // S33
+TEST_F(Deadlocks, TheRequestThatCompletesACycleIsRefusedAndToldTheCycle) {  // S33, P9
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     EXPECT_EQ(put(asks(1, 2, "b")), "1.2 queued");
@@ -171,7 +171,7 @@ TEST_F(Deadlocks, ABarrierWaitsForAllEarlierRequests) {  // S32, S33
     EXPECT_EQ(put(asks(2, 2, "c")), "2.2 queued");  // granted, a barrier lets it be
 }
 
-TEST_F(Deadlocks, ARequestForAnyNameIsStuckOnlyIfEveryNameIs) {  // S33
+TEST_F(Deadlocks, ARequestForAnyNameIsStuckOnlyIfEveryNameIs) {  // S33, P9
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "c", exclusive, 0));
@@ -232,7 +232,7 @@ TEST_F(Deadlocks, AnImmediateUpgradeCompletesACycle) {  // S27, S33
 // --- the request that is refused ----------------------------------------------------------------
 
 // A reader waits for an earlier reader of another mode until that is granted, and then for its end.
-TEST_F(Deadlocks, TheYoungestIsRefusedWhenAGrantCompletesACycle) {  // S33
+TEST_F(Deadlocks, TheYoungestIsRefusedWhenAGrantCompletesACycle) {  // S33, P9
     put(asks(3, 1, "a", exclusive, 0));
     put(asks(1, 1, "a", shared));
     put(asks(2, 1, "b"));
@@ -296,7 +296,7 @@ TEST_F(Deadlocks, ARefusalGrantsOtherRequests) {  // S30
               "3.2 granted token=2 previous=none/0/");
 }
 
-TEST_F(Deadlocks, ARequestThatOnlyWaitsForACycleIsNotRefused) {  // S33
+TEST_F(Deadlocks, ARequestThatOnlyWaitsForACycleIsNotRefused) {  // S33, P9
     put(asks(1, 1, "a"));
     put(asks(2, 1, "b"));
     put(asks(3, 1, "c"));
@@ -324,18 +324,18 @@ TEST_F(DeadlocksBehindAHold, IsACycleWhileItIsHeld) {  // S33
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 deadlock 3/1/>c 2/1/>a 1/1/>b");
 }
 
-TEST_F(DeadlocksBehindAHold, IsNoCycleOnceItIsLost) {  // S11, S33
+TEST_F(DeadlocksBehindAHold, IsNoCycleOnceItIsLost) {  // S11, S33, P9
     put(expiry(1));
     EXPECT_EQ(put(asks(3, 2, "c")), "3.2 queued");  // before any request for a
     EXPECT_EQ(put(Command{Sweep{}}), "2.2 granted token=4 previous=expired/1/");
 }
 
-TEST_F(DeadlocksBehindAHold, IsNoCycleOnceItIsBroken) {  // S24, S33
+TEST_F(DeadlocksBehindAHold, IsNoCycleOnceItIsBroken) {  // S24, S33, P9
     put(request(3, 2, BreakLock{"a", FencingToken{1}, "stuck", false}));
     EXPECT_EQ(put(asks(3, 3, "c")), "3.3 queued");  // before its node confirms
 }
 
-TEST_F(Deadlocks, AfterAWritersDeathReadersWaitForTheNextWriter) {  // S11, S33: phase_fair
+TEST_F(Deadlocks, AfterAWritersDeathReadersWaitForTheNextWriter) {  // S11, S33, P9: phase_fair
     put(asks(3, 1, "a", intent_exclusive, 0));
     put(asks(2, 1, "a", exclusive, 0));
     put(asks(1, 1, "a"));
@@ -363,7 +363,7 @@ TEST_F(DeadlocksBehindABarrier, APriorityGoesFirstAfterTheBarrierLeft) {  // S29
     EXPECT_EQ(put(cancel(2, 2, 1)), "2.1 cancelled; 2.2 cancelled; " + refused);
 }
 
-TEST_F(DeadlocksBehindABarrier, APriorityGoesFirstAfterTheBarrierWasCleared) {  // S11, S33
+TEST_F(DeadlocksBehindABarrier, APriorityGoesFirstAfterTheBarrierWasCleared) {  // S11, S33, P9
     EXPECT_EQ(put(close(2)), "ended 2 closed");
     EXPECT_EQ(put(Command{Sweep{}}), refused);
 }

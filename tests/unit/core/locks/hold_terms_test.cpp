@@ -215,7 +215,7 @@ protected:
 };
 
 // The node began to count before that, by a clock that may be slow.
-TEST_F(HoldTermsMaxHold, IsCountedFromWhenItsNodeKnows) {  // S8
+TEST_F(HoldTermsMaxHold, IsCountedFromWhenItsNodeKnows) {  // S8, P3
     const auto before = received(1);
     put(on_terms(1, 1, terms));
     put(acquire(2, 1, exclusive));

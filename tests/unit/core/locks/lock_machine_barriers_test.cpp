@@ -39,7 +39,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineBarriers, AllPassWhenTheLastArrives) {
+TEST_F(LockMachineBarriers, AllPassWhenTheLastArrives) {  // P2
     EXPECT_EQ(put(arrive(1, 1, 3)), "1.1 queued");
     EXPECT_EQ(put(arrive(2, 1, 3)), "2.1 queued");
     EXPECT_EQ(state(), "2/3 in 0");
@@ -106,7 +106,7 @@ TEST_F(LockMachineBarriers, BreaksWhenAPartyEndsWhileItWaits) {
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineBarriers, BreaksWhenAPartyEndsBetweenItsArrivals) {
+TEST_F(LockMachineBarriers, BreaksWhenAPartyEndsBetweenItsArrivals) {  // P2
     put({arrive(1, 1), arrive(2, 1), arrive(2, 2)});
     EXPECT_EQ(put(expiry(1)), "2.2 barrier_broken; ended 1 expired");
     EXPECT_EQ(state(), "broken");

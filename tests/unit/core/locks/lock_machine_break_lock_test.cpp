@@ -18,7 +18,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineBreakLock, TheNameStaysClosedUntilTheHoldersNodeConfirms) {  // S24
+TEST_F(LockMachineBreakLock, TheNameStaysClosedUntilTheHoldersNodeConfirms) {  // S24, P3
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(break_lock(3, 1, 1)),

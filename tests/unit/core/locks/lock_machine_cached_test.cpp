@@ -262,7 +262,7 @@ TEST_F(LockMachineCached, OneNodeIsPublishedAndTheOtherStaysCached) {  // S44, S
         EXPECT_EQ(holder.is_cached(), holder.operation.session == SessionId{2});
 }
 
-TEST_F(LockMachineCached, TheEndOfOneNodeLeavesTheGrantOfTheOther) {  // S11, S44
+TEST_F(LockMachineCached, TheEndOfOneNodeLeavesTheGrantOfTheOther) {  // S11, S44, P2
     put(cached(1, 1, 8, shared));
     put(cached(2, 1, 8, shared));
     put(acquire(3, 1, exclusive));

@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineConversions, ADowngradeKeepsItsTokenAndGrantsOthers) {  // S13, S27
+TEST_F(LockMachineConversions, ADowngradeKeepsItsTokenAndGrantsOthers) {  // S13, S27, P1
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, intent_exclusive));
@@ -46,7 +46,7 @@ TEST_F(LockMachineConversions, ADowngradeToAModeThatConflictsWithNothingAdmitted
     }
 }
 
-TEST_F(LockMachineConversions, AnUpgradeTakesANewToken) {  // S13, S27
+TEST_F(LockMachineConversions, AnUpgradeTakesANewToken) {  // S13, S27, P1
     put(acquire(1, 1, update));
     EXPECT_EQ(put(upgrade(1, 2, 1)), "1.2 converted token=2");
     EXPECT_EQ(shown(), "1:X:2 |");

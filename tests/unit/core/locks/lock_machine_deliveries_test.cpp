@@ -404,7 +404,7 @@ protected:
     std::map<OperationId, Answer> answers_;
 };
 
-TEST_P(LockMachineDeliveries, HaveNoSecondEffect) {
+TEST_P(LockMachineDeliveries, HaveNoSecondEffect) {  // P6
     const auto& [delivery, way, has_new_leader, name] = GetParam();
     come_to(delivery, way);
     if (has_new_leader) elect_another();

@@ -35,7 +35,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineLatches, WhoWaitsPassesWhenNothingRemains) {
+TEST_F(LockMachineLatches, WhoWaitsPassesWhenNothingRemains) {  // P2
     EXPECT_EQ(put(wait(1, 1)), "1.1 queued");
     EXPECT_EQ(put(wait(2, 1)), "2.1 queued");
     EXPECT_EQ(put(count(3, 1)), "3.1 stored");
@@ -54,7 +54,7 @@ TEST_F(LockMachineLatches, WhoPassedHoldsNothing) {
 }
 
 // S17: a node sends a request again when no answer comes.
-TEST_F(LockMachineLatches, ARepeatedCountCountsOnce) {
+TEST_F(LockMachineLatches, ARepeatedCountCountsOnce) {  // P2
     EXPECT_EQ(put(count(1, 1)), "1.1 stored");
     EXPECT_EQ(put(count(1, 1)), "1.1 stored");
     EXPECT_EQ(remaining(), 1U);

@@ -17,7 +17,7 @@ TEST_F(LockMachineRequests, TheGrantIsTheAnswerOfTheWaitingAcquire) {  // S16
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 2.1 granted token=2 previous=clean/1/");
 }
 
-TEST_F(LockMachineRequests, ARepeatGetsTheSameAnswer) {  // S17
+TEST_F(LockMachineRequests, ARepeatGetsTheSameAnswer) {  // S17, P6, B-A8
     const auto busy = try_acquire(2, 1, shared);
     const auto freed = release(1, 2, 1);
     put(acquire(1, 1, exclusive));
@@ -30,7 +30,7 @@ TEST_F(LockMachineRequests, ARepeatGetsTheSameAnswer) {  // S17
     EXPECT_EQ(machine_.table().newest_token(), FencingToken{1});
 }
 
-TEST_F(LockMachineRequests, ARepeatOfAQueuedRequestIsAttachedAgain) {  // S17
+TEST_F(LockMachineRequests, ARepeatOfAQueuedRequestIsAttachedAgain) {  // S17, P6
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, shared));
     put(acquire(3, 1, exclusive));
@@ -68,7 +68,7 @@ TEST_F(LockMachineRequests, AnUnknownSessionGetsNoAnswer) {
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineRequests, ARequestAheadOfAMissingOneHasNoEffect) {  // S17
+TEST_F(LockMachineRequests, ARequestAheadOfAMissingOneHasNoEffect) {  // S17, P6
     const auto ahead = try_acquire(1, 2, exclusive);
     EXPECT_EQ(put_ahead(ahead), "");
     EXPECT_EQ(put_ahead(ahead), "");
@@ -152,7 +152,7 @@ TEST_F(LockMachineRequests, ATryLeavesNothingBehind) {  // S20
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released; 2.1 granted token=2 previous=clean/1/");
 }
 
-TEST_F(LockMachineRequests, ACancelledWaiterNeverHolds) {  // S18
+TEST_F(LockMachineRequests, ACancelledWaiterNeverHolds) {  // S18, P6
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(cancel(2, 2, 1)), "2.1 cancelled; 2.2 cancelled");
@@ -162,7 +162,7 @@ TEST_F(LockMachineRequests, ACancelledWaiterNeverHolds) {  // S18
     EXPECT_EQ(shown(), "|");
 }
 
-TEST_F(LockMachineRequests, ACancelAfterTheGrantReleasesIt) {  // S18
+TEST_F(LockMachineRequests, ACancelAfterTheGrantReleasesIt) {  // S18, P6
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     EXPECT_EQ(put(cancel(1, 2, 1)), "1.2 released; 2.1 granted token=2 previous=clean/1/");
@@ -240,7 +240,7 @@ TEST_F(LockMachineRequests, TwoHoldsOfOneSessionConflictLikeAnyTwo) {  // S22
     EXPECT_EQ(put(release(1, 3, 1)), "1.3 released; 1.2 granted token=2 previous=clean/1/");
 }
 
-TEST_F(LockMachineRequests, CommandsOfOneEntryTakeEffectInTheirOrder) {
+TEST_F(LockMachineRequests, CommandsOfOneEntryTakeEffectInTheirOrder) {  // B-A5
     EXPECT_EQ(put({acquire(1, 1, exclusive), acquire(2, 1, exclusive), acquire(3, 1, shared),
                    release(1, 2, 1)}),
               "2.1 queued; 3.1 queued; 1.2 released; 1.1 granted token=1 previous=none/0/; "

@@ -44,7 +44,7 @@ protected:
     }
 };
 
-TEST_F(LockMachineSemaphores, EachHoldHasANewTokenAndTheLowestFreeSlots) {  // S15
+TEST_F(LockMachineSemaphores, EachHoldHasANewTokenAndTheLowestFreeSlots) {  // S15, P1, P2
     EXPECT_EQ(put(permits(1, 1, 2)), "1.1 granted a token=1 slots=0,1 previous=none/0/");
     EXPECT_EQ(put(permits(2, 1, 1)), "2.1 granted a token=2 slots=2 previous=none/0/");
     EXPECT_EQ(put(release(1, 2, 1)), "1.2 released");
@@ -52,7 +52,7 @@ TEST_F(LockMachineSemaphores, EachHoldHasANewTokenAndTheLowestFreeSlots) {  // S
     EXPECT_EQ(shown(), "2:X:2[2] 3:X:3[0] |");
 }
 
-TEST_F(LockMachineSemaphores, ASmallerRequestDoesNotOvertakeALargerOne) {  // S34
+TEST_F(LockMachineSemaphores, ASmallerRequestDoesNotOvertakeALargerOne) {  // S34, P9
     put(permits(1, 1, 2));
     EXPECT_EQ(put(permits(2, 1, 2)), "2.1 queued");
     EXPECT_EQ(put(permits(3, 1, 1)), "3.1 queued");
@@ -102,7 +102,7 @@ TEST_F(LockMachineSemaphores, AReleaseFreesOnlyItsOwn) {
     EXPECT_EQ(shown(), "1:X:1[0] |");
 }
 
-TEST_F(LockMachineSemaphores, AResizeTakesNothingAway) {
+TEST_F(LockMachineSemaphores, AResizeTakesNothingAway) {  // P2
     put({permits(1, 1, 1), permits(2, 1, 2)});
     EXPECT_EQ(put(resize(3, 1, 1)), "3.1 stored");
     EXPECT_EQ(shown(), "1:X:1[0] 2:X:2[1 2] |");
@@ -199,7 +199,7 @@ TEST_F(LockMachineSemaphores, PermitsEndWithTheirSession) {  // S11
     EXPECT_FALSE(is_known());
 }
 
-TEST_F(LockMachineSemaphores, ABrokenHoldKeepsItsSlots) {  // S24
+TEST_F(LockMachineSemaphores, ABrokenHoldKeepsItsSlots) {  // S24, P2
     put({permits(1, 1, 1), permits(2, 1, 1)});
     put(request(3, 1, BreakLock{"a", FencingToken{1}, "stuck"}));
     load_again();

@@ -40,7 +40,7 @@ TEST_F(LockMachineSessions, ARenewalOfAnEndedSessionIsLost) {  // S3
               "renewal lost 2; renewed 1#1; renewal lost 77");
 }
 
-TEST_F(LockMachineSessions, AnExpiryOfAnOlderRenewalIsVoid) {  // S4
+TEST_F(LockMachineSessions, AnExpiryOfAnOlderRenewalIsVoid) {  // S4, B-R4
     const auto expiry_before = expiry(1);
     put(Renew{{{SessionId{1}, 1}}});
     EXPECT_EQ(put(expiry_before), "");
@@ -53,7 +53,7 @@ TEST_F(LockMachineSessions, ARenewalInTheSameEntryComesFirst) {  // S4
     EXPECT_EQ(put({Renew{{{SessionId{1}, 1}}}, expiry(1)}), "renewed 1#1");
 }
 
-TEST_F(LockMachineSessions, ARestartEndsItsFormerLifeAtOnce) {  // S10
+TEST_F(LockMachineSessions, ARestartEndsItsFormerLifeAtOnce) {  // S10, P8
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     auto restart = opening(1, 2);
@@ -175,7 +175,7 @@ TEST_F(LockMachineSessions, ASweepKeepsLiveSessions) {
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineSessions, NothingIsGrantedToAnEndedSession) {  // S11
+TEST_F(LockMachineSessions, NothingIsGrantedToAnEndedSession) {  // S11, B-R6
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, exclusive));
     put(acquire(3, 1, exclusive));
@@ -205,7 +205,7 @@ TEST_F(LockMachineSessions, ASweepVisitsWaitedForNamesFirst) {  // S11
     EXPECT_EQ(machine_.table().records().size(), 2U);
 }
 
-TEST_F(LockMachineSessions, ASweepVisitsABoundedNumberOfNames) {  // S11
+TEST_F(LockMachineSessions, ASweepVisitsABoundedNumberOfNames) {  // S11, P10
     std::vector<Command> batch;
     const auto name = [](std::size_t i) { return "n" + std::to_string(10'000 + i); };
     constexpr std::size_t names = 2 * sweep_names_max + 10;
@@ -276,7 +276,7 @@ TEST_F(LockMachineSessions, ASessionThatEndsDuringASweepIsSweptToo) {  // S11
     EXPECT_FALSE(machine_.needs_sweep());
 }
 
-TEST_F(LockMachineSessions, EqualEntriesMakeEqualMachines) {
+TEST_F(LockMachineSessions, EqualEntriesMakeEqualMachines) {  // P2, B-A6
     LockMachine other;
     for (std::uint64_t i = 1; i <= 3; ++i) {
         Outcomes ignored;

@@ -37,7 +37,7 @@ TEST_F(LockMachineSeveralNames, ARequestThatWaitsForAllHoldsNothing) {  // S32
               "1.2 released; 2.1 granted a token=2 previous=none/0/ b token=3 previous=clean/1/");
 }
 
-TEST_F(LockMachineSeveralNames, NoLaterRequestOvertakesIt) {  // S32
+TEST_F(LockMachineSeveralNames, NoLaterRequestOvertakesIt) {  // S32, P9
     put(acquire(1, 1, shared, "b"));
     put(all_of(2, 1, {{"a", shared}, {"b", exclusive}}));
     EXPECT_EQ(put(acquire(3, 1, intent_shared, "a")), "3.1 queued");  // compatible, and free

@@ -128,7 +128,7 @@ TEST_F(LockTableTest, GrantsTheWaiterWhenTheHolderLeaves) {
     EXPECT_EQ(table_.queue_of("a"), nullptr);
 }
 
-TEST_F(LockTableTest, ForgetsANameThatNobodyHoldsOrWaitsFor) {  // S37
+TEST_F(LockTableTest, ForgetsANameThatNobodyHoldsOrWaitsFor) {  // S37, P1
     acquire(1, exclusive);
     release(1);
     EXPECT_EQ(table_.find("a"), nullptr);

@@ -240,7 +240,7 @@ TEST_F(MachineRowsTest, NoRowsAreTheStateBeforeTheFirstEntry) {
     EXPECT_TRUE(load(all_rows(LockMachine{}), {}).has_value());
 }
 
-TEST_F(MachineRowsTest, AMissingRowIsRefused) {
+TEST_F(MachineRowsTest, AMissingRowIsRefused) {  // B-S9
     const auto whole = all_rows(machine_);
     for (const auto& [key, value] : whole) {
         auto less = whole;
@@ -322,7 +322,7 @@ TEST_F(MachineRowsTest, EveryTruncationAndEveryTailIsRefused) {
     EXPECT_FALSE(MachineLoader{}.add("L" + std::string(name_bytes_max + 1, 'n'), whole.at("La")));
 }
 
-TEST_F(MachineRowsTest, AnotherVersionIsRefused) {
+TEST_F(MachineRowsTest, AnotherVersionIsRefused) {  // P12
     for (const auto& [key, value] : all_rows(machine_)) {
         for (const int version : {0, row_format + 1, 255}) {
             auto other = value;

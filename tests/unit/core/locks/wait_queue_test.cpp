@@ -48,7 +48,7 @@ TEST_F(WaitQueueTest, StartsEmpty) {
     EXPECT_TRUE(queue_.is_free_of_earlier(queue_.rank_of_newcomer(exclusive, 0), exclusive));
 }
 
-TEST_F(WaitQueueTest, OrdersByEntryThenByPlaceInIt) {
+TEST_F(WaitQueueTest, OrdersByEntryThenByPlaceInIt) {  // P9
     queue_.add(waiter(7, exclusive, 0, 1));
     queue_.add(waiter(7, shared));
     queue_.add(waiter(9, shared));
@@ -104,7 +104,7 @@ TEST_F(WaitQueueTest, ClassesGoBeforeAge) {  // S29
     EXPECT_LT(queue_.rank_of(waiter(2, shared, 2)), queue_.rank_of_newcomer(shared, 2));
 }
 
-TEST_F(WaitQueueTest, EightOvertakingsMoveAWaiterUpAClass) {  // S29
+TEST_F(WaitQueueTest, EightOvertakingsMoveAWaiterUpAClass) {  // S29, P9
     queue_.add(waiter(1, exclusive));
     queue_.add(waiter(5, exclusive));
     queue_.add(waiter(100, exclusive, 1));

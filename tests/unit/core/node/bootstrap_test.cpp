@@ -122,7 +122,7 @@ TEST_F(BootstrapTest, AcceptsAnOfferOnlyFromAVoterThatItNames) {
 // --- who brings it
 
 // The offer is repeated for those whom no leader brings the log.
-TEST(Bootstrap, RepeatsNoOfferWhileThereIsALeader) {
+TEST(Bootstrap, RepeatsNoOfferWhileThereIsALeader) {  // P8
     NodeAroundPart node;
     Bootstrap bootstrap{node.options, node.raft(), node.peers, {}};
     Bootstrap::Outbox sent;

@@ -126,7 +126,7 @@ TEST_F(NodeCoreCommits, AFollowerThatWaitsIsToldAtOnceAndNoOther) {
 }
 
 // It learns that it holds what the other released, although it is not a heartbeat's time yet.
-TEST_F(NodeCoreCommits, TheNextHolderIsToldAtOnce) {
+TEST_F(NodeCoreCommits, TheNextHolderIsToldAtOnce) {  // P7
     std::vector<HandDrivenNode*> followers;
     for (auto& [id, node] : cluster) {
         if (&node != leader) followers.push_back(&node);
@@ -138,7 +138,7 @@ TEST_F(NodeCoreCommits, TheNextHolderIsToldAtOnce) {
     EXPECT_TRUE(followers[1]->was_answered<Acquired>(8));
 }
 
-TEST_F(NodeCoreCommits, AReaderIsToldAtOnceOfWhatItReads) {
+TEST_F(NodeCoreCommits, AReaderIsToldAtOnceOfWhatItReads) {  // P7
     auto* follower = &cluster.begin()->second;
     if (follower == leader) follower = &std::next(cluster.begin())->second;
     acquire(*leader, 7);

@@ -66,7 +66,7 @@ TEST(MembershipCalls, LooksFirstAndThenAsksWithWhatItSaw) {
     EXPECT_EQ(request.goal, look.goal);
 }
 
-TEST(MembershipCalls, AsksAgainUntilItIsDone) {
+TEST(MembershipCalls, AsksAgainUntilItIsDone) {  // P6
     Asking it;
     it.reply(it.request_after_look(), State::begun);
     EXPECT_FALSE(it.calls.take_due(n1, it.now));
@@ -152,7 +152,7 @@ TEST(MembershipCalls, ByTheEndNobodyKnows) {
 }
 
 // A request to an earlier leader may still take effect, whatever the next leader replies.
-TEST(MembershipCalls, ARequestThatWasGivenUpLeavesItUncertain) {
+TEST(MembershipCalls, ARequestThatWasGivenUpLeavesItUncertain) {  // P6
     Asking it;
     it.request_after_look();
     it.calls.ask_all_again(it.now);

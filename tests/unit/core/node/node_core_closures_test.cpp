@@ -183,7 +183,7 @@ TEST_F(NodeCoreClosures, AreNotPutOffByANewLeader) {
     EXPECT_EQ(holds(), other);
 }
 
-TEST_F(NodeCoreClosures, AreNotEndedByALeaderThatIsAlone) {
+TEST_F(NodeCoreClosures, AreNotEndedByALeaderThatIsAlone) {  // P3
     const auto alone = cluster.leader()->hello().node;
     for (const auto peer : {n1, n2, n3}) {
         if (peer != alone) cluster.disconnect(alone, peer);

@@ -26,7 +26,7 @@ void meet_founder(HandDrivenNode& node) {
 
 // --- who bootstraps, and when (S47)
 
-TEST(NodeCoreFormation, NeedsEveryVoter) {
+TEST(NodeCoreFormation, NeedsEveryVoter) {  // P2
     HandDrivenNode node{1, {1, 2, 3}};
     node.timer();
     EXPECT_FALSE(node.is_formed());
@@ -54,7 +54,7 @@ TEST(NodeCoreFormation, NeedsThemConnectedAtTheSameTime) {
 
 // Each was empty when it connected. It is certain that all were empty at one moment only if each
 // says so again after all have said it.
-TEST(NodeCoreFormation, AsksEverybodyAgainWhenAllWereHeardOf) {
+TEST(NodeCoreFormation, AsksEverybodyAgainWhenAllWereHeardOf) {  // P2
     HandDrivenNode node{1, {1, 2, 3}};
     auto second = empty_hello(2, {1, 2, 3});
     second.generation.life = 22;
@@ -107,7 +107,7 @@ TEST(NodeCoreFormation, AnAnswerBeforeSomebodyCameBackCountsForNothing) {
 }
 
 // Its disk was new when it connected; since then it was brought back into its cluster.
-TEST(NodeCoreFormation, WhoJoinedMeanwhileDoesNotAgree) {
+TEST(NodeCoreFormation, WhoJoinedMeanwhileDoesNotAgree) {  // P2
     HandDrivenNode node{2, {1, 2, 3}};
     node.step(PeerUp{empty_hello(1, {1, 2, 3})});
     node.receive(n1, FormationQuestion{5, node.hello().generation.life});
@@ -358,7 +358,7 @@ TEST(NodeCoreFormation, TheOffersEndWhenThePeerIsHeardOf) {
 
 // Followers of one leader have no reason to send Raft messages to each other, so none of them hears
 // from the other that it is a member.
-TEST(NodeCoreFormation, TheOffersEndWhenALeaderIsFollowed) {
+TEST(NodeCoreFormation, TheOffersEndWhenALeaderIsFollowed) {  // P8
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();
     cluster.run_for(2 * heartbeat);
@@ -376,7 +376,7 @@ TEST(NodeCoreFormation, TheOffersEndWhenALeaderIsFollowed) {
 
 // The leader, which would bring it the entry, does not reach it: it is the other voter that can
 // elect the next one.
-TEST(NodeCoreFormation, TheOffersGoOnWhenTheLeaderIsLost) {
+TEST(NodeCoreFormation, TheOffersGoOnWhenTheLeaderIsLost) {  // P8
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();
     cluster.deliver();  // questions
@@ -525,7 +525,7 @@ TEST(NodeCoreFormation, AFormerMemberFormsNothingAndFollowsItsOwnClusterOnly) {
 
 // The first entry of the leader was not on its disk when it said hello, and the connection is still
 // the same.
-TEST(NodeCoreFormation, AFormerMemberKnowsItsOwnClusterByWhatItIsBrought) {
+TEST(NodeCoreFormation, AFormerMemberKnowsItsOwnClusterByWhatItIsBrought) {  // P7
     NodeState state;
     state.former_cluster = {7, 9};
     HandDrivenNode node{node_options(1, {1, 2, 3}), std::move(state)};
@@ -610,7 +610,7 @@ TEST(NodeCoreFormation, OutlivesACrashOfAVoterThatWasWritingTheOffer) {
 
 // Two of three voters are wiped: the empty ones are not voters of the cluster, and do not bootstrap
 // while the third one is not empty. Nodes without data must not outvote what is left of it.
-TEST(NodeCoreFormation, AWipedMajorityFoundsNoSecondCluster) {
+TEST(NodeCoreFormation, AWipedMajorityFoundsNoSecondCluster) {  // P2
     NodeCluster cluster{1, 2, 3};
     cluster.connect_all();
     cluster.run_for(election_timeout);

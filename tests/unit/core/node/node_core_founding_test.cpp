@@ -60,7 +60,7 @@ protected:
     HandDrivenNode former{former_options(), RaftState{}};
 };
 
-TEST_F(NodeCoreBroughtIn, WhoPutsAStateInForceFoundsNothing) {
+TEST_F(NodeCoreBroughtIn, WhoPutsAStateInForceFoundsNothing) {  // P2
     HandDrivenNode node{1, {1, 2, 3}};
     receive_state(node);
     node.step(PeerUp{empty_hello(2, {1, 2, 3})});
@@ -123,7 +123,7 @@ TEST_F(SoleVoter, BootstrapsWhenNobodyHasCalled) {
     EXPECT_TRUE(node.is_formed());
 }
 
-TEST_F(SoleVoter, BootstrapsNothingOnceAMemberOfItsClusterHasCalled) {
+TEST_F(SoleVoter, BootstrapsNothingOnceAMemberOfItsClusterHasCalled) {  // P2
     node.timer();
     const auto member = HandDrivenNode{2, {1, 2, 3}}.hello();
     auto hello = member;
@@ -172,7 +172,7 @@ void found(NodeCluster& cluster, const std::array<NodeId, 3>& three) {
 
 // The first entry for {1, 2, 3} is on one disk when 2 and 3 are restarted with 4 in place of 1. If
 // they still accepted it, 1 and 3 would be a majority of one cluster, and 2 and 4 of another.
-TEST(NodeCoreFounding, OfAnotherListIsNotTaken) {
+TEST(NodeCoreFounding, OfAnotherListIsNotTaken) {  // P2
     NodeCluster cluster{1, 2, 3, 4};
     for (const auto id : {n1, n2, n3})
         cluster[id].configure({1, 2, 3});

@@ -126,7 +126,7 @@ TEST(NodeCoreInstallSnapshot, ShowsLaterStartsOfPeers) {  // S10
     EXPECT_EQ(told.front().generation, early.generation);
 }
 
-TEST(NodeCoreChanges, HaveTheSamePositionsOnEveryNode) {  // S46
+TEST(NodeCoreChanges, HaveTheSamePositionsOnEveryNode) {  // S46, P2
     LeftBehind it;
     it.leader.acquire(1, name);
     it.cluster.settle();
@@ -143,7 +143,7 @@ TEST(NodeCoreChanges, HaveTheSamePositionsOnEveryNode) {  // S46
 }
 
 // B-S15, B-A9: this node never applies the entry that granted it.
-TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
+TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {  // P6
     LeftBehind it;
     it.leader.acquire(1, name);
     it.cluster.settle();
@@ -170,7 +170,7 @@ TEST(NodeCoreInstallSnapshot, AGrantThatTheStateSwallowedIsToldAllTheSame) {
 }
 
 // B-A8: it is requested again from a state that has it already, and takes effect once.
-TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {
+TEST(NodeCoreInstallSnapshot, WhatWasUnderWayTakesEffectOnce) {  // P6
     LeftBehind it;
     it.node.acquire(1, name);
     it.cluster.deliver();  // the leader has it, and the answer will not arrive

@@ -74,7 +74,7 @@ protected:
     std::uint64_t opened = 0;
 };
 
-TEST_F(NodeCoreLeader, AFloodDoesNotStopTheLeader) {
+TEST_F(NodeCoreLeader, AFloodDoesNotStopTheLeader) {  // P11, B-F7
     Heavy heavy{open_session()};
     const auto session = open_session();
     forward(batch(
@@ -208,7 +208,7 @@ TEST_F(NodeCoreLeader, TooManyAcquiresAreDeclined) {
 }
 
 // Who asks for little has its turn with the next entry, and is not declined.
-TEST_F(NodeCoreLeader, AFloodOfOneSessionDelaysNoOther) {
+TEST_F(NodeCoreLeader, AFloodOfOneSessionDelaysNoOther) {  // P10
     Heavy heavy{open_session()};
     const auto session = open_session();
     for (int i = 0; i < 200; ++i)

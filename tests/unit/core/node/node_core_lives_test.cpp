@@ -41,7 +41,7 @@ TEST_F(NodeCoreLives, AnHonestRestartIsNoneOfThem) {
 }
 
 // The image was taken of the running node: its next start has an epoch that no node knows.
-TEST_F(NodeCoreLives, ALeaderFindsWhoLacksWhatItAcknowledged) {
+TEST_F(NodeCoreLives, ALeaderFindsWhoLacksWhatItAcknowledged) {  // B-D20
     cluster.roll_back(n2, image, 2);
     meet();
     EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
@@ -97,7 +97,7 @@ TEST_F(NodeCoreLives, WhoWasNoMemberThenIsNotBelievedAlone) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
-TEST_F(NodeCoreLives, WhatARolledBackNodeHadAcknowledgedCountsNoMore) {
+TEST_F(NodeCoreLives, WhatARolledBackNodeHadAcknowledgedCountsNoMore) {  // B-D20
     cluster.roll_back(n2, image, 2);
     cluster.connect(n1, n2);
     cluster.disconnect(n1, n3);

@@ -57,7 +57,7 @@ TEST_F(NodeCoreMembership, AMemberIsAddedPromotedAndRemovedFromAnyNode) {
 
 // Found by the simulator: the leader came back with an earlier image of its directory. A voter
 // loses its leader by that; a learner follows on, and continued in the middle of its stream.
-TEST_F(NodeCoreMembership, ALearnerBeginsItsStreamAgainOnANewConnectionThatItRefuses) {
+TEST_F(NodeCoreMembership, ALearnerBeginsItsStreamAgainOnANewConnectionThatItRefuses) {  // P7
     ask(n2, {Kind::learner, n4, "host4:1"});
     auto& learner = cluster_[n4];
     learner.acquire(17, "name");
@@ -69,7 +69,7 @@ TEST_F(NodeCoreMembership, ALearnerBeginsItsStreamAgainOnANewConnectionThatItRef
     EXPECT_EQ(learner.sent_to<Forward>(n1), 1U);
 }
 
-TEST_F(NodeCoreMembership, WhatIsSoAlreadyIsDone) {
+TEST_F(NodeCoreMembership, WhatIsSoAlreadyIsDone) {  // B-M13
     ask(n2, {Kind::learner, n4, "host4:1"});
     const auto index = cluster_[n1].raft().configuration_id();
     ask(n2, {Kind::learner, n4, "host4:1"});
@@ -249,7 +249,7 @@ TEST_F(NodeCoreMembership, LeadershipIsLookedAtAgainInANewTerm) {
 }
 
 // A late copy of a request must not undo a later change.
-TEST_F(NodeCoreMembership, ALateCopyChangesNothing) {
+TEST_F(NodeCoreMembership, ALateCopyChangesNothing) {  // P6
     ask(n2, {Kind::learner, n4, "host4:1"});
     auto& leader = cluster_[n1];
     MembershipRequest remove{ChangeId{1}, {Kind::gone, n4, {}}, {}, {}, false};

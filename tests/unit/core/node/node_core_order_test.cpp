@@ -10,7 +10,7 @@ namespace {
 constexpr NodeId owner{77};
 
 // 8 before 9.
-TEST(NodeCoreOrder, ANodeAloneAnswersAReadInTheStepThatAsksForIt) {
+TEST(NodeCoreOrder, ANodeAloneAnswersAReadInTheStepThatAsksForIt) {  // P8
     HandDrivenNode node{1, {1}};
     for (int beat = 0; beat < 5; ++beat) {
         node.timer_when_due();
@@ -22,7 +22,7 @@ TEST(NodeCoreOrder, ANodeAloneAnswersAReadInTheStepThatAsksForIt) {
 }
 
 // 14 before 15.
-TEST(NodeCoreOrder, ALeaderEndsASessionInTheStepInWhichItsCountdownEnds) {
+TEST(NodeCoreOrder, ALeaderEndsASessionInTheStepInWhichItsCountdownEnds) {  // P8
     NodeCluster cluster{1};
     cluster[n1].timer();
     cluster.run_for(3s);

@@ -40,7 +40,7 @@ TEST(NodeCore, NeedsAnIdentity) {
     EXPECT_THROW((NodeCore{options, {}, Now{start, start}}), InvariantBroken);
 }
 
-TEST(NodeCore, GrantsOnEveryNodeWhatItsLeaderIsAskedFor) {
+TEST(NodeCore, GrantsOnEveryNodeWhatItsLeaderIsAskedFor) {  // B-A2
     Running running;
     running.leader.acquire(17, "name");
     running.cluster.settle();
@@ -103,7 +103,7 @@ TEST(NodeCore, RefusesWhatAWipedDiskSaid) {
 }
 
 // B-M12, S47: first as a learner, and then in place of the lost voter.
-TEST(NodeCore, AWipedMemberComesBackByItself) {
+TEST(NodeCore, AWipedMemberComesBackByItself) {  // B-D20
     Running running;
     running.cluster.wipe_and_restart(n2);
     running.cluster.connect_all();
@@ -117,7 +117,7 @@ TEST(NodeCore, AWipedMemberComesBackByItself) {
 }
 
 // B-M12: it would say "I have nothing" or vote twice, because it has forgotten.
-TEST(NodeCore, AWipedMemberDoesNotCountForCommits) {
+TEST(NodeCore, AWipedMemberDoesNotCountForCommits) {  // P4
     Running running;
     running.cluster.wipe_and_restart(n2);
     running.cluster.connect_all();
@@ -205,7 +205,7 @@ TEST(NodeCore, AnswersAReadOnLeaderAndFollower) {
     }
 }
 
-TEST(NodeCore, AReadWithoutALeaderEndsWithNoQuorum) {
+TEST(NodeCore, AReadWithoutALeaderEndsWithNoQuorum) {  // P6
     HandDrivenNode node{1, {1, 2, 3}};
     node.inspect(41, "name");
     EXPECT_TRUE(node.answers.empty());
@@ -238,7 +238,7 @@ TEST(NodeCore, ATryForPermitsIsBusyWhenThereAreTooFew) {  // S20, S34
     EXPECT_TRUE(follower.granted(3).seq.is_set());
 }
 
-TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {
+TEST(NodeCore, ATryThatIsReadFirstHasNoMoreTime) {  // P6
     Running running;
     auto& follower = running.cluster[n3];
     running.leader.acquire(1, "name");
@@ -280,7 +280,7 @@ TEST(NodeCore, NeverUsesAReadIdTwice) {
 }
 
 // B-R1: an answer to the question of a former run, or a repeated answer, does not count.
-TEST(NodeCore, AnOldAnswerIsNotTakenForTheNewOne) {
+TEST(NodeCore, AnOldAnswerIsNotTakenForTheNewOne) {  // P2
     Running running;
     auto& follower = running.cluster[n3];
     follower.inspect(1, "name");
@@ -313,7 +313,7 @@ TEST(NodeCore, AReadOutlivesTheLeaderThatItWasAskedOf) {
 }
 
 // A node that gets no answers asks once for all its calls, however many it has.
-TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
+TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {  // P7
     Running running;
     auto& follower = running.cluster[n3];
     std::size_t asked = 0;
@@ -337,7 +337,7 @@ TEST(NodeCore, AsksAgainForAllThatWaitWithFewQuestions) {
 }
 
 // The log progresses while there are many listings.
-TEST(NodeCore, AnswersAFewListingsAStepAndTheRestInTheNext) {
+TEST(NodeCore, AnswersAFewListingsAStepAndTheRestInTheNext) {  // P10
     Running running;
     Calls calls;
     for (std::uint64_t i = 1; i <= 100; ++i) {
@@ -430,7 +430,7 @@ TEST(NodeCore, ALeaderThatSleptStepsDownWithWhateverItHearsFirst) {
 }
 
 // While its disk is busy: the end of the write is an event of its own, so no deadline is needed.
-TEST(NodeCore, ARenewalThatCannotBeProposedYetMakesNoDeadline) {
+TEST(NodeCore, ARenewalThatCannotBeProposedYetMakesNoDeadline) {  // B-F8
     Running running;
     const auto session = running.cluster[n2].core().agent().open_session();
     ASSERT_TRUE(session.has_value());
@@ -454,7 +454,7 @@ Nanoseconds interval() {
     return node_options(1, {1}).state_interval;
 }
 
-TEST(NodeCore, HandsOverWhatChangedAfterAWhile) {
+TEST(NodeCore, HandsOverWhatChangedAfterAWhile) {  // B-S4
     Running running;
     auto& node = running.cluster[n2];
     running.cluster.run_for(2 * interval());
@@ -498,7 +498,7 @@ TEST(NodeCore, HandsOverEarlierAfterManyEntriesThatChangeNothing) {
 }
 
 // All deltas of a run, applied in order, give its machine.
-TEST(NodeCore, WhatItHandsOverMakesItsMachine) {
+TEST(NodeCore, WhatItHandsOverMakesItsMachine) {  // B-S8
     Running running;
     for (int i = 0; i < 20; ++i) {
         ask_something(i % 2 == 0 ? running.leader : running.cluster[n2]);
@@ -539,7 +539,7 @@ TEST(NodeCore, TellsTheConfigurationThatWasInForceWhereItsLogBegins) {
     EXPECT_EQ(base.configuration, running.leader.raft().configuration());
 }
 
-TEST(NodeCore, PurgesWhatEverybodyHasAndItsStateContains) {
+TEST(NodeCore, PurgesWhatEverybodyHasAndItsStateContains) {  // B-S8
     Running running;
     for (int i = 0; i < 5; ++i)
         ask_something(running.leader);
@@ -553,7 +553,7 @@ TEST(NodeCore, PurgesWhatEverybodyHasAndItsStateContains) {
     EXPECT_EQ(running.leader.raft().log().base().index, all.previous());
 }
 
-TEST(NodeCore, KeepsTheLogForASlowMember) {
+TEST(NodeCore, KeepsTheLogForASlowMember) {  // B-S12
     Running running;
     const auto common = running.leader.raft().replicated_index();
     running.cluster.disconnect(n1, n3);
@@ -565,7 +565,7 @@ TEST(NodeCore, KeepsTheLogForASlowMember) {
     EXPECT_EQ(running.leader.raft().log().base().index, common);
 }
 
-TEST(NodeCore, KeepsTheLogForASlowMemberWithinLimits) {
+TEST(NodeCore, KeepsTheLogForASlowMemberWithinLimits) {  // P11
     auto options = node_options(1, {1, 2, 3});
     options.log_bytes_max = 100;
     auto state = disk_with(voters({1, 2, 3}), {Term{1}, {}}, std::vector<std::uint64_t>(20, 1));
@@ -639,7 +639,7 @@ TEST(NodeCore, AMemberIsAddedPromotedAndRemoved) {
 }
 
 // It missed its removal, and asks for votes until it is informed.
-TEST(NodeCore, WhoMissedItsRemovalIsTold) {
+TEST(NodeCore, WhoMissedItsRemovalIsTold) {  // B-M10
     Running running;
     running.cluster.disconnect(n1, n3);
     running.cluster.disconnect(n2, n3);
@@ -658,7 +658,7 @@ TEST(NodeCore, WhoMissedItsRemovalIsTold) {
 
 // --- equal states
 
-TEST(NodeCore, AReplicaWhoseStateDiffersStops) {
+TEST(NodeCore, AReplicaWhoseStateDiffersStops) {  // P2, P5, B-A6
     Running running;
     auto& node = running.cluster[n2];
     const auto commit = node.raft().commit_index();

@@ -163,7 +163,7 @@ TEST(PeerMemory, APeerThatAcknowledgedAnythingIsNotEmpty) {
 }
 
 // It was said before it had that entry: messages overtake each other.
-TEST(PeerMemory, WithinALifeNothingIsEvidence) {
+TEST(PeerMemory, WithinALifeNothingIsEvidence) {  // P8
     PeerMemory memory{patience};
     memory.hear(hello(1, 1), {});
     memory.acknowledged(directory, log_id(3, 10));
@@ -196,7 +196,7 @@ TEST(PeerMemory, TakesALeadersWordForWhatAMemberHas) {
 
 // Found by the simulator: the present run had said it before it had the entry, and before its hello
 // was received here. It was taken for a directory that was rolled back.
-TEST(PeerMemory, AnOldStatementIsForgivenWhenTheNextOneHasTheEntry) {
+TEST(PeerMemory, AnOldStatementIsForgivenWhenTheNextOneHasTheEntry) {  // P8
     PeerMemory memory{patience};
     ASSERT_EQ(memory.hear(hello(1, 1), {}), Verdict::new_life);
     memory.attested(directory, log_id(3, 9));  // of run 2, which is not known here yet

@@ -33,7 +33,7 @@ struct PendingReadsTest : testing::Test {
     PendingReads reads;
 };
 
-TEST_F(PendingReadsTest, AsksAgainUntilTheLeaderAnswers) {
+TEST_F(PendingReadsTest, AsksAgainUntilTheLeaderAnswers) {  // B-R3
     add(1);
     EXPECT_TRUE(reads.is_to_ask());
     ask(1, {10});
@@ -68,7 +68,7 @@ TEST_F(PendingReadsTest, AnswersInTheOrderOfTheLog) {
     EXPECT_FALSE(take_readable(LogIndex{8}));
 }
 
-TEST_F(PendingReadsTest, OneQuestionIsForAllThatCameBeforeIt) {
+TEST_F(PendingReadsTest, OneQuestionIsForAllThatCameBeforeIt) {  // P7
     add(1);
     add(2);
     ask(1, {10});

@@ -104,7 +104,7 @@ TEST_F(ProposerTest, OneSessionTakesNoRoomFromTheOthers) {
     EXPECT_TRUE(add(batch_of(1, batch_bytes_max), SessionId{2}));
 }
 
-TEST_F(ProposerTest, AnyNumberOfSessionsLeavesRoomForOneMore) {
+TEST_F(ProposerTest, AnyNumberOfSessionsLeavesRoomForOneMore) {  // P11
     constexpr std::uint64_t turns = 300;
     // And what each may have in any case.
     constexpr std::size_t most = (std::size_t{32} << 20U) + turns * (std::size_t{64} << 10U);
@@ -129,7 +129,7 @@ TEST_F(ProposerTest, SessionsWithoutNumberHaveABoundTogether) {
 }
 
 // The entry that is made next has something of each.
-TEST_F(ProposerTest, NobodyWaitsBehindTheBacklogOfAnother) {
+TEST_F(ProposerTest, NobodyWaitsBehindTheBacklogOfAnother) {  // P10
     fill();
     BatchBuilder one;
     one.add(Request{SessionId{2}, Seq{1}, Release{Seq{1}}});
@@ -152,7 +152,7 @@ TEST_F(ProposerTest, AnEntryHasABoundedNumberOfNames) {
     EXPECT_EQ(decode_batch(proposer.take_batch()).value().size(), 2U);
 }
 
-TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {
+TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {  // P11
     fill();
     proposer.add(Sweep{});
     proposer.add(Expire{SessionId{1}, LogIndex{1}});

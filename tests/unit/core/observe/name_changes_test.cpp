@@ -16,7 +16,7 @@ TEST_F(NameChangesTest, AHoldBeginsAndEnds) {
     EXPECT_EQ(log(release(1, 2, 1)), "released a 1.1 X 1 clean; granted a 2.1 X 2");
 }
 
-TEST_F(NameChangesTest, WhatAnEntryBothBeginsAndEndsIsTold) {
+TEST_F(NameChangesTest, WhatAnEntryBothBeginsAndEndsIsTold) {  // P2
     EXPECT_EQ(log({acquire(1, 1, exclusive), release(1, 2, 1), acquire(2, 1, shared),
                    acquire(3, 1, shared)}),
               "granted a 1.1 X 1; released a 1.1 X 1 clean; granted a 2.1 S 2; granted a 3.1 S 2");

@@ -98,7 +98,7 @@ TEST_F(ObserverTest, BeginsAnewWhereItsPositionIsNotKnown) {
 }
 
 // Its log has other changes at the same places, wherever that place is.
-TEST_F(ObserverTest, BeginsAnewInAnotherCluster) {  // S46
+TEST_F(ObserverTest, BeginsAnewInAnotherCluster) {  // S46, P2
     ring_.belongs_to(7);
     hold({"a"});
     for (const auto index : {index_.previous(), index_, LogIndex{4'711}}) {
@@ -130,7 +130,7 @@ TEST_F(ObserverTest, StaysInItsClusterWhenTheStateIsReplaced) {  // S46
     EXPECT_EQ(last_.cluster, 7U);
 }
 
-TEST_F(ObserverTest, BeginsAnewIfItIsTooSlow) {
+TEST_F(ObserverTest, BeginsAnewIfItIsTooSlow) {  // P2
     Observer observer{{"a"}, {}};
     take(observer);
     take_and_release("a", 5);
@@ -173,7 +173,7 @@ TEST_F(ObserverTest, LooksAtNoMoreThanItMay) {  // P10
 }
 
 // What changes while the state is told is told again, so that all of it is of one position.
-TEST_F(ObserverTest, IsToldTheStateOfOnePosition) {
+TEST_F(ObserverTest, IsToldTheStateOfOnePosition) {  // P2
     hold({"a", "b", "c"});
     Observer observer{{""}, {}};
     EXPECT_EQ(take(observer, 3), "gap; state a 1.1 X; state b 1.2 X");

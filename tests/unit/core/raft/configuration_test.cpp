@@ -24,7 +24,7 @@ TEST(Configuration, VotersAreThoseOfBothLists) {
 }
 
 // A program that stops the leader once a new member is listed as a voter must not stop the cluster.
-TEST(Configuration, TheVoteOfANewVoterLastsWhenTheChangeIsDone) {
+TEST(Configuration, TheVoteOfANewVoterLastsWhenTheChangeIsDone) {  // P7
     for (const auto id : {n1, n2})
         EXPECT_TRUE(joint().is_lasting_voter(id)) << id.raw();
     EXPECT_FALSE(joint().is_lasting_voter(n3));  // it is leaving
@@ -33,7 +33,7 @@ TEST(Configuration, TheVoteOfANewVoterLastsWhenTheChangeIsDone) {
     EXPECT_TRUE(voters({1}).is_lasting_voter(n1));
 }
 
-TEST(Configuration, TheVoteOfANewIncarnationLastsWhenTheChangeIsDone) {
+TEST(Configuration, TheVoteOfANewIncarnationLastsWhenTheChangeIsDone) {  // P7
     auto replacing = joint();
     replacing.voters.front().incarnation = Incarnation{77};
     EXPECT_TRUE(replacing.is_voter(n1));

@@ -26,7 +26,7 @@ struct Watched {
     Instant now = beginning;
 };
 
-TEST(Patience, IsAFewHeartbeatsWhileMessagesComeOnTime) {
+TEST(Patience, IsAFewHeartbeatsWhileMessagesComeOnTime) {  // P7
     Watched it;
     EXPECT_EQ(it.patience.value(), 500ms);
     it.on_time(60s);
@@ -41,7 +41,7 @@ TEST(Patience, IsNoShorterForALeaderThatSaysMuch) {
     EXPECT_EQ(it.patience.value(), 500ms);
 }
 
-TEST(Patience, OneDelayWidensItAtOnce) {
+TEST(Patience, OneDelayWidensItAtOnce) {  // P7
     Watched it;
     it.on_time(10s);
     it.delayed(150ms);

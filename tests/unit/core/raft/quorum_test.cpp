@@ -55,7 +55,7 @@ TEST(Quorum, IsMoreThanHalf) {
     }
 }
 
-TEST(Quorum, WhileJointNeedsBoth) {
+TEST(Quorum, WhileJointNeedsBoth) {  // B-M8
     constexpr unsigned all = 0x1f;
     for (unsigned voting = 1; voting <= all; ++voting) {
         for (unsigned outgoing = 1; outgoing <= all; ++outgoing) {
@@ -68,7 +68,7 @@ TEST(Quorum, WhileJointNeedsBoth) {
     }
 }
 
-TEST(Quorum, TwoOfThemAlwaysMeet) {
+TEST(Quorum, TwoOfThemAlwaysMeet) {  // B-C2
     for (unsigned size = 1; size <= 7; ++size) {
         const auto all = (1U << size) - 1;
         const auto configuration = configuration_of(all, 0);
@@ -83,7 +83,7 @@ TEST(Quorum, NobodyToAskIsNoAgreement) {
     EXPECT_FALSE(has_quorum(Configuration{}, [](NodeId) { return true; }));
 }
 
-TEST(Quorum, LearnersDoNotCount) {
+TEST(Quorum, LearnersDoNotCount) {  // B-M8
     auto configuration = configuration_of(0x7, 0);
     configuration.learners = members({4, 5});
     EXPECT_FALSE(has_quorum(configuration, agrees_in(0x19)));
@@ -91,7 +91,7 @@ TEST(Quorum, LearnersDoNotCount) {
     EXPECT_EQ(quorum_value(configuration, reached), 1);
 }
 
-TEST(QuorumValue, IsWhatTryingEveryValueFinds) {
+TEST(QuorumValue, IsWhatTryingEveryValueFinds) {  // B-C4
     Prng prng{5};
     for (int round = 0; round < 20'000; ++round) {
         std::vector<std::uint64_t> reached(9);

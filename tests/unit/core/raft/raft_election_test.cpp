@@ -199,7 +199,7 @@ TEST(RaftElection, ALeaderDeniesPreVotes) {
 }
 
 // B-V1, B-V8: logs are compared by term, then by length, for pre-votes and for votes.
-TEST(RaftElection, FavoursNobodyWithAnOlderLog) {
+TEST(RaftElection, FavoursNobodyWithAnOlderLog) {  // B-C13
     struct Case {
         LogId theirs;
         bool granted;
@@ -370,7 +370,7 @@ TEST(RaftElection, LateAnswersDoNotDisturbALeader) {
 }
 
 // B-D4, B-D13
-TEST(RaftElection, VotesOnlyOnceTheVoteIsDurable) {
+TEST(RaftElection, VotesOnlyOnceTheVoteIsDurable) {  // P4
     auto node = one_of_three();
     node.receive(n2, campaigns(2, log_id(1, 1)));
     EXPECT_TRUE(node.sent.empty());
@@ -418,7 +418,7 @@ TEST(RaftElection, AVoteForSomebodyDeposedMeanwhileIsNotSent) {
     EXPECT_TRUE(node.newest<VoteReply>(n3).granted);
 }
 
-TEST(RaftElection, VotesOnceInATermAndRepeatsItOnRequest) {
+TEST(RaftElection, VotesOnceInATermAndRepeatsItOnRequest) {  // P2
     auto node = one_of_three();
     node.receive(n2, campaigns(2, log_id(1, 1)));
     node.receive(n3, campaigns(2, log_id(9, 9)));
@@ -430,7 +430,7 @@ TEST(RaftElection, VotesOnceInATermAndRepeatsItOnRequest) {
 }
 
 // B-D13: one vote per term, whatever happens in between.
-TEST(RaftElection, RemembersItsVoteAcrossACrash) {
+TEST(RaftElection, RemembersItsVoteAcrossACrash) {  // P2
     auto node = one_of_three();
     node.receive(n2, campaigns(2, log_id(1, 1)));
     node.complete_writes();
@@ -634,7 +634,7 @@ TEST(RaftElection, ANodeThatIsNoVoterGetsNoVote) {
     EXPECT_EQ(Remembered{node}, before);
 }
 
-TEST(RaftElection, VotesOfLearnersDoNotCount) {
+TEST(RaftElection, VotesOfLearnersDoNotCount) {  // B-V19
     auto configuration = voters({1, 2, 3});
     configuration.learners = members({4, 5});
     auto node = one_of(configuration);
@@ -704,7 +704,7 @@ TEST(RaftElection, ASingleVoterLeadsAtOnceButOnlyAfterItsWrite) {
 }
 
 // B-D1
-TEST(RaftElection, ASingleVoterCommitsOnlyWhatIsDurable) {
+TEST(RaftElection, ASingleVoterCommitsOnlyWhatIsDurable) {  // P4
     auto node = one_of(voters({1}));
     node.timer();
     node.complete_writes();
@@ -749,7 +749,7 @@ TEST(RaftElection, ANewLeaderCommitsAnEntryOfItsOwn) {
 }
 
 // Thesis 9.6: it asked all the time, and its term did not rise.
-TEST(RaftElection, OneThatWasCutOffDoesNotDisturbOnItsReturn) {
+TEST(RaftElection, OneThatWasCutOffDoesNotDisturbOnItsReturn) {  // P7
     RaftCluster cluster{1, 2, 3};
     auto& leader = cluster.elect(n1);
     cluster.cut(n3);

@@ -92,7 +92,7 @@ TEST(RaftLeadership, APausedLeaderTakesNoProposalsAndReads) {
 }
 
 // B-V16, P10: otherwise heartbeats would keep a leader in office that can write nothing.
-TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {
+TEST(RaftLeadership, EndsWhenItsOwnDiskStalls) {  // P7
     Leading led{1, 2, 3};
     led.cluster.stall_disk(n1);
     led.leader.propose();
@@ -128,7 +128,7 @@ TEST(RaftLeadership, CountsItsContactFromTheElection) {
     EXPECT_EQ(led.cluster[n2]->contact_since(), Instant::never());
 }
 
-TEST(RaftLeadership, AGapInItsOwnLoopStartsTheCountAgain) {
+TEST(RaftLeadership, AGapInItsOwnLoopStartsTheCountAgain) {  // P8
     RaftCluster cluster{1};
     auto& leader = cluster.elect(n1);
     const auto since = leader->contact_since();

@@ -108,7 +108,7 @@ TEST(RaftMembership, TheLastVoterStays) {
 }
 
 // A joint configuration that cannot be committed cannot be left either.
-TEST(RaftMembership, NothingIsBegunThatCouldNotBeFinished) {
+TEST(RaftMembership, NothingIsBegunThatCouldNotBeFinished) {  // B-M13
     Changing it;
     it.cluster.cut(n3);
     for (int i = 0; i < 15; ++i)
@@ -133,7 +133,7 @@ TEST(RaftMembership, ALearnerThatIsBehindIsNotPromoted) {
 
 // S47: a node whose own log does not show that there is a cluster takes part in no election,
 // however short the log is.
-TEST(RaftMembership, ALearnerThatHasNothingIsNotPromoted) {
+TEST(RaftMembership, ALearnerThatHasNothingIsNotPromoted) {  // P4
     RaftCluster cluster{Three::with_four(), options_of(n1), {{n4, RaftState{}}}};
     cluster.cut(n4);
     auto& leader = cluster.elect(n1);
@@ -230,7 +230,7 @@ TEST(RaftMembership, ALeaderThatIsRemovedHandsOver) {
     EXPECT_EQ(it.cluster[n2]->configuration(), changed_to({2, 3}));
 }
 
-TEST(RaftMembership, ALeaderThatIsRemovedDoesNotCountItself) {
+TEST(RaftMembership, ALeaderThatIsRemovedDoesNotCountItself) {  // B-M9
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n1)));
     it.cluster.stall_disk(n3);
@@ -241,7 +241,7 @@ TEST(RaftMembership, ALeaderThatIsRemovedDoesNotCountItself) {
     EXPECT_TRUE(it.leader->is_leader());
 }
 
-TEST(RaftMembership, ARemovedNodeIsInformedAndIsQuiet) {
+TEST(RaftMembership, ARemovedNodeIsInformedAndIsQuiet) {  // B-M10
     Changing it;
     ASSERT_TRUE(accepted(it.leader.remove(n3)));
     it.cluster.settle();
@@ -331,7 +331,7 @@ Member reborn(std::uint64_t id) {
     return again;
 }
 
-TEST(RaftMembership, ANewIncarnationBeginsWithNothing) {
+TEST(RaftMembership, ANewIncarnationBeginsWithNothing) {  // B-M12
     Changing it;
     ASSERT_GT(it.leader->progress_of(n3)->match, LogIndex{});
     ASSERT_TRUE(accepted(it.leader.add_learner(reborn(3))));
@@ -339,7 +339,7 @@ TEST(RaftMembership, ANewIncarnationBeginsWithNothing) {
     EXPECT_FALSE(it.leader->configuration().is_voter(n3));
 }
 
-TEST(RaftMembership, NobodySpeaksForADiskThatIsGone) {
+TEST(RaftMembership, NobodySpeaksForADiskThatIsGone) {  // P4
     Changing it;
     ASSERT_TRUE(accepted(it.leader.add_learner(reborn(3))));
     it.cluster.settle();

@@ -92,7 +92,7 @@ TEST(RaftPartialCut, AFollowerThatDoesNotHearItsLeaderChangesNothing) {
 
 // The outage of six hours in 2020, caused by a network switch: two nodes without a connection, and
 // one that is connected with both.
-TEST(RaftPartialCut, TwoThatDoNotSeeEachOtherHaveTheThirdInCommon) {
+TEST(RaftPartialCut, TwoThatDoNotSeeEachOtherHaveTheThirdInCommon) {  // B-V9
     PartlyCut links{1, 2, 3};
     links.cut(n1, n2);
     links.cut(n2, n1);

@@ -69,7 +69,7 @@ TEST(RaftPurge, HeartbeatsGoOnToWhoIsCutOff) {
 }
 
 // It still belongs to the cluster, so its answers count.
-TEST(RaftPurge, ACutOffFollowerStillConfirmsReadsAndContact) {
+TEST(RaftPurge, ACutOffFollowerStillConfirmsReadsAndContact) {  // B-S11
     Behind behind;
     behind.leader.purge_to(10);
     behind.cluster.heal(n3);
@@ -200,7 +200,7 @@ TEST(RaftPurge, KnowsTheConfigurationOfEachPlaceItKeeps) {
     EXPECT_THROW((void)leader->configuration_at(LogIndex{2}), InvariantBroken);
 }
 
-TEST(RaftPurge, ATruncationBringsBackAConfigurationWhoseEntryIsPurged) {
+TEST(RaftPurge, ATruncationBringsBackAConfigurationWhoseEntryIsPurged) {  // B-M7
     auto grown = voters({1, 2, 3});
     grown.learners = members({4});
     HandDriven node{options_of(n1), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
@@ -214,7 +214,7 @@ TEST(RaftPurge, ATruncationBringsBackAConfigurationWhoseEntryIsPurged) {
     EXPECT_EQ(node->configuration(), grown);
 }
 
-TEST(RaftPurge, ANodeStartsFromAPurgedLog) {
+TEST(RaftPurge, ANodeStartsFromAPurgedLog) {  // B-F11
     RaftState state;
     state.hard_state = {Term{4}, {}};
     state.base = log_id(3, 10);

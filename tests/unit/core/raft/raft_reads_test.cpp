@@ -71,7 +71,7 @@ TEST(RaftReads, ALaterConfirmationAnswersTheEarlierQuestions) {
 
 // However many reads are asked at once (P10): each is processed when it is asked, and when it is
 // answered.
-TEST(RaftReads, OfOneStepShareARound) {
+TEST(RaftReads, OfOneStepShareARound) {  // P7
     Led led{1, 2, 3};
     led.leader.read(1);
     const auto before = led.leader.newest<AppendRequest>(n2).read_round;
@@ -127,7 +127,7 @@ TEST(RaftReads, LearnersConfirmNothing) {
 }
 
 // B-R2: a new leader does not know yet what its predecessor committed.
-TEST(RaftReads, WaitForTheFirstCommitOfTheTerm) {
+TEST(RaftReads, WaitForTheFirstCommitOfTheTerm) {  // P2
     RaftCluster cluster{1, 2, 3};
     auto& leader = cluster[n1];
     leader.timer_when_due();
@@ -207,7 +207,7 @@ TEST(RaftReads, ASingleVoterAnswersNothingBeforeItsFirstCommit) {
 }
 
 // The old leader does not know that it was deposed while the others commit without it.
-TEST(RaftReads, AnOldLeaderInAMinorityAnswersNothing) {
+TEST(RaftReads, AnOldLeaderInAMinorityAnswersNothing) {  // P2
     Led led{1, 2, 3};
     led.leader.read(1);
     led.cluster.settle();
@@ -229,7 +229,7 @@ TEST(RaftReads, AnOldLeaderInAMinorityAnswersNothing) {
 }
 
 // B-R3: answers come from a leader, or not at all.
-TEST(RaftReads, EndWithTheLeadership) {
+TEST(RaftReads, EndWithTheLeadership) {  // B-V11
     Led led{1, 2, 3};
     led.leader.read(7);
     const auto round = led.leader.newest<AppendRequest>(n2).read_round;

@@ -45,7 +45,7 @@ struct Replicating {
 // --- the follower
 
 // B-D4
-TEST(RaftReplication, AFollowerAnswersOnceTheEntriesAreDurable) {
+TEST(RaftReplication, AFollowerAnswersOnceTheEntriesAreDurable) {  // P4
     auto node = follower();
     node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}));
     EXPECT_TRUE(node.sent.empty());
@@ -145,7 +145,7 @@ TEST(RaftReplication, TruncatesFromTheConflictOn) {
     EXPECT_THAT(log_of(node.raft()), ElementsAre(log_id(1, 1), log_id(1, 2), log_id(3, 3)));
 }
 
-TEST(RaftReplication, AnOldMessageThatIsAPrefixTruncatesNothing) {
+TEST(RaftReplication, AnOldMessageThatIsAPrefixTruncatesNothing) {  // B-C7
     auto node = follower();
     const std::vector<Entry> entries{commands(log_id(1, 2)), commands(log_id(1, 3))};
     node.receive(n2, append(1, log_id(1, 1), entries));
@@ -201,7 +201,7 @@ TEST(RaftReplication, ACompletionDoesNotCountWhatReplacedItsEntries) {
 
 // Entries of an idle cluster are small: without the limit a message would have more than a receiver
 // accepts.
-TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {
+TEST(RaftReplication, ALeaderSendsSoManyEntriesAtOnceAndNoMore) {  // P7
     Replicating led{1, 2, 3};
     const auto first = led.leader.propose("");
     for (std::size_t i = 0; i < 2 * append_entries_max; ++i)
@@ -359,7 +359,7 @@ void expect_refused(AppendRequest request) {
     EXPECT_EQ(node.sent_count<AppendReply>(n2), 0U);
 }
 
-TEST(RaftReplication, RefusesADamagedEntry) {
+TEST(RaftReplication, RefusesADamagedEntry) {  // P5
     auto payload = commands(log_id(1, 2), "abc");
     payload.payload = Bytes{"abd"};
     expect_refused(append(1, log_id(1, 1), {payload}));
@@ -446,7 +446,7 @@ TEST(RaftReplication, AReadNeedsAnAnswer) {
 }
 
 // B-D1: the leader's own disk counts like any other.
-TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {
+TEST(RaftReplication, ALeaderDoesNotCountItselfBeforeItsWrite) {  // P4
     Replicating led{1, 2, 3};
     led.leader.propose();
     led.leader.receive(n2, accepts(2, 3));
@@ -686,7 +686,7 @@ TEST(RaftReplication, ProbesWithOneMessageAtATime) {
     EXPECT_EQ(leader.sent_count<AppendRequest>(n2), 4U);
 }
 
-TEST(RaftReplication, ALostProbeIsMadeUpForByAHeartbeat) {
+TEST(RaftReplication, ALostProbeIsMadeUpForByAHeartbeat) {  // B-F3
     RaftCluster cluster{1, 2, 3};
     cluster.cut(n3);
     auto& leader = cluster.elect(n1);
@@ -768,7 +768,7 @@ TEST(RaftReplication, ANewMemberIsSentEntriesAtOnce) {
 
 // Thesis 3.6.2, figure 8 of the paper, with its letters. Indexes are one higher: 1 is the first
 // entry.
-TEST(RaftReplication, EntriesOfAnEarlierTermAreNotCommittedByCounting) {
+TEST(RaftReplication, EntriesOfAnEarlierTermAreNotCommittedByCounting) {  // P2, B-C7
     const auto five = voters({1, 2, 3, 4, 5});
     // (a) S1 led term 2 and sent its entry to S2. (b) S5 led term 3 and wrote its own.
     RaftCluster cluster{five,

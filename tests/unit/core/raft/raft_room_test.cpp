@@ -148,7 +148,7 @@ TEST(RaftRoom, WithoutItNothingIsSentAgainBetweenHeartbeats) {
 }
 
 // A leader without capacity would delay all others, so nodes with capacity come first.
-TEST(RaftRoom, WithoutItAFollowerAsksLaterForVotes) {
+TEST(RaftRoom, WithoutItAFollowerAsksLaterForVotes) {  // P7
     Full it;
     it.cluster.beat(n1);
     const auto heard = it.cluster[n3].now;

@@ -41,7 +41,7 @@ struct Trouble {
 constexpr int beats_per_timeout = static_cast<int>(election_timeout / heartbeat);
 
 // B-S7, B-S9
-TEST(RaftSnapshotFaults, ARefusedStateIsReadAnewAfterAWhile) {
+TEST(RaftSnapshotFaults, ARefusedStateIsReadAnewAfterAWhile) {  // P7
     Trouble it;
     it.give(it.leader->configuration(), true);
     it.leader.receive(n3, SnapshotReply{it.leader->term(), it.at, 0, false, true});
@@ -79,7 +79,7 @@ TEST(RaftSnapshotFaults, NoViewStaysOpenForWhoIsSilent) {
 }
 
 // The reader of the state may be slow: rows of the previous attempt come after this one began.
-TEST(RaftSnapshotFaults, RowsOfAnEarlierAttemptAreOfNoUse) {
+TEST(RaftSnapshotFaults, RowsOfAnEarlierAttemptAreOfNoUse) {  // P7
     Trouble it;
     it.beats(6 * beats_per_timeout, false);
     it.beats(1, true);

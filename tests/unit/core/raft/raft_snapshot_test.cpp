@@ -61,7 +61,7 @@ TEST(RaftSendSnapshot, BringsAStateChunkByChunk) {
     EXPECT_EQ(it.leader.newest<AppendRequest>(n3).previous, it.at);
 }
 
-TEST(RaftSendSnapshot, SendsALostChunkAgainInTime) {
+TEST(RaftSendSnapshot, SendsALostChunkAgainInTime) {  // B-S7
     Sending it;
     it.give({row("a")}, false);
     EXPECT_EQ(it.chunk().position, 0U);
@@ -220,7 +220,7 @@ struct Receiving {
     SnapshotChunk third = chunk_of(last, 2, second.checksum, {row("c")}, true);
 };
 
-TEST(RaftReceiveSnapshot, PassesOnWhatComesInOrder) {
+TEST(RaftReceiveSnapshot, PassesOnWhatComesInOrder) {  // B-S10
     Receiving it;
     it.node.receive(n1, it.second);  // too early
     EXPECT_EQ(it.reply().next, 0U);
@@ -310,7 +310,7 @@ TEST(RaftReceiveSnapshot, AMixtureOfTwoStreamsIsNoticed) {
     EXPECT_EQ(it.reply().next, 1U);
 }
 
-TEST(RaftReceiveSnapshot, ANewLeaderMaySendAnotherState) {
+TEST(RaftReceiveSnapshot, ANewLeaderMaySendAnotherState) {  // B-S6
     Receiving it;
     it.node.receive(n1, it.first);
     const auto newer = chunk_of(log_id(2, 30), 0, 0, {row("a")}, false, 3);
@@ -350,7 +350,7 @@ TEST(RaftReceiveSnapshot, AChunkOfAnEarlierTermIsRefused) {
 }
 
 // B-S2: between the last chunk and the switch nothing else may change.
-TEST(RaftReceiveSnapshot, WhileItInstallsItNeitherAppendsNorCampaigns) {
+TEST(RaftReceiveSnapshot, WhileItInstallsItNeitherAppendsNorCampaigns) {  // B-S11
     Receiving it;
     for (const auto& chunk : {it.first, it.second, it.third})
         it.node.receive(n1, chunk);

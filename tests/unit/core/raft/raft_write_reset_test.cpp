@@ -44,7 +44,7 @@ TEST(RaftWriteReset, AnEarlierCompletionSaysNothingOfTheNewLog) {
     EXPECT_EQ(tracker.durable(), LogIndex{21});
 }
 
-TEST(RaftWriteReset, OfTwoOnlyTheLastCounts) {
+TEST(RaftWriteReset, OfTwoOnlyTheLastCounts) {  // P4
     WriteTracker tracker{{Term{1}, {}}, LogIndex{10}};
     const auto first = reset_to(tracker, 20);
     const auto second = reset_to(tracker, 40);

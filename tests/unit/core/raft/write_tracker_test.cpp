@@ -101,7 +101,7 @@ TEST(WriteTracker, ATruncationLowersTheMarkAtOnce) {
 
 // B-D10, B-D11: W1 appends 5-10, W2 truncates at 7 and appends 7'-8'. W1's completion, which comes
 // after W2's submission, says nothing about 7' and 8', nor about 9 and 10.
-TEST(WriteTracker, AnEarlierCompletionDoesNotRaiseTheMarkOverATruncation) {
+TEST(WriteTracker, AnEarlierCompletionDoesNotRaiseTheMarkOverATruncation) {  // P4
     Tracked disk{4};
     const auto w1 = disk.append_to(10);
     const auto w2 = disk.append_to(8, 7);
