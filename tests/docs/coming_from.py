@@ -1,12 +1,9 @@
-"""Checks docs/coming-from.md: every row of its tables names an example or a test that exists.
+"""Checks docs/coming-from.md: the calls that it names exist, and so do the tests and examples.
 
-The header of a table tells what its columns mean:
-
-    Mortise     calls of the public API: each word in backticks is in a public header, in the
-                command line, or a key of the configuration. "no counterpart" and "not yet" claim
-                nothing; such a row closes nothing, and "-" is enough in the last column.
-    closes      holes, which the first column of the table with the header "hole" lists
-    shown by    tests as `Suite.Test`, and links to examples that a test runs
+    a table with a column "Mortise"     each word in backticks there is in a public header, in the
+                                        command line, or a key of the configuration
+    the table "subject", "shown by"     tests as `Suite.Test`, and links to examples that a test
+                                        runs; the page has it
 """
 
 import re
@@ -19,8 +16,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import tidy  # noqa: E402
 
 PAGE = "docs/coming-from.md"
-NOTHING = "-"
-CLAIMS_NOTHING = {"no counterpart", "not yet"}
+CALLS, SHOWN = "Mortise", "shown by"
 REFERENCE = re.compile(r"`([A-Z]\w*\.[A-Z]\w*)`|\[[^\]]+\]\(([^)#\s]+)\)")
 
 
@@ -94,34 +90,24 @@ def calls(tree, cell):
                 yield f"{word} is not in the public API"
 
 
-def row(tree, holes, header, content):
+def row(tree, header, content):
     if len(content) != len(header):
         yield f"{len(content)} cells below a header of {len(header)}"
         return
     by_name = dict(zip(header, content))
-    if by_name.get("Mortise") in CLAIMS_NOTHING:
-        if by_name.get("closes", NOTHING) != NOTHING:
-            yield "a row that claims nothing closes nothing"
-        if by_name["shown by"] != NOTHING:
-            yield from shown_by(tree, by_name["shown by"])
-        return
-    yield from calls(tree, by_name.get("Mortise", ""))
-    yield from shown_by(tree, by_name["shown by"])
-    for hole in by_name.get("closes", NOTHING).split(", "):
-        if hole not in holes:
-            yield f"no hole has the name {hole}"
+    if CALLS in by_name:
+        yield from calls(tree, by_name[CALLS])
+    if SHOWN in by_name:
+        yield from shown_by(tree, by_name[SHOWN])
 
 
 def complaints(root):
     """Every complaint about the page, as `line: text`."""
     tree = Tree(root)
     found = list(tables(tidy.read(root / PAGE)))
-    holes = {content[0].strip("*") for header, rows in found if header[0] == "hole"
-             for _, content in rows} | {NOTHING}
+    if not any(SHOWN in header for header, _ in found):
+        yield f"1: no table has a column '{SHOWN}'"
     for header, rows in found:
-        if header[-1] != "shown by":
-            yield f"{rows[0][0] if rows else 0}: the last column of a table is 'shown by'"
-            continue
         for number, content in rows:
-            for text in row(tree, holes, header, content):
+            for text in row(tree, header, content):
                 yield f"{number}: {text}"
