@@ -20,8 +20,8 @@ def main(generator):
     with tempfile.TemporaryDirectory(prefix="mortise-conversations-") as folder:
         subprocess.run([generator, PAGES, folder], check=True)
         written = {path.name: lines(path) for path in Path(folder).iterdir()}
-    templates = {path.name.replace(".in.md", ".md") for path in PAGES.glob("*.in.md")}
-    stale = templates ^ set(written)
+    pages = {path.name for path in PAGES.glob("*.md")} - {"README.md"}
+    stale = pages ^ set(written)
     for name in sorted(written):
         page = PAGES / name
         difference = list(difflib.unified_diff(lines(page), written[name], str(page), "the code"))

@@ -1,4 +1,4 @@
-// Writes the pages of docs/conversations: conversations_pages TEMPLATES PAGES.
+// Makes the pages of a folder anew and writes them to another one: conversations_pages FROM TO.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -25,11 +25,10 @@ void write(const std::filesystem::path& path, const std::string& content) {
     if (!(file << content << std::flush)) throw std::runtime_error{"cannot write " + path.string()};
 }
 
-void write_pages(const std::filesystem::path& templates, const std::filesystem::path& pages) {
+void write_pages(const std::filesystem::path& from, const std::filesystem::path& to) {
     for (const auto& scene : scenes) {
-        const std::string name = scene.name;
-        const auto text = content_of(templates / (name + ".in.md"));
-        write(pages / (name + ".md"), make_page(text, scene.play()));
+        const auto name = std::string{scene.name} + ".md";
+        write(to / name, make_page(content_of(from / name), scene.play()));
     }
 }
 
@@ -37,7 +36,7 @@ void write_pages(const std::filesystem::path& templates, const std::filesystem::
 
 int main(int count, char** arguments) {
     if (count != 3) {
-        std::fputs("conversations_pages TEMPLATES PAGES\n", stderr);
+        std::fputs("conversations_pages FROM TO\n", stderr);
         return 2;
     }
     try {

@@ -43,10 +43,14 @@ std::string as_label(std::string text) {
     return parts.front() + (parts.size() > 1 ? " ..." : "");
 }
 
-std::string replaced(std::string text, const std::string& mark, const std::string& by) {
-    const auto at = text.find(mark);
-    if (at == std::string::npos) throw std::runtime_error{"the template lacks " + mark};
-    return text.replace(at, mark.size(), by);
+// The page with another content of its only block of code in this language.
+std::string with_block(std::string page, const std::string& language, const std::string& content) {
+    const auto begin = "\n```" + language + "\n";
+    const auto at = page.find(begin);
+    const auto end = at == std::string::npos ? at : page.find("\n```", at + begin.size() - 1);
+    if (end == std::string::npos || page.find(begin, end) != std::string::npos)
+        throw std::runtime_error{"the page has not one block of " + language};
+    return page.replace(at + begin.size(), end + 1 - at - begin.size(), content);
 }
 
 }  // namespace
@@ -91,10 +95,9 @@ std::string as_picture(const std::vector<Arrow>& arrows) {
     return text + body;
 }
 
-std::string make_page(const std::string& text, const Transcript& transcript) {
-    const auto picture = "```mermaid\n" + as_picture(transcript.arrows()) + "```";
-    const auto lines = "```text\n" + as_text(transcript.lines()) + "```";
-    return replaced(replaced(text, "<!-- picture -->", picture), "<!-- conversation -->", lines);
+std::string make_page(const std::string& page, const Transcript& transcript) {
+    return with_block(with_block(page, "mermaid", as_picture(transcript.arrows())), "text",
+                      as_text(transcript.lines()));
 }
 
 }  // namespace mortise::conversations

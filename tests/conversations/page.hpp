@@ -1,4 +1,4 @@
-// A page: a template with its text, in which two marks are replaced.
+// A page: its two blocks of code, the picture and the conversation, are made anew.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace mortise::conversations {
 [[nodiscard]] std::string as_text(const std::vector<Line>& lines);
 // A sequence diagram for Mermaid.
 [[nodiscard]] std::string as_picture(const std::vector<Arrow>& arrows);
-// Throws if the template lacks a mark.
-[[nodiscard]] std::string make_page(const std::string& text, const Transcript& transcript);
+// Throws unless the page has one block of `mermaid` and one of `text`.
+[[nodiscard]] std::string make_page(const std::string& page, const Transcript& transcript);
 
 }  // namespace mortise::conversations

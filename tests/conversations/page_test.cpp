@@ -45,16 +45,20 @@ TEST(Page, ALongLabelInThePictureIsCut) {
     EXPECT_THAT(picture, HasSubstr("N1->>N2: " + word + " ...\n"));
 }
 
-TEST(Page, ATemplateWithoutItsMarksIsRefused) {
+TEST(Page, ItsBlocksAreMadeAnewAndTheRestStays) {
     const Transcript nothing{};
-    EXPECT_THROW(make_page("<!-- picture -->", nothing), std::runtime_error);
-    EXPECT_THROW(make_page("<!-- conversation -->", nothing), std::runtime_error);
-    const auto page = make_page("a <!-- picture --> b <!-- conversation --> c", nothing);
-    EXPECT_THAT(page, Not(HasSubstr("<!--")));
+    const std::string picture = "\n```mermaid\nold\n```\n";
+    const std::string lines = "\n```text\nold\n```\n";
+    EXPECT_EQ(make_page("a\n" + picture + "\nb\n" + lines + "\nc\n", nothing),
+              "a\n\n```mermaid\nsequenceDiagram\n```\n\nb\n\n```text\n```\n\nc\n");
+    EXPECT_EQ(make_page("\n```mermaid\n```\n\n```text\n```\n", nothing),
+              "\n```mermaid\nsequenceDiagram\n```\n\n```text\n```\n");
+    for (const auto& page : {picture, lines, picture + lines + lines, lines + "\n```mermaid\nold"})
+        EXPECT_THROW(make_page(page, nothing), std::runtime_error) << page;
 }
 
 // What stands on a page depends on nothing but the code.
-TEST(Scenes, ASceneIsTheSameEachTime) {
+TEST(Scenes, ASceneIsTheSameEachTime) {  // P13
     for (const auto& scene : scenes) {
         const auto once = scene.play();
         EXPECT_FALSE(once.lines().empty()) << scene.name;
@@ -75,7 +79,7 @@ TEST(Transcript, StartsWhereTheSceneSaysAndCountsFromThere) {
     EXPECT_THAT(first.text, HasSubstr("acquire \"jobs/1\" exclusive"));
 }
 
-TEST(Transcript, AnIdleClusterHasNothingToSay) {
+TEST(Transcript, AnIdleClusterHasNothingToSay) {  // P13
     SmallCluster it;
     it.transcript.news().renewals_are_routine(true);
     it.begin();

@@ -26,8 +26,6 @@ import tidy
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ASSETS = ("style.css", "search.js", "icon.svg")
-# Sources of other pages, which have blanks to fill in.
-NO_PAGES = re.compile(r"docs/conversations/.*\.in\.md$")
 TEMPLATE = string.Template((HERE / "page.html").read_text(encoding="utf-8"))
 SECTION_TEXT_MAX = 4000
 
@@ -126,7 +124,7 @@ def colors():
 
 def build(folder, tag_file=None):
     tree = tidy.tree(ROOT)
-    paths = [name for name in tree if name.endswith(".md") and not NO_PAGES.match(name)]
+    paths = [name for name in tree if name.endswith(".md")]
     all_pages = [markdown.Page(path, (ROOT / path).read_text(encoding="utf-8"), ROOT)
                  for path in paths]
     titles = {page.path: page.title for page in all_pages}
