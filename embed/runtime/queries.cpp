@@ -62,8 +62,8 @@ Metrics NodeRuntime::present_metrics() {
     return completed(loop().metrics());
 }
 
-// With what is known without the core thread. Whether there is TLS decides what others may do, so
-// it must not be missing because that thread is busy.
+// Adds what is known without the core thread. Whether there is TLS decides what others may do, so
+// the figures have it also while that thread is busy.
 Metrics NodeRuntime::completed(Metrics metrics) const {
     if (tls_) metrics.certificate_left = tls_->time_left();
     metrics.log_writes = log_counters_.writes;

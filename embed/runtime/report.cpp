@@ -187,7 +187,7 @@ std::map<core::NodeId, std::string> CoreLoop::present_members() const {
     return members;
 }
 
-// An event for each of them would come on top of what makes the node slow.
+// At most one event a second: one for each overrun would add load to a node that is slow already.
 void CoreLoop::report_overrun(Duration took) {
     constexpr auto pause = std::chrono::seconds{1};
     ++program_.counters().loop_overruns;

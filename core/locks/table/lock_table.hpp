@@ -13,8 +13,8 @@
 //   TraceRemover    what ended sessions left on a name
 //   QueueAdmission  which waiters are granted, after each change
 // table_invariants.hpp has the invariants. The sources table_conversions, table_permits,
-// table_latches, table_values, table_breaks and table_timers have the functions for conversions,
-// semaphores, latches, values, breaks and time limits.
+// table_latches, table_barriers, table_values, table_breaks and table_timers have the functions for
+// conversions, semaphores, latches, barriers, values, breaks and time limits.
 #pragma once
 
 #include <optional>

@@ -40,7 +40,7 @@ public:
     [[nodiscard]] const Records& records() const { return records_; }
     [[nodiscard]] const Queues& queues() const { return queues_; }
 
-    // A new record has no traces of ended sessions, of which there are `endings` so far.
+    // `endings`: how many sessions have ended so far. A new record has no trace of them.
     RecordRef ensure(std::string_view name, QueuePolicy policy, Previous last,
                      std::uint64_t endings);
     // The name must be known.
