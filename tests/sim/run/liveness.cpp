@@ -70,8 +70,8 @@ bool Liveness::begin() {
 }
 
 // A node whose state stands still does not learn the outcome of its calls, and does not cancel a
-// call for several names that follows others until it does (decision 0003). It keeps these names
-// until it lets its session end.
+// call for several names that follows others until it does. It keeps these names until it lets its
+// session end.
 SimTime Liveness::silence_time() const {
     if (!world_.never_flushes.is_set()) return 0;
     const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
