@@ -261,9 +261,8 @@ subjectAltName = URI:mortise://orders/authority
             with self.subTest(words=words):
                 self.expect(self.issue(*words), USAGE, *texts)
         expect([], "give --node or --user\n")
-        expect(["--node", "0"], "--node: the id of a node is 1 or more\n")
-        for number in ("one", "-1", "+1", "1x", "18446744073709551616"):
-            expect([f"--node={number}"], f'--node: "{number}" is not the id of a node\n')
+        for number in ("0", "one", "-1", "+1", "1x", "01", "18446744073709551616"):
+            expect([f"--node={number}"], f'--node: "{number}" is not a whole number from 1 to ')
         expect(["--node", "1", "--user", "alice"], "--node excludes --user")
         expect(["--user", "alice"], "--role: a user needs one: client, observer or admin\n")
         expect(["--user", "alice smith", "--role", "admin"], "a user's name is 1 to 56 letters")
@@ -280,7 +279,9 @@ subjectAltName = URI:mortise://orders/authority
         expect(["--node", "1", "--may", "acquire:" + "a" * 513], "at most 512 bytes\n")
         expect(["--node", "1", *["--may", "acquire:a"] * 65], "at most 64 rules\n")
         expect(["--node", "1", "--host", "a:7401"], '"a:7401" is neither a host')
-        expect(["--node", "1", "--days", "0"], "--days")
+        for days in ("0", "010", "ten", "36501"):
+            expect(["--node", "1", "--days", days],
+                   f'--days: "{days}" is not a whole number from 1 to 36500; see ')
         expect(["--node", "1", "--cluster", "billing"],
                "the authority is that of cluster orders, not of billing\n")
         expect(["--node", "1", "--rol", "voter"], "not expected here: --rol voter")

@@ -8,23 +8,23 @@
 namespace mortise::cli {
 namespace {
 
-CommandDoc program() {
-    const OptionDoc peer{.names = {"--peer"}, .argument = "HOST:PORT", .is_repeated = true};
-    const OptionDoc config{.names = {"--config"}, .argument = "FILE", .kind = Kind::file};
-    const OptionDoc json{.names = {"--json"}};
-    CommandDoc add{.name = "mortise members add", .purpose = "Add a node"};
+Command program() {
+    const Option peer{.names = {"--peer"}, .argument = "HOST:PORT", .is_repeated = true};
+    const Option config{.names = {"--config"}, .argument = "FILE", .kind = Kind::file};
+    const Option json{.names = {"--json"}};
+    Command add{.name = "mortise members add", .purpose = "Add a node"};
     add.arguments = {{.argument = "ID", .kind = Kind::member}, {.argument = "ADDRESS"}};
     add.options = {peer, json};
-    CommandDoc members{.name = "mortise members", .purpose = "List the members"};
+    Command members{.name = "mortise members", .purpose = "List the members"};
     members.options = {peer, config, json};
     members.commands = {add, {.name = "mortise members move", .purpose = "Move a node"}};
-    CommandDoc run{.name = "mortise run"};
+    Command run{.name = "mortise run"};
     run.options = {{.names = {"--lock"}, .argument = "NAME", .kind = Kind::lock}};
     run.arguments = {{.argument = "CMD", .kind = Kind::command, .is_repeated = true}};
-    CommandDoc completion{.name = "mortise completion"};
+    Command completion{.name = "mortise completion"};
     completion.arguments = {
         {.argument = "SHELL", .kind = Kind::choice, .choices = {"bash", "zsh", "fish"}}};
-    CommandDoc all{.name = "mortise"};
+    Command all{.name = "mortise"};
     all.options = {{.names = {"-h", "--help"}}};
     all.commands = {members, run, completion};
     return all;

@@ -118,9 +118,26 @@ class Errors(unittest.TestCase):
             with self.subTest(text=text):
                 words = [f"--token={text}", "--reason", "r", "--peer", "127.0.0.1:1"]
                 self.expect(run("break", "x", *words), USAGE, "--token")
+                self.expect(run("dump", self.directory, f"--at={text}"), USAGE, "--at")
+                self.expect(run("bench", f"--seconds={text}"), USAGE, "--seconds")
                 for change in (["members", "remove"], ["members", "promote"], ["transfer-leader"]):
                     self.expect(run(*change, "--peer", "127.0.0.1:1", "--", text), USAGE, "ID")
         self.expect(run("members", "remove", 2 ** 64 - 1, "--peer", "127.0.0.1:1"), UNAVAILABLE)
+
+    def test_an_option_without_its_value_says_what_it_takes(self):
+        self.expect(run("node", "--config"), USAGE,
+                    "--config: 1 required FILE missing; see mortise node --help\n")
+        self.expect(run("bench", "--seconds"), USAGE, "1 required SECONDS missing")
+
+    def test_an_empty_value_is_not_left_out(self):
+        """A variable that a script has not set."""
+        self.expect(run("node", "--config", ""), NO_INPUT, "cannot be read")
+        self.expect(run("dump", self.directory, "--at", ""), USAGE,
+                    '--at: "" is not a whole number')
+        for option in ("--wait", "--ttl", "--grace", "--max-hold", "--min-hold"):
+            words = ["--lock", "x", option, "", "--peer", "127.0.0.1:1", "--", "true"]
+            self.expect(run("run", *words), USAGE,
+                        f'{option}: "" is not a duration: write 5s or 250ms')
 
     def test_the_hidden_command_is_not_for_people(self):
         self.expect(run("member", "demo"), USAGE)

@@ -8,7 +8,7 @@ namespace mortise::cli {
 namespace {
 
 TEST(HelpText, HasEverythingInItsPlace) {
-    CommandDoc command{.name = "mortise run", .purpose = "Run a command while a lock is held"};
+    Command command{.name = "mortise run", .purpose = "Run a command while a lock is held"};
     command.options = {
         {.names = {"-h", "--help"}, .text = "Print this page"},
         {.names = {"--lock"}, .argument = "NAME", .text = "The lock", .is_required = true},
@@ -59,8 +59,9 @@ Exit codes:
 }
 
 TEST(HelpText, ListsTheCommandsBelow) {
-    CommandDoc command{.name = "mortise members", .purpose = "List the members"};
+    Command command{.name = "mortise members", .purpose = "List the members"};
     command.commands = {{.name = "mortise members add", .purpose = "Add a node"}};
+    command.run = [] { return ExitCode::ok; };
     command.arguments = {{.argument = "PREFIX", .text = "A prefix"}};
     EXPECT_EQ(help_text(command), R"(List the members.
 
@@ -75,11 +76,11 @@ Commands:
 }
 
 TEST(HelpText, ListsWhatMayBeChosen) {
-    const OptionDoc option{.names = {"--role"},
-                           .argument = "ROLE",
-                           .kind = Kind::choice,
-                           .choices = {"voter", "learner"},
-                           .text = "Its role"};
+    const Option option{.names = {"--role"},
+                        .argument = "ROLE",
+                        .kind = Kind::choice,
+                        .choices = {"voter", "learner"},
+                        .text = "Its role"};
     EXPECT_EQ(description_of(option), "Its role: voter, learner");
 }
 

@@ -6,7 +6,7 @@ namespace mortise::cli {
 namespace {
 
 TEST(ManPage, IsThatOfACommand) {
-    CommandDoc command{.name = "mortise locks", .purpose = "List locks"};
+    Command command{.name = "mortise locks", .purpose = "List locks"};
     command.options = {{.names = {"-h", "--help"}, .text = "Print this page"},
                        {.names = {"--peer"}, .argument = "HOST:PORT", .text = "A member"}};
     command.arguments = {{.argument = "PREFIX", .text = "Only names with this prefix"}};
@@ -49,7 +49,7 @@ success
 }
 
 TEST(ManPage, OfTheProgramRefersToTheOthers) {
-    CommandDoc program{.name = "mortise", .purpose = "Locks"};
+    Command program{.name = "mortise", .purpose = "Locks"};
     program.commands = {{.name = "mortise transfer-leader", .purpose = "Transfer it"}};
     const auto page = man_page(program, "1");
     EXPECT_NE(page.find(".SH COMMANDS\n.TP\n\\fBmortise\\-transfer\\-leader\\fR(1)\nTransfer it\n"),
@@ -58,10 +58,10 @@ TEST(ManPage, OfTheProgramRefersToTheOthers) {
 }
 
 TEST(ManPage, HasTheCommandsBelowACommand) {
-    CommandDoc add{.name = "mortise members add", .purpose = "Add a node"};
+    Command add{.name = "mortise members add", .purpose = "Add a node"};
     add.options = {{.names = {"--json"}, .text = "Print JSON"}};
     add.exit_codes = {{0, "success"}};
-    CommandDoc members{.name = "mortise members", .purpose = "List the members"};
+    Command members{.name = "mortise members", .purpose = "List the members"};
     members.commands = {add};
     EXPECT_NE(man_page(members, "1").find(R"(.SH COMMANDS
 .SS mortise members add [OPTIONS]
@@ -79,7 +79,7 @@ success
 }
 
 TEST(ManPage, ProtectsALineThatLooksLikeARequest) {
-    CommandDoc command{.name = "mortise x", .purpose = "Do"};
+    Command command{.name = "mortise x", .purpose = "Do"};
     command.notes = ".so /etc/passwd";
     EXPECT_NE(man_page(command, "1").find("\n\\&.so /etc/passwd\n"), std::string::npos);
 }

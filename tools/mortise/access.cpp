@@ -136,6 +136,41 @@ Duration timeout_of(const Access& access) {
 
 }  // namespace
 
+std::vector<Option> with_members(Access& access, std::vector<Option> own) {
+    for (auto& each : std::vector<Option>{
+             option("--peer HOST:PORT", value(access.peers),
+                    "A member, HOST:PORT; may be repeated"),
+             option("--config FILE", value(access.config, Kind::file),
+                    "A configuration file that names the members")
+                 .excluding("--peer"),
+             option("--cert FILE", value(access.tls.certificate, Kind::file),
+                    "With TLS: your certificate, a PEM file"),
+             option("--key FILE", value(access.tls.key, Kind::file), "The key of --cert"),
+             option("--ca FILE", value(access.tls.ca, Kind::file),
+                    "The authorities of the cluster"),
+             option("--timeout DURATION", value(access.timeout),
+                    "How long to wait for each member")})
+        own.push_back(std::move(each));
+    return own;
+}
+
+void add_access(Command& command, Access& access) {
+    command.options = with_members(access, std::move(command.options));
+    command.options.push_back(flag("--json", access.json, "Print JSON"));
+    command.notes =
+        "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, [tls] "
+        "of --config or MORTISE_TLS_CERTIFICATE, _KEY and _CA are used.";
+    command.exit_codes = exits({0, 64, 65, 66, 69, 74, 77, 78, 141}, std::move(command.exit_codes));
+}
+
+Option escaped_flag(bool& escaped, const std::string& what) {
+    return flag("--escaped", escaped, what + " is written with escapes, as listings show it");
+}
+
+Option local_flag(bool& local) {
+    return flag("--local", local, "The member's own state, which may be old");
+}
+
 Duration duration_of(const char* option, const std::string& text) {
     const auto duration = Duration::parse(text);
     if (duration) return *duration;
@@ -158,7 +193,7 @@ Remote remote_of(const Access& access) {
     return Remote{addresses_of(access), timeout_of(access), tls};
 }
 
-Config client_config_of(const Access& access, const std::string& ttl) {
+Config client_config_of(const Access& access, const std::optional<std::string>& ttl) {
     Config config;
     config.log.level = LogLevel::error;  // the output belongs to the command
     if (access.config) {
@@ -171,8 +206,8 @@ Config client_config_of(const Access& access, const std::string& ttl) {
     config.tls = tls_of(access);
     if (!access.config) config.cluster = cluster_of(config.tls);
     config.peers = peers_at(addresses_of(access));
-    if (!ttl.empty()) set_ttl(config.timing, positive_duration_of("--ttl", ttl));
-    if (!ttl.empty()) check_ttl(config.timing);
+    if (ttl) set_ttl(config.timing, positive_duration_of("--ttl", *ttl));
+    if (ttl) check_ttl(config.timing);
     return config;
 }
 

@@ -2,23 +2,43 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
-#include "tools/mortise/commands.hpp"
+#include "tools/mortise/command.hpp"
 #include <mortise/config.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
 
 namespace mortise::cli {
 
+// How to reach a cluster, and the form of the output.
+struct Access {
+    std::vector<std::string> peers{};
+    std::optional<std::filesystem::path> config{};
+    TlsConfig tls{};  // empty: those of the configuration or of the environment
+    std::string timeout = "5s";
+    bool json = false;
+};
+
+// What every command that asks a cluster has: options, notes and exit codes.
+void add_access(Command& command, Access& access);
+// A command's own options, and those that name the members.
+[[nodiscard]] std::vector<Option> with_members(Access& access, std::vector<Option> own);
+// For a name; `what` is how the help calls it.
+[[nodiscard]] Option escaped_flag(bool& escaped, const std::string& what);
+[[nodiscard]] Option local_flag(bool& local);
+
 [[nodiscard]] Remote remote_of(const Access& access);
-// The configuration of a client node. `ttl` is that of its session, as typed; empty: that of
+// The configuration of a client node. `ttl` is that of its session, as typed; not set: that of
 // --config, or the default. `cluster` is empty if neither --config, a certificate nor
 // MORTISE_CLUSTER names it: then cluster_of_members() does.
-[[nodiscard]] Config client_config_of(const Access& access, const std::string& ttl);
+[[nodiscard]] Config client_config_of(const Access& access, const std::optional<std::string>& ttl);
 // The name that the first member to answer has for its cluster. Asks until then; throws Failure if
 // no member answers. After a stop it returns any name.
 [[nodiscard]] std::string cluster_of_members(const Config& config,

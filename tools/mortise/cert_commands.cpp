@@ -1,12 +1,16 @@
 // The commands cert init, issue and show: the certificates of a cluster.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,9 +23,34 @@
 
 namespace mortise::cli {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-namespace fs = std::filesystem;
+struct CertInitCommand {
+    std::string cluster;
+    fs::path directory = ".";
+    int days = 3650;
+    bool json = false;
+};
+
+struct CertIssueCommand {
+    std::optional<NodeId> node;  // this or a user
+    std::optional<std::string> user;
+    std::string cluster;  // empty: that of the authority
+    std::vector<std::string> roles;
+    std::vector<std::string> hosts;
+    std::vector<std::string> rules;  // RIGHT:PREFIX
+    fs::path directory = ".";
+    int days = 90;
+    bool json = false;
+};
+
+struct CertShowCommand {
+    std::vector<fs::path> files;
+    std::optional<fs::path> authorities;
+    bool json = false;
+};
 
 constexpr mode_t directory_mode = 0700;
 
@@ -65,17 +94,6 @@ void write_files(Work work) {
     }
 }
 
-// The parser of the command line would read -1 as the largest number.
-NodeId node_id(const std::string& text) {
-    NodeId id = 0;
-    const auto* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, id);
-    if (read.ec != std::errc{} || read.ptr != end)
-        wrong("--node: \"" + text + "\" is not the id of a node");
-    if (id == 0) wrong("--node: the id of a node is 1 or more");
-    return id;
-}
-
 AccessRole role_of(const std::string& text, bool is_node) {
     const auto role = parse_access_role(text);
     if (!role) {
@@ -109,14 +127,14 @@ CertificateOptions options_of(const CertIssueCommand& command) {
     if (command.user && command.roles.empty())
         wrong("--role: a user needs one: client, observer or admin");
     const auto name =
-        command.node ? "node-" + std::to_string(node_id(*command.node)) : "user-" + *command.user;
+        command.node ? "node-" + std::to_string(*command.node) : "user-" + *command.user;
     CertificateOptions options;
     options.authority_certificate = file_in(command.directory, "ca.pem");
     options.authority_key = file_in(command.directory, "ca.key");
     options.certificate = file_in(command.directory, name + ".pem");
     options.key = file_in(command.directory, name + ".key");
     options.cluster = command.cluster;
-    options.node = command.node ? node_id(*command.node) : NodeId{0};
+    options.node = command.node.value_or(0);
     options.user = command.user.value_or("");
     for (const auto& role : command.roles)
         options.roles.push_back(role_of(role, command.node.has_value()));
@@ -156,8 +174,6 @@ void tell(const CertificateOptions& options, const CertificateInfo& info) {
               << "key         = " << escaped(toml_path(options.key)) << '\n'
               << "ca          = " << escaped(toml_path(options.authority_certificate)) << '\n';
 }
-
-}  // namespace
 
 ExitCode run(const CertInitCommand& command) {
     need_directory(command.directory);
@@ -212,6 +228,94 @@ ExitCode run(const CertShowCommand& command) {
     const bool all_signed = std::ranges::all_of(
         all, [](const ShownCertificate& shown) { return shown.info.is_signed.value_or(true); });
     return all_signed ? ExitCode::ok : ExitCode::failed;
+}
+
+Option days_option(int& days) {
+    return option("--days DAYS", number(days, 1, 36500), "How long it is valid");
+}
+
+ExitCodes exits_of_writing() {
+    return exits({0, 64, 65, 66, 73, 74, 77});
+}
+
+Command init_command() {
+    const auto self = std::make_shared<CertInitCommand>();
+    return {.name = "mortise cert init",
+            .purpose = "Create the authority of a cluster",
+            .options = {required("--cluster TEXT", value(self->cluster), "The name of the cluster"),
+                        option("--dir DIRECTORY", value(self->directory, Kind::directory),
+                               "Where to put ca.pem and ca.key"),
+                        days_option(self->days), flag("--json", self->json, "Print JSON")},
+            .notes = "Everybody who has ca.key can issue certificates.",
+            .examples = {{"mortise cert init --cluster orders",
+                          "Creates ca.pem and ca.key in this directory."},
+                         {"mortise cert init --cluster orders --dir /etc/mortise --days 730",
+                          "Creates them elsewhere, with a validity of two years."}},
+            .exit_codes = exits_of_writing(),
+            .run = [self] { return run(*self); }};
+}
+
+Command issue_command() {
+    const auto self = std::make_shared<CertIssueCommand>();
+    return {
+        .name = "mortise cert issue",
+        .purpose = "Create a certificate for a node or a user",
+        .options = {option("--node ID", number(self->node, 1, UINT64_MAX), "The id of a node"),
+                    option("--user NAME", value(self->user), "The name of a person or a program")
+                        .excluding("--node"),
+                    option("--role ROLE",
+                           value(self->roles, Kind::choice,
+                                 {"voter", "learner", "client", "observer", "admin"}),
+                           "Of a node: voter (without this option) or learner; of a user: client, "
+                           "observer or admin, may be repeated"),
+                    option("--host HOST", value(self->hosts),
+                           "A DNS name or an IP address of the node; may be repeated"),
+                    option("--may RIGHT:PREFIX", value(self->rules),
+                           "Allow only RIGHT:PREFIX: acquire, break or observe names with this "
+                           "prefix; or members; may be repeated"),
+                    option("--cluster TEXT", value(self->cluster),
+                           "Required if the authority does not name its cluster"),
+                    option("--dir DIRECTORY", value(self->directory, Kind::directory),
+                           "Where ca.pem and ca.key are, and where the files go"),
+                    days_option(self->days), flag("--json", self->json, "Print JSON")},
+        .examples = {{"mortise cert issue --node 1",
+                      "Creates node-1.pem and node-1.key for a voter."},
+                     {"mortise cert issue --user backup --role client --may acquire:jobs/",
+                      "Creates a certificate that allows to acquire the locks whose names begin "
+                      "with jobs/."}},
+        .exit_codes = exits_of_writing(),
+        .run = [self] { return run(*self); }};
+}
+
+Command show_command() {
+    const auto self = std::make_shared<CertShowCommand>();
+    return {
+        .name = "mortise cert show",
+        .purpose = "Describe certificates",
+        .arguments = {required("FILE", value(self->files, Kind::file), "PEM")},
+        .options = {option("--ca FILE", value(self->authorities, Kind::file),
+                           "Show whether an authority in this file signed them"),
+                    flag("--json", self->json, "Print JSON")},
+        .examples = {{"mortise cert show node-1.pem", "Describes the certificate in that file."},
+                     {"mortise cert show node-*.pem --ca ca.pem",
+                      "Also tells whether this authority has signed them."}},
+        .exit_codes =
+            exits({0, 64, 65, 66, 74, 141}, {{1, "with --ca: a certificate has another signer"}}),
+        .run = [self] { return run(*self); }};
+}
+
+}  // namespace
+
+Command cert_command() {
+    return {.name = "mortise cert",
+            .purpose = "Create and show the certificates of a cluster",
+            .commands = {init_command(), issue_command(), show_command()},
+            .notes = "docs/tls.md sets up a cluster with them.",
+            .examples = {{"mortise cert init --cluster orders",
+                          "Creates ca.pem and ca.key in this directory."},
+                         {"mortise cert issue --node 1 --host node1.example.org",
+                          "Creates node-1.pem and node-1.key, which ca.key signs."}},
+            .exit_codes = exits({0, 64})};
 }
 
 }  // namespace mortise::cli

@@ -1,8 +1,14 @@
 #pragma once
 
+#include "tools/mortise/command.hpp"
+
 namespace mortise::cli {
 
-// Parses the command line, runs the command, and returns the exit code.
-[[nodiscard]] int run_command_line(int argc, char** argv);
+// Reads the words of a command line: the options keep their values. Returns the command that was
+// chosen; null if help or the version was asked for and printed. Throws Failure.
+[[nodiscard]] const Command* read_command_line(const Command& program, int argc, char** argv);
+
+// Carries it out. Returns the exit code.
+int run_command_line(int argc, char** argv);
 
 }  // namespace mortise::cli

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -35,11 +37,8 @@ bool is_plain(std::string_view name) {
 Access access_of(const Completion& completion) {
     Access access{.timeout = std::string{live_timeout}, .json = false};
     for (const auto& [name, value] : completion.options) {
-        if (name == "--peer") access.peers.push_back(value);
-        if (name == "--config") access.config = value;
-        if (name == "--cert") access.tls.certificate = value;
-        if (name == "--key") access.tls.key = value;
-        if (name == "--ca") access.tls.ca = value;
+        for (const auto& option : with_members(access, {}))
+            if (option.names.front() == name && name != "--timeout") option.take(value);
     }
     return access;
 }
@@ -76,6 +75,7 @@ void print_live(const Completion& completion) {
 std::string_view what_else(Kind kind) {
     switch (kind) {
         case Kind::file: return ":file";
+        case Kind::existing_directory:
         case Kind::directory: return ":directory";
         case Kind::command: return ":command";
         case Kind::text:
@@ -86,15 +86,7 @@ std::string_view what_else(Kind kind) {
     return ":";
 }
 
-const CommandDoc& find_page(const CommandDoc& program, const std::string& word) {
-    if (word.empty() || word == program.name) return program;
-    const auto found = std::ranges::find(program.commands, word, &CommandDoc::word);
-    if (found == program.commands.end())
-        throw Failure{ExitCode::usage, "no command '" + word + "'; see mortise --help"};
-    return *found;
-}
-
-void write_page(const CommandDoc& command, const std::filesystem::path& directory) {
+void write_page(const Command& command, const std::filesystem::path& directory) {
     const auto path = directory / (page_name(command) + ".1");
     std::ofstream file{path, std::ios::binary | std::ios::trunc};
     file << man_page(command, MORTISE_VERSION);
@@ -102,15 +94,8 @@ void write_page(const CommandDoc& command, const std::filesystem::path& director
     if (!file) throw Failure{ExitCode::io_error, "cannot write " + path.string()};
 }
 
-}  // namespace
-
-ExitCode run(const CompletionCommand& command) {
-    std::cout << completion_script(command.shell);
-    return ExitCode::ok;
-}
-
-ExitCode run(const CompleteCommand& command, const CommandDoc& program) {
-    const auto completion = complete(program, command.words);
+ExitCode complete_words(const std::vector<std::string>& words) {
+    const auto completion = complete(program(), words);
     for (const auto& [word, text] : completion.words)
         std::cout << word << (text.empty() ? "" : "\t") << text << '\n';
     print_live(completion);
@@ -118,15 +103,79 @@ ExitCode run(const CompleteCommand& command, const CommandDoc& program) {
     return ExitCode::ok;
 }
 
-ExitCode run(const ManCommand& command, const CommandDoc& program) {
+struct ManCommand {
+    std::string command;                             // empty: the program itself
+    std::optional<std::filesystem::path> directory;  // all pages are written there
+};
+
+ExitCode run(const ManCommand& command) {
+    const auto all = program();
     if (!command.directory) {
-        std::cout << man_page(find_page(program, command.command), MORTISE_VERSION);
+        const bool is_program = command.command.empty() || command.command == all.name;
+        const auto* const page = is_program ? &all : all.find(command.command);
+        if (page == nullptr || page->purpose.empty())
+            throw Failure{ExitCode::usage,
+                          "no command '" + command.command + "'; see mortise --help"};
+        std::cout << man_page(*page, MORTISE_VERSION);
         return ExitCode::ok;
     }
-    write_page(program, *command.directory);
-    for (const auto& below : program.commands)
+    write_page(all, *command.directory);
+    for (const auto& below : all.commands)
         write_page(below, *command.directory);
     return ExitCode::ok;
+}
+
+}  // namespace
+
+// Prints the script that a shell reads.
+Command completion_command() {
+    const auto shell = std::make_shared<std::string>();
+    const auto run = [shell] {
+        const auto script = completion_script(*shell);
+        if (script.empty())
+            throw Failure{ExitCode::usage, "SHELL: " + *shell +
+                                               " not in {bash,zsh,fish}; see mortise completion "
+                                               "--help"};
+        std::cout << script;
+        return ExitCode::ok;
+    };
+    return {.name = "mortise completion",
+            .purpose = "Print a script that completes command lines in a shell",
+            .arguments = {required("SHELL", value(*shell, Kind::choice, {"bash", "zsh", "fish"}),
+                                   "The shell")},
+            .notes =
+                "It also completes the names of locks and the ids of members, if a member "
+                "answers at once.",
+            .examples = {{"source <(mortise completion bash)",
+                          "Completes commands, options, locks and members in this shell."},
+                         {"mortise completion fish > ~/.config/fish/completions/mortise.fish",
+                          "Does so in every new fish."}},
+            .exit_codes = exits({0, 64, 74, 141}),
+            .run = run};
+}
+
+// Completes a command line for these scripts; never typed by a person. The last word is incomplete.
+Command complete_command() {
+    const auto words = std::make_shared<std::vector<std::string>>();
+    return {.name = "mortise complete",
+            .run = [words] { return complete_words(*words); },
+            .words = words.get()};
+}
+
+Command man_command() {
+    const auto self = std::make_shared<ManCommand>();
+    return {.name = "mortise man",
+            .purpose = "Print the manual page of a command",
+            .arguments = {option("COMMAND", value(self->command),
+                                 "The command; without it, the program itself")},
+            .options = {option("--directory DIRECTORY", value(self->directory, Kind::directory),
+                               "Write all pages into this directory")
+                            .excluding("COMMAND")},
+            .examples = {{"mortise man run | man -l -", "Shows the manual page of `mortise run`."},
+                         {"mortise man --directory /usr/local/share/man/man1",
+                          "Writes all pages there: mortise.1, mortise-run.1 and so on."}},
+            .exit_codes = exits({0, 64, 141}, {{74, "a page cannot be written"}}),
+            .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli

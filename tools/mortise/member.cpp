@@ -1,6 +1,8 @@
 #include "tools/mortise/member.hpp"
 
 #include <chrono>
+#include <memory>
+#include <string>
 
 #include "tools/mortise/commands.hpp"
 
@@ -70,11 +72,18 @@ Json short_status(const Node& node) {
               {"why", status.stopped ? status.why_stopped : status.why_not_ready}}}};
 }
 
-ExitCode run(const MemberCommand& command) {
-    Leash leash;
-    if (command.role == "demo") return run_demo_member(leash);
-    if (command.role == "bench") return run_bench_member(leash);
-    throw Failure{ExitCode::usage, "no such role"};
+// A node in a process of its own, controlled by its parent (child_process.hpp); never typed by a
+// person.
+Command member_command() {
+    const auto role = std::make_shared<std::string>();
+    const auto run = [role] {
+        Leash leash;
+        if (*role == "demo") return run_demo_member(leash);
+        if (*role == "bench") return run_bench_member(leash);
+        throw Failure{ExitCode::usage, "no such role"};
+    };
+    return {
+        .name = "mortise member", .arguments = {required("ROLE", value(*role), "")}, .run = run};
 }
 
 }  // namespace mortise::cli

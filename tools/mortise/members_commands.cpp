@@ -1,6 +1,8 @@
 // The commands members and transfer-leader: the members of a cluster, and its leader.
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +18,19 @@
 namespace mortise::cli {
 
 namespace {
+
+struct MembersCommand {
+    Access access;
+};
+
+// Changes wait for a new member to catch up, and for another change in progress.
+struct ChangeCommand {
+    enum class What { add, promote, remove, move, lead };
+    What what;
+    Access access{.timeout = "15s"};
+    NodeId id = 0;
+    std::string address{};  // for add and move
+};
 
 const MemberInfo* find_leader(const Status& status) {
     if (!status.leader) return nullptr;
@@ -103,8 +118,6 @@ std::string_view done(ChangeCommand::What what) {
     return "leads";
 }
 
-}  // namespace
-
 ExitCode run(const MembersCommand& command) {
     const auto status = best_status(command.access);
     if (command.access.json) {
@@ -137,6 +150,77 @@ ExitCode run(const ChangeCommand& command) {
         std::cout << "node " << command.id << ' ' << done(command.what) << '\n';
     }
     return ExitCode::ok;
+}
+
+// With an address if `address` says which one.
+Command change(ChangeCommand::What what, std::string name, std::string purpose,
+               const std::string& address, std::vector<Example> examples) {
+    const auto self = std::make_shared<ChangeCommand>(ChangeCommand{.what = what});
+    Command command{
+        .name = std::move(name),
+        .purpose = std::move(purpose),
+        .arguments = {required("ID", number(self->id, 0, UINT64_MAX, Kind::member), "The node")},
+        .examples = std::move(examples),
+        .exit_codes =
+            {{69,
+              "no member answers, or there is no majority, or it is unknown whether the change was "
+              "made: repeat the command"},
+             {75, "the members cannot be changed now: try again later"},
+             {77, "no permission: without TLS members are not changed from another machine"}},
+        .run = [self] { return run(*self); },
+        .access = &self->access};
+    if (!address.empty())
+        command.arguments.push_back(required("ADDRESS", value(self->address), address));
+    return command;
+}
+
+}  // namespace
+
+Command members_command() {
+    using What = ChangeCommand::What;
+    const auto self = std::make_shared<MembersCommand>();
+    return {
+        .name = "mortise members",
+        .purpose = "List the members, or add, promote, move and remove one",
+        .commands = {change(
+                         What::add, "mortise members add", "Add a running node as a learner",
+                         "Where it listens, HOST:PORT",
+                         {{"mortise members add 4 10.0.0.4:7401 --peer 10.0.0.1:7401",
+                           "Adds node 4, which runs there with role = \"learner\" and an empty "
+                           "directory."},
+                          {"mortise members add 4 10.0.0.4:7401 --timeout 1m --peer 10.0.0.1:7401",
+                           "Waits for a minute if another change is in progress."}}),
+                     change(What::promote, "mortise members promote", "Make a learner a voter", "",
+                            {{"mortise members promote 4 --peer 10.0.0.1:7401",
+                              "Makes learner 4 a voter when it has caught up."},
+                             {"mortise members promote 4 --timeout 5m --peer 10.0.0.1:7401",
+                              "Gives it five minutes for that."}}),
+                     change(What::move, "mortise members move", "Change the address of a member",
+                            "Where it listens now, HOST:PORT",
+                            {{"mortise members move 2 10.0.0.9:7401 --peer 10.0.0.1:7401",
+                              "Tells the others that node 2 listens there now."},
+                             {"mortise members move 2 127.0.0.1:7502 --peer 127.0.0.1:7401",
+                              "The same for a port on this machine."}}),
+                     change(What::remove, "mortise members remove", "Remove a member", "",
+                            {{"mortise members remove 3 --peer 10.0.0.1:7401",
+                              "Removes node 3; its locks expire like those of a dead process."},
+                             {"mortise members remove 3 --json --peer 10.0.0.1:7401",
+                              "Prints the result as JSON."}})},
+        .examples = {{"mortise members --peer 10.0.0.1:7401",
+                      "Lists the members, and how far behind the leader each of them is."},
+                     {"mortise members --json --config mortise.toml",
+                      "Prints the members as JSON, for a script."}},
+        .run = [self] { return run(*self); },
+        .access = &self->access};
+}
+
+Command transfer_leader_command() {
+    return change(ChangeCommand::What::lead, "mortise transfer-leader",
+                  "Transfer leadership to a voter", "",
+                  {{"mortise transfer-leader 2 --peer 10.0.0.1:7401",
+                    "Makes node 2 the leader, for example before node 1 is restarted."},
+                   {"mortise transfer-leader 2 --timeout 30s --peer 10.0.0.1:7401",
+                    "Waits for up to half a minute until node 2 has caught up."}});
 }
 
 }  // namespace mortise::cli

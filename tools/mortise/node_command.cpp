@@ -1,15 +1,19 @@
 // The command node: a peer without an application.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -27,6 +31,11 @@
 namespace mortise::cli {
 
 namespace {
+
+struct NodeCommand {
+    std::optional<std::filesystem::path> config;  // not set: the environment
+    ConsoleChoice console;
+};
 
 constexpr auto glance = std::chrono::milliseconds{200};
 constexpr auto patience = std::chrono::seconds{2};
@@ -163,20 +172,33 @@ void warn_about_a_client(const Config& config) {
             "mortise run executes a command with a lock");
 }
 
+std::vector<Option> console_options(ConsoleChoice& choice) {
+    return {option("--console ADDRESS:PORT", value(choice.listen),
+                   "Serve a web page about the node, ADDRESS:PORT; without an address on "
+                   "127.0.0.1:7480")
+                .or_alone("127.0.0.1:7480"),
+            flag("--console-remote", choice.allow_remote,
+                 "Allow an address that other machines reach: there is no password")
+                .needing("--console"),
+            flag("--console-break", choice.allow_break,
+                 "Let the console break locks also there, and if the node has TLS")
+                .needing("--console"),
+            option("--console-host HOST", value(choice.hosts),
+                   "A further name by which browsers reach it; may be repeated")};
+}
+
 // Mistakes are refused before anything of the node is opened: it might form a cluster.
-void refuse_wrong_console(const NodeCommand& command) {
-    if (command.console && !has_console())
+void refuse_wrong_console(const ConsoleChoice& choice) {
+    if (choice.listen && !has_console())
         throw Failure{
             ExitCode::usage,
             "--console: this program was built without the console, as the static one is; "
             "the program of the Debian package has it"};
-    check_console(command);
+    check_console(choice);
 }
 
-}  // namespace
-
 ExitCode run(const NodeCommand& command) {
-    refuse_wrong_console(command);
+    refuse_wrong_console(command.console);
     // It has no children, but as the first process of a container it gets those of others: with
     // this the kernel reaps them.
     std::signal(SIGCHLD, SIG_IGN);
@@ -184,7 +206,7 @@ ExitCode run(const NodeCommand& command) {
     const Files files{command.config};
     NodeSignals signals;
     Node node = open(config);
-    auto console = open_console(command, config, node);
+    auto console = open_console(command.console, config, node);
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);
@@ -212,6 +234,40 @@ ExitCode run(const NodeCommand& command) {
     node.close();  // ends what the console asks of it
     console.reset();
     return ExitCode::ok;
+}
+
+}  // namespace
+
+Command node_command() {
+    const auto self = std::make_shared<NodeCommand>();
+    Command command{
+        .name = "mortise node",
+        .purpose = "Run a peer without an application, until SIGINT or SIGTERM",
+        .options = {option("--config FILE", value(self->config, Kind::file),
+                           "The configuration, TOML; without it the environment (MORTISE_...)")},
+        .notes = "docs/configuration.md lists the keys, their defaults and ranges.",
+        .examples = {{"mortise node --config /etc/mortise/mortise.toml",
+                      "Runs the node of that file."},
+                     {"MORTISE_DATA_DIR=/var/lib/mortise mortise node",
+                      "Runs a cluster of one node that is configured by the environment."}},
+        .exit_codes = exits(
+            {64, 66, 70, 78},
+            {{0, "it was asked to end"},
+             {65,
+              "the data directory is damaged, or belongs to a later version or another node; or a "
+              "certificate is damaged, of another authority or of another node"},
+             {74, "the disk or the directory failed, or the node stopped by itself"},
+             {75,
+              "the port or the data directory is in use by another process, or this machine does "
+              "not have the address yet"},
+             {77,
+              "others than its owner can read a key, or this user may not write the data "
+              "directory"}}),
+        .run = [self] { return run(*self); }};
+    // A program without the console knows its options, to say so, and does not show them.
+    auto& shown = has_console() ? command.options : command.hidden_options;
+    std::ranges::move(console_options(self->console), std::back_inserter(shown));
+    return command;
 }
 
 }  // namespace mortise::cli

@@ -3,26 +3,35 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "tools/mortise/commands.hpp"
 #include <mortise/config.hpp>
 #include <mortise/node.hpp>
 
 namespace mortise::cli {
 
+struct ConsoleChoice {
+    std::optional<std::string> listen;  // where it listens; not set: there is none
+    bool allow_remote = false;          // that may be an address of other machines
+    bool allow_break = false;           // locks may be broken there in any case
+    std::vector<std::string> hosts;     // further names by which it is reached
+};
+
 // Whether this program has the console.
 [[nodiscard]] bool has_console();
 
 // Throws what open_console() throws for an address that is not valid, before there is a node.
-void check_console(const NodeCommand& command);
+void check_console(const ConsoleChoice& choice);
 
 // Closes the console when the last copy ends.
 using OpenConsole = std::shared_ptr<void>;
 
-// Opens the console as the command says, and prints its address. Null if the command asks for none,
-// or if this program has none. Throws what the constructor of Console throws. The node must outlive
+// Opens the console that was chosen, and prints its address. Null if none was, or if this program
+// has none. Throws what the constructor of Console throws. The node must outlive
 // it.
-[[nodiscard]] OpenConsole open_console(const NodeCommand& command, const Config& config,
+[[nodiscard]] OpenConsole open_console(const ConsoleChoice& choice, const Config& config,
                                        Node& node);
 
 }  // namespace mortise::cli

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -17,6 +20,15 @@
 namespace mortise::cli {
 
 namespace {
+
+// Makes the only member that is left of a cluster the beginning of a new one.
+struct RecoverCommand {
+    std::filesystem::path directory;
+    // The cluster id, as the confirmation of a script; not set: it is read from standard input.
+    std::optional<std::string> confirmed;
+    bool no_wait = false;  // no program can believe in a lock of the lost members any more
+    bool json = false;     // only the result is on standard output, what leads to it is not
+};
 
 using std::chrono::seconds;
 
@@ -123,8 +135,6 @@ void tell(const RecoveredDirectory& recovered) {
         << "3. Then list all of them among the peers of every node.\n";
 }
 
-}  // namespace
-
 ExitCode run(const RecoverCommand& command) {
     const auto dump = dump_directory(command.directory);
     check(command, dump);
@@ -142,6 +152,37 @@ ExitCode run(const RecoverCommand& command) {
     else
         tell(recovered);
     return ExitCode::ok;
+}
+
+}  // namespace
+
+Command recover_command() {
+    const auto self = std::make_shared<RecoverCommand>();
+    return {
+        .name = "mortise recover",
+        .purpose = "Continue from one directory after the majority was lost",
+        .arguments = {required("DIRECTORY", value(self->directory, Kind::directory),
+                               "The data_dir of a member that is left")},
+        .options = {option("--yes-i-lose-what-others-had CLUSTER", value(self->confirmed),
+                           "The id of its cluster, as mortise dump shows it; without it you are "
+                           "asked"),
+                    flag("--no-wait", self->no_wait,
+                         "No program can believe in a lock any more: all have ended, or the "
+                         "others have been down for longer than the TTL"),
+                    flag("--json", self->json, "Print JSON")},
+        .notes = "Read docs/backup.md first. It keeps a copy of the directory within it.",
+        .examples = {{"mortise recover /var/lib/mortise",
+                      "Makes the member with that directory a cluster of one, after asking for "
+                      "the id of the cluster."},
+                     {"mortise recover /var/lib/mortise --no-wait",
+                      "The same if every program that held a lock has certainly ended."}},
+        .exit_codes = exits(
+            {0, 66, 74, 77},
+            {{64,
+              "the command line is invalid, it was not confirmed, or there is nothing to recover"},
+             {65, "the directory is damaged, or of a later version"},
+             {75, "a node that is running uses the directory"}}),
+        .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli

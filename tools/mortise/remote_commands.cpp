@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,28 @@
 namespace mortise::cli {
 
 namespace {
+
+struct StatusCommand {
+    Access access;
+    bool ready = false;  // a member that is not ready is a failure
+};
+
+// Of one lock, or of those with a prefix.
+struct LookCommand {
+    Access access;
+    std::string name;
+    bool escaped = false;  // as listings show it, here and below
+    bool local = false;
+};
+
+struct BreakCommand {
+    Access access{.timeout = "15s"};
+    std::string name;
+    bool escaped = false;
+    std::int64_t token = 0;
+    std::string reason;
+    bool now = false;
+};
 
 constexpr std::size_t page = 1000;
 
@@ -74,8 +97,6 @@ std::vector<std::string> row_of(const MemberReport& report) {
             escaped(state_of(status))};
 }
 
-}  // namespace
-
 ExitCode run(const StatusCommand& command) {
     const auto reports = remote_of(command.access).status();
     const bool answered =
@@ -101,29 +122,27 @@ ExitCode run(const StatusCommand& command) {
     return code;
 }
 
-ExitCode run(const LocksCommand& command) {
-    const auto prefix = looked_up_name_of(command.prefix, command.escaped);
+ExitCode list(const LookCommand& command) {
+    const auto prefix = looked_up_name_of(command.name, command.escaped);
     const auto locks = answer_of(command.access, [&](Remote& remote) {
         return all_locks(remote, prefix, level_of(command.local));
     });
-    if (command.access.json) {
+    if (command.access.json)
         print(json_list(locks));
-        return ExitCode::ok;
-    }
-    std::cout << text_of(locks, is_terminal());
+    else
+        std::cout << text_of(locks, is_terminal());
     return ExitCode::ok;
 }
 
-ExitCode run(const InspectCommand& command) {
+ExitCode inspect(const LookCommand& command) {
     const auto name = looked_up_name_of(command.name, command.escaped);
     const auto lock = answer_of(command.access, [&](Remote& remote) {
         return remote.inspect(name, level_of(command.local));
     });
-    if (command.access.json) {
+    if (command.access.json)
         print(json_of(lock, with_values));
-        return ExitCode::ok;
-    }
-    std::cout << text_of(lock, is_terminal());
+    else
+        std::cout << text_of(lock, is_terminal());
     return ExitCode::ok;
 }
 
@@ -153,6 +172,81 @@ ExitCode run(const BreakCommand& command) {
         std::cout << escaped_name(name) << " is broken\n";
     }
     return ExitCode::ok;
+}
+
+}  // namespace
+
+Command status_command() {
+    const auto self = std::make_shared<StatusCommand>();
+    return {
+        .name = "mortise status",
+        .purpose = "Show the members of a cluster",
+        .options = {flag("--ready", self->ready,
+                         "Exit with 69 unless every member that is named answers and is ready")},
+        .examples = {{"mortise status --peer 10.0.0.1:7401 --peer 10.0.0.2:7401 --peer "
+                      "10.0.0.3:7401",
+                      "Asks three members what they know of themselves and of the cluster."},
+                     {"mortise status --ready --peer 127.0.0.1:7401",
+                      "Is the health check of one member."}},
+        .exit_codes = {{69, "no member answers; with --ready: not all answer and are ready"}},
+        .run = [self] { return run(*self); },
+        .access = &self->access};
+}
+
+Command locks_command() {
+    const auto self = std::make_shared<LookCommand>();
+    return {.name = "mortise locks",
+            .purpose = "List locks: who holds them, who waits",
+            .arguments = {option("PREFIX", value(self->name, Kind::lock),
+                                 "Only names with this prefix")},
+            .options = {escaped_flag(self->escaped, "PREFIX"), local_flag(self->local)},
+            .examples = {{"mortise locks --peer 10.0.0.1:7401",
+                          "Lists all locks with holders and waiters."},
+                         {"mortise locks orders/ --json --peer 10.0.0.1:7401",
+                          "Prints those whose names begin with orders/ as JSON."}},
+            .run = [self] { return list(*self); },
+            .access = &self->access};
+}
+
+Command inspect_command() {
+    const auto self = std::make_shared<LookCommand>();
+    return {.name = "mortise inspect",
+            .purpose = "Show one lock",
+            .arguments = {required("NAME", value(self->name, Kind::lock), "The lock")},
+            .options = {escaped_flag(self->escaped, "NAME"), local_flag(self->local)},
+            .examples = {{"mortise inspect orders/42 --peer 10.0.0.1:7401",
+                          "Shows who holds orders/42, with which token, and who waits."},
+                         {"mortise inspect orders/42 --local --peer 10.0.0.3:7401",
+                          "Shows what that member knows, although it may have no majority."}},
+            .run = [self] { return inspect(*self); },
+            .access = &self->access};
+}
+
+Command break_command() {
+    const auto self = std::make_shared<BreakCommand>();
+    return {.name = "mortise break",
+            .purpose = "Take a lock away from its holder",
+            .arguments = {required("NAME", value(self->name, Kind::lock), "The lock")},
+            .options = {escaped_flag(self->escaped, "NAME"),
+                        required("--token TOKEN", number(self->token, 0, INT64_MAX),
+                                 "The holder's token; mortise inspect shows it"),
+                        required("--reason TEXT", value(self->reason), "Shown in logs and events"),
+                        flag("--now", self->now,
+                             "Do not wait for the holder's node: two may hold it for a while")},
+            .examples = {{"mortise break orders/42 --token 17 --reason 'host is dead' --peer "
+                          "10.0.0.1:7401",
+                          "Takes the lock away from the holder that `mortise inspect` shows with "
+                          "token 17."},
+                         {"mortise break orders/42 --token 17 --reason 'host is dead' --now --peer "
+                          "10.0.0.1:7401",
+                          "The same without waiting until the former holder cannot use it any "
+                          "more."}},
+            .exit_codes = {{1, "nobody holds the lock with that token"},
+                           {69,
+                            "no member answers, or there is no majority, or it is unknown "
+                            "whether the lock was broken"}},
+            .run = [self] { return run(*self); },
+            .access = &self->access};
 }
 
 }  // namespace mortise::cli

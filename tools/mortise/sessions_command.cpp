@@ -1,6 +1,7 @@
 // The command sessions: which processes may hold locks.
 #include <chrono>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ namespace mortise::cli {
 
 namespace {
 
+struct SessionsCommand {
+    Access access;
+    bool local = false;
+};
+
 std::vector<std::string> row_of(const SessionInfo& session) {
     return {std::to_string(session.id),
             id_text(session.node),
@@ -27,8 +33,6 @@ std::vector<std::string> row_of(const SessionInfo& session) {
             std::to_string(session.waits),
             escaped(session.label)};
 }
-
-}  // namespace
 
 ExitCode run(const SessionsCommand& command) {
     const auto level = command.local ? ReadLevel::local : ReadLevel::linearizable;
@@ -43,6 +47,21 @@ ExitCode run(const SessionsCommand& command) {
         table.add(row_of(session));
     std::cout << table.text(is_terminal());
     return ExitCode::ok;
+}
+
+}  // namespace
+
+Command sessions_command() {
+    const auto self = std::make_shared<SessionsCommand>();
+    return {.name = "mortise sessions",
+            .purpose = "List the sessions: which processes may hold locks",
+            .options = {local_flag(self->local)},
+            .examples = {{"mortise sessions --peer 10.0.0.1:7401",
+                          "Lists the processes that may hold locks, and how long each is still "
+                          "waited for."},
+                         {"mortise sessions --json --peer 10.0.0.1:7401", "Prints them as JSON."}},
+            .run = [self] { return run(*self); },
+            .access = &self->access};
 }
 
 }  // namespace mortise::cli

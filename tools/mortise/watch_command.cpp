@@ -4,6 +4,7 @@
 #include <csignal>
 #include <ctime>
 #include <iostream>
+#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -26,6 +27,14 @@
 namespace mortise::cli {
 
 namespace {
+
+struct WatchCommand {
+    Access access;
+    std::string prefix;
+    bool escaped = false;
+    bool one_name = false;  // the name that equals the prefix
+    std::string from;       // a position; empty: begin with the present state
+};
 
 // Requests a stop when the program is asked to end, or when nobody reads its output any more. The
 // signals are blocked in this thread and in those that it starts.
@@ -107,8 +116,6 @@ ObserveOptions options_of(const WatchCommand& command) {
     return options;
 }
 
-}  // namespace
-
 ExitCode run(const WatchCommand& command) {
     const auto options = options_of(command);
     const auto prefix = looked_up_name_of(command.prefix, command.escaped);
@@ -135,6 +142,31 @@ ExitCode run(const WatchCommand& command) {
         nobody_answered(line_of(error));
     }
     return end.code();
+}
+
+}  // namespace
+
+Command watch_command() {
+    const auto self = std::make_shared<WatchCommand>();
+    return {
+        .name = "mortise watch",
+        .purpose = "Show how holds and values are, and each change of them",
+        .arguments = {option("PREFIX", value(self->prefix, Kind::lock),
+                             "Only names with this prefix")},
+        .options = {escaped_flag(self->escaped, "PREFIX"),
+                    flag("--exact", self->one_name, "Only the name that equals PREFIX"),
+                    option(
+                        "--from POSITION", value(self->from),
+                        "Begin after this position, which was printed before, instead of with the "
+                        "present state")},
+        .examples = {{"mortise watch orders/ --peer 10.0.0.1:7401 --peer 10.0.0.2:7401",
+                      "Shows the holds and values of those names, and then each change."},
+                     {"mortise watch --json --from 4711.2 --peer 10.0.0.1:7401",
+                      "Prints one JSON object per line, beginning after a position that was "
+                      "printed before."}},
+        .exit_codes = {{0, "it was interrupted by SIGINT or SIGTERM"}},
+        .run = [self] { return run(*self); },
+        .access = &self->access};
 }
 
 }  // namespace mortise::cli

@@ -10,12 +10,12 @@ namespace mortise::cli {
 
 namespace {
 
-ConsoleOptions options_of(const NodeCommand& command) {
+ConsoleOptions options_of(const ConsoleChoice& choice) {
     ConsoleOptions options;
-    options.listen = command.console->empty() ? options.listen : *command.console;
-    options.allow_remote = command.console_remote;
-    if (command.console_break) options.allow_break = true;
-    options.hosts = command.console_hosts;
+    options.listen = choice.listen->empty() ? options.listen : *choice.listen;
+    options.allow_remote = choice.allow_remote;
+    if (choice.allow_break) options.allow_break = true;
+    options.hosts = choice.hosts;
     return options;
 }
 
@@ -25,14 +25,14 @@ bool has_console() {
     return true;
 }
 
-void check_console(const NodeCommand& command) {
-    if (command.console) Console::check(options_of(command));
+void check_console(const ConsoleChoice& choice) {
+    if (choice.listen) Console::check(options_of(choice));
 }
 
 // Its address is reported on stderr: stdout has one line, when the node is ready.
-OpenConsole open_console(const NodeCommand& command, const Config& config, Node& node) {
-    if (!command.console) return nullptr;
-    auto options = options_of(command);
+OpenConsole open_console(const ConsoleChoice& choice, const Config& config, Node& node) {
+    if (!choice.listen) return nullptr;
+    auto options = options_of(choice);
     options.tls = config.tls;
     options.log = config.log;
     auto console = std::make_shared<Console>(node, std::move(options));

@@ -7,9 +7,9 @@ bool has_console() {
     return false;
 }
 
-void check_console(const NodeCommand&) {}
+void check_console(const ConsoleChoice&) {}
 
-OpenConsole open_console(const NodeCommand&, const Config&, Node&) {
+OpenConsole open_console(const ConsoleChoice&, const Config&, Node&) {
     return nullptr;
 }
 

@@ -1,9 +1,12 @@
 // Measures an acquire on this machine, and the machine's disk and loopback for comparison.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +22,15 @@
 namespace mortise::cli {
 
 namespace {
+
+struct BenchCommand {
+    std::size_t seconds = 5;  // for each measurement
+    std::size_t clients = 32;
+    bool tls = false;
+    // the directory whose disk is measured; empty: the system's temporary directory
+    std::filesystem::path directory;
+    bool json = false;
+};
 
 using namespace std::chrono_literals;
 
@@ -200,8 +212,6 @@ Json json_of_report(const Report& report) {
     return json;
 }
 
-}  // namespace
-
 ExitCode run(const BenchCommand& command) {
     const auto report = Bench{command}.run();
     if (command.json)
@@ -209,6 +219,31 @@ ExitCode run(const BenchCommand& command) {
     else
         print_table(report);
     return ExitCode::ok;
+}
+
+}  // namespace
+
+Command bench_command() {
+    const auto self = std::make_shared<BenchCommand>();
+    return {.name = "mortise bench",
+            .purpose = "Measure a temporary cluster of three on this machine",
+            .options = {option("--seconds SECONDS", number(self->seconds, 1, 3600),
+                               "The time of each measurement"),
+                        option("--clients NUMBER", number(self->clients, 1, 1000),
+                               "The number of callers on all nodes"),
+                        flag("--tls", self->tls, "Use TLS between the nodes"),
+                        option("--directory DIRECTORY",
+                               value(self->directory, Kind::existing_directory),
+                               "A directory on the disk to be measured"),
+                        flag("--json", self->json, "Print JSON")},
+            .notes = "It cannot put load on a running cluster yet.",
+            .examples = {{"mortise bench",
+                          "Measures for five seconds each what locks cost on this machine."},
+                         {"mortise bench --seconds 30 --clients 100 --directory /var/lib --json",
+                          "Measures for longer, with more callers, on the disk of that "
+                          "directory."}},
+            .exit_codes = exits({0, 64, 74, 130, 141}),
+            .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli

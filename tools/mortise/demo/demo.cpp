@@ -1,5 +1,7 @@
 // The scenes of the demonstration, in order.
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -16,6 +18,11 @@
 namespace mortise::cli {
 
 namespace {
+
+struct DemoCommand {
+    std::uint64_t seed = 0;          // 0: random
+    std::filesystem::path keep_log;  // where to keep the fenced log; empty: it is removed
+};
 
 using namespace std::chrono_literals;
 
@@ -175,12 +182,30 @@ void print(const Verdict& verdict) {
         std::cout << "verdict: a promise was broken\n";
 }
 
-}  // namespace
-
 ExitCode run(const DemoCommand& command) {
     const auto verdict = Demo{command}.play();
     print(verdict);
     return verdict.holds() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+Command demo_command() {
+    const auto self = std::make_shared<DemoCommand>();
+    return {.name = "mortise demo",
+            .purpose = "Three nodes on this machine, a kill and a partition, a verdict",
+            .options = {option("--seed NUMBER", number(self->seed, 0, UINT64_MAX),
+                               "The seed of the workers' choices"),
+                        option("--keep-log FILE", value(self->keep_log, Kind::file),
+                               "Keep the workers' fenced log in this file")},
+            .notes = "It takes about half a minute and leaves nothing behind.",
+            .examples = {{"mortise demo", "Shows a kill and a partition, and gives a verdict."},
+                         {"mortise demo --seed 7 --keep-log demo.jsonl",
+                          "Repeats the choices of seed 7, and keeps what the workers wrote."}},
+            .exit_codes = exits({64, 74, 130},
+                                {{0, "every promise held"},
+                                 {1, "a promise was broken, or an expected event did not happen"}}),
+            .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli

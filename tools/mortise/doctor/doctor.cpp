@@ -1,7 +1,10 @@
 // The command doctor: examines the configuration of a node and everything that it depends on.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "tools/mortise/commands.hpp"
@@ -13,6 +16,11 @@
 namespace mortise::cli {
 
 namespace {
+
+struct DoctorCommand {
+    std::optional<std::filesystem::path> config;  // not set: the environment
+    bool json = false;
+};
 
 using std::chrono::milliseconds;
 
@@ -73,8 +81,6 @@ void print_lines(const Findings& findings) {
               << number_of(count(findings, Severity::warning), "warning") << '\n';
 }
 
-}  // namespace
-
 ExitCode run(const DoctorCommand& command) {
     const auto read_config = read(command);
     Findings findings{read_config.finding};
@@ -84,6 +90,24 @@ ExitCode run(const DoctorCommand& command) {
     else
         print_lines(findings);
     return count(findings, Severity::error) == 0 ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+Command doctor_command() {
+    const auto self = std::make_shared<DoctorCommand>();
+    return {.name = "mortise doctor",
+            .purpose = "Say what prevents a node from working, and what to do",
+            .options = {option("--config FILE", value(self->config, Kind::file),
+                               "The configuration, TOML; without it the environment (MORTISE_...)"),
+                        flag("--json", self->json, "Print JSON")},
+            .notes = "Run it as the user of the node, and on its machine. It changes nothing.",
+            .examples = {{"mortise doctor --config /etc/mortise/mortise.toml",
+                          "Examines that configuration and everything that it depends on."},
+                         {"mortise doctor --json --config mortise.toml",
+                          "Prints what it finds as JSON."}},
+            .exit_codes = exits({0, 64, 74, 141}, {{1, "it found an error"}}),
+            .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli

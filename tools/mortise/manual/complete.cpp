@@ -8,21 +8,16 @@ namespace mortise::cli {
 
 namespace {
 
-const OptionDoc* find_option(const CommandDoc& command, std::string_view name) {
+const Option* find_option(const Command& command, std::string_view name) {
     for (const auto& option : command.options)
         if (std::ranges::find(option.names, name) != option.names.end()) return &option;
     return nullptr;
 }
 
-const CommandDoc* find_command(const CommandDoc& command, std::string_view word) {
-    const auto found = std::ranges::find(command.commands, word, &CommandDoc::word);
-    return found == command.commands.end() ? nullptr : &*found;
-}
-
 // Reads the words before the one that is to be completed.
 class Reader {
 public:
-    explicit Reader(const CommandDoc& program) : command_{&program} {}
+    explicit Reader(const Command& program) : command_{&program} {}
 
     void take(const std::string& word) {
         if (asked_for_ != nullptr) {
@@ -31,7 +26,7 @@ public:
             options_have_ended_ = true;
         } else if (!options_have_ended_ && word.size() > 1 && word.front() == '-') {
             take_option(word);
-        } else if (const auto* below = find_command(*command_, word)) {
+        } else if (const auto* below = command_->find(word)) {
             command_ = below;
         } else {
             ++arguments_;
@@ -71,7 +66,7 @@ private:
         given_.emplace(asked_for_->names.back(), value);
         asked_for_ = nullptr;
     }
-    [[nodiscard]] const OptionDoc* next_argument() const {
+    [[nodiscard]] const Option* next_argument() const {
         const auto& all = command_->arguments;
         if (all.empty()) return nullptr;
         if (arguments_ < all.size()) return &all[arguments_];
@@ -80,7 +75,7 @@ private:
     static void add(Completion& result, const std::string& word, const std::string& text) {
         if (word.starts_with(result.typed)) result.words.push_back({result.prefix + word, text});
     }
-    static void add_values(const OptionDoc& option, Completion& result) {
+    static void add_values(const Option& option, Completion& result) {
         result.more = option.kind;
         for (const auto& choice : option.choices)
             add(result, choice, "");
@@ -97,8 +92,8 @@ private:
             add(result, std::string{below.word()}, below.purpose);
     }
 
-    const CommandDoc* command_;
-    const OptionDoc* asked_for_ = nullptr;  // the next word is its argument
+    const Command* command_;
+    const Option* asked_for_ = nullptr;  // the next word is its argument
     bool options_have_ended_ = false;
     std::size_t arguments_ = 0;  // that were given to the command
     std::multimap<std::string, std::string> given_;
@@ -106,7 +101,7 @@ private:
 
 }  // namespace
 
-Completion complete(const CommandDoc& program, std::span<const std::string> words) {
+Completion complete(const Command& program, std::span<const std::string> words) {
     Reader reader{program};
     if (words.empty()) return reader.finish("");
     for (const auto& word : words.first(words.size() - 1))

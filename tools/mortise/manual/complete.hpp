@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/mortise/manual/command_doc.hpp"
+#include "tools/mortise/command.hpp"
 
 namespace mortise::cli {
 
@@ -26,6 +26,6 @@ struct Completion {
 
 // `words` are those after the name of the program; the last one is to be completed, and may be
 // empty.
-[[nodiscard]] Completion complete(const CommandDoc& program, std::span<const std::string> words);
+[[nodiscard]] Completion complete(const Command& program, std::span<const std::string> words);
 
 }  // namespace mortise::cli

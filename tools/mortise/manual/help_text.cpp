@@ -25,34 +25,34 @@ std::string section(const std::string& title, const std::string& text) {
     return text.empty() ? "" : "\n" + title + ":\n" + text;
 }
 
-std::string entries(const std::vector<OptionDoc>& options) {
+std::string entries(const std::vector<Option>& options) {
     std::string text;
     for (const auto& option : options)
         text += entry(heading_of(option), description_of(option));
     return text;
 }
 
-std::string commands_text(const CommandDoc& command) {
+std::string commands_text(const Command& command) {
     std::string text;
     for (const auto& below : command.commands)
         text += entry(std::string{below.word()}, below.purpose);
     return text;
 }
 
-std::string examples_text(const CommandDoc& command) {
+std::string examples_text(const Command& command) {
     std::string text;
     for (const auto& example : command.examples)
         text += "  " + example.command + "\n      " + wrapped(example.does, columns - 6, 6) + "\n";
     return text;
 }
 
-std::string exit_text(const CommandDoc& command) {
+std::string exit_text(const Command& command) {
     std::string text;
     constexpr std::size_t column = 8;
-    for (const auto& one : command.exit_codes) {
-        auto line = std::string(indent, ' ') + std::to_string(one.code);
+    for (const auto& [code, means] : command.exit_codes) {
+        auto line = std::string(indent, ' ') + std::to_string(code);
         line += std::string(column - std::min(line.size(), column - 1), ' ');
-        text += line + wrapped(one.means, columns - column, column) + "\n";
+        text += line + wrapped(means, columns - column, column) + "\n";
     }
     return text;
 }
@@ -62,6 +62,49 @@ std::string paragraph(const std::string& text) {
 }
 
 }  // namespace
+
+std::string usage_of(const Command& command) {
+    std::string text = command.name;
+    if (!command.options.empty()) text += " [OPTIONS]";
+    for (const auto& option : command.options) {
+        if (option.is_required) text += " " + heading_of(option);
+    }
+    if (!command.commands.empty()) text += !command.run ? " COMMAND" : " [COMMAND]";
+    for (const auto& argument : command.arguments) {
+        const auto word = argument.argument + (argument.is_repeated ? "..." : "");
+        if (argument.kind == Kind::command) text += " --";
+        text += argument.is_required ? " " + word : " [" + word + "]";
+    }
+    return text;
+}
+
+std::string heading_of(const Option& option) {
+    std::string text;
+    for (const auto& name : option.names)
+        text += (text.empty() ? "" : ", ") + name;
+    if (option.argument.empty()) return text;
+    return text.empty() ? option.argument : text + " " + option.argument;
+}
+
+std::string description_of(const Option& option) {
+    auto text = option.text;
+    std::string choices;
+    for (const auto& one : option.choices)
+        choices += (choices.empty() ? "" : ", ") + one;
+    if (!choices.empty()) text += ": " + choices;
+    const bool is_told = text.find("may be repeated") != std::string::npos;
+    if (option.is_repeated && !option.names.empty() && !is_told) text += "; may be repeated";
+    if (option.is_required && !option.names.empty()) text += "; required";
+    if (!option.default_value.empty()) text += " (default: " + option.default_value + ")";
+    return text;
+}
+
+std::string note_on_durations(const Command& command) {
+    const auto takes = [](const Option& option) { return option.argument == "DURATION"; };
+    if (std::ranges::none_of(command.options, takes)) return {};
+    return "A DURATION is a number with a unit: 250ms, 10s, 1.5h. The units are ns, us, ms, s, m "
+           "and h.";
+}
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent_by) {
     std::string lines;
@@ -85,7 +128,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     return lines;
 }
 
-std::string help_text(const CommandDoc& command) {
+std::string help_text(const Command& command) {
     return wrapped(command.purpose + ".", columns, 0) +
            "\n\nUsage: " + wrapped(usage_of(command), columns - 7, 7) + "\n" +
            section("Arguments", entries(command.arguments)) +

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tools/mortise/manual/help_text.hpp"
+
 namespace mortise::cli {
 
 namespace {
@@ -43,7 +45,7 @@ std::string entry(const std::string& heading, std::string_view text) {
     return ".TP\n" + heading + "\n" + (text.empty() ? "\\&\n" : line(text));
 }
 
-std::string heading(const OptionDoc& option) {
+std::string heading(const Option& option) {
     std::string text;
     for (const auto& name : option.names)
         text += (text.empty() ? "" : ", ") + bold(name);
@@ -51,24 +53,24 @@ std::string heading(const OptionDoc& option) {
     return text + (text.empty() ? "" : " ") + italic(option.argument);
 }
 
-std::string entries(const std::vector<OptionDoc>& options) {
+std::string entries(const std::vector<Option>& options) {
     std::string text;
     for (const auto& option : options)
         text += entry(heading(option), description_of(option));
     return text;
 }
 
-std::string examples_of(const CommandDoc& command) {
+std::string examples_of(const Command& command) {
     std::string text;
     for (const auto& example : command.examples)
         text += ".TP\n" + bold(example.command) + "\n" + line(example.does);
     return text;
 }
 
-std::string exit_codes_of(const CommandDoc& command) {
+std::string exit_codes_of(const Command& command) {
     std::string text;
-    for (const auto& one : command.exit_codes)
-        text += entry(bold(std::to_string(one.code)), one.means);
+    for (const auto& [code, means] : command.exit_codes)
+        text += entry(bold(std::to_string(code)), means);
     return text;
 }
 
@@ -81,13 +83,13 @@ std::string part(const std::string& title, const std::string& text) {
 }
 
 // A command below a top command, as a part of its page.
-std::string below_text(const CommandDoc& command) {
+std::string below_text(const Command& command) {
     return ".SS " + in_roff(usage_of(command)) + "\n" + line(command.purpose + ".") +
            entries(command.arguments) + entries(command.options) +
            part("Examples:", examples_of(command)) + part("Exit codes:", exit_codes_of(command));
 }
 
-std::string commands_text(const CommandDoc& command) {
+std::string commands_text(const Command& command) {
     std::string text;
     const bool is_program = command.name.find(' ') == std::string::npos;
     for (const auto& below : command.commands)
@@ -96,7 +98,7 @@ std::string commands_text(const CommandDoc& command) {
     return text;
 }
 
-std::string notes_of(const CommandDoc& command) {
+std::string notes_of(const Command& command) {
     std::string text;
     for (const auto& note : {command.notes, note_on_durations(command)}) {
         if (note.empty()) continue;
@@ -112,19 +114,19 @@ std::string in_capitals(std::string text) {
     return text;
 }
 
-std::string see_also(const CommandDoc& command) {
+std::string see_also(const Command& command) {
     return command.name.find(' ') == std::string::npos ? "" : bold("mortise") + "(1)\n";
 }
 
 }  // namespace
 
-std::string page_name(const CommandDoc& command) {
+std::string page_name(const Command& command) {
     auto name = command.name;
     std::ranges::replace(name, ' ', '-');
     return name;
 }
 
-std::string man_page(const CommandDoc& command, std::string_view version) {
+std::string man_page(const Command& command, std::string_view version) {
     const auto name = page_name(command);
     return ".TH " + in_roff(in_capitals(name)) + " 1 \"\" \"mortise " + in_roff(version) +
            "\" \"Mortise\"\n" + section("NAME", in_roff(name) + " \\- " + line(command.purpose)) +
