@@ -62,14 +62,13 @@ def codes():
     meanings = collections.defaultdict(lambda: collections.defaultdict(list))
     for words, _ in [((), ""), *all_commands()]:
         for code, means in section("Exit codes", *words):
-            meanings[int(code)][means].append(f"`{' '.join(words)}`")
+            meanings[int(code)][means].append(f"`{' '.join(words) or 'mortise'}`")
     for code, by_meaning in sorted(meanings.items()):
         most = max(map(len, by_meaning.values()))
-        usual = next((means for means, names in by_meaning.items()
-                      if len(names) == most and (most > 1 or "``" in names)), None)
-        others = [f"{', '.join(names)}: {means}" for means, names in by_meaning.items()
-                  if means != usual]
-        yield str(code), "; ".join([usual] * (usual is not None) + others)
+        said = [means for means, names in by_meaning.items() if len(names) == most > 1][:1]
+        said += [f"{', '.join(names)}: {means}" for means, names in by_meaning.items()
+                 if means not in said]
+        yield str(code), "; ".join(said)
 
 
 def table(name):

@@ -1,6 +1,7 @@
 // The commands members and transfer-leader: the members of a cluster, and its leader.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -25,11 +26,11 @@ struct MembersCommand {
 
 // Changes wait for a new member to catch up, and for another change in progress.
 struct ChangeCommand {
-    enum class What { add, promote, remove, move, lead };
-    What what;
+    std::string done{};  // what is true of the node afterwards
+    std::function<void(Remote&, const ChangeCommand&)> make{};
     Access access{.timeout = "15s"};
     NodeId id = 0;
-    std::string address{};  // for add and move
+    std::string address{};
 };
 
 const MemberInfo* find_leader(const Status& status) {
@@ -97,27 +98,6 @@ Json listed(const MemberInfo& member, const Status& status) {
     return json;
 }
 
-void ask(Remote& remote, const ChangeCommand& command) {
-    switch (command.what) {
-        case ChangeCommand::What::add: return remote.add_member(command.id, command.address);
-        case ChangeCommand::What::promote: return remote.promote_member(command.id);
-        case ChangeCommand::What::move: return remote.move_member(command.id, command.address);
-        case ChangeCommand::What::remove: return remote.remove_member(command.id);
-        case ChangeCommand::What::lead: return remote.transfer_leadership(command.id);
-    }
-}
-
-std::string_view done(ChangeCommand::What what) {
-    switch (what) {
-        case ChangeCommand::What::add: return "is a member";
-        case ChangeCommand::What::promote: return "votes";
-        case ChangeCommand::What::remove: return "is not a member";
-        case ChangeCommand::What::move: return "has this address now";
-        case ChangeCommand::What::lead: break;
-    }
-    return "leads";
-}
-
 ExitCode run(const MembersCommand& command) {
     const auto status = best_status(command.access);
     if (command.access.json) {
@@ -137,7 +117,7 @@ ExitCode run(const MembersCommand& command) {
 ExitCode run(const ChangeCommand& command) {
     try {
         answer_of(command.access, [&](Remote& remote) {
-            ask(remote, command);
+            command.make(remote, command);
             return true;
         });
     } catch (const LockError& error) {
@@ -145,82 +125,100 @@ ExitCode run(const ChangeCommand& command) {
         throw Failure{exit_code_of(error), error.detail().name + ": " + error.detail().reason};
     }
     if (command.access.json) {
-        print({{"id", command.id}, {"done", done(command.what)}});
+        print({{"id", command.id}, {"done", command.done}});
     } else {
-        std::cout << "node " << command.id << ' ' << done(command.what) << '\n';
+        std::cout << "node " << command.id << ' ' << command.done << '\n';
     }
     return ExitCode::ok;
 }
 
-// With an address if `address` says which one.
-Command change(ChangeCommand::What what, std::string name, std::string purpose,
-               const std::string& address, std::vector<Example> examples) {
-    const auto self = std::make_shared<ChangeCommand>(ChangeCommand{.what = what});
-    Command command{
-        .name = std::move(name),
-        .purpose = std::move(purpose),
-        .arguments = {required("ID", number(self->id, 0, UINT64_MAX, Kind::member), "The node")},
-        .examples = std::move(examples),
-        .exit_codes =
-            {{69,
-              "no member answers, or there is no majority, or it is unknown whether the change was "
-              "made: repeat the command"},
-             {75, "the members cannot be changed now: try again later"},
-             {77, "no permission: without TLS members are not changed from another machine"}},
-        .run = [self] { return run(*self); },
-        .access = &self->access};
+// The values of `change` are the command's; without a text for its address it takes none.
+Command change(Command command, ChangeCommand change, const std::string& address = {}) {
+    const auto self = std::make_shared<ChangeCommand>(std::move(change));
+    command.arguments = {required("ID", number(self->id, 0, UINT64_MAX, Kind::member), "The node")};
     if (!address.empty())
         command.arguments.push_back(required("ADDRESS", value(self->address), address));
+    command.exit_codes = {
+        {69,
+         "no member answers, or there is no majority, or it is unknown whether the change was "
+         "made: repeat the command"},
+        {75, "the members cannot be changed now: try again later"},
+        {77, "no permission: without TLS members are not changed from another machine"}};
+    command.run = [self] { return run(*self); };
+    command.access = &self->access;
     return command;
+}
+
+Command add_command() {
+    return change(
+        {.name = "mortise members add",
+         .purpose = "Add a running node as a learner",
+         .examples = {{"mortise members add 4 10.0.0.4:7401 --peer 10.0.0.1:7401",
+                       "Adds node 4, which runs there with role = \"learner\" and an "
+                       "empty directory."},
+                      {"mortise members add 4 10.0.0.4:7401 --timeout 1m --peer "
+                       "10.0.0.1:7401",
+                       "Waits for a minute if another change is in progress."}}},
+        {"is a member", [](auto& to, auto& self) { to.add_member(self.id, self.address); }},
+        "Where it listens, HOST:PORT");
+}
+
+Command promote_command() {
+    return change({.name = "mortise members promote",
+                   .purpose = "Make a learner a voter",
+                   .examples = {{"mortise members promote 4 --peer 10.0.0.1:7401",
+                                 "Makes learner 4 a voter when it has caught up."},
+                                {"mortise members promote 4 --timeout 5m --peer 10.0.0.1:7401",
+                                 "Gives it five minutes for that."}}},
+                  {"votes", [](auto& to, auto& self) { to.promote_member(self.id); }});
+}
+
+Command move_command() {
+    return change({.name = "mortise members move",
+                   .purpose = "Change the address of a member",
+                   .examples = {{"mortise members move 2 10.0.0.9:7401 --peer 10.0.0.1:7401",
+                                 "Tells the others that node 2 listens there now."},
+                                {"mortise members move 2 127.0.0.1:7502 --peer 127.0.0.1:7401",
+                                 "The same for a port on this machine."}}},
+                  {"has this address now",
+                   [](auto& to, auto& self) { to.move_member(self.id, self.address); }},
+                  "Where it listens now, HOST:PORT");
+}
+
+Command remove_command() {
+    return change({.name = "mortise members remove",
+                   .purpose = "Remove a member",
+                   .examples = {{"mortise members remove 3 --peer 10.0.0.1:7401",
+                                 "Removes node 3; its locks expire like those of a dead process."},
+                                {"mortise members remove 3 --json --peer 10.0.0.1:7401",
+                                 "Prints the result as JSON."}}},
+                  {"is not a member", [](auto& to, auto& self) { to.remove_member(self.id); }});
 }
 
 }  // namespace
 
 Command members_command() {
-    using What = ChangeCommand::What;
     const auto self = std::make_shared<MembersCommand>();
-    return {
-        .name = "mortise members",
-        .purpose = "List the members, or add, promote, move and remove one",
-        .commands = {change(
-                         What::add, "mortise members add", "Add a running node as a learner",
-                         "Where it listens, HOST:PORT",
-                         {{"mortise members add 4 10.0.0.4:7401 --peer 10.0.0.1:7401",
-                           "Adds node 4, which runs there with role = \"learner\" and an empty "
-                           "directory."},
-                          {"mortise members add 4 10.0.0.4:7401 --timeout 1m --peer 10.0.0.1:7401",
-                           "Waits for a minute if another change is in progress."}}),
-                     change(What::promote, "mortise members promote", "Make a learner a voter", "",
-                            {{"mortise members promote 4 --peer 10.0.0.1:7401",
-                              "Makes learner 4 a voter when it has caught up."},
-                             {"mortise members promote 4 --timeout 5m --peer 10.0.0.1:7401",
-                              "Gives it five minutes for that."}}),
-                     change(What::move, "mortise members move", "Change the address of a member",
-                            "Where it listens now, HOST:PORT",
-                            {{"mortise members move 2 10.0.0.9:7401 --peer 10.0.0.1:7401",
-                              "Tells the others that node 2 listens there now."},
-                             {"mortise members move 2 127.0.0.1:7502 --peer 127.0.0.1:7401",
-                              "The same for a port on this machine."}}),
-                     change(What::remove, "mortise members remove", "Remove a member", "",
-                            {{"mortise members remove 3 --peer 10.0.0.1:7401",
-                              "Removes node 3; its locks expire like those of a dead process."},
-                             {"mortise members remove 3 --json --peer 10.0.0.1:7401",
-                              "Prints the result as JSON."}})},
-        .examples = {{"mortise members --peer 10.0.0.1:7401",
-                      "Lists the members, and how far behind the leader each of them is."},
-                     {"mortise members --json --config mortise.toml",
-                      "Prints the members as JSON, for a script."}},
-        .run = [self] { return run(*self); },
-        .access = &self->access};
+    return {.name = "mortise members",
+            .purpose = "List the members, or add, promote, move and remove one",
+            .commands = {add_command(), promote_command(), move_command(), remove_command()},
+            .examples = {{"mortise members --peer 10.0.0.1:7401",
+                          "Lists the members, and how far behind the leader each of them is."},
+                         {"mortise members --json --config mortise.toml",
+                          "Prints the members as JSON, for a script."}},
+            .run = [self] { return run(*self); },
+            .access = &self->access};
 }
 
 Command transfer_leader_command() {
-    return change(ChangeCommand::What::lead, "mortise transfer-leader",
-                  "Transfer leadership to a voter", "",
-                  {{"mortise transfer-leader 2 --peer 10.0.0.1:7401",
-                    "Makes node 2 the leader, for example before node 1 is restarted."},
-                   {"mortise transfer-leader 2 --timeout 30s --peer 10.0.0.1:7401",
-                    "Waits for up to half a minute until node 2 has caught up."}});
+    return change({.name = "mortise transfer-leader",
+                   .purpose = "Transfer leadership to a voter",
+                   .examples = {{"mortise transfer-leader 2 --peer 10.0.0.1:7401",
+                                 "Makes node 2 the leader, for example before node 1 is "
+                                 "restarted."},
+                                {"mortise transfer-leader 2 --timeout 30s --peer 10.0.0.1:7401",
+                                 "Waits for up to half a minute until node 2 has caught up."}}},
+                  {"leads", [](auto& to, auto& self) { to.transfer_leadership(self.id); }});
 }
 
 }  // namespace mortise::cli
