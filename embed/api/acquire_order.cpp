@@ -1,10 +1,12 @@
 #include "embed/api/acquire_order.hpp"
 
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <set>
+#include <string>
 #include <utility>
 
-#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/runtime/translate.hpp"
 #include <mortise/errc.hpp>
 
@@ -12,36 +14,12 @@ namespace mortise::detail {
 
 namespace {
 
-// False if a name is requested in two modes (S32).
-bool collapse(std::vector<LockRequest>& requests) {
-    std::map<std::string, LockMode, std::less<>> modes;
-    bool agree = true;
-    std::erase_if(requests, [&](const LockRequest& one) {
-        const auto [known, is_new] = modes.emplace(one.name, one.mode);
-        agree = agree && known->second == one.mode;
-        return !is_new;
-    });
-    return agree;
-}
-
-std::error_code check(SeveralNames& several, const AcquireOptions& options) {
-    // no priority is possible for a request of all names
-    const bool is_odd = several.all && options.priority != 0;
-    const bool is_sound = !is_odd && collapse(several.requests) && !several.requests.empty() &&
-                          several.requests.size() <= core::names_at_once_max;
-    if (!is_sound) return Errc::invalid_argument;
-    for (const auto& one : several.requests) {
-        if (const auto bad = check_request(one.name, one.mode)) return bad;
-    }
+// A name that is listed twice counts once.
+void collapse(SeveralNames& several) {
+    std::set<std::string, std::less<>> known;
+    std::erase_if(several.requests,
+                  [&](const LockRequest& one) { return !known.insert(one.name).second; });
     if (several.all) std::ranges::sort(several.requests, {}, &LockRequest::name);
-    return {};
-}
-
-// Any holder can let a waiter in, so a locker would not be told of a deadlock (S33, S34).
-bool is_possible(const Permits& permits, const AcquireOptions& options) {
-    return permits.count >= 1 && permits.count <= core::permits_max && permits.limit >= 1 &&
-           permits.limit <= core::semaphore_limit_max && options.mode == LockMode::exclusive &&
-           !options.queue_policy && options.locker == Locker{};
 }
 
 core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline,
@@ -71,14 +49,9 @@ core::Instant to_instant(Deadline deadline) {
 }
 
 std::error_code check(AcquireOrder& order) {
-    // A single attempt does not wait, so a time limit for it is an error.
-    if (order.attempt == Attempt::once && order.options.wait_max.is_set()) {
-        return Errc::invalid_argument;
-    }
-    if (const auto bad = check_options(order.options)) return bad;
-    if (order.permits && !is_possible(*order.permits, order.options)) return Errc::invalid_argument;
-    return order.several ? check(*order.several, order.options)
-                         : check_request(order.name, order.options.mode);
+    if (!unsound_arguments(order).empty()) return Errc::invalid_argument;
+    if (order.several) collapse(*order.several);
+    return {};
 }
 
 Submitted begin(CallGate& gate, AcquireOrder& order) {

@@ -1,7 +1,6 @@
 #include "embed/api/argument_errors.hpp"
 
-#include <algorithm>
-#include <set>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -13,10 +12,8 @@ namespace mortise::detail {
 
 namespace {
 
-constexpr std::string_view unknown_mode = "mode is not a valid LockMode";
-
 std::string_view unsound_value(const AcquireOptions& options) {
-    if (options.mode > LockMode::exclusive) return unknown_mode;
+    if (const auto bad = unsound_label(options.label); !bad.empty()) return bad;
     if (!is_limit(options.max_hold)) return "max_hold is above zero, and at most 24 days";
     if (!is_term(options.min_hold)) return "min_hold is at most 24 days";
     if (!is_limit(options.progress_timeout))
@@ -34,38 +31,40 @@ std::string_view unsound_value(const AcquireOptions& options) {
     return {};
 }
 
-std::string_view unsound_request(const LockRequest& one) {
-    if (const auto bad = unsound_name(one.name); !bad.empty()) return bad;
-    return one.mode <= LockMode::exclusive ? "" : unknown_mode;
+std::string_view unsound_request(std::string_view name, LockMode mode) {
+    if (const auto bad = unsound_name(name); !bad.empty()) return bad;
+    return mode <= LockMode::exclusive ? "" : "mode is not a valid LockMode";
 }
 
-// The first request that is not valid, or that an earlier one of the list contradicts.
-const LockRequest* first_unsound(const std::vector<LockRequest>& requests) {
-    for (auto one = requests.begin(); one != requests.end(); ++one) {
-        const auto before = std::find_if(requests.begin(), one, [&](const LockRequest& other) {
-            return other.name == one->name && other.mode != one->mode;
-        });
-        if (before != one || !unsound_request(*one).empty()) return &*one;
+struct UnsoundName {
+    std::string_view name;
+    std::string_view why;  // empty: all of them are valid
+};
+
+// The first request that is not valid, or that an earlier one of the list contradicts (S32). A name
+// that is listed twice counts once.
+UnsoundName first_unsound(const std::vector<LockRequest>& requests) {
+    std::map<std::string_view, LockMode> modes;
+    for (const auto& one : requests) {
+        if (const auto bad = unsound_request(one.name, one.mode); !bad.empty())
+            return {one.name, bad};
+        if (modes.emplace(one.name, one.mode).first->second != one.mode)
+            return {one.name, "the list has the name in two modes"};
     }
-    return nullptr;
+    if (requests.empty()) return {{}, "the list of names is empty"};
+    const bool are_few = modes.size() <= core::names_at_once_max;
+    return {requests.front().name, are_few ? "" : "a call is for at most 64 names"};
 }
 
-// Why the names of an order for several names are invalid. A name that is listed twice counts once.
 std::string_view unsound_names(const AcquireOrder& order) {
-    const auto& [requests, all] = *order.several;
-    if (requests.empty()) return "the list of names is empty";
-    if (all && order.options.priority != 0) return "a call for all names has no priority";
-    if (const auto* one = first_unsound(requests)) {
-        const auto bad = unsound_request(*one);
-        return bad.empty() ? "the list has the name in two modes" : bad;
-    }
-    std::set<std::string_view> names;
-    for (const auto& one : requests)
-        names.insert(one.name);
-    return names.size() <= core::names_at_once_max ? "" : "a call is for at most 64 names";
+    if (!order.several) return unsound_request(order.name, order.options.mode);
+    const bool is_odd = order.several->all && order.options.priority != 0;
+    return is_odd ? "a call for all names has no priority"
+                  : first_unsound(order.several->requests).why;
 }
 
-// Empty for an order of a lock as well.
+// Empty for an order of a lock as well. Any holder can let a waiter in, so a locker would not be
+// told of a deadlock (S33, S34).
 std::string_view unsound_permits(const AcquireOrder& order) {
     if (!order.permits) return {};
     const auto [count, limit] = *order.permits;
@@ -140,27 +139,21 @@ std::string_view unsound_break(std::string_view name, FencingToken expected,
 
 std::string_view blamed_name(const AcquireOrder& order) {
     if (!order.several) return order.name;
-    const auto& requests = order.several->requests;
-    if (const auto* one = first_unsound(requests)) return one->name;
-    return requests.empty() ? std::string_view{} : requests.front().name;
+    return first_unsound(order.several->requests).name;
+}
+
+std::string_view unsound_arguments(const AcquireOrder& order) {
+    if (const auto bad = unsound_names(order); !bad.empty()) return bad;
+    if (order.attempt == Attempt::once && order.options.wait_max.is_set())
+        return "a single attempt does not wait: leave wait_max unset, or use acquire_for";
+    if (const auto bad = unsound_value(order.options); !bad.empty()) return bad;
+    return unsound_permits(order);
 }
 
 std::string_view unsound_part(const AcquireOrder& order) {
-    const auto& options = order.options;
-    if (order.several) {
-        if (const auto bad = unsound_names(order); !bad.empty()) return bad;
-    } else if (const auto bad = unsound_name(order.name); !bad.empty()) {
-        return bad;
-    }
-    if (order.attempt == Attempt::once && options.wait_max.is_set())
-        return "a single attempt does not wait: leave wait_max unset, or use acquire_for";
-    if (options.label.size() > core::label_bytes_max) return "a label has at most 256 bytes";
-    if (const auto bad = unsound_value(options); !bad.empty()) return bad;
-    if (const auto bad = unsound_permits(order); !bad.empty()) return bad;
-    // The remaining cause is known only to the lockers.
-    if (options.locker != Locker{})
-        return "its locker belongs to another node, or another thread is acquiring the name for it";
-    return {};
+    if (const auto bad = unsound_arguments(order); !bad.empty()) return bad;
+    if (order.options.locker == Locker{}) return {};
+    return "its locker belongs to another node, or another thread is acquiring the name for it";
 }
 
 }  // namespace mortise::detail

@@ -9,7 +9,10 @@
 
 namespace mortise::detail {
 
-// Why no cluster would accept the order; empty if it is valid.
+// Why no cluster would accept the order; empty if it is valid. The code of the call comes from it,
+// and so do the words.
+[[nodiscard]] std::string_view unsound_arguments(const AcquireOrder& order);
+// The same for an order that failed: with what only its locker knew.
 [[nodiscard]] std::string_view unsound_part(const AcquireOrder& order);
 // The name that an error of the order is about: of several names the one that is not valid, or the
 // first one.

@@ -17,8 +17,13 @@ namespace detail {
 
 namespace {
 
+std::string_view unsound_published(std::string_view value) {
+    const bool is_short = value.size() <= Election::value_bytes_max;
+    return is_short ? "" : "the value is longer than Election::value_bytes_max";
+}
+
 std::error_code publish_under(const Hold& hold, std::string_view value) {
-    if (value.size() > Election::value_bytes_max) return Errc::invalid_argument;
+    if (!unsound_published(value).empty()) return Errc::invalid_argument;
     std::error_code ec;
     hold.set_value(published(hold.token(), value), ec);
     return ec;
@@ -72,7 +77,7 @@ std::function<void()> start_campaign(const std::shared_ptr<NodeRuntime>& node, A
                                      std::string value, std::unique_ptr<Finish> finish) {
     order = order_of(order.name, order.options);
     // Refused at once, like any other argument that is not valid, and not when it leads.
-    if (value.size() > Election::value_bytes_max) order.name.clear();
+    if (!unsound_published(value).empty()) order.name.clear();
     return start_acquire(node, std::move(order),
                          std::make_unique<CampaignFinish>(std::move(value), std::move(finish)));
 }
@@ -101,7 +106,7 @@ Election& Election::operator=(Election&& other) noexcept {
 Hold Election::campaign(std::string_view value, const AcquireOptions& options,
                         std::error_code& ec) {
     if (is_gone(runtime_, ec)) return {};
-    if (value.size() > value_bytes_max) ec = Errc::invalid_argument;
+    if (!detail::unsound_published(value).empty()) ec = Errc::invalid_argument;
     if (ec) return {};
     auto hold = detail::acquire(runtime_, detail::order_of(name_, options), ec);
     if (!ec) ec = detail::publish_first(hold, value);
@@ -115,10 +120,8 @@ Hold Election::campaign(std::string_view value, std::error_code& ec) {
 Hold Election::campaign(std::string_view value, const AcquireOptions& options) {
     std::error_code ec;
     ErrorDetail detail;
-    if (value.size() > value_bytes_max) {
-        detail::throw_if(Errc::invalid_argument, name_,
-                         "the value is longer than Election::value_bytes_max");
-    }
+    if (const auto bad = detail::unsound_published(value); !bad.empty())
+        detail::throw_if(Errc::invalid_argument, name_, bad);
     auto order = detail::order_of(name_, options);
     order.detail = &detail;
     auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
@@ -134,7 +137,8 @@ void Election::publish(const Hold& hold, std::string_view value, std::error_code
 void Election::publish(const Hold& hold, std::string_view value) {
     std::error_code ec;
     publish(hold, value, ec);
-    detail::throw_if(ec, name_);
+    const bool is_unsound = ec == Errc::invalid_argument;
+    detail::throw_if(ec, name_, is_unsound ? detail::unsound_published(value) : "");
 }
 
 void Election::resign(Hold& hold, std::error_code& ec) {

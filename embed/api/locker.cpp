@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "core/locks/limits.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/runtime/node_runtime.hpp"
 #include <mortise/errc.hpp>
@@ -16,9 +16,8 @@ std::shared_ptr<detail::LockerState> new_state(const Node& node, std::string lab
     const auto& runtime = detail::runtime_of(node);
     if (!runtime) throw LockError{Errc::node_stopped};
     if (runtime->is_forked()) throw LockError{Errc::forked};
-    if (label.size() > core::label_bytes_max)
-        throw LockError{Errc::invalid_argument,
-                        {{}, {}, {}, "the label of a locker has at most 256 bytes"}};
+    if (const auto bad = detail::unsound_label(label); !bad.empty())
+        throw LockError{Errc::invalid_argument, {{}, {}, {}, std::string{bad}}};
     return std::make_shared<detail::LockerState>(runtime->gate(), std::move(label));
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/agent/call.hpp"
-#include "core/locks/limits.hpp"
 #include "embed/api/argument_errors.hpp"
 #include "embed/api/node_calls.hpp"
 #include "embed/api/why_refused.hpp"
@@ -69,8 +68,9 @@ LockInfo look_at(const std::shared_ptr<NodeRuntime>& runtime, std::string_view n
                  ReadLevel level, Failure& failure, std::size_t parties_max = SIZE_MAX) {
     LockInfo unknown;
     unknown.name = name;
-    if (!core::is_valid_name(name)) {
+    if (const auto bad = detail::unsound_name(name); !bad.empty()) {
         failure.error = Errc::invalid_argument;
+        failure.detail.reason = bad;
         return unknown;
     }
     core::InspectCall call;

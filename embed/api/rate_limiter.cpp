@@ -29,7 +29,7 @@ std::optional<std::vector<Slot>> slots_of(std::optional<Hold> hold) {
 RateLimiter::RateLimiter(const Node& node, std::string_view name, std::uint32_t permits,
                          Duration per)
     : semaphore_{node, name, permits}, permits_{permits}, per_{per} {
-    if (per > Duration::zero() && per.is_set() && detail::is_term(per)) return;
+    if (detail::is_interval(per)) return;
     throw LockError{
         Errc::invalid_argument,
         {std::string{name}, {}, {}, "the time of a permit is above zero, and at most 24 days"}};

@@ -1,7 +1,6 @@
 #include <utility>
 #include <variant>
 
-#include "core/locks/limits.hpp"
 #include "embed/api/argument_errors.hpp"
 #include "embed/api/remote_observer.hpp"
 #include "embed/config/host_port.hpp"
@@ -25,10 +24,9 @@ namespace {
 
 using detail::from_core;
 
-void check_prefix(std::string_view prefix) {
-    if (prefix.size() > core::name_bytes_max)
-        throw LockError{Errc::invalid_argument,
-                        {std::string{prefix}, {}, {}, "no name has more than 512 bytes"}};
+void refuse_if(std::string_view unsound, std::string_view name) {
+    if (unsound.empty()) return;
+    throw LockError{Errc::invalid_argument, {std::string{name}, {}, {}, std::string{unsound}}};
 }
 
 void take_configuration(const core::Hello& hello, MemberReport& report) {
@@ -257,8 +255,8 @@ std::vector<MemberReport> Remote::status() {
 
 std::vector<LockInfo> Remote::list(std::string_view prefix, std::string_view after,
                                    std::size_t limit, ReadLevel level) {
-    check_prefix(prefix);
-    check_prefix(after);
+    refuse_if(detail::unsound_prefix(prefix), prefix);
+    refuse_if(detail::unsound_prefix(after), after);
     if (limit == 0) return {};
     transport::ListRequest request;
     request.prefix = prefix;
@@ -274,18 +272,15 @@ std::vector<SessionInfo> Remote::sessions(ReadLevel level) {
 
 void Remote::observe(std::string_view prefix, const EventSink& sink, const ObserveOptions& options,
                      const std::stop_token& stop, const Moved& moved) {
-    check_prefix(prefix);
-    if (options.only_this_name && prefix.empty())
-        throw LockError{Errc::invalid_argument,
-                        {std::string{prefix}, {}, {}, std::string{detail::unsound_name(prefix)}}};
+    refuse_if(
+        options.only_this_name ? detail::unsound_name(prefix) : detail::unsound_prefix(prefix),
+        prefix);
     impl_->observer().run({std::string{prefix}, options.only_this_name},
                           options.from.value_or(Position{}), {sink, moved}, stop);
 }
 
 LockInfo Remote::inspect(std::string_view name, ReadLevel level) {
-    if (!core::is_valid_name(name))
-        throw LockError{Errc::invalid_argument,
-                        {std::string{name}, {}, {}, std::string{detail::unsound_name(name)}}};
+    refuse_if(detail::unsound_name(name), name);
     transport::ListRequest request;
     request.prefix = name;
     request.is_exact = true;
@@ -321,8 +316,7 @@ void Remote::transfer_leadership(NodeId to) {
 
 void Remote::break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                         BreakMode mode) {
-    if (const auto bad = detail::unsound_break(name, expected, reason, mode); !bad.empty())
-        throw LockError{Errc::invalid_argument, {std::string{name}, {}, {}, std::string{bad}}};
+    refuse_if(detail::unsound_break(name, expected, reason, mode), name);
     impl_->break_lock({std::string{name},
                        core::FencingToken{static_cast<std::uint64_t>(expected.raw())},
                        std::string{reason}, mode == BreakMode::immediate});

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <exception>
 
+#include "embed/values/terms.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/node.hpp>
@@ -88,7 +89,7 @@ std::string call_job(const detail::Job& job, const JobRun& run) {
 
 bool detail::run_once_per(Node& node, std::string_view name, Duration interval, const Job& job,
                           const RunOptions& options) {
-    if (interval <= Duration::zero() || !interval.is_set())
+    if (!is_interval(interval))
         refuse_run(Errc::invalid_argument, name, "the interval is above zero, and at most 24 days");
     refuse_other_use(node, name);
     auto hold = node.try_acquire(

@@ -10,7 +10,6 @@
 #include "core/node/node_options.hpp"
 #include "embed/config/host_port.hpp"
 #include "embed/holds/locker_state.hpp"
-#include "embed/values/terms.hpp"
 
 namespace mortise::detail {
 
@@ -256,26 +255,6 @@ Status status_of(const transport::MemberStatus& member) {
     status.ready = member.ready;
     if (!member.ready) status.why_not_ready = why_not_ready(member);
     return status;
-}
-
-std::error_code check_request(std::string_view name, LockMode mode) {
-    const bool sound = core::is_valid_name(name) && mode <= LockMode::exclusive;
-    return sound ? std::error_code{} : Errc::invalid_argument;
-}
-
-std::error_code check_options(const AcquireOptions& options) {
-    const bool sound = options.label.size() <= core::label_bytes_max && options.priority >= 0 &&
-                       options.priority <= core::priority_max;
-    const bool terms_known = is_limit(options.max_hold) && is_limit(options.progress_timeout) &&
-                             is_term(options.min_hold) && is_term(options.lock_delay);
-    const bool suspension_known =
-        options.on_uncertain == OnUncertain::suspend ||
-        (options.on_uncertain == OnUncertain::lose && !options.on_suspended);
-    const bool policy_known =
-        !options.queue_policy || *options.queue_policy <= QueuePolicy::prefer_writers;
-    const bool known =
-        policy_known && suspension_known && terms_known && options.caching <= Caching::off;
-    return sound && known ? std::error_code{} : Errc::invalid_argument;
 }
 
 namespace {

@@ -51,10 +51,6 @@ constexpr std::string_view remedy_of_sole_node =
 
 [[nodiscard]] SessionInfo session_of(const core::SessionView& view);
 
-// Checks what no cluster would accept; no error if they are valid. The mode of the options is that
-// of a request for one name.
-[[nodiscard]] std::error_code check_request(std::string_view name, LockMode mode);
-[[nodiscard]] std::error_code check_options(const AcquireOptions& options);
 // The request without its names.
 [[nodiscard]] core::Acquire to_request(const AcquireOptions& options, bool wait);
 

@@ -19,4 +19,9 @@ namespace mortise::detail {
     return is_term(term) && term > Duration::zero();
 }
 
+// The same, and set.
+[[nodiscard]] inline bool is_interval(Duration time) {
+    return time.is_set() && is_limit(time);
+}
+
 }  // namespace mortise::detail

@@ -109,6 +109,30 @@ TEST_F(Reasons, OfElectionsAndObservers) {
                 "value_bytes_max");
 }
 
+TEST_F(Reasons, OfAPublishedValueAndOfTimesNameThem) {
+    Election election{node_, "x"};
+    const auto leads = election.campaign("1");
+    EXPECT_SAYS(words_of([&] { election.publish(leads, std::string(4'001, 'x')); }),
+                "value_bytes_max");
+    for (const Duration time : {Duration{0s}, Duration{25 * 24h}, Duration::max()}) {
+        const auto run = [&] {
+            std::ignore = run_once_per(node_, "job", time, [](const JobRun&) {});
+        };
+        EXPECT_SAYS(words_of(run), "the interval is above zero, and at most 24 days");
+        EXPECT_SAYS(words_of([&] { RateLimiter(node_, "r", 1, time); }), "at most 24 days");
+    }
+}
+
+TEST(ReasonsOfRemote, ForANameAreThoseOfANode) {
+    Remote remote{{"127.0.0.1:1"}, 1s};
+    const std::string longer(513, 'x');
+    const std::string words = "a prefix has at most 512 bytes";
+    EXPECT_SAYS(words_of([&] { std::ignore = remote.list(longer, {}); }), words);
+    EXPECT_SAYS(words_of([&] { std::ignore = remote.list("", longer); }), words);
+    EXPECT_SAYS(words_of([&] { remote.observe(longer, [](const Event&) {}, {}, {}); }), words);
+    EXPECT_SAYS(words_of([&] { std::ignore = remote.inspect(longer); }), "1 to 512 bytes");
+}
+
 TEST(ReasonsOfRemote, ARemoteOfNobodyIsRefused) {
     EXPECT_SAYS(words_of([] { Remote({}, 1s); }), "no address of a member is given");
 }
