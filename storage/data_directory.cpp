@@ -127,8 +127,12 @@ private:
     Result<void> open_log() {
         const auto path = path_ / "log";
         if (auto made = make_directory(path, seams_.probe); !made) return made;
-        const auto room = log_room(room_of(path_));
-        opened_.log_bytes_max = room.log_bytes;
+        const auto bytes = room_of(path_);
+        const auto room = bytes ? log_room(*bytes) : LogRoom{};
+        opened_.log_bytes_max = [directory = path_, newest = room.log_bytes]() mutable {
+            if (const auto now = room_of(directory)) newest = log_room(*now).log_bytes;
+            return newest;
+        };
         auto database = RocksLogStore::open(path, files_, meta_->meta(), room);
         if (!database) return std::move(database).error();
         auto found = RocksLogStore::recover(*database, meta_->meta());

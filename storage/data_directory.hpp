@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -48,8 +47,9 @@ struct Opened {
     // be in use. Only peers can tell whether it is older than what they have seen of this node.
     bool is_copy = false;
     std::string set_aside;  // why its content was moved aside, if it was; see OpenOptions::rejoins
-    // Of the log that may be kept for slow members, without filling the volume.
-    std::uint64_t log_bytes_max = std::numeric_limits<std::uint64_t>::max();
+    // How much of the log may be kept for slow members at present, without filling the volume; may
+    // be called on any thread, by one at a time. Null in memory.
+    std::function<std::uint64_t()> log_bytes_max;
     core::NodeState state;
     std::unique_ptr<LogStore> log;
     std::unique_ptr<StateStore> state_store;

@@ -62,6 +62,7 @@ OpenFile OpenFile::at(int descriptor) noexcept {
     OpenFile file;
     struct stat about {};
     if (::fstat(descriptor, &about) != 0) return file;
+    file.is_known_ = true;
     file.device_ = about.st_dev;
     file.inode_ = about.st_ino;
     const bool has_no_name = (about.st_mode & S_IFMT) == 0;

@@ -18,6 +18,8 @@ public:
     // their owner would receive (F_SETSIG), if they had one.
     static OpenFile at(int descriptor) noexcept;
 
+    // False if the system did not say, and errno has the reason.
+    [[nodiscard]] bool is_known() const noexcept { return is_known_; }
     // False if the process closed it.
     [[nodiscard]] bool is_at(int descriptor) const noexcept;
     // Checks only the mark, if there is one, in a fifth of the time.
@@ -27,6 +29,7 @@ private:
     dev_t device_ = 0;
     ino_t inode_ = 0;
     int mark_ = 0;  // zero: no mark is needed
+    bool is_known_ = false;
 };
 
 // The process or the system has no free descriptor. This is not an error of the disk, and it passes

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,8 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20U;
-// LOCK and the reserve have no content.
-constexpr std::array<const char*, 5> parts{"meta", "log", "state", "countdowns", "countdowns.2"};
+constexpr std::array<const char*, 7> parts{"meta",         "log",  "state",  "countdowns",
+                                           "countdowns.2", "LOCK", "reserve"};
+constexpr std::size_t parts_with_content = 5;
 
 Result<void> copy_file(const fs::path& from, const fs::path& to, FileProbe* probe) {
     const auto source = File::open(from, O_RDONLY, probe);
@@ -55,27 +57,35 @@ Result<void> copy_part(const fs::path& from, const fs::path& to, FileProbe* prob
     return fs::is_directory(status) ? copy_folder(from, to, probe) : copy_file(from, to, probe);
 }
 
-// What is written next would be closed to the node. Only root can write for another user, and in a
-// container perhaps not even root.
-Result<void> check_owner(const fs::path& directory, const fs::path& made) {
-    struct stat node {};
-    struct stat own {};
-    if (::lstat((directory / "meta").c_str(), &node) != 0)
-        return io_error("cannot look at " + (directory / "meta").string(), errno);
-    if (::lstat(made.c_str(), &own) != 0) return io_error("cannot look at " + made.string(), errno);
-    if (own.st_uid == node.st_uid) return {};
-    return make_error(Errc::denied, directory.string() + " belongs to user " +
-                                        std::to_string(node.st_uid) +
-                                        ", for whom this process cannot create files: do this as "
-                                        "that user; nothing was changed");
+// Errc::denied if the file is there and belongs to another user.
+Result<void> check_owner(const fs::path& file, uid_t user) {
+    struct stat about {};
+    if (::lstat(file.c_str(), &about) != 0)
+        return errno == ENOENT ? Result<void>{}
+                               : io_error("cannot look at " + file.string(), errno);
+    if (about.st_uid == user) return {};
+    return make_error(Errc::denied, file.string() + " belongs to user " +
+                                        std::to_string(about.st_uid) + ", and its node is user " +
+                                        std::to_string(user));
+}
+
+Result<void> check_part(const fs::path& part, uid_t user) {
+    if (auto checked = check_owner(part, user); !checked) return checked;
+    std::error_code failed;
+    for (fs::directory_iterator each{part, failed}, end; !failed && each != end;
+         each.increment(failed)) {
+        if (auto checked = check_owner(each->path(), user); !checked) return checked;
+    }
+    return {};
 }
 
 Result<void> copy_parts(const fs::path& directory, const fs::path& to, FileProbe* probe) {
     if (auto made = make_directory(to, probe); !made) return made;
-    if (auto checked = check_owner(directory, to); !checked) return checked;
-    for (const auto* part : parts) {
+    if (auto checked = check_owners(directory, to); !checked) return checked;
+    for (const auto* part : std::span{parts}.first(parts_with_content)) {
         if (auto copied = copy_part(directory / part, to / part, probe); !copied) return copied;
     }
+    if (auto checked = check_owners(directory, to); !checked) return checked;
     return sync_directory(to, probe);
 }
 
@@ -84,6 +94,20 @@ fs::path place(const fs::path& directory, std::size_t number) {
 }
 
 }  // namespace
+
+Result<void> check_owners(const fs::path& directory, const fs::path& made) {
+    struct stat node {};
+    if (::lstat((directory / "meta").c_str(), &node) != 0)
+        return io_error("cannot look at " + (directory / "meta").string(), errno);
+    // The directory itself may be root's, as on the volume of a container.
+    if (made != directory) {
+        if (auto checked = check_owner(made, node.st_uid); !checked) return checked;
+    }
+    for (const auto* part : parts) {
+        if (auto checked = check_part(made / part, node.st_uid); !checked) return checked;
+    }
+    return {};
+}
 
 Result<fs::path> copy_directory(const fs::path& directory, FileProbe* probe) {
     std::error_code failed;

@@ -14,4 +14,9 @@ namespace mortise::storage {
 [[nodiscard]] Result<std::filesystem::path> copy_directory(const std::filesystem::path& directory,
                                                            FileProbe* probe);
 
+// Errc::denied if something in `made`, which is the directory or a copy of it, belongs to another
+// user than the `meta` of the directory: its node could not use that.
+[[nodiscard]] Result<void> check_owners(const std::filesystem::path& directory,
+                                        const std::filesystem::path& made);
+
 }  // namespace mortise::storage

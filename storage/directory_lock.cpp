@@ -49,10 +49,11 @@ Error in_use(const std::filesystem::path& directory) {
 }
 
 // False if the name refers to another file meanwhile: the lock would then exclude nobody.
-bool is_still_named(const struct stat& mine, const std::filesystem::path& path) {
+Result<bool> is_still_named(const struct stat& mine, const std::filesystem::path& path) {
     struct stat named {};
-    return ::lstat(path.c_str(), &named) == 0 && named.st_dev == mine.st_dev &&
-           named.st_ino == mine.st_ino;
+    const bool is_there = ::lstat(path.c_str(), &named) == 0;
+    if (!is_there && errno != ENOENT) return io_error("cannot look at " + path.string(), errno);
+    return is_there && named.st_dev == mine.st_dev && named.st_ino == mine.st_ino;
 }
 
 // False if another process has it.
@@ -145,7 +146,9 @@ Result<std::shared_ptr<DirectoryLock>> DirectoryLock::take(const std::filesystem
     struct stat mine {};
     if (::fstat(file->descriptor(), &mine) != 0)
         return io_error("cannot look at " + path.string(), errno);
-    if (!is_still_named(mine, path))
+    const auto is_named = is_still_named(mine, path);
+    if (!is_named) return is_named.error();
+    if (!*is_named)
         return make_error(Errc::locked, path.string() + " is being replaced by another process");
     // Information for the process that comes second; nothing depends on it.
     auto cleared = ::ftruncate(file->descriptor(), 0);

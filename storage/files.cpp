@@ -2,7 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <tuple>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -51,17 +51,88 @@ Owner owner_in(const std::filesystem::path& directory) {
     return is_known ? Owner{about.st_uid, about.st_gid} : Owner{};
 }
 
+// If root has not the right to give it away, as in some containers, or its user namespace does not
+// have that owner, root keeps it.
+bool give(int descriptor, const Owner& owner) {
+    return ::fchown(descriptor, owner.user, owner.group) == 0 || errno == EPERM || errno == EINVAL;
+}
+
+// For a file or a directory that could not be completed.
+int fail_with(int error, int descriptor) {
+    if (descriptor >= 0) ::close(descriptor);
+    errno = error;
+    return -1;
+}
+
+constexpr mode_t file_mode = 0600;
+constexpr mode_t directory_mode = 0700;
+
+// The file gets its name when it belongs to its owner: a process that is killed before leaves
+// nothing.
+int make_unnamed(const std::filesystem::path& path, int flags, const Owner& owner) {
+    const int unnamed = (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)) | O_TMPFILE;
+    const int made = ::open((path.parent_path() / ".").c_str(), unnamed, file_mode);
+    if (made < 0) return made;
+    const auto itself = "/proc/self/fd/" + std::to_string(made);
+    if (give(made, owner) &&
+        ::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
+        return made;
+    return fail_with(errno, made);
+}
+
+int make_named(const std::filesystem::path& path, int flags, const Owner& owner) {
+    const int made = ::open(path.c_str(), flags | O_EXCL, file_mode);
+    if (made < 0 || give(made, owner)) return made;
+    const int error = errno;
+    ::unlink(path.c_str());
+    return fail_with(error, made);
+}
+
+// Some file systems have no files without a name, such as NFS, and others have no /proc.
+bool needs_name(int error) {
+    return error == EOPNOTSUPP || error == EISDIR || error == ENOENT || error == EPERM;
+}
+
 // A file that was there before keeps its owner, because the owner of the directory may have put
-// somebody else's file there. If root may not give it away either, it keeps it.
+// somebody else's file there.
 int open_for_owner(const std::filesystem::path& path, int flags) {
-    constexpr mode_t owner_only = 0600;
     const auto owner = (flags & O_CREAT) != 0 ? owner_in(path.parent_path()) : Owner{};
-    if (owner.user == 0) return ::open(path.c_str(), flags, owner_only);
-    const int made = ::open(path.c_str(), flags | O_EXCL, owner_only);
-    if (made < 0 && errno == EEXIST && (flags & O_EXCL) == 0)
-        return ::open(path.c_str(), flags, owner_only);
-    if (made >= 0) std::ignore = ::fchown(made, owner.user, owner.group);
-    return made;
+    if (owner.user == 0) return ::open(path.c_str(), flags, file_mode);
+    const auto open_existing = [&] { return ::open(path.c_str(), flags & ~O_CREAT); };
+    const bool may_exist = (flags & O_EXCL) == 0;
+    if (const int found = may_exist ? open_existing() : -1; found >= 0) return found;
+    if (may_exist && errno != ENOENT) return -1;
+    int made = make_unnamed(path, flags, owner);
+    if (made < 0 && needs_name(errno)) made = make_named(path, flags, owner);
+    return made < 0 && errno == EEXIST && may_exist ? open_existing() : made;
+}
+
+// The same for a directory, which needs a name: until it belongs to its owner it has another one. A
+// process that is killed may leave it there, empty.
+int make_directory_for(const Owner& owner, const std::filesystem::path& path) {
+    struct stat there {};
+    if (::lstat(path.c_str(), &there) == 0) return fail_with(EEXIST, -1);
+    auto draft = path;
+    draft += ".unowned";
+    ::rmdir(draft.c_str());
+    if (::mkdir(draft.c_str(), directory_mode) != 0) return -1;
+    const int made = ::open(draft.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const bool is_done = made >= 0 && give(made, owner) && ::fchmod(made, directory_mode) == 0 &&
+                         std::rename(draft.c_str(), path.c_str()) == 0;
+    const int error = errno == ENOTEMPTY ? EEXIST : errno;
+    if (!is_done) ::rmdir(draft.c_str());
+    if (!is_done) return fail_with(error, made);
+    ::close(made);
+    return 0;
+}
+
+// As mkdir(2), but with the owner and the mode that it is to have: the umask may remove
+// permissions.
+int make_one_directory(const std::filesystem::path& path, const std::filesystem::path& parent) {
+    if (const auto owner = owner_in(parent); owner.user != 0)
+        return make_directory_for(owner, path);
+    const int made = ::mkdir(path.c_str(), directory_mode);
+    return made == 0 ? ::chmod(path.c_str(), directory_mode) : made;
 }
 
 }  // namespace
@@ -100,7 +171,11 @@ Result<File> File::open(const std::filesystem::path& path, int flags, FileProbe*
     auto opened = take(FileStep::open, "open", path, probe,
                        [&] { return open_for_owner(path, flags | O_CLOEXEC | O_NOFOLLOW); });
     if (!opened) return std::move(opened).error();
-    return File{path, static_cast<int>(*opened), probe};
+    File file{path, static_cast<int>(*opened), probe};
+    if (file.identity_.is_known()) return file;
+    // It would be taken for closed, and stay open.
+    static_cast<void>(fail_with(errno, std::exchange(file.descriptor_, -1)));
+    return failed("look at", path, errno);
 }
 
 Result<std::uint64_t> File::size() const {
@@ -195,6 +270,8 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
                           Durable durable, FileProbe* probe) {
     auto next = path;
     next += ".new";
+    // What a killed process has left there may belong to somebody else.
+    ::unlink(next.c_str());
     auto file = File::open(next, O_WRONLY | O_CREAT | O_TRUNC, probe);
     if (!file) return std::move(file).error();
     if (auto written = file->write_at(0, bytes); !written) return written;
@@ -207,19 +284,13 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
 
 // The run that created it may have been killed before it synced the name.
 Result<void> make_directory(const std::filesystem::path& path, FileProbe* probe) {
-    constexpr mode_t owner_only = 0700;
-    bool is_new = ::mkdir(path.c_str(), owner_only) == 0;
+    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
+    bool is_new = make_one_directory(path, parent) == 0;
     if (!is_new && errno == ENOENT && path.has_relative_path() && path.has_parent_path()) {
-        if (auto made = make_directory(path.parent_path(), probe); !made) return made;
-        is_new = ::mkdir(path.c_str(), owner_only) == 0;
+        if (auto made = make_directory(parent, probe); !made) return made;
+        is_new = make_one_directory(path, parent) == 0;
     }
     if (!is_new && errno != EEXIST) return failed("make", path, errno);
-    // The umask may have removed permissions.
-    if (is_new && ::chmod(path.c_str(), owner_only) != 0)
-        return failed("change the mode of", path, errno);
-    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
-    const auto owner = is_new ? owner_in(parent) : Owner{};
-    if (owner.user != 0) std::ignore = ::lchown(path.c_str(), owner.user, owner.group);
     // Such a directory is not ours, and this library did not create the name.
     if (!is_new && ::access(parent.c_str(), R_OK) != 0 && errno == EACCES) return {};
     return sync_directory(parent, probe);

@@ -161,8 +161,7 @@ Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
         return std::move(opened).error();
     // Only now: with small memtables the opening would write out what was purged of a longer log.
     if (room.memtable_bytes == LogRoom{}.memtable_bytes) return database;
-    auto status =
-        database->db->SetOptions({{"write_buffer_size", std::to_string(room.memtable_bytes)}});
+    auto status = set_memtable_bytes(*database->db, room.memtable_bytes);
     if (!status.ok()) return to_error(status, path);
     return database;
 }

@@ -1,7 +1,6 @@
 #include "storage/log_room.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <system_error>
 
 #include <sys/stat.h>
@@ -38,10 +37,10 @@ LogRoom log_room(std::uint64_t bytes) {
     return room;
 }
 
-std::uint64_t room_of(const fs::path& directory) {
+std::optional<std::uint64_t> room_of(const fs::path& directory) {
     std::error_code failed;
     const auto volume = fs::space(directory, failed);
-    if (failed) return std::numeric_limits<std::uint64_t>::max();
+    if (failed) return std::nullopt;
     return volume.available + taken_in(directory / "log") + taken_in(directory / "state");
 }
 

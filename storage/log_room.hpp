@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace mortise::storage {
 
@@ -22,7 +23,8 @@ struct LogRoom {
 // The largest that fit into this many bytes, together with what compaction writes beside them, and
 // leave a fifth for the state.
 [[nodiscard]] LogRoom log_room(std::uint64_t bytes);
-// What is free on the volume of a data directory, and what its databases have.
-[[nodiscard]] std::uint64_t room_of(const std::filesystem::path& directory);
+// What is free on the volume of a data directory, and what its databases have; empty if that
+// cannot be learned.
+[[nodiscard]] std::optional<std::uint64_t> room_of(const std::filesystem::path& directory);
 
 }  // namespace mortise::storage

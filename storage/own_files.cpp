@@ -246,6 +246,13 @@ public:
                           IODebugContext* /*debug*/) override {
         return open_to_read<OwnDirectory>(name + "/.", O_RDONLY | O_DIRECTORY, *directory);
     }
+    // RocksDB's own ends the process, by an assertion, for other errors than two.
+    IOStatus FileExists(const std::string& name, const IOOptions& /*options*/,
+                        IODebugContext* /*debug*/) override {
+        if (::access(name.c_str(), F_OK) == 0) return IOStatus::OK();
+        if (errno == ENOENT || errno == ENOTDIR) return IOStatus::NotFound(name);
+        return to_status(io_error("cannot look at " + name, errno));
+    }
     // For RocksDB's tools; nodes are excluded by the lock of the directory.
     IOStatus LockFile(const std::string& name, const IOOptions& /*options*/,
                       rocksdb::FileLock** lock, IODebugContext* /*debug*/) override {

@@ -117,6 +117,12 @@ private:
         return make_error(code, path_.string() + why);
     }
 
+    // Adds what to do to an error about somebody's files.
+    static Result<void> told(Result<void> checked, const std::string& advice) {
+        if (checked || checked.error().code != Errc::denied) return checked;
+        return make_error(Errc::denied, checked.error().what + advice);
+    }
+
     // Before the copy, so that a mistake changes nothing.
     Result<void> examine() {
         auto meta = MetaFile::read(path_ / "meta", seams_.probe);
@@ -126,14 +132,19 @@ private:
         self_ = meta->node;
         if (meta->cluster != former_)
             return refused(Errc::wrong_node, " belongs to another cluster");
-        return {};
+        return told(check_owners(path_, path_),
+                    ": give that user all of the directory (chown -R); nothing was changed");
     }
 
     Result<void> copy() {
         const auto kept_out = DirectoryLock::keep_out(path_, seams_.probe);
         if (!kept_out) return kept_out.error();
         auto copied = copy_directory(path_, seams_.probe);
-        if (!copied) return std::move(copied).error();
+        if (!copied) {
+            return told(std::move(copied).error(),
+                        ": do this as the user of the node, or as root where root may give files "
+                        "away; nothing was changed");
+        }
         recovered_.copy = *std::move(copied);
         return {};
     }
@@ -180,8 +191,10 @@ private:
         const auto opened = open();
         if (!opened) return opened.error();
         const auto found = newest_configuration(opened->state.raft);
-        if (found.cluster == next_ && is_alone(found, self_)) return {};
-        return refused(Errc::damaged, ": the recovered state cannot be found on the disk");
+        if (found.cluster != next_ || !is_alone(found, self_))
+            return refused(Errc::damaged, ": the recovered state cannot be found on the disk");
+        return told(check_owners(path_, path_),
+                    ": it is recovered, but give that user all of the directory (chown -R)");
     }
 
     fs::path path_;

@@ -1,5 +1,7 @@
 #include "storage/rocks_errors.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -21,15 +23,23 @@ bool is_over_limit(const rocksdb::Status& status) {
     return says(status, EDQUOT) || says(status, EFBIG);
 }
 
+// RocksDB makes a corruption of some of the system's errors, for example if it cannot learn the
+// size of a table.
+bool is_of_the_system(const rocksdb::Status& status) {
+    constexpr std::array reasons{EIO,   ENOMEM, EPERM,    EROFS,     ESTALE,
+                                 ENXIO, ENODEV, ENOTCONN, ETIMEDOUT, EUCLEAN};
+    return std::ranges::any_of(reasons, [&](int reason) { return says(status, reason); });
+}
+
 // Damage is what no retry cures. A missing file is damage. A file that cannot be read or created at
-// the moment, for lack of rights, room or memory, may be accessible later.
+// the moment, for lack of rights, room or memory, or because of the disk, may be accessible later.
 Errc meaning_of(const rocksdb::Status& status) {
     if (is_closed(status)) return Errc::closed;
     if (is_for_want_of_room(status)) return Errc::no_space;
     if (is_for_want_of_descriptors(status)) return Errc::shortage;
     if (says(status, EACCES)) return Errc::denied;
     if (status.IsNotSupported()) return Errc::newer_format;
-    if (is_unreadable(status)) return Errc::io;
+    if (is_unreadable(status) || is_of_the_system(status)) return Errc::io;
     const bool is_gone = status.IsPathNotFound() || status.IsNotFound();
     return status.IsCorruption() || is_gone || status.IsInvalidArgument() ? Errc::damaged
                                                                           : Errc::io;

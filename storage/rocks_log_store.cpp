@@ -35,7 +35,8 @@ RocksLogStore::RocksLogStore(Held held, RocksDatabase database, MetaFile meta,
       meta_{std::move(meta)},
       head_{found.head},
       last_{found.last()},
-      has_purged_files_{found.head.base.id.index.is_set()} {}
+      has_purged_files_{found.head.base.id.index.is_set()},
+      memtable_bytes_{database_.db->GetOptions().write_buffer_size} {}
 
 Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
     if (failed_) return *failed_;
@@ -59,6 +60,7 @@ Result<void> RocksLogStore::purge_to(const LogBase& base) {
         return fail(misuse(database_.path, "purges to what is not " + in_words(mark->id)));
     purge_ = Purge{base, mark->checksum};
     if (auto dropped = drop_purged_files(); !dropped) return fail(std::move(dropped).error());
+    grow();
     return {};
 }
 
@@ -214,6 +216,16 @@ Result<void> RocksLogStore::drop_purged_files() {
         database_.db.get(), database_.db->DefaultColumnFamily(), &begin, &end, false);
     if (!status.ok()) return to_error(status, database_.path);
     return database_.errors->check(database_.path);
+}
+
+// The volume may have been almost full when the log was opened. If this fails, the memtables stay
+// as small as they are.
+void RocksLogStore::grow() {
+    if (memtable_bytes_ >= LogRoom{}.memtable_bytes) return;
+    const auto room = room_of(database_.path.parent_path());
+    const auto bytes = room ? log_room(*room).memtable_bytes : memtable_bytes_;
+    if (bytes < 2 * memtable_bytes_) return;
+    if (set_memtable_bytes(*database_.db, bytes).ok()) memtable_bytes_ = bytes;
 }
 
 core::ClusterId RocksLogStore::cluster_of(const Plan& plan) {

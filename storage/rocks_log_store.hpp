@@ -69,6 +69,7 @@ private:
     Result<void> witness(const Plan& plan);
     [[nodiscard]] static core::ClusterId cluster_of(const Plan& plan);
     Result<void> drop_purged_files();
+    void grow();
     [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
     [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;
     Result<void> fail(Error error);
@@ -80,6 +81,7 @@ private:
     EntryMark last_;
     std::optional<Purge> purge_;  // part of the next write
     bool has_purged_files_ = false;
+    std::uint64_t memtable_bytes_;
     std::optional<Error> failed_;
 };
 

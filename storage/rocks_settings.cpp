@@ -106,6 +106,10 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     return options;
 }
 
+rocksdb::Status set_memtable_bytes(rocksdb::DB& db, std::uint64_t bytes) {
+    return db.SetOptions({{"write_buffer_size", std::to_string(bytes)}});
+}
+
 // The environment starts a thread. RocksDB starts another one for the process when it opens a
 // database. If it could not, an exception would leave the database half open, so this is tried
 // first.

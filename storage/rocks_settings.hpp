@@ -21,6 +21,9 @@ namespace mortise::storage {
 [[nodiscard]] rocksdb::Options marks_options(RocksEnv& env,
                                              std::shared_ptr<BackgroundErrors> errors);
 
+// For memtables to come.
+[[nodiscard]] rocksdb::Status set_memtable_bytes(rocksdb::DB& db, std::uint64_t bytes);
+
 // An open database with what it needs; members are destroyed in the right order.
 struct RocksDatabase {
     std::filesystem::path path;

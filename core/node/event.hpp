@@ -1,7 +1,9 @@
 // The events of a node. Each is one step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -53,6 +55,8 @@ struct WriteDone {
 // The state on disk contains everything applied up to `index`.
 struct StateDurable {
     LogIndex index;
+    // For how much of the log the volume has room at present.
+    std::size_t log_bytes_max = std::numeric_limits<std::size_t>::max();
 };
 
 // Everything that the program requested since the last step.

@@ -211,7 +211,7 @@ void NodeCore::on(const WriteDone& event, Now now) {
 }
 
 void NodeCore::on(const StateDurable& event, Now /*now*/) {
-    const auto target = saver_.durable(event.index, applied_);
+    const auto target = saver_.durable(event.index, applied_, event.log_bytes_max);
     if (!target) return;
     raft_.purge_to(*target);
     effects_.purge_log_to = raft_.base();

@@ -93,15 +93,17 @@ StateDelta StateSaver::hand_over(LockMachine& machine, LogIndex applied) {
 
 // The log is kept until the slowest member has it, within limits: a member that is further behind
 // is cut off.
-std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied) {
+std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied,
+                                            std::size_t log_bytes_max) {
     lag_.durable(index);
     auto target = std::min({index, applied, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
-    if (bytes <= options_.log_bytes_max) target = std::min(target, raft_.replicated_index());
+    const auto kept = std::min(options_.log_bytes_max, log_bytes_max);
+    if (bytes <= kept) target = std::min(target, raft_.replicated_index());
     // A follower that is receiving a snapshot continues from there. If those entries were purged,
     // it would need another snapshot (B-S12).
     const auto sent = raft_.oldest_state_sent();
-    const auto bytes_max = options_.log_bytes_max + options_.log_bytes_for_states;
+    const auto bytes_max = kept + std::min(options_.log_bytes_for_states, log_bytes_max);
     if (sent && bytes <= bytes_max) target = std::min(target, *sent);
     if (target <= raft_.log().base().index) return std::nullopt;
     return target;

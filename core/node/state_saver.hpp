@@ -28,8 +28,9 @@ public:
     // The next step is due at once.
     [[nodiscard]] bool has_more() const { return has_more_; }
     // The state on disk contains everything up to `index`. Returns up to where the log may be
-    // purged, if that is more than before.
-    [[nodiscard]] std::optional<LogIndex> durable(LogIndex index, LogIndex applied);
+    // purged, if that is more than before. The volume has room for so much of the log.
+    [[nodiscard]] std::optional<LogIndex> durable(LogIndex index, LogIndex applied,
+                                                  std::size_t log_bytes_max);
 
     // Which commands are accepted. A rejected acquire causes a cancel, so endings have more
     // capacity than acquires; renewals have the most, so that no session expires because of a slow

@@ -90,7 +90,7 @@ public:
     void take_calls() override;
     void written(core::WriteId id);
     void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) override;
-    void state_durable(core::LogIndex index) { step(core::StateDurable{index}); }
+    void state_durable(core::StateDurable durable) { step(durable); }
     void snapshot_rows(core::SnapshotRows rows) { step(std::move(rows)); }
     void install_taken() { step(core::InstallTaken{}); }
     void state_installed(core::StateInstalled installed) { step(installed); }

@@ -209,23 +209,23 @@ void NodeRuntime::reload_tls() {
         throw CertificateError{reloaded.error().code, reloaded.error().what};
 }
 
-// Reported once at the start, because these limits do not change.
+// Reported once, at the start.
 void NodeRuntime::report_limits(std::uint64_t log_bytes_max) {
     const auto budget = descriptor_budget(storage::descriptor_limit(), config_);
     if (!budget.is_ample()) log_.warn("descriptors_scarce", why_not_ample(budget));
-    if (config_.memory_only) return;
     if (log_bytes_max >= config_.limits.log_bytes) return;
-    log_.warn("volume_small",
-              "the volume of the data directory has little space: at most " +
-                  in_mebibytes(log_bytes_max) +
-                  " of the log are kept for slow members, and not limits.log_bytes = " +
-                  std::to_string(config_.limits.log_bytes));
+    log_.warn("volume_small", "the volume of the data directory has little space: at most " +
+                                  in_mebibytes(log_bytes_max) +
+                                  " of the log are kept for slow members while that is so, and not "
+                                  "limits.log_bytes = " +
+                                  std::to_string(config_.limits.log_bytes));
 }
 
 void NodeRuntime::open_store() {
     auto opened = open_directory(config_, {}, Missing::is_made);
     if (!opened) throw in_one_line(with_advice(opened.error()));
-    report_limits(opened->log_bytes_max);
+    report_limits(opened->log_bytes_max ? opened->log_bytes_max()
+                                        : std::numeric_limits<std::uint64_t>::max());
     begin_life(std::move(*opened), {});
     if (loop_->is_alone_by_mistake()) throw_alone_by_mistake(config_);
 }
@@ -264,7 +264,6 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
     directory_lock_ = std::move(opened.lock);
     incarnation_ = opened.generation.incarnation;
     auto options = node_options(config_);
-    options.log_bytes_max = std::min<std::size_t>(options.log_bytes_max, opened.log_bytes_max);
     options.log_bytes_for_states = std::min(options.log_bytes_for_states, options.log_bytes_max);
     options.access = access_now();
     options.generation = opened.generation;
@@ -275,24 +274,26 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
         std::make_unique<CoreLoop>(loop_parts(), std::move(options), random_number(), passed_on);
     loop->listen();
     ++life_;
-    log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events());
-    state_thread_ =
-        std::make_unique<StateThread>(std::move(opened.state_store), *log_thread_, disk_events());
+    log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events({}));
+    state_thread_ = std::make_unique<StateThread>(std::move(opened.state_store), *log_thread_,
+                                                  disk_events(std::move(opened.log_bytes_max)));
     loop->open(std::move(opened.state), *log_thread_, *state_thread_);
     descriptors_.set_directory(std::move(opened.is_held));
     std::swap(loop, loop_);
     return loop;
 }
 
-DiskEvents NodeRuntime::disk_events() {
+DiskEvents NodeRuntime::disk_events(std::function<std::uint64_t()> log_bytes_max) {
     const auto tell = [this, life = life_](auto event) {
         asio::post(io_, [this, life, event = std::move(event)]() mutable {
             if (life == life_) event(*loop_);
         });
     };
     return {[tell](core::WriteId id) { tell([id](CoreLoop& loop) { loop.written(id); }); },
-            [tell](core::LogIndex index) {
-                tell([index](CoreLoop& loop) { loop.state_durable(index); });
+            [tell, log_bytes_max = std::move(log_bytes_max)](core::LogIndex index) {
+                core::StateDurable durable{index};
+                if (log_bytes_max) durable.log_bytes_max = log_bytes_max();
+                tell([durable](CoreLoop& loop) { loop.state_durable(durable); });
             },
             [tell](core::SnapshotRows rows) {
                 tell([rows = std::move(rows)](CoreLoop& loop) mutable {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <limits>
 #include <memory>
@@ -154,7 +155,7 @@ private:
     void stop_disk_threads();
     void end_core_thread() noexcept;
     void end_loop();
-    [[nodiscard]] DiskEvents disk_events();
+    [[nodiscard]] DiskEvents disk_events(std::function<std::uint64_t()> log_bytes_max);
 
     // abandon.cpp
     static void destroy(NodeRuntime* node) noexcept;

@@ -307,6 +307,65 @@ TEST_F(DataDirectoryDamage, IsAVoteThatIsGone) {  // B-D13
     EXPECT_EQ(entries_found(), std::nullopt);
 }
 
+// The other vote would be a second one.
+TEST_F(DataDirectoryDamage, IsAVoteOfTheSameTermThatIsGone) {
+    spoil();
+    {
+        auto node = open_directory(bad(), as_node_1());
+        ASSERT_TRUE(node && put(*node, votes(2, {})));
+    }
+    put_copy(bad(), before_);
+    {
+        auto node = open_directory(bad(), as_node_1());
+        ASSERT_TRUE(node && put(*node, votes(2, n2)));
+    }
+    put_copy(before_ / "log", bad() / "log");
+    EXPECT_EQ(entries_found(), std::nullopt);
+}
+
+// A crash had come before the last write was witnessed; the next start did that.
+TEST_F(DataDirectoryDamage, IsALossOfWhatAStartHasFound) {
+    spoil_in_a_crash();
+    ASSERT_EQ(entries_found(), 4U);
+    put_copy(before_ / "log", bad() / "log");
+    EXPECT_EQ(entries_found(), std::nullopt);
+}
+
+TEST_F(DataDirectoryDamage, IsALossOfAVoteThatAStartHasFound) {
+    spoil();
+    {
+        auto node = open_directory(bad(), as_node_1());
+        ASSERT_TRUE(node && put(*node, votes(2, n2)));
+    }
+    fs::copy_file(good_ / "meta", bad() / "meta", fs::copy_options::overwrite_existing);
+    ASSERT_EQ(entries_found(), 4U);
+    put_copy(good_ / "log", bad() / "log");
+    EXPECT_EQ(entries_found(), std::nullopt);
+}
+
+// The mark of an install, with which a log may have yet to be reset, is that of one write.
+TEST_F(DataDirectoryDamage, IsAStateThatTheLogDoesNotReachSinceAnInstall) {
+    const LogBase to{log_id(5, 30), core::test::voters({1, 2, 3})};
+    spoil();
+    {
+        auto node = open_directory(bad(), as_node_1());
+        ASSERT_TRUE(node && begin_install(*node->state_store, to));
+        ASSERT_TRUE(node->state_store->finish_install() && put(*node, resets(to)));
+    }
+    put_copy(bad(), before_);
+    {
+        auto node = open_directory(bad(), as_node_1());
+        const auto next = log_id(5, 31);
+        ASSERT_TRUE(node && put(*node, appends({commands(next)})));
+        auto rows = machine_at(next.index).take_changed_rows();
+        ASSERT_TRUE(node->state_store->write({next, to.configuration, std::move(rows)}));
+        ASSERT_TRUE(node->state_store->flush());
+    }
+    put_copy(before_ / "log", bad() / "log");
+    put_copy(before_ / "meta", bad() / "meta");
+    EXPECT_EQ(entries_found(), std::nullopt);
+}
+
 TEST_F(DataDirectoryDamage, IsAStateThatTheLogDoesNotReach) {  // B-D24, B-S13
     spoil();
     {

@@ -1,8 +1,12 @@
 // A directory of which this user may not read or write a part is not damaged: nothing is lost when
 // the mistake is corrected.
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,17 +14,23 @@
 #include <rocksdb/file_system.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "storage/directory_lock.hpp"
+#include "storage/files.hpp"
 #include "storage/mark_store.hpp"
 #include "storage/own_files.hpp"
+#include "tests/support/failing_calls.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {
 namespace {
 
 namespace fs = std::filesystem;
+using mortise::test::CallKind;
+using mortise::test::failed_call;
+using mortise::test::with_fault;
 
 constexpr uid_t nobody = 65'534;
 
@@ -33,15 +43,17 @@ public:
         for (const auto& entry : fs::recursive_directory_iterator{directory})
             give(entry.path());
         give(directory);
-        ::syscall(SYS_setresuid, nobody, nobody, 0);
+        become(nobody);
     }
+    AsNobody() { become(nobody); }
     AsNobody(const AsNobody&) = delete;
     AsNobody& operator=(const AsNobody&) = delete;
     ~AsNobody() {
-        if (::geteuid() == nobody) ::syscall(SYS_setresuid, 0, 0, 0);
+        if (::geteuid() == nobody) become(0);
     }
 
 private:
+    static void become(uid_t user) { ::syscall(SYS_setresuid, user, user, 0); }
     static void give(const fs::path& path) {
         EXPECT_EQ(::lchown(path.c_str(), nobody, static_cast<gid_t>(-1)), 0) << path;
     }
@@ -160,6 +172,75 @@ TEST_F(RootInADirectoryOfAnother, GivesAwayNothingThatWasThere) {
     ASSERT_EQ(::chown(place.c_str(), 0, 0), 0);
     ASSERT_TRUE(open());
     EXPECT_THAT(taken_away(directory_.path()), testing::ElementsAre(place.string()));
+}
+
+// It would have the owner of what a killed process has left there.
+TEST_F(RootInADirectoryOfAnother, ReplacesAFileByANewOne) {
+    const auto file = directory_.data() / "file";
+    std::ofstream{directory_.data() / "file.new"} << "left";
+    ASSERT_TRUE(replace_file(file, "content", Durable::yes, nullptr));
+    EXPECT_THAT(taken_away(directory_.path()), testing::IsEmpty());
+}
+
+// False if it cannot be killed here.
+bool open_and_be_killed_at_gift(std::uint64_t number, const fs::path& path, bool& was_killed) {
+    const auto child = ::fork();
+    if (child == 0) {
+        const bool ran = with_fault({path.string(), {CallKind::give}, number, 0}, [&] {
+            static_cast<void>(open_directory(path, as_node_1(), Seams{}));
+        });
+        ::_exit(ran ? 0 : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    was_killed = WIFSIGNALED(status);
+    EXPECT_TRUE(!was_killed || WTERMSIG(status) == SIGKILL) << WTERMSIG(status);
+    return was_killed || WEXITSTATUS(status) == 0;
+}
+
+// Each file and each directory has to be given to its owner after it was made.
+TEST_F(RootInADirectoryOfAnother, LeavesNothingOfRootsWhereverItIsKilled) {
+    for (const bool is_new : {false, true}) {
+        bool was_killed = true;
+        for (std::uint64_t number = 1; was_killed && !HasFailure(); ++number) {
+            SCOPED_TRACE(testing::Message() << (is_new ? "new, " : "") << "gift " << number);
+            const auto path =
+                is_new ? directory_.path() / ("new-" + std::to_string(number)) : directory_.data();
+            if (!open_and_be_killed_at_gift(number, path, was_killed))
+                GTEST_SKIP() << "no system call can be made to kill here";
+            for (const auto& left : taken_away(directory_.path()))
+                EXPECT_TRUE(left.ends_with(".unowned") && fs::is_empty(left)) << left;
+            const AsNobody service;
+            const auto node = open_directory(path, as_node_1());
+            EXPECT_TRUE(node) << node.error().what;
+            EXPECT_TRUE(is_new || content_of(*node) == before_);
+        }
+    }
+}
+
+// The quota of the owner may be used up, for example.
+TEST_F(RootInADirectoryOfAnother, FailsWhereWhatItMakesCannotBeGivenAway) {
+    std::string failed{"the first one"};
+    int times_refused = 0;
+    for (std::uint64_t number = 1; !failed.empty() && !HasFailure(); ++number) {
+        std::optional<Result<Opened>> node;
+        const auto open_it = [&] {
+            node = open_directory(directory_.data(), as_node_1(), Seams{});
+        };
+        const auto path = directory_.path().string();
+        if (!with_fault({path, {CallKind::give}, number, EDQUOT}, open_it))
+            GTEST_SKIP() << "no system call can be made to fail here";
+        failed = failed_call();
+        SCOPED_TRACE(failed);
+        if (!*node) {
+            EXPECT_EQ(node->error().code, Errc::no_space) << node->error().what;
+            ++times_refused;
+        }
+        node.reset();
+        EXPECT_THAT(taken_away(directory_.path()), testing::IsEmpty());
+        EXPECT_EQ(content_of(*open()), before_);
+    }
+    EXPECT_GT(times_refused, 0);
 }
 
 // RocksDB takes a missing file for damage. The name leads nowhere, and no link is followed; a

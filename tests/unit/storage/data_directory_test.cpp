@@ -1,6 +1,7 @@
 // The owner of a directory, and the errors for one that cannot be used.
 #include <csignal>
 #include <fstream>
+#include <iterator>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -87,6 +88,54 @@ TEST_F(DataDirectory, SaysWhenSomebodyElseLockedIt) {
     EXPECT_NE(open().error().what.find("by another program"), std::string::npos);
     ::close(other);
     EXPECT_TRUE(open());
+}
+
+// Network file systems cannot lock directories: there LOCK is what excludes others.
+TEST_F(DataDirectory, IsLockedByItsFileAsWell) {
+    ASSERT_TRUE(open());
+    const int other = ::open((path_ / "LOCK").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::flock(other, LOCK_EX), 0);
+    expect_refused(path_, as_node_1(), Errc::locked);
+    const auto reader = DirectoryLock::keep_out(path_, nullptr);
+    EXPECT_TRUE(!reader && reader.error().code == Errc::locked);
+    ::close(other);
+    EXPECT_TRUE(open());
+}
+
+// Another process has removed LOCK and made a new one, which somebody else may lock.
+class ReplacedLockFile final : public FileProbe {
+public:
+    int before(FileStep /*step*/, const fs::path& /*path*/) override { return 0; }
+    void after(FileStep step, const fs::path& path) override {
+        if (step != FileStep::open || path.filename() != "LOCK") return;
+        fs::remove(path);
+        std::ofstream{path} << "new";
+    }
+};
+
+TEST_F(DataDirectory, IsNotLockedByAFileThatIsGone) {
+    ASSERT_TRUE(open());
+    ReplacedLockFile other;
+    const auto lock = DirectoryLock::take(path_, &other);
+    ASSERT_FALSE(lock);
+    EXPECT_EQ(lock.error().code, Errc::locked) << lock.error().what;
+}
+
+// Another process may have made a new one in its place, and would not see what is written.
+TEST_F(DataDirectory, IsNotWrittenAnyMoreWhenItWasMoved) {
+    for (const bool is_replaced : {false, true}) {
+        SCOPED_TRACE(is_replaced);
+        auto node = open();
+        ASSERT_TRUE(node && put(*node, votes(1, n1)));
+        fs::rename(path_, directory_.path() / (is_replaced ? "second" : "first"));
+        if (is_replaced) fs::create_directory(path_);
+        const auto refused = put(*node, votes(2, n2));
+        ASSERT_FALSE(refused);
+        EXPECT_NE(refused.error().what.find("was moved or removed"), std::string::npos)
+            << refused.error().what;
+        EXPECT_FALSE(node->state_store->save_countdowns({}));
+        EXPECT_FALSE(is_replaced && !fs::is_empty(path_));
+    }
 }
 
 TEST_F(DataDirectory, IsForOneProcessAtATime) {
@@ -242,6 +291,41 @@ TEST(MetaFile, HasTheNewestWriteOfEitherKind) {
         }
     }
     EXPECT_EQ(fs::file_size(path), MetaFile::slots * MetaFile::slot_bytes);
+}
+
+// After a loss of power a page that was written and not synced has anything.
+TEST(MetaFile, KeepsTheNewestSyncedWriteWhateverIsLost) {
+    const TemporaryDirectory directory;
+    const auto path = directory.path() / "meta";
+    Meta meta;
+    meta.node = n1;
+    ASSERT_TRUE(MetaFile::create(path, meta, nullptr));
+    auto file = MetaFile::open(path, nullptr);
+    ASSERT_TRUE(file);
+    const auto bytes = [&] {
+        std::ifstream in{path, std::ios::binary};
+        return std::string{std::istreambuf_iterator<char>{in}, {}};
+    };
+    auto synced = meta;
+    auto image = bytes();
+    core::Prng prng{5};
+    for (std::uint64_t i = 1; i < 60 && !testing::Test::HasFailure(); ++i) {
+        meta.last = {log_id(i, i), prng.next()};
+        const auto durable = prng.one_in(3) ? Durable::yes : Durable::no;
+        ASSERT_TRUE(file->write(meta, durable));
+        auto torn = bytes();
+        for (std::size_t at = 0; at < torn.size(); at += MetaFile::slot_bytes) {
+            if (torn.compare(at, MetaFile::slot_bytes, image, at, MetaFile::slot_bytes) != 0)
+                torn.replace(at, MetaFile::slot_bytes, MetaFile::slot_bytes, 'x');
+        }
+        std::ofstream{directory.path() / "torn", std::ios::binary} << torn;
+        const auto found = MetaFile::read(directory.path() / "torn", nullptr);
+        ASSERT_TRUE(found) << found.error().what;
+        EXPECT_EQ(*found, synced) << "write " << i;
+        if (durable == Durable::no) continue;
+        synced = meta;
+        image = bytes();
+    }
 }
 
 TEST(ResultOfWork, IsAValueOrAnError) {

@@ -2,6 +2,7 @@
 // return wrong data.
 #include <atomic>
 #include <cerrno>
+#include <fstream>
 
 #include <rocksdb/file_system.h>
 
@@ -133,6 +134,27 @@ TEST(DataDirectoryCountdowns, AreThoseOfTheSaveBeforeWhenTheNewestIsNotWhole) {
     }
     const auto path = directory.data() / "countdowns";  // written by every second save
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+    const auto node = open_directory(directory.data(), as_node_1());
+    ASSERT_TRUE(node) << node.error().what;
+    EXPECT_EQ(node->state.countdowns, older);
+}
+
+TEST(DataDirectoryCountdowns, AreThoseOfTheSaveBeforeWhenTheNewestIsDamaged) {
+    TemporaryDirectory directory;
+    const auto older = countdown_of(std::chrono::seconds{2});
+    {
+        auto node = open_directory(directory.data(), as_node_1());
+        ASSERT_TRUE(node && node->state_store->save_countdowns(older));
+        ASSERT_TRUE(node->state_store->save_countdowns(countdown_of(std::chrono::seconds{3})));
+    }
+    const auto path = directory.data() / "countdowns";
+    const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
+    std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekg(middle);
+    const auto byte = static_cast<char>(file.get() ^ 4);
+    file.seekp(middle);
+    file.put(byte);
+    file.close();
     const auto node = open_directory(directory.data(), as_node_1());
     ASSERT_TRUE(node) << node.error().what;
     EXPECT_EQ(node->state.countdowns, older);

@@ -4,7 +4,11 @@
 
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <string>
 #include <thread>
+
+#include <rocksdb/db.h>
 
 #include "tests/unit/storage/storage_fixture.hpp"
 
@@ -134,6 +138,31 @@ TEST_F(MarkStoreTest, AreMissedWhenTheDatabaseIsGone) {
     const auto store = MarkStore::open(path_);
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::damaged);
+}
+
+// A token that was refused would be accepted otherwise.
+TEST_F(MarkStoreTest, AreMissedWhenOneCannotBeRead) {
+    ASSERT_TRUE(open()->raise("x", 7));
+    {
+        rocksdb::DB* opened = nullptr;
+        ASSERT_TRUE(rocksdb::DB::Open({}, (path_ / "marks").string(), &opened).ok());
+        const std::unique_ptr<rocksdb::DB> database{opened};
+        std::string row;
+        ASSERT_TRUE(database->Get({}, "mx", &row).ok());
+        row.front() ^= 4;
+        ASSERT_TRUE(database->Put({}, "mx", row).ok());
+    }
+    const auto store = open();
+    const auto found = store->mark("x");
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, Errc::damaged) << found.error().what;
+}
+
+TEST_F(MarkStoreTest, AreNotRaisedAnyMoreWhenTheDirectoryWasMoved) {
+    const auto store = open();
+    std::filesystem::rename(path_, directory_.path() / "moved");
+    EXPECT_FALSE(store->mark("x"));
+    EXPECT_FALSE(store->raise("x", 7));
 }
 
 TEST_F(MarkStoreTest, MayBeRaisedByManyThreads) {

@@ -2,6 +2,7 @@
 #include "storage/recovery.hpp"
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
@@ -13,8 +14,11 @@
 
 #include "core/codec/command_codec.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "core/locks/rows/row_key.hpp"
+#include "core/locks/rows/totals_row.hpp"
 #include "core/raft/bounds.hpp"
 #include "storage/meta_file.hpp"
+#include "tests/support/failing_calls.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
@@ -22,10 +26,14 @@ namespace mortise::storage::test {
 namespace {
 
 namespace fs = std::filesystem;
+using mortise::test::CallKind;
+using mortise::test::failed_call;
 using mortise::test::FaultyDisk;
 using mortise::test::Trouble;
+using mortise::test::with_fault;
 
 constexpr core::ClusterId next_cluster{7, 7};
+constexpr uid_t service = 65'534;
 
 // This thread has not that capability meanwhile.
 class WithoutTheRight {
@@ -82,6 +90,13 @@ protected:
     static bool is_recovered(const Opened& node) {
         return node.state.raft.configuration.cluster == next_cluster;
     }
+    static core::StateTotals totals_of(const core::LockMachine& machine) {
+        for (const auto& row : machine.all_rows()) {
+            if (row.key == core::row_key(core::RowKind::totals))
+                return core::decode_totals(*row.value).value();
+        }
+        return {};
+    }
     // Everything of the state after the last entry, with greater numbers.
     static void expect_recovered(const Opened& node) {
         const auto& raft = node.state.raft;
@@ -100,8 +115,25 @@ protected:
         const auto& machine = node.state.machine;
         EXPECT_EQ(machine.table().newest_token().raw(),
                   former.table().newest_token().raw() + tokens_raised_by);
+        const auto raised = totals_of(machine);
+        const auto totals = totals_of(former);
+        EXPECT_EQ(raised.newest_session.raw(), totals.newest_session.raw() + tokens_raised_by);
+        EXPECT_EQ(raised.newest_closure.raw(), totals.newest_closure.raw() + tokens_raised_by);
         EXPECT_EQ(machine.sessions().all().size(), former.sessions().all().size());
         EXPECT_EQ(machine.table().records().size(), former.table().records().size());
+    }
+    static void give_to_service(const fs::path& directory) {
+        ASSERT_EQ(::chown(directory.c_str(), service, service), 0);
+        for (const auto& entry : fs::recursive_directory_iterator{directory})
+            ASSERT_EQ(::chown(entry.path().c_str(), service, service), 0);
+    }
+    static void expect_service_has(const fs::path& directory) {
+        for (const auto& entry : fs::recursive_directory_iterator{directory}) {
+            struct stat about {};
+            ASSERT_EQ(::lstat(entry.path().c_str(), &about), 0);
+            EXPECT_TRUE(about.st_uid == service && about.st_gid == service) << entry.path();
+            EXPECT_EQ(about.st_mode & (S_IRWXG | S_IRWXO), 0U) << entry.path();
+        }
     }
     // What the directory was, as its node finds it.
     void expect_former(const Opened& node) const {
@@ -175,6 +207,36 @@ TEST_F(Recovery, ChangesNothingWhenItIsRefused) {
     expect_former(*node);
 }
 
+// Its content is in two places.
+TEST_F(Recovery, IsNotForWhatIsBeingMovedAside) {
+    {
+        auto file = MetaFile::open(path_ / "meta", nullptr);
+        ASSERT_TRUE(file);
+        auto meta = file->meta();
+        meta.set_aside = 1;
+        ASSERT_TRUE(file->write(meta, Durable::yes));
+    }
+    const auto refused = recover();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::damaged) << refused.error().what;
+    EXPECT_FALSE(fs::exists(path_ / "before-recovery-1"));
+}
+
+// It was removed, and the others may be well.
+TEST_F(Recovery, IsNotForANodeThatIsNoMember) {
+    {
+        auto node = open();
+        ASSERT_TRUE(node);
+        const auto others = core::test::voters({2, 3});
+        ASSERT_TRUE(
+            put(*node, appends({core::make_entry(log_id(3, 7), core::EntryKind::configuration,
+                                                 core::encode_configuration(others))})));
+    }
+    const auto refused = recover();
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().what.find("no member"), std::string::npos) << refused.error().what;
+}
+
 TEST_F(Recovery, HappensOnce) {
     ASSERT_TRUE(recover());
     const auto again = recover_directory(path_, next_cluster, core::ClusterId{8, 8}, Seams{});
@@ -245,25 +307,60 @@ TEST_F(Recovery, IsNeverHalfDone) {
 
 // The node could not open them.
 TEST_F(Recovery, GivesEverythingToTheUserOfTheNode) {
-    constexpr uid_t service = 65'534;
     if (::geteuid() != 0) GTEST_SKIP() << "only root can";
-    for (const auto& entry : fs::recursive_directory_iterator{directory_.path()})
-        ASSERT_EQ(::chown(entry.path().c_str(), service, service), 0);
+    give_to_service(path_);
     const auto recovered = recover();
     ASSERT_TRUE(recovered) << recovered.error().what;
-    for (const auto& entry : fs::recursive_directory_iterator{directory_.path()}) {
-        struct stat about {};
-        ASSERT_EQ(::lstat(entry.path().c_str(), &about), 0);
-        EXPECT_TRUE(about.st_uid == service && about.st_gid == service) << entry.path();
-        EXPECT_EQ(about.st_mode & (S_IRWXG | S_IRWXO), 0U) << entry.path();
+    expect_service_has(path_);
+}
+
+// It may fail for one of them, as where a part of the directory is on another volume.
+TEST_F(Recovery, SaysWhatItCouldNotGiveToTheUserOfTheNode) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can";
+    const auto good = directory_.path() / "good";
+    fs::copy(path_, good, fs::copy_options::recursive);
+    std::string failed{"the first one"};
+    int told = 0;
+    for (std::uint64_t number = 1; !failed.empty() && !HasFailure(); ++number) {
+        fs::remove_all(path_);
+        fs::copy(good, path_, fs::copy_options::recursive);
+        give_to_service(path_);
+        Result<Recovered> recovered{Recovered{}};
+        if (!with_fault({path_.string(), {CallKind::give}, number, EPERM},
+                        [&] { recovered = recover(); }))
+            GTEST_SKIP() << "no system call can be made to fail here";
+        failed = failed_call();
+        SCOPED_TRACE(failed);
+        if (recovered) {
+            expect_service_has(path_);
+            continue;
+        }
+        EXPECT_EQ(recovered.error().code, Errc::denied) << recovered.error().what;
+        EXPECT_NE(recovered.error().what.find("user 65534"), std::string::npos)
+            << recovered.error().what;
+        ++told;
     }
+    EXPECT_GT(told, 5);
+}
+
+// What root has left there would be closed to the node as well.
+TEST_F(Recovery, ChangesNothingWhereThereIsSomethingOfAnotherUser) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can";
+    give_to_service(path_);
+    ASSERT_EQ(::chown((path_ / "log" / "CURRENT").c_str(), 0, 0), 0);
+    const auto refused = recover();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::denied) << refused.error().what;
+    EXPECT_NE(refused.error().what.find("log/CURRENT"), std::string::npos) << refused.error().what;
+    EXPECT_FALSE(fs::exists(path_ / "before-recovery-1"));
+    give_to_service(path_);
+    EXPECT_TRUE(recover());
 }
 
 // In a container root may be unable to give files away.
 TEST_F(Recovery, ChangesNothingWhereItCannotGiveFilesToTheUserOfTheNode) {
-    constexpr uid_t service = 65'534;
     if (::geteuid() != 0) GTEST_SKIP() << "only root can";
-    ASSERT_EQ(::chown((path_ / "meta").c_str(), service, service), 0);
+    give_to_service(path_);
     const auto refused = [&] {
         const WithoutTheRight to_change_owners{CAP_CHOWN};
         return recover();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
+#include "storage/log_rows.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {
@@ -40,7 +41,6 @@ protected:
         EXPECT_TRUE(node) << node.error().what;
     }
 
-private:
     void expect_damaged(const std::string& key) {
         const auto node = open_directory(path_, as_node_1());
         ASSERT_FALSE(node) << key;
@@ -70,6 +70,25 @@ private:
     TemporaryDirectory directory_;
     std::filesystem::path path_ = directory_.data();
 };
+
+// It has the right checksum, at the place of another one that had the same index and term.
+TEST_F(SealedRowDamage, IsNoticedWhereAnEntryIsAnotherOne) {
+    const std::vector<Entry> right{commands(log_id(1, 1), "first"),
+                                   commands(log_id(1, 2), "second"),
+                                   commands(log_id(1, 3), "third")};
+    for (std::size_t at = 0; at < right.size(); ++at) {
+        const auto other = commands(right[at].id, "other");
+        const auto before = at == 0 ? 0 : right[at - 1].checksum;
+        const auto put_entry = [&](const Entry& entry) {
+            put_row("log", entry_key(entry.id.index),
+                    encode_entry_head(entry, before) + std::string{entry.payload.view()});
+        };
+        put_entry(other);
+        expect_damaged("entry " + std::to_string(at + 1));
+        put_entry(right[at]);
+    }
+    EXPECT_TRUE(open_directory(path_, as_node_1()));
+}
 
 TEST_F(SealedRowDamage, IsNoticedInTheMiddleOfAnyRow) {  // P5
     const auto flip = [](std::string& value) { value[value.size() / 2] ^= 4; };

@@ -89,7 +89,7 @@ TEST_F(SetAside, LetsADamagedMemberBeginAnew) {  // B-D22
         const bool tells = node->set_aside.find((path_ / "log").string()) != std::string::npos;
         EXPECT_EQ(tells, life == 1) << node->set_aside;
     }
-    for (const auto* part : {"meta", "state", "countdowns"})
+    for (const auto* part : {"meta", "state", "countdowns", "countdowns.2"})
         EXPECT_TRUE(fs::exists(path_ / "damaged-1" / part)) << part;
 }
 
@@ -154,6 +154,31 @@ TEST_F(SetAside, NeedsToKnowTheCluster) {
     flip("log/CURRENT", 2);
     flip("state/CURRENT", 2);
     expect_refused(as_member(), Errc::damaged);
+}
+
+TEST_F(SetAside, IsNotForTheDirectoryOfAnotherNode) {
+    lose("meta");
+    auto options = as_member();
+    options.self = n2;
+    expect_refused(options, Errc::damaged);
+}
+
+TEST_F(SetAside, IsNotForWhatWasReadWrongOnce) {
+    const auto good = directory_.path() / "good";
+    fs::copy(path_, good, fs::copy_options::recursive);
+    bool done = false;
+    for (std::uint64_t read = 1; !done && !HasFailure(); ++read) {
+        fs::remove_all(path_);
+        fs::copy(good, path_, fs::copy_options::recursive);
+        FaultyDisk disk;
+        disk.trouble_at(read, Trouble::bit_flip);
+        const auto node = open(as_member(), &disk);
+        SCOPED_TRACE(testing::Message() << "read " << read << ": " << disk.failed_step());
+        done = !disk.has_failed();
+        ASSERT_TRUE(node) << node.error().what;
+        EXPECT_EQ(node->set_aside, "");
+        EXPECT_EQ(node->generation.incarnation, incarnation_);
+    }
 }
 
 // No other node has what the only member of a cluster loses.

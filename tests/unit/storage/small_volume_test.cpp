@@ -1,4 +1,5 @@
 // A node on a small volume: its log does not fill it, and a full volume has a way back.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -58,6 +59,14 @@ protected:
         if (auto done = node.state_store->flush(); !done) return std::move(done).error();
         return index > kept ? node.log->purge_to({log_id(1, index - kept), {}}) : Result<void>{};
     }
+    // Of the files of the write-ahead log, each of which is as long as a memtable at most.
+    [[nodiscard]] std::uint64_t longest_log() const {
+        std::uint64_t longest = 0;
+        for (const auto& file : fs::directory_iterator{directory_.data() / "log"}) {
+            if (file.path().extension() == ".log") longest = std::max(longest, file.file_size());
+        }
+        return longest;
+    }
     // Another program's file, which takes what is left.
     void fill() const {
         std::ofstream file{volume() / "balloon", std::ios::binary};
@@ -81,8 +90,9 @@ TEST_F(SmallVolume, IsNotFilledByTheLog) {
         for (int start = 1; start <= 2; ++start) {
             std::optional node{open()};
             ASSERT_TRUE(*node) << node->error().what;
-            EXPECT_LE((*node)->log_bytes_max, size * mebibyte / 7);
-            const auto kept = (*node)->log_bytes_max / entry_bytes;
+            const auto log_bytes_max = (*node)->log_bytes_max();
+            EXPECT_LE(log_bytes_max, size * mebibyte / 7);
+            const auto kept = log_bytes_max / entry_bytes;
             int times_full = 0;
             for (std::uint64_t i = 0; i < 8 * size; ++i) {
                 const auto done = append(**node, ++last, kept);
@@ -125,6 +135,27 @@ TEST_F(SmallVolume, HasAWayBackWhenItIsFull) {
     EXPECT_EQ(fs::file_size(directory_.data() / "reserve"), 4 * mebibyte);
 }
 
+// Others had taken almost all space when it was opened.
+TEST_F(SmallVolume, GivesTheLogItsSizeBackWhenThereIsRoomAgain) {
+    constexpr std::uint64_t size = 512;
+    mount_of(size);
+    if (IsSkipped()) return;
+    fill();
+    fs::resize_file(volume() / "balloon", (size - 24) * mebibyte);
+    auto node = open();
+    ASSERT_TRUE(node) << node.error().what;
+    ASSERT_LT(node->log_bytes_max(), 4 * mebibyte);
+    std::uint64_t last = 0;
+    for (int i = 0; i < 20; ++i)
+        ASSERT_TRUE(append(*node, ++last, 1));
+    ASSERT_LT(longest_log(), 2 * mebibyte);
+    fs::remove(volume() / "balloon");
+    EXPECT_GT(node->log_bytes_max(), size / 8 * mebibyte);
+    for (int i = 0; i < 20; ++i)
+        ASSERT_TRUE(append(*node, ++last, 1));
+    EXPECT_GT(longest_log(), 4 * mebibyte);
+}
+
 TEST_F(SmallVolume, KeepsNoCopyThatDoesNotFit) {
     mount_of(32);
     if (IsSkipped()) return;
@@ -144,6 +175,19 @@ TEST_F(SmallVolume, IsRefusedWithTheSizeThatIsNeeded) {
     EXPECT_EQ(refused.error().code, Errc::no_space);
     EXPECT_NE(refused.error().what.find("8 MiB of free space or more"), std::string::npos)
         << refused.error().what;
+}
+
+// Otherwise a log would get smaller with each start.
+TEST_F(SmallVolume, HasRoomForWhatItsLogHasAlready) {
+    mount_of(32);
+    if (IsSkipped()) return;
+    ASSERT_TRUE(open());
+    const auto before = room_of(directory_.data());
+    std::ofstream{directory_.data() / "log" / "000099.sst", std::ios::binary}
+        << std::string(8 * mebibyte, 'x');
+    const auto after = room_of(directory_.data());
+    ASSERT_TRUE(before && after);
+    EXPECT_NEAR(static_cast<double>(*after), static_cast<double>(*before), mebibyte / 2.0);
 }
 
 TEST(LogRoom, IsWhatItWasOnALargeVolume) {

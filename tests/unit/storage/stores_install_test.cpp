@@ -137,6 +137,19 @@ TYPED_TEST(Stores, ResetAndGoOnInOneGroup) {
     EXPECT_EQ(found.entries, (std::vector{commands(log_id(6, 31), "kept"), last.append[0]}));
 }
 
+TYPED_TEST(Stores, ResetWhatWasTruncatedInTheSameGroup) {
+    auto& node = this->start();
+    ASSERT_TRUE(put(node, appends(four)));
+    ASSERT_TRUE(begin_install(*node.state_store, at_30));
+    ASSERT_TRUE(node.state_store->finish_install());
+    const auto next = commands(log_id(6, 31), "next");
+    const std::vector<core::Write> group{rewrites(3, {commands(log_id(3, 3), "gone")}),
+                                         resets(at_30), appends({next})};
+    const auto done = node.log->write(group);
+    ASSERT_TRUE(done) << done.error().what;
+    EXPECT_EQ(this->after_restart().entries, (std::vector{next}));
+}
+
 TYPED_TEST(Stores, RefuseAResetToWhatIsPurged) {
     auto& node = this->start();
     ASSERT_TRUE(put(node, appends(four)));

@@ -170,6 +170,9 @@ TYPED_TEST(Stores, RefuseAStateThatGoesBack) {
     EXPECT_FALSE(node.state_store->write({log_id(1, 2), {}, {}}));
     EXPECT_FALSE(node.state_store->flush());
     EXPECT_FALSE(node.state_store->save_countdowns({}));
+    auto& again = this->start();
+    ASSERT_TRUE(again.state_store->write({log_id(2, 3), {}, rows_at(LogIndex{3})}));
+    EXPECT_FALSE(again.state_store->write({log_id(1, 4), {}, {}}));
 }
 
 TYPED_TEST(Stores, KeepTheNewestCountdowns) {
