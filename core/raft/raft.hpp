@@ -266,6 +266,8 @@ private:
         Instant since{};  // unproven; it may have claimed other terms meanwhile
         Term proven_of{};
         bool is_false = false;  // it was not elected, in some term
+        Instant alone_since{};  // as long as it is false: without another leader
+        Nanoseconds trust{};    // how long it was believed again after that
         // The newest question.
         Term asked_of{};
         std::uint64_t round = 0;  // zero: not asked yet
@@ -286,7 +288,9 @@ private:
     [[nodiscard]] const ConfigurationAt* electing_configuration(Term of) const;
     [[nodiscard]] bool was_voter(NodeId id, const Configuration& at_that_time) const;
     [[nodiscard]] bool is_proven(NodeId leader, Term of) const;
+    [[nodiscard]] bool is_elected(NodeId leader) const;
     [[nodiscard]] bool may_follow(NodeId from, Term of, Instant now);
+    void believe_again_without_another(Claim& claim, Instant now);
     void ask_who_voted(Claim& claim, Term of, Instant now);
     void weigh_claim(NodeId from, const PreVoteReply& reply, Instant now);
     void judge_claim(NodeId by, Claim& claim, const ConfigurationAt& electing, Instant now);
@@ -353,6 +357,7 @@ private:
     [[nodiscard]] bool is_at_least_ours(LogId last) const;
     [[nodiscard]] bool may_be_voted_for(NodeId candidate, LogId last) const;
     void send_owed_votes();
+    [[nodiscard]] bool is_giving_a_vote() const;
 
     // replication.cpp
     void on(NodeId from, AppendRequest& request, Instant now);

@@ -35,7 +35,9 @@ inline RaftMessage lying_campaign(const NodeCore& node, Term term, bool transfer
 inline RaftMessage false_claim(const NodeCore& node, Term term) {
     const auto commit = node.raft().commit_index();
     const auto known = node.raft().log().term_at(commit);
-    return append(term.raw(), {known.value_or(Term{}), commit});
+    auto claim = append(term.raw(), {known.value_or(Term{}), commit}, {}, commit.raw());
+    claim.replicated = commit;  // also where others are down that lack it
+    return claim;
 }
 
 inline const std::vector<Lie> lies{
