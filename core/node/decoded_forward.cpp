@@ -98,26 +98,42 @@ SessionId turn_of(const DecodedForward& decoded) {
                       decoded.commands.front());
 }
 
+void note_names(NamesUnderWay& under_way, const DecodedForward& decoded, const Session& session) {
+    if (under_way.newest <= session.applied) under_way = {};
+    for (const auto& command : decoded.commands) {
+        const auto* request = std::get_if<Request>(&command);
+        const auto* acquire = request != nullptr ? std::get_if<Acquire>(&request->body) : nullptr;
+        if (acquire == nullptr || acquire->names.size() <= 1) continue;
+        under_way.newest = std::max(under_way.newest, request->seq);
+        under_way.most = std::max(under_way.most, acquire->names.size());
+    }
+}
+
 namespace {
 
-// Returns how many names the operation has that a release or a cancel ends.
-std::size_t names_of_operation(const Session& session, Seq operation) {
-    const auto* found = session.operations.find(operation);
+// Returns how many names the operation has that a release or a cancel ends. If it is not applied
+// yet, it may have as many as any that is under way.
+std::size_t names_of_operation(const Session* session, const NamesUnderWay& under_way,
+                               Seq operation) {
+    if (session == nullptr) return 1;
+    if (operation > session->applied) return operation <= under_way.newest ? under_way.most : 1;
+    // Most sessions have no operation with several names.
+    if (session->names == session->operations.size()) return 1;
+    const auto* found = session->operations.find(operation);
     return found == nullptr ? 1 : std::max<std::size_t>(found->names().size(), 1);
 }
 
 // The names that a command concerns: the work of applying it.
-std::size_t names_in(const Command& command, const Session* session) {
+std::size_t names_in(const Command& command, const Session* session,
+                     const NamesUnderWay& under_way) {
     const auto* request = std::get_if<Request>(&command);
     if (request == nullptr) return 1;
     if (const auto* acquire = std::get_if<Acquire>(&request->body))
         return std::max<std::size_t>(acquire->names.size(), 1);
-    // Most sessions have no operation with several names.
-    if (session == nullptr || session->names == session->operations.size()) return 1;
     if (const auto* release = std::get_if<Release>(&request->body))
-        return names_of_operation(*session, release->operation);
+        return names_of_operation(session, under_way, release->operation);
     if (const auto* cancel = std::get_if<Cancel>(&request->body))
-        return names_of_operation(*session, cancel->operation);
+        return names_of_operation(session, under_way, cancel->operation);
     return 1;
 }
 
@@ -129,10 +145,11 @@ FairQueue::Batch batch_of(SessionId turn, BatchBuilder& out) {
 
 }  // namespace
 
-std::size_t names_in(const DecodedForward& decoded, const Session* session) {
+std::size_t names_in(const DecodedForward& decoded, const Session* session,
+                     const NamesUnderWay& under_way) {
     std::size_t names = 0;
     for (const auto& command : decoded.commands)
-        names += names_in(command, session);
+        names += names_in(command, session, under_way);
     return names;
 }
 
@@ -141,12 +158,13 @@ bool is_an_entry(std::size_t names) {
     return names < entry_commands_max + names_at_once_max;
 }
 
-std::vector<FairQueue::Batch> divided(const DecodedForward& decoded, const Session* session) {
+std::vector<FairQueue::Batch> divided(const DecodedForward& decoded, const Session* session,
+                                      const NamesUnderWay& under_way) {
     const auto turn = turn_of(decoded);
     std::vector<FairQueue::Batch> parts;
     BatchBuilder part;
     for (const auto& command : decoded.commands) {
-        const auto more = names_in(command, session);
+        const auto more = names_in(command, session, under_way);
         if (!part.is_empty() && part.names() + more > entry_commands_max)
             parts.push_back(batch_of(turn, part));
         part.add(command, more);

@@ -34,14 +34,25 @@ void set_access(DecodedForward& decoded, NodeId opener, const Access& access);
 // Whose turn it takes to propose this: that of its session. A session that is being opened has no
 // id yet, and waits under its nonce.
 [[nodiscard]] SessionId turn_of(const DecodedForward& decoded);
-// The names that its commands concern, at least one each: the work of applying it. `session` is
-// that of its requests, or null.
-[[nodiscard]] std::size_t names_in(const DecodedForward& decoded, const Session* session);
+// What a leader knows of the acquires of a session that it has taken and that are not applied yet:
+// the newest one that has several names, and how many names one of them has at most. With these it
+// knows what a release or a cancel may end that follows at once.
+struct NamesUnderWay {
+    Seq newest{};
+    std::size_t most = 1;
+};
+// Notes the acquires of the Forward that have several names. `session` is that of its requests.
+void note_names(NamesUnderWay& under_way, const DecodedForward& decoded, const Session& session);
+// The names that its commands concern, at least one each: the work of applying it. Its own acquires
+// are noted. `session` is that of its requests, or null.
+[[nodiscard]] std::size_t names_in(const DecodedForward& decoded, const Session* session,
+                                   const NamesUnderWay& under_way);
 // It is no more than an entry, which is applied in one piece (P10). Correct nodes of this version
 // send nothing larger.
 [[nodiscard]] bool is_an_entry(std::size_t names);
 // The same commands in batches of which each is no more than an entry.
 [[nodiscard]] std::vector<FairQueue::Batch> divided(const DecodedForward& decoded,
-                                                    const Session* session);
+                                                    const Session* session,
+                                                    const NamesUnderWay& under_way);
 
 }  // namespace mortise::core

@@ -61,29 +61,35 @@ bool ForwardIntake::is_ahead_of_the_log(const DecodedForward& decoded) const {
 }
 
 void ForwardIntake::take_requests(NodeId from, DecodedForward decoded) {
-    if (!has_capacity()) {
-        if (decoded.session.is_set()) streams_.hold_up(decoded.session, from);
-        return;
-    }
+    if (!has_capacity()) return hold_up(from, decoded);
     if (decoded.session.is_set()) leave_out_requests(decoded, next_to_take(from, decoded));
     const auto turn = turn_of(decoded);
     if (!takes_acquires(turn)) decline_acquiring(decoded);
     if (decoded.commands.empty()) return;
-    if (!proposer_.takes(turn, decoded.batch.size())) {
-        ++out_.refused;
-        return;
-    }
+    if (!proposer_.takes(turn, decoded.batch.size())) return hold_up(from, decoded);
     queue(decoded, turn);
     if (decoded.session.is_set()) streams_.took(decoded.session, decoded.last);
 }
 
+// Other commands than requests are few, and their nodes send them again after a time. There is
+// never capacity for a batch that is too large.
+void ForwardIntake::hold_up(NodeId from, const DecodedForward& decoded) {
+    if (decoded.batch.size() > batch_bytes_max) {
+        ++out_.refused;
+    } else if (decoded.session.is_set()) {
+        streams_.hold_up(decoded.session, {from, decoded.batch.size()});
+    }
+}
+
 void ForwardIntake::queue(const DecodedForward& decoded, SessionId turn) {
     const auto* session = machine_.sessions().find(decoded.session);
-    const auto names = names_in(decoded, session);
+    const auto under_way =
+        session != nullptr ? streams_.note_names(decoded, *session) : NamesUnderWay{};
+    const auto names = names_in(decoded, session, under_way);
     if (is_an_entry(names)) {
         proposer_.add({turn, decoded.batch, decoded.commands.size(), names});
     } else {
-        for (auto& part : divided(decoded, session))
+        for (auto& part : divided(decoded, session, under_way))
             proposer_.add(std::move(part));
     }
 }
@@ -110,18 +116,24 @@ Seq ForwardIntake::next_to_take(NodeId from, const DecodedForward& decoded) {
     }
     const auto next = next_of(*session);
     if (decoded.first <= next) return next;
-    if (streams_.is_gap_to_tell(decoded.session, next))
+    // What is held up is asked for later, and what follows it as well.
+    if (!streams_.is_held_up(decoded.session) && streams_.is_gap_to_tell(decoded.session, next))
         out_.gaps.push_back({from, {decoded.session, next}});
     return {};
 }
 
-// Requests that were not taken for lack of capacity are asked for when there is some again.
+// Requests that were not taken for lack of capacity are asked for when there is some again. No more
+// of them are asked for at once than there is room for, since each node resends all that it has.
 void ForwardIntake::ask_for_held_up() {
     if (!streams_.is_any_held_up() || !has_capacity()) return;
-    for (const auto& [id, sender] : streams_.take_held_up()) {
+    std::size_t asked = 0;
+    streams_.end_held_up([&](SessionId id, const StreamPositions::HeldUp& one) {
+        if (!proposer_.takes(id, asked + one.bytes)) return false;
+        asked += one.bytes;
         const auto* session = machine_.sessions().find(id);
-        if (session != nullptr) out_.gaps.push_back({sender, {id, next_of(*session)}});
-    }
+        if (session != nullptr) out_.gaps.push_back({one.sender, {id, next_of(*session)}});
+        return true;
+    });
 }
 
 // A late repeat of an applied renewal is dropped. It would never be applied, and as long as it

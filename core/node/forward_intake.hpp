@@ -77,6 +77,7 @@ private:
     [[nodiscard]] bool is_ahead_of_the_log(const DecodedForward& decoded) const;
     [[nodiscard]] bool has_capacity() const;
     [[nodiscard]] bool takes_acquires(SessionId turn) const;
+    void hold_up(NodeId from, const DecodedForward& decoded);
     void queue(const DecodedForward& decoded, SessionId turn);
 
     const NodeOptions& options_;

@@ -63,9 +63,9 @@ TEST(DecodedForward, WhatIsMoreThanAnEntryIsDivided) {
     for (std::uint64_t seq = 1; seq <= 300; ++seq)
         all.emplace_back(request(seq, acquire_of(seq % names_at_once_max + 1)));
     const auto decoded = look(all);
-    EXPECT_FALSE(is_an_entry(names_in(decoded, nullptr)));
+    EXPECT_FALSE(is_an_entry(names_in(decoded, nullptr, {})));
     std::vector<Command> again;
-    for (const auto& part : divided(decoded, nullptr)) {
+    for (const auto& part : divided(decoded, nullptr, {})) {
         EXPECT_EQ(part.turn, session);
         EXPECT_LE(part.names, entry_commands_max);
         const auto commands = decode_batch(part.bytes).value();
@@ -84,7 +84,7 @@ TEST(DecodedForward, CountsWhatARequestEnds) {
     };
     const auto in = [&](const RequestBody& body) {
         return names_in(look({Request{machine.sessions().newest(), Seq{9}, body}}),
-                        machine.sessions().find(machine.sessions().newest()));
+                        machine.sessions().find(machine.sessions().newest()), {});
     };
     apply(opening_of(NodeId{1}, 10'000));
     const auto own = machine.sessions().newest();

@@ -171,6 +171,76 @@ TEST_F(ForwardIntakeTest, AsksForWhatItHadNoCapacityForWhenThereIsSome) {
     EXPECT_EQ(gaps.front().gap.next, Seq{entry_commands_max + 1});
 }
 
+// S21: they are not sent again by a timer, which would keep the names for seconds.
+TEST_F(ForwardIntakeTest, AsksForReleasesThatItHadNoRoomForWhenThereIsSome) {
+    BatchBuilder large;
+    large.add(Request{SessionId{99}, Seq{1},
+                      SetValue{Seq{1}, "a", std::string(batch_bytes_max - 100, 'x')}});
+    const auto batch = large.take();
+    while (intake.proposer().takes(session, 100))
+        intake.proposer().add({SessionId{99}, batch, 1, 1});
+    take({request(1), request(2)});
+    take({request(3)});
+    intake.ask_for_held_up();
+    auto out = intake.collect();
+    EXPECT_TRUE(out.gaps.empty());
+    EXPECT_EQ(out.refused, 0U);
+    std::size_t entries = 0;
+    for (; out.gaps.empty() && intake.proposer().has_commands(); out = intake.collect()) {
+        (void)intake.proposer().take_batch();
+        intake.ask_for_held_up();
+        ++entries;
+    }
+    ASSERT_EQ(out.gaps.size(), 1U);
+    EXPECT_EQ(out.gaps.front().to, n2);
+    EXPECT_EQ(out.gaps.front().gap.next, Seq{1});
+    EXPECT_LE(entries, 3U);
+    take({request(1), request(2), request(3)});
+    intake.ask_for_held_up();
+    EXPECT_TRUE(intake.collect().gaps.empty());
+    EXPECT_TRUE(intake.proposer().has_commands());
+}
+
+// P10: an entry has no more names than are applied in a moment, also when what it ends is not
+// applied yet.
+TEST_F(ForwardIntakeTest, CountsTheNamesOfWhatItHasJustTaken) {
+    constexpr std::uint64_t operations = entry_commands_max;
+    const auto names_of = [](const std::vector<Command>& entry) {
+        std::size_t names = 0;
+        for (const auto& command : entry) {
+            const auto& body = std::get<Request>(command).body;
+            const auto* acquire = std::get_if<Acquire>(&body);
+            names += acquire != nullptr ? acquire->names.size() : names_at_once_max;
+        }
+        return names;
+    };
+    Acquire several;
+    several.which = Acquire::Which::all;
+    for (std::size_t i = 0; i < names_at_once_max; ++i)
+        several.names.push_back({std::string(1, static_cast<char>('!' + i))});
+    for (std::uint64_t seq = 1; seq <= operations; ++seq)
+        take({request(seq, several)});
+    std::vector<Command> endings;
+    for (std::uint64_t seq = 1; seq <= operations; ++seq)
+        endings.push_back(request(operations + seq, seq % 2 == 0 ? RequestBody{Cancel{Seq{seq}}}
+                                                                 : RequestBody{Release{Seq{seq}}}));
+    take(endings);
+    std::size_t commands = 0;
+    for (auto entry = taken(); !entry.empty(); entry = taken()) {
+        EXPECT_LE(names_of(entry), entry_commands_max);
+        commands += entry.size();
+        for (const auto& command : entry)
+            node.apply(command);
+    }
+    EXPECT_EQ(commands, 2 * operations);
+    // All of that is applied now, so it does not count for what comes later.
+    const auto next = 2 * operations + 1;
+    several.names = {{"a"}, {"b"}};
+    take({request(next, Cancel{Seq{1}}), request(next + 1, several),
+          request(next + 2, Cancel{Seq{next + 1}}), request(next + 3, Cancel{Seq{next}})});
+    EXPECT_EQ(intake.proposer().commands(), 1U + 2U + 2U + 2U);
+}
+
 TEST_F(ForwardIntakeTest, BeginsAgainAfterTheStateWhenLeadershipHasChanged) {
     take({request(1)});
     intake.clear();
