@@ -39,7 +39,7 @@ std::error_code publish_first(const Hold& hold, std::string_view value) {
     return ec;
 }
 
-AcquireOrder order_of(const std::string& name, const AcquireOptions& options) {
+AcquireOrder campaign_order(const std::string& name, const AcquireOptions& options) {
     AcquireOrder order{name, options, Attempt::wait, {}};
     order.options.mode = LockMode::exclusive;
     order.options.caching = Caching::off;  // a name with a value is not cached
@@ -75,7 +75,7 @@ const std::shared_ptr<NodeRuntime>& runtime_of(const Election& election) {
 
 std::function<void()> start_campaign(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                      std::string value, std::unique_ptr<Finish> finish) {
-    order = order_of(order.name, order.options);
+    order = campaign_order(order.name, order.options);
     // Refused at once, like any other argument that is not valid, and not when it leads.
     if (!unsound_published(value).empty()) order.name.clear();
     return start_acquire(node, std::move(order),
@@ -108,7 +108,7 @@ Hold Election::campaign(std::string_view value, const AcquireOptions& options,
     if (is_gone(runtime_, ec)) return {};
     if (!detail::unsound_published(value).empty()) ec = Errc::invalid_argument;
     if (ec) return {};
-    auto hold = detail::acquire(runtime_, detail::order_of(name_, options), ec);
+    auto hold = detail::acquire(runtime_, detail::campaign_order(name_, options), ec);
     if (!ec) ec = detail::publish_first(hold, value);
     return ec ? Hold{} : std::move(hold);
 }
@@ -122,7 +122,7 @@ Hold Election::campaign(std::string_view value, const AcquireOptions& options) {
     ErrorDetail detail;
     if (const auto bad = detail::unsound_published(value); !bad.empty())
         detail::throw_if(Errc::invalid_argument, name_, bad);
-    auto order = detail::order_of(name_, options);
+    auto order = detail::campaign_order(name_, options);
     order.detail = &detail;
     auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
     if (ec) detail::refuse(runtime_, ec, order, std::move(detail));

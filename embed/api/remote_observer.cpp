@@ -20,7 +20,7 @@ namespace {
 // A member that is gone without a word, or cut off from the others, is noticed after this time.
 constexpr core::Nanoseconds poll_time = std::chrono::seconds{5};
 // Between two rounds in which no member answered.
-constexpr core::Nanoseconds pause = std::chrono::seconds{1};
+constexpr core::Nanoseconds round_pause = std::chrono::seconds{1};
 constexpr core::Nanoseconds glance = std::chrono::milliseconds{50};
 
 void wait_unless(const std::stop_token& stop, core::Nanoseconds time) {
@@ -44,7 +44,7 @@ void RemoteObserver::run(const core::ObservedNames& names, const Position& from,
         silent = has_replied_ ? 0 : silent + 1;
         if (!was_told && silent == addresses_.size()) throw in_one_line(problem);
         if (was_told && sinks.moved) sinks.moved(addresses_[at], problem.what);
-        if (silent > 0 && silent % addresses_.size() == 0) wait_unless(stop, pause);
+        if (silent > 0 && silent % addresses_.size() == 0) wait_unless(stop, round_pause);
     }
 }
 

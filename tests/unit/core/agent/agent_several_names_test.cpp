@@ -10,11 +10,11 @@ namespace {
 
 using enum Acquire::Which;
 
-constexpr CallTag asking{2'000'000};
+constexpr CallTag asks_several{2'000'000};
 
 AcquireCall several(Acquire::Which which, ShortList<NamedMode> names, bool wait = true) {
     AcquireCall call;
-    call.tag = asking;
+    call.tag = asks_several;
     call.request.which = which;
     call.request.names = std::move(names);
     call.request.wait = wait;
@@ -91,7 +91,7 @@ TEST_F(AgentSeveralNames, AreRefusedAsTheClusterSays) {
              {AnswerKind::resource_exhausted, CallError::resource_exhausted}}) {
         of.agent.on_acquire(several(all, {{"a"}, {"b"}}), of.now);
         of.answered(of.sent().at(0).seq, kind);
-        EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{expected}});
+        EXPECT_EQ(of.answers_to(asks_several), std::vector{std::optional{expected}});
     }
 }
 
@@ -103,7 +103,7 @@ TEST_F(AgentSeveralNames, WhatIsGivenUpIsCancelled) {
     of.sent();
     of.queued(Seq{1});
     of.pass(1s);
-    EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::timed_out}});
+    EXPECT_EQ(of.answers_to(asks_several), std::vector{std::optional{CallError::timed_out}});
     granted(Seq{1}, {{"a", FencingToken{5}, {}}, {"b", FencingToken{6}, {}}});
     EXPECT_TRUE(of.agent.collect(of.now).answers.empty());
     EXPECT_EQ(of.agent.outstanding(), 1U);
@@ -119,7 +119,7 @@ TEST_F(AgentSeveralNames, AGrantAfterTheLeaseGoesBack) {
     of.pass(20s);
     granted(Seq{1}, {{"b", FencingToken{5}, {}}});
     EXPECT_EQ(std::get<Release>(of.sent().at(0).body).operation, Seq{1});
-    EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
+    EXPECT_EQ(of.answers_to(asks_several), std::vector{std::optional{CallError::session_expired}});
 }
 
 // P11 counts names, because each of them is a place in a queue.
@@ -153,7 +153,7 @@ TEST_F(AgentSeveralNames, AreForgottenWithTheSession) {
         }(),
         of.now);
     of.session_ends(SessionEnd::expired);
-    EXPECT_EQ(of.answers_to(asking), std::vector{std::optional{CallError::session_expired}});
+    EXPECT_EQ(of.answers_to(asks_several), std::vector{std::optional{CallError::session_expired}});
     EXPECT_EQ(of.agent.outstanding(), 1U);  // it is sent in the next session
     of.agent.check_invariants();
 }
@@ -186,7 +186,7 @@ TEST_F(NodeSeveralNames, ATryOnNamesThatAreTakenWritesNothing) {
     acquire(2, "b");
     const auto index = node.core().applied_index();
     ask(several(any, {{"b"}, {"a"}}, false));
-    EXPECT_TRUE(node.was_answered<Busy>(asking.raw()));
+    EXPECT_TRUE(node.was_answered<Busy>(asks_several.raw()));
     EXPECT_EQ(node.core().applied_index(), index);
 }
 
@@ -197,7 +197,7 @@ TEST_F(NodeSeveralNames, ATryUnderAnotherPolicyIsNotBusy) {
     call.request.policy = QueuePolicy::fifo;
     call.request.policy_given = true;
     ask(std::move(call));
-    EXPECT_EQ(node.error_of(asking.raw()), CallError::kind_mismatch);
+    EXPECT_EQ(node.error_of(asks_several.raw()), CallError::kind_mismatch);
     AcquireCall attempt;
     attempt.tag = CallTag{3};
     attempt.request = {{{"a", LockMode::shared}}, false, QueuePolicy::fifo, true, {}, 0};
@@ -211,14 +211,14 @@ TEST_F(NodeSeveralNames, ATryBehindAReleaseSeesIt) {
     const auto b = acquire(2, "b");
     node.call(ReleaseCall{{}, b});
     ask(several(any, {{"a"}, {"b"}}, false));
-    ASSERT_TRUE(node.was_answered<Acquired>(asking.raw()));
+    ASSERT_TRUE(node.was_answered<Acquired>(asks_several.raw()));
     EXPECT_EQ(std::get<Acquired>(node.answers.back().result).parts.front().name, "b");
 }
 
 TEST_F(NodeSeveralNames, ATryTakesTheFirstFreeOneInTheOrderGiven) {
     acquire(1, "c");
     ask(several(any, {{"c"}, {"b"}, {"a"}}, false));
-    ASSERT_TRUE(node.was_answered<Acquired>(asking.raw()));
+    ASSERT_TRUE(node.was_answered<Acquired>(asks_several.raw()));
     EXPECT_EQ(std::get<Acquired>(node.answers.back().result).parts.front().name, "b");
 }
 
