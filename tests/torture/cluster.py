@@ -58,6 +58,8 @@ class Life:
         self.ended = None  # when its end was noticed
         self.killed = None  # when it was sent SIGKILL
         self.leader = 0
+        self.term = 0
+        self.lies = 0
         self.ready = threading.Event()
         self.stopped = ""  # why its node stopped by itself
         self.end_is_known = False  # its end was judged, or requested
@@ -85,7 +87,9 @@ class Life:
         for line in self.process.stdout:
             words = line.decode(errors="replace").split()
             if words[:1] == ["status"]:
-                self.leader = int(words[1])
+                self.leader, self.term = int(words[1]), int(words[2])
+            elif words[:1] == ["lied"]:
+                self.lies += int(words[2])
             elif words[:1] == ["ready"]:
                 self.ready.set()
             elif words[:1] == ["stopped"]:
@@ -149,12 +153,17 @@ class Node:
         path.write_text("\n".join(lines) + "\n")
         return path
 
-    def start(self):
+    def start(self, lies_every=None):
+        """A worker, or one that lies at such intervals, in milliseconds."""
         number = len(self.lives) + 1
         seed = self.cluster.seed % 1_000_000 * 1_000_000 + self.number * 1_000 + number
-        words = [*self.cluster.network.enter(self.number), str(self.cluster.worker),
-                 str(self.write_config()), HISTORY,
+        config = str(self.write_config())
+        words = [str(self.cluster.programs / "torture_worker"), config, HISTORY,
                  str(self.cluster.store), ",".join([SLOW, *QUICK]), str(seed)]
+        if lies_every:
+            words = [str(self.cluster.programs / "torture_liar"), config, str(lies_every),
+                     str(seed)]
+        words = [*self.cluster.network.enter(self.number), *words]
         life = Life(self.number, number, words, self.folder)
         self.lives.append(life)
         self.group.add(life.pid)
@@ -171,7 +180,7 @@ class Cluster:
         self.folder = folder
         self.seed = options.seed
         self.owner = options.inside
-        self.worker = options.programs / "torture_worker"
+        self.programs = options.programs
         self.store = folder / "store"
         self.store.mkdir()
         self.pki = folder / "pki"
@@ -194,6 +203,7 @@ class Cluster:
         for number in self.numbers:
             run(*cert, "issue", "--node", str(number), *place)
         run(*cert, "issue", "--user", "torturer", "--role", "admin", *place)
+        run(*cert, "issue", "--user", "greedy", "--role", "client", *place)
 
     def tls_lines(self, stem):
         if not self.pki.exists():
@@ -201,12 +211,12 @@ class Cluster:
         return [f'[tls]\ncertificate = "{self.pki}/{stem}.pem"\nkey = "{self.pki}/{stem}.key"\n'
                 f'ca = "{self.pki}/ca.pem"']
 
-    def credentials(self):
-        """The members that the command line connects to."""
+    def credentials(self, user):
+        """The certificate, the key and the authority of a user; nothing without TLS."""
         if not self.pki.exists():
-            return []
-        return ["--cert", str(self.pki / "user-torturer.pem"),
-                "--key", str(self.pki / "user-torturer.key"), "--ca", str(self.pki / "ca.pem")]
+            return {}
+        return {"cert": f"{self.pki}/user-{user}.pem", "key": f"{self.pki}/user-{user}.key",
+                "ca": f"{self.pki}/ca.pem"}
 
     def has(self, need):
         return need not in self.gone
@@ -222,17 +232,23 @@ class Cluster:
             if not node.life.ready.wait(START_PATIENCE):
                 raise RuntimeError(f"node{node.number} is not ready: see {node.folder}/output.log")
 
+    def leadership(self):
+        """The leader and its term according to most running nodes that know one."""
+        lives = [node.life for node in self.nodes.values() if not node.life.is_over()]
+        said = [(life.leader, life.term) for life in lives if life.leader in self.nodes]
+        return max(said, key=said.count, default=None)
+
     def leader(self):
-        """The leader according to most running nodes; none if they do not know one."""
-        said = [n.life.leader for n in self.nodes.values() if not n.life.is_over()]
-        known = [leader for leader in said if leader in self.nodes]
-        return max(set(known), key=known.count) if known else None
+        known = self.leadership()
+        return known and known[0]
 
     def ask(self, *words):
         """The answer of the command line, if it reaches a node that has one; otherwise none."""
         for node in self.numbers:
-            peers = ["--peer", self.network.address(node), *self.credentials()]
-            done = subprocess.run([*self.network.enter(node), str(self.program), *words, *peers],
+            peer = ["--peer", self.network.address(node)]
+            for option, file in self.credentials("torturer").items():
+                peer += [f"--{option}", file]
+            done = subprocess.run([*self.network.enter(node), str(self.program), *words, *peer],
                                   capture_output=True, text=True, check=False)
             if done.returncode == 0:
                 return done.stdout

@@ -17,6 +17,9 @@ from cluster import now
 class Fault:
     needs = ()  # see sandbox.missing()
     excuses = False  # the node may stop by itself after it
+    alone = 0  # so many seconds before another fault begins, in which others go on
+    keeps_leader = True  # meanwhile
+    judged = True  # otherwise it is only printed what the others get meanwhile
 
     def __init__(self, cluster, chance):
         self.cluster = cluster
@@ -424,7 +427,3 @@ class TidiedUp(Fault):
 KINDS = [Kill, KillAll, Wiped, RolledBack, Membership, Stop, Freeze, Starve, Partition, OneWay,
          Bridge, Loss, SlowLink, Reset, FullDisk, SyncError, SyncStall, Descriptors, FileSize,
          Undrained, Elsewhere, TidiedUp]
-
-
-def possible(gone):
-    return [kind for kind in KINDS if not any(need in gone for need in kind.needs)]

@@ -12,6 +12,7 @@ in a folder, which is named.
 
 import argparse
 import atexit
+import itertools
 import random
 import shutil
 import tempfile
@@ -22,10 +23,12 @@ import cgroups
 import faults
 import sandbox
 import verdict
+import watched
 from cluster import ELECTION, HEARTBEAT, QUICK, SLOW, TTL, Cluster, now
 from namespaces import Loopback, Network
 from progress import Progress
 
+KINDS = [*faults.KINDS, *watched.KINDS]
 RATE = 0.01
 LONGEST_HOLD = TTL + 0.6
 BUSY = 5.0  # seconds that a start and a busy machine may take longer
@@ -51,22 +54,30 @@ class Torture:
         self.cluster = cluster
         self.progress = progress
         self.chance = random.Random(options.seed)
-        kinds = faults.possible(cluster.gone)
-        self.kinds = [k for k in kinds if not options.only or k.__name__ in options.only]
+        self.kinds = [kind for kind in KINDS if not set(kind.needs) & set(cluster.gone)
+                      and (not options.only or kind.__name__ in options.only)]
         self.deck = []
         self.active = []  # faults that have begun
         self.episodes = []
+        self.watched = []
 
     def draw(self):
         """Two kinds; every kind comes before any is repeated."""
         pair = []
         while len(pair) < min(2, len(self.kinds)):
-            if not self.deck:
-                self.deck = self.chance.sample(self.kinds, len(self.kinds))
-            kind = self.deck.pop()
+            self.deck = self.deck or self.deal()
+            kind = self.deck.pop(0)
             if kind not in pair:
                 pair.append(kind)
+        pair.sort(key=lambda kind: not kind.alone)
         return [kind(self.cluster, self.chance) for kind in pair]
+
+    def deal(self):
+        """Those that are watched alone come first, one of them in a pair."""
+        kinds = self.chance.sample(self.kinds, len(self.kinds))
+        first = [kind for kind in kinds if kind.alone]
+        others = [kind for kind in kinds if not kind.alone]
+        return [kind for pair in itertools.zip_longest(first, others) for kind in pair if kind]
 
     def episode(self, number):
         pair = self.draw()
@@ -78,13 +89,20 @@ class Torture:
                 fault.node.excuses.add(fault.kind)
             self.active.append(fault)
             fault.begin()
-            time.sleep(self.chance.uniform(0, 1))
+            if fault.alone and fault is pair[0]:
+                self.watch(fault)
+            else:
+                time.sleep(self.chance.uniform(0, 1))
         time.sleep(self.chance.choice([0.5, 1.5, TTL + 1, 2 * TTL]))
         self.end_faults()
         self.cluster.restart_the_dead()
         self.cluster.take_back()
         episode.healed = now()
         self.recover(episode)
+
+    def watch(self, fault):
+        if fault.count:
+            self.watched.append(watched.Watched(self.cluster, fault))
 
     def end_faults(self):
         self.chance.shuffle(self.active)
@@ -107,6 +125,7 @@ class Torture:
 
     def run(self, minutes):
         until = now() + int(minutes * 60e9)
+        self.watch(watched.Nothing(self.cluster, self.chance))
         while now() < until:
             self.episode(len(self.episodes) + 1)
             time.sleep(self.chance.uniform(0, 1))
@@ -146,6 +165,8 @@ def torture(options, folder):
         end_for_good(run)
     calls = verdict.read_calls(cluster)
     verdict.judge(cluster, calls, options.programs)
+    for each in run.watched:
+        each.judge(calls)
     verdict.report(run.episodes, calls, verdict.deaths_of(cluster))
     if cluster.violations:
         verdict.save(cluster)
@@ -183,8 +204,9 @@ def main():
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--nodes", type=int, choices=(3, 5, 7))
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--only", nargs="+", metavar="KIND", help="of the classes in faults.py",
-                        choices=[kind.__name__ for kind in faults.KINDS])
+    parser.add_argument("--only", nargs="+", metavar="KIND",
+                        help="of the classes in faults.py and watched.py",
+                        choices=[kind.__name__ for kind in KINDS])
     parser.add_argument("--plain", action="store_true", help="without TLS")
     parser.add_argument("--keep", action="store_true", help="keep everything in any case")
     parser.add_argument("--inside", type=int, help=argparse.SUPPRESS)
@@ -199,6 +221,7 @@ def main():
     words = ["--programs", str(options.programs), "--minutes", str(options.minutes), "--nodes",
              str(options.nodes), "--seed", str(options.seed)]
     words += ["--keep"] if options.keep else []
+    words += ["--plain"] if options.plain else []
     words += ["--only", *options.only] if options.only else []
     sandbox.lead(str(Path(__file__).resolve()), words)
 
