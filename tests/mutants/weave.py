@@ -23,6 +23,7 @@ from mutant_table import TableError, find_all, read_table, split_marks
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "tests/mutants/table"
 KILLER = re.compile(r"\w+(?:: [\w/]+\.[\w/]+)?")  # suite: Suite.Test
+JUMP = re.compile(r"(break|continue|return\b[^;]*)$")  # does not compile within an expression
 HEADER = '#include "tests/mutants/mutant.hpp"\n'
 
 
@@ -37,6 +38,8 @@ def woven_change(change, right):
         return change.woven
     right, wrong = right.strip(), change.wrong.strip()
     as_it_is = split_marks(change.right)[1].strip()
+    if any(JUMP.match(one) for one in (as_it_is, wrong)):
+        raise TableError(f"{change.name}: a jump is a statement, with its semicolon")
     if is_statements(as_it_is) and is_statements(wrong):
         if not right:
             return f"if ({at_work}) {{ {wrong} }} "

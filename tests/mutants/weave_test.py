@@ -158,6 +158,11 @@ class Refusals(Weave):
         self.table(section("m", "return «b»;", "return 1;"))
         self.refuses("m: of right and wrong one is a statement")
 
+    def test_a_jump_without_its_semicolon(self):
+        self.plant("core/f.cpp", "while (true) continue;\n")
+        self.table(section("m", "while (true) «continue»;", "break"))
+        self.refuses("m: a jump is a statement, with its semicolon")
+
     def test_sections_that_are_not_whole(self):
         whole = "what = 'W.'\nfile = 'core/f.cpp'\nright = '++b;'\nwrong = ''\n"
         for line in whole.splitlines():
