@@ -158,6 +158,8 @@ function(mortise_module name)
   endif()
   target_link_libraries(mortise_${name} PUBLIC ${arg_USES}
     PRIVATE ${arg_PRIVATE_USES} mortise_build_flags)
+  # The dev preset optimizes the library more than its tests, of which there is more to compile.
+  target_compile_options(mortise_${name} PRIVATE ${MORTISE_MODULE_FLAGS})
   target_compile_features(mortise_${name} PUBLIC cxx_std_20)
   mortise_library_properties(mortise_${name})
   if(NOT BUILD_SHARED_LIBS)

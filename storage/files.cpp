@@ -117,7 +117,7 @@ int make_directory_for(const Owner& owner, const std::filesystem::path& path) {
     ::rmdir(draft.c_str());
     if (::mkdir(draft.c_str(), directory_mode) != 0) return -1;
     const int made = ::open(draft.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const bool is_done = made >= 0 && give(made, owner) && ::fchmod(made, directory_mode) == 0 &&
+    const bool is_done = made >= 0 && ::fchmod(made, directory_mode) == 0 && give(made, owner) &&
                          std::rename(draft.c_str(), path.c_str()) == 0;
     const int error = errno == ENOTEMPTY ? EEXIST : errno;
     if (!is_done) ::rmdir(draft.c_str());

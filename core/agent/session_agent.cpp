@@ -156,11 +156,15 @@ void SessionAgent::on_progress(Now now) {
 
 void SessionAgent::on_leader(bool known, Now now) {
     session_.on_leader(known, now);
-    if (known) window_.send_again();
+    if (!known || window_.size() == 0) return;
+    window_.send_again();
+    session_.acknowledge_again();  // it may be lost like a request
 }
 
 void SessionAgent::on_gap(SessionId session, Seq next) {
-    if (session_.id() == session) window_.go_back_to(next);
+    if (session_.id() != session) return;
+    window_.go_back_to(next);
+    session_.acknowledge_again();
 }
 
 void SessionAgent::on_timer(Now now) {

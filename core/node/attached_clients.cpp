@@ -171,7 +171,9 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
                             std::ranges::all_of(decoded.commands, [&](const Command& command) {
                                 return is_about(command, its.nonce, its.session);
                             });
-    if (!its.is_served || its.nonce == 0 || !is_its_own || has_too_many(decoded)) return;
+    if (!its.is_served || its.nonce == 0 || !is_its_own) return;
+    note_received(its, decoded);
+    if (has_too_many(its, decoded)) return;
     its.is_opening =
         its.is_opening || std::ranges::any_of(decoded.commands, [](const Command& command) {
             return std::holds_alternative<OpenSession>(command);
@@ -181,18 +183,27 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
     forwards_.push_back({decoded.batch, message.renewal});
 }
 
+// Nobody has received what this member has not applied.
+void AttachedClients::note_received(Client& client, const DecodedForward& decoded) {
+    const auto* session = machine_.sessions().find(client.session);
+    if (session == nullptr) return;
+    for (const auto& command : decoded.commands) {
+        if (const auto* one = std::get_if<Acknowledge>(&command)) {
+            client.received =
+                std::max(client.received, std::min(one->received, session->answers.newest()));
+        }
+    }
+}
+
 // What this member has applied is as far as what the client was told, or further. A client
-// acknowledges what it was told with its next message.
-bool AttachedClients::has_too_many(const DecodedForward& decoded) const {
+// acknowledges what it was told with its next message; it takes a moment until that is applied.
+bool AttachedClients::has_too_many(const Client& client, const DecodedForward& decoded) const {
     if (!decoded.session.is_set()) return false;
     const auto* session = machine_.sessions().find(decoded.session);
     if (session == nullptr || decoded.last.raw() > session->applied.raw() + client_requests_max)
         return true;
-    if (session->answers.size() < 2 * client_requests_max) return false;
-    return std::ranges::none_of(decoded.commands, [&](const Command& command) {
-        const auto* received = std::get_if<Acknowledge>(&command);
-        return received != nullptr && received->received >= session->answers.oldest();
-    });
+    const bool are_many = session->answers.size() >= 2 * client_requests_max;
+    return are_many && client.received < session->answers.oldest();
 }
 
 void AttachedClients::take(Clients::iterator client, const WatchHold& message, const Way& /*way*/) {
@@ -358,6 +369,7 @@ void AttachedClients::wait_for_state(Clients::iterator client) {
     unwatch_all(its);
     by_session_.erase(its.session);
     its.session = {};
+    its.received = {};
     its.is_served = false;
     its.next.reset();
     waiting_.insert(client->first);

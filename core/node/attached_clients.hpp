@@ -84,6 +84,7 @@ private:
         SessionId session;           // not set: there is none under that nonce, or it is not served
         std::map<Seq, Seq> watched;  // holds, and the newest request that may end or convert each
         std::map<Seq, Seq> changing;  // these requests, until they are answered, and their holds
+        LogIndex received;            // the newest that it acknowledged
         Seq swept;                    // the watched hold that was examined last
         std::unique_ptr<ClientNotice> next;  // to be sent with this step
     };
@@ -99,8 +100,9 @@ private:
     void take(Clients::iterator client, const Forward& message, const Way& way);
     void take(Clients::iterator client, const WatchHold& message, const Way& way);
     void take(Clients::iterator client, const Ping& message, const Way& way);
+    void note_received(Client& client, const DecodedForward& decoded);
     // The client asks for more than it may before it is told what became of the rest.
-    [[nodiscard]] bool has_too_many(const DecodedForward& decoded) const;
+    [[nodiscard]] bool has_too_many(const Client& client, const DecodedForward& decoded) const;
     void close(Clients::iterator client, std::vector<ClientId>& why);
     void take_over(ClientId from);
     void forget_nonce(Client& client);

@@ -14,6 +14,8 @@ namespace {
 // With this many changed names some rows are made although no delta is due, so that few are left
 // when it is. With fewer, the row of a busy name would be made several times in the interval.
 constexpr std::size_t names_changed_max = 4'096;
+// Rows of sessions are made in one step, so a delta is due when so many have changed.
+constexpr std::size_t sessions_changed_max = 4'096;
 // So many are made in one step: one takes up to five microseconds (P10).
 constexpr std::size_t rows_per_step_max = 512;
 // Entries that no delta contains cannot be purged, so a delta is made early after that much log.
@@ -35,10 +37,11 @@ void StateSaver::replaced(LogIndex applied) {
 }
 
 // Only applying changes the state, so an idle node makes no delta.
-bool StateSaver::is_due(LogIndex applied, Instant now) {
+bool StateSaver::is_due(const LockMachine& machine, LogIndex applied, Instant now) {
     if (applied == handed_over_ || raft_.is_installing()) return false;
     if (due_ == Instant::never()) due_ = now + std::max(options_.state_interval, pause_);
-    return now >= due_ || lag_.log_bytes() >= delta_log_bytes;
+    const auto sessions = machine.changed_rows() - machine.changed_names();
+    return now >= due_ || lag_.log_bytes() >= delta_log_bytes || sessions >= sessions_changed_max;
 }
 
 bool StateSaver::is_compared_soon(LogIndex applied) const {
@@ -48,8 +51,8 @@ bool StateSaver::is_compared_soon(LogIndex applied) const {
 
 std::optional<StateDelta> StateSaver::hand_over_if_due(LockMachine& machine, LogIndex applied,
                                                        Instant now) {
-    const bool due = is_due(applied, now);
-    // Rows of sessions are few, and made with the last of the names.
+    const bool due = is_due(machine, applied, now);
+    // Rows of sessions are made with the last of the names.
     const bool are_many = machine.changed_names() > rows_per_step_max;
     has_more_ = due && are_many;
     if (due && !are_many) return hand_over(machine, applied);
@@ -99,7 +102,7 @@ std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied,
     auto target = std::min({index, applied, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
     const auto kept = std::min(options_.log_bytes_max, log_bytes_max);
-    if (bytes <= kept) target = std::min(target, raft_.replicated_index());
+    if (bytes <= kept) target = std::min(target, raft_.needed_by_nobody());
     // A follower that is receiving a snapshot continues from there. If those entries were purged,
     // it would need another snapshot (B-S12).
     const auto sent = raft_.oldest_state_sent();

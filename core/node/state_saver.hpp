@@ -44,7 +44,7 @@ public:
     [[nodiscard]] Instant deadline() const;
 
 private:
-    [[nodiscard]] bool is_due(LogIndex applied, Instant now);
+    [[nodiscard]] bool is_due(const LockMachine& machine, LogIndex applied, Instant now);
     [[nodiscard]] bool is_compared_soon(LogIndex applied) const;
     void gather(std::vector<Row> rows);
     [[nodiscard]] bool lags_by_more_than(std::size_t quarters) const {

@@ -69,6 +69,10 @@ void Raft::believe_again_without_another(Claim& claim, Instant now) {
     if (leader()) claim.alone_since = now;
     if (now < claim.alone_since + options_.election_timeout * timeouts_to_elect) return;
     claim.is_false = false;
+    // What was said before does not count any more, also if it is said again.
+    claim.in_favour.clear();
+    claim.against.clear();
+    claim.round = ++round_;
     claim.trust = std::clamp(claim.trust * 2, options_.election_timeout,
                              options_.election_timeout * pauses_max);
     claim.ask_at = now + claim.trust;

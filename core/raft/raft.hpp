@@ -170,6 +170,10 @@ public:
     // Up to here the log is durable at every member, learners included: no member will ask for it
     // again.
     [[nodiscard]] LogIndex replicated_index() const { return replicated_; }
+    // No member needs the entries up to here, as far as this node was told by whoever said to lead.
+    [[nodiscard]] LogIndex needed_by_nobody() const {
+        return std::max(replicated_, said_replicated_);
+    }
     [[nodiscard]] LogIndex durable_index() const { return writes_.durable(); }
     [[nodiscard]] const HardState& durable_hard_state() const { return writes_.hard_state(); }
     // Returns the size of the entries above the commit index.
@@ -429,7 +433,8 @@ private:
     LogIndex commit_;
     std::size_t uncommitted_bytes_ = 0;
     LogIndex replicated_;
-    LogIndex handed_out_;  // committed entries up to here were handed out
+    LogIndex said_replicated_;  // the same as anybody said who claimed to lead
+    LogIndex handed_out_;       // committed entries up to here were handed out
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections
     Patience patience_;

@@ -121,8 +121,12 @@ TEST_F(AttachedClientsTest, AClientAcknowledgesWhatItWasTold) {
     };
     EXPECT_FALSE(acknowledge(oldest.previous())) << "it forgets nothing";
     EXPECT_TRUE(acknowledge(oldest));
-    apply(Acknowledge{session_, oldest});
-    EXPECT_TRUE(is_passed_on(seq_.raw() + 1));
+    EXPECT_TRUE(is_passed_on(seq_.raw() + 1)) << "the acknowledgement is on its way";
+    EXPECT_TRUE(acknowledge(LogIndex{1'000'000'000}));
+    apply(Acknowledge{session_, LogIndex{1'000'000'000}});
+    for (std::uint64_t i = 0; i < 2 * client_requests_max; ++i)
+        apply(Request{session_, seq_ = seq_.next(), acquire("b" + std::to_string(i))});
+    EXPECT_FALSE(is_passed_on(seq_.raw() + 1)) << "it was not told of these";
 }
 
 TEST_F(AttachedClientsTest, AHoldIsWatchedUntilItIsReleased) {

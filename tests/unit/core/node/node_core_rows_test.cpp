@@ -124,31 +124,46 @@ TEST(NodeCoreRows, AreNotWrittenAllTheTime) {
 }
 
 // Many clients open sessions at once, or renew them after a change of the leader.
-TEST(NodeCoreRows, OfManySessionsAreHandedOverAtOnce) {
-    const auto disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
-    HandDrivenNode node{node_options(1, {1, 2, 3}), disk};
-    node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
-    std::vector<Entry> entries;
-    for (std::uint64_t index = 2; index <= 8; ++index) {
-        BatchBuilder batch;
-        for (std::uint64_t i = 0; i < 100; ++i) {
-            const auto id = 100 * index + i;
-            batch.add(
-                OpenSession{id, NodeId{id}, {Incarnation{id}, BootEpoch{1}}, 10'000, 0, false});
+struct ManySessions {
+    explicit ManySessions(std::size_t hundreds) {
+        node.step(PeerUp{HandDrivenNode{node_options(2, {1, 2, 3}), disk}.hello()});
+        std::vector<Entry> entries;
+        for (std::uint64_t index = 2; index < 2 + hundreds; ++index) {
+            BatchBuilder batch;
+            for (std::uint64_t i = 0; i < 100; ++i) {
+                const auto id = 100 * index + i;
+                batch.add(
+                    OpenSession{id, NodeId{id}, {Incarnation{id}, BootEpoch{1}}, 10'000, 0, false});
+            }
+            entries.push_back(make_entry(log_id(1, index), EntryKind::commands, batch.take()));
         }
-        entries.push_back(make_entry(log_id(1, index), EntryKind::commands, batch.take()));
+        node.receive(n2, RaftMessage{append(1, log_id(1, 1), entries, 1 + hundreds)});
+        node.complete_writes();
+        const auto& sessions = node.core().machine().sessions().all();
+        for (int i = 0; i < 1'000 && sessions.size() < 100 * hundreds; ++i)
+            node.timer();
+        EXPECT_EQ(sessions.size(), 100 * hundreds);
     }
-    node.receive(n2, RaftMessage{append(1, log_id(1, 1), entries, 8)});
-    node.complete_writes();
-    const auto& sessions = node.core().machine().sessions().all();
-    for (int i = 0; i < 20 && sessions.size() < 700; ++i)
-        node.timer();
-    ASSERT_EQ(sessions.size(), 700U);
+
+    RaftState disk = disk_with(voters({1, 2, 3}), {Term{1}, {}}, {});
+    HandDrivenNode node{node_options(1, {1, 2, 3}), disk};
+};
+
+TEST(NodeCoreRows, OfManySessionsAreHandedOverAtOnce) {
+    ManySessions many{7};
+    auto& node = many.node;
+    EXPECT_TRUE(node.deltas.empty());
     node.now = node.now + interval();
     for (int i = 0; i < 10 && node.deltas.empty(); ++i)
         node.timer();
     ASSERT_EQ(node.deltas.size(), 1U);
     EXPECT_GT(node.core().deadline(), node.now);
+}
+
+// They are made in one step, which must not become long (P10).
+TEST(NodeCoreRows, OfVeryManySessionsAreHandedOverEarly) {
+    ManySessions many{45};
+    EXPECT_FALSE(many.node.deltas.empty());
 }
 
 // A comparison needs the rows of all that changed before it.

@@ -84,6 +84,7 @@ TEST_F(RaftClaims, SayNothingAboutOthersBeforeTheyAreProven) {
     node.receive(n3, says);
     EXPECT_EQ(node->commit_index(), LogIndex{1});
     EXPECT_EQ(node->replicated_index(), LogIndex{});
+    EXPECT_EQ(node->needed_by_nobody(), LogIndex{1}) << "its own log may be purged";
     hear_for_long();
     node.receive(n1, voted(question(), 9, n3));
     node.receive(n3, says);
@@ -300,11 +301,15 @@ TEST_F(RaftClaims, AVoterThatDeniesItsVoteKeepsNobodyOut) {
     cluster.heal(n2);
     Nanoseconds out{0};
     Nanoseconds longest{0};
+    std::optional<PreVoteReply> said;  // which it repeats all the time
     for (Nanoseconds passed{0}; passed < 40 * election_timeout; passed += step) {
         for (auto& envelope : cluster[n3].sent)
-            if (auto* reply = std::get_if<PreVoteReply>(&envelope.message))
+            if (auto* reply = std::get_if<PreVoteReply>(&envelope.message)) {
                 reply->voted_for = NodeId{};
+                if (envelope.to == n2) said = *reply;
+            }
         cluster.deliver();
+        if (said) cluster[n2].receive(n3, *said);
         cluster.pass(step);
         for (auto& [id, one] : cluster) {
             if (one->deadline() <= one.now) one.timer();
