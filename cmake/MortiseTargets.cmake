@@ -88,6 +88,7 @@ endmacro()
 function(mortise_library_properties target)
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
+  target_compile_options(${target} PRIVATE ${MORTISE_MODULE_FLAGS})
 endfunction()
 
 # The headers that tests of the public interface include are compiled once for all of them, which
