@@ -27,7 +27,7 @@ LIMITS = {
     "core/agent/call.hpp": 2.2,
     "core/locks/machine/lock_machine.hpp": 4.4,
     "core/node/effects.hpp": 2.9,
-    "core/node/node_core.hpp": 9.8,
+    "core/node/node_core.hpp": 9.9,
     "core/raft/raft.hpp": 1.7,
     "embed/holds/hold_record.hpp": 5.2,
     "embed/include/mortise/mortise.hpp": 3.9,
