@@ -40,8 +40,8 @@ STACK = 256 << 10
 # transport/README.md allows 64 MiB for clients; the database works at the same time.
 GROWTH_MAX = 96
 # Of the cycles that honest callers do without an attack, so much is left to them at least. The
-# attackers use the same processors. What is beside fifty greedy clients is printed only: they
-# replace the leader of three members on two processors.
+# attackers use the same processors. What is beside fifty greedy clients is printed only: they take
+# both processors of a small machine.
 SHARE_MIN = 0.2
 SHARE_MIN_OF = {("deaf-list", 250): 0.08}
 GREEDY_SHARE_MIN = {5: 0.35}

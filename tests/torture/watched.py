@@ -36,9 +36,9 @@ class Watched:
         print(f"alone for {seconds:.1f} s: {what}: longest gap {gap:.2f} s, {GAP_MAX:.2f} s are "
               f"allowed; {grants / seconds:.0f} grants/s; the leader "
               f"{'stays' if self.kept_leader else 'changes'}", flush=True)
-        if self.fault.judged and gap > GAP_MAX:
+        if self.fault.gap_judged and gap > GAP_MAX:
             self.cluster.complain(f"nothing was granted for {gap:.2f} s beside {what}")
-        if self.fault.judged and self.fault.keeps_leader and not self.kept_leader:
+        if self.fault.keeps_leader and not self.kept_leader:
             self.cluster.complain(f"the leader was replaced beside {what}")
 
 
@@ -120,11 +120,10 @@ class Greedy(Fault):
 
 
 class GreedyCrowd(Greedy):
-    """These replace the leader of three members on two processors, and sessions of honest members
-    expire."""
+    """They take both processors of a small machine, so others wait."""
 
     clients = 100
-    judged = False
+    gap_judged = False
 
 
 KINDS = [Liar, Greedy, GreedyCrowd]
