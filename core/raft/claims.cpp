@@ -13,8 +13,6 @@ namespace mortise::core {
 namespace {
 
 constexpr int pauses_max = 8;  // the longest time between two questions, in election timeouts
-// A majority that denies a leader can elect another one within this time.
-constexpr int timeouts_to_elect = 2;
 
 }  // namespace
 
@@ -41,11 +39,6 @@ bool Raft::is_proven(NodeId leader, Term of) const {
     return found != claims_.end() && found->second.proven_of == of;
 }
 
-// Returns whether that node leads in this term, as far as this node knows for certain.
-bool Raft::is_elected(NodeId leader) const {
-    return hard_state_ == HardState{term(), leader} || is_proven(leader, term());
-}
-
 // Returns whether a message that claims to lead is to be executed.
 bool Raft::may_follow(NodeId from, Term of, Instant now) {
     if (of < term() || hard_state_ == HardState{of, from}) {
@@ -57,25 +50,9 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
     auto& claim = place->second;
     const bool proven = claim.proven_of == of;
     if (is_first || proven) claim.since = now;
-    if (claim.is_false) believe_again_without_another(claim, now);
     const bool is_due = claim.is_false || now >= claim.since + options_.election_timeout / 2;
     if (is_due && !proven) ask_who_voted(claim, of, now);
     return !claim.is_false;
-}
-
-// If those who deny it do not elect another leader, one of them may have lied, and would keep this
-// node out for as long as it does. So it follows for a while again before it asks the next time.
-void Raft::believe_again_without_another(Claim& claim, Instant now) {
-    if (leader()) claim.alone_since = now;
-    if (now < claim.alone_since + options_.election_timeout * timeouts_to_elect) return;
-    claim.is_false = false;
-    // What was said before does not count any more, also if it is said again.
-    claim.in_favour.clear();
-    claim.against.clear();
-    claim.round = ++round_;
-    claim.trust = std::clamp(claim.trust * 2, options_.election_timeout,
-                             options_.election_timeout * pauses_max);
-    claim.ask_at = now + claim.trust;
 }
 
 // Those who know may be down for long, and then it is asked less and less often. What they denied
@@ -123,7 +100,6 @@ void Raft::judge_claim(NodeId by, Claim& claim, const ConfigurationAt& electing,
         claim.is_false = false;
     } else if (is_denied(claim, electing) && !std::exchange(claim.is_false, true)) {
         note(Note::Kind::false_leader, by);
-        claim.alone_since = now;
         auto* follower = std::get_if<Follower>(&role_);
         if (follower != nullptr && follower->leader == by) lose_leader(*follower, now);
     }

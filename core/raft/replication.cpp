@@ -104,11 +104,7 @@ void Raft::take_entries(AppendRequest& request) {
     // Only entries that were checked against this leader are committed: beyond them our log may
     // differ from that of the leader (B-C1).
     commit_to(std::min(request.commit, follower.verified));
-    // It is said about others, and whoever lacks it later is taken for one that has lost it. For
-    // what may be purged it counts in any case: whether a leader was elected may never be known.
-    const auto replicated = std::min(request.replicated, commit_);
-    said_replicated_ = std::max(said_replicated_, replicated);
-    if (is_elected(*follower.leader)) replicated_ = std::max(replicated_, replicated);
+    replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
     // If entries were appended, the reply is sent when their write completes.
     if (!appended && !request.quiet) follower.reply_owed = true;
 }

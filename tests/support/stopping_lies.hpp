@@ -35,9 +35,7 @@ inline RaftMessage lying_campaign(const NodeCore& node, Term term, bool transfer
 inline RaftMessage false_claim(const NodeCore& node, Term term) {
     const auto commit = node.raft().commit_index();
     const auto known = node.raft().log().term_at(commit);
-    auto claim = append(term.raw(), {known.value_or(Term{}), commit}, {}, commit.raw());
-    claim.replicated = commit;  // also where others are down that lack it
-    return claim;
+    return append(term.raw(), {known.value_or(Term{}), commit});
 }
 
 inline const std::vector<Lie> lies{

@@ -77,20 +77,6 @@ TEST_F(RaftClaims, AreProvenByTheVotes) {
     EXPECT_EQ(node->leader(), n3);
 }
 
-// Who lacks what every member has is taken for one that has lost it.
-TEST_F(RaftClaims, SayNothingAboutOthersBeforeTheyAreProven) {
-    auto says = append(9, log_id(1, 1), {}, 1);
-    says.replicated = LogIndex{1};
-    node.receive(n3, says);
-    EXPECT_EQ(node->commit_index(), LogIndex{1});
-    EXPECT_EQ(node->replicated_index(), LogIndex{});
-    EXPECT_EQ(node->needed_by_nobody(), LogIndex{1}) << "its own log may be purged";
-    hear_for_long();
-    node.receive(n1, voted(question(), 9, n3));
-    node.receive(n3, says);
-    EXPECT_EQ(node->replicated_index(), LogIndex{1});
-}
-
 // A member comes back, and the terms have risen by more than a step meanwhile.
 TEST_F(RaftClaims, OfAFarTermAreBelievedOnceTheyAreProven) {
     const auto far = 20 * term_step_max;
@@ -164,44 +150,21 @@ TEST_F(RaftClaims, AreBelievedAgainOnceTheVotesProveThem) {
     EXPECT_EQ(node->leader(), n3);
 }
 
-// The voter that denied it is replaced by one that cannot know. Meanwhile another one leads.
+// The voter that denied it is replaced by one that cannot know.
 TEST_F(RaftClaims, AreBelievedAgainUnlessTheyAreDeniedEachTime) {
     hear_for_long();
     node.receive(n1, voted(question(), 9, {}));
-    node.receive(n1, append(10, log_id(1, 1)));
-    node.complete_writes();
-    for (std::uint64_t term = 11; term < 15; ++term) {
+    for (int i = 0; i < 3; ++i) {
         node.now = node.now + election_timeout;
-        hear(term);
-        EXPECT_EQ(node->leader(), n1);
-        node.receive(n1, voted(question(), 10, n1));
+        hear();
+        EXPECT_EQ(node->leader(), std::nullopt);
+        node.receive(n1, voted(question(), 9, {}));
     }
     for (int i = 0; i < 3; ++i) {
         node.now = node.now + election_timeout;
-        hear(15);
+        hear();
     }
     EXPECT_EQ(node->leader(), n3);
-}
-
-// P7: those who deny it could have elected another one by then, so one of them may lie.
-TEST_F(RaftClaims, AreBelievedAgainIfNobodyElseIsElected) {
-    hear_for_long();
-    std::vector<int> out(1);  // for how many heartbeats, each time
-    for (int i = 0; i < 300; ++i) {
-        for (const auto& asked : node.take<PreVoteRequest>(n1))
-            node.receive(n1, voted(asked.round, 9, {}));
-        node.now = node.now + heartbeat;
-        hear();
-        if (!node->leader()) {
-            ++out.back();
-        } else if (out.back() != 0) {
-            out.push_back(0);
-        }
-    }
-    EXPECT_GE(out.front(), 2 * election_timeout / heartbeat - 1);
-    for (const auto heartbeats : out)
-        EXPECT_LE(heartbeats, 2 * election_timeout / heartbeat);
-    EXPECT_LE(out.size(), 8U);  // it is believed for longer each time
 }
 
 // The others learn it at the same time, and one of them asks for votes.
@@ -290,36 +253,6 @@ TEST_F(RaftClaims, AVoterTellsItsVoteAndItsMembers) {
     EXPECT_EQ(told.configuration, LogIndex{3});
     voter.receive(n2, PreVoteRequest{Term{3}, 2, log_id(1, 1)});
     EXPECT_EQ(voter.newest<PreVoteReply>(n2).configuration, LogIndex{1});
-}
-
-// Node 1 was elected by node 3, which says that it did not vote.
-TEST_F(RaftClaims, AVoterThatDeniesItsVoteKeepsNobodyOut) {
-    constexpr Nanoseconds step = 10ms;
-    RaftCluster cluster{1, 2, 3};
-    cluster.cut(n2);
-    cluster.elect(n1);
-    cluster.heal(n2);
-    Nanoseconds out{0};
-    Nanoseconds longest{0};
-    std::optional<PreVoteReply> said;  // which it repeats all the time
-    for (Nanoseconds passed{0}; passed < 40 * election_timeout; passed += step) {
-        for (auto& envelope : cluster[n3].sent)
-            if (auto* reply = std::get_if<PreVoteReply>(&envelope.message)) {
-                reply->voted_for = NodeId{};
-                if (envelope.to == n2) said = *reply;
-            }
-        cluster.deliver();
-        if (said) cluster[n2].receive(n3, *said);
-        cluster.pass(step);
-        for (auto& [id, one] : cluster) {
-            if (one->deadline() <= one.now) one.timer();
-            one.complete_writes();
-        }
-        out = cluster[n2]->leader() ? Nanoseconds{0} : out + step;
-        longest = std::max(longest, out);
-    }
-    EXPECT_LE(longest, 2 * election_timeout + heartbeat);
-    EXPECT_TRUE(cluster[n2].noted(Note::Kind::false_leader));
 }
 
 // A leader follows whoever claims to lead in a later term, finds out, and leads again.
