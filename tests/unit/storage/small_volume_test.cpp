@@ -151,7 +151,8 @@ TEST_F(SmallVolume, GivesTheLogItsSizeBackWhenThereIsRoomAgain) {
     ASSERT_LT(longest_log(), 2 * mebibyte);
     fs::remove(volume() / "balloon");
     EXPECT_GT(node->log_bytes_max(), size / 8 * mebibyte);
-    for (int i = 0; i < 20; ++i)
+    // A log file of the former size may be full only after some of them.
+    for (int i = 0; i < 60 && longest_log() <= 4 * mebibyte; ++i)
         ASSERT_TRUE(append(*node, ++last, 1));
     EXPECT_GT(longest_log(), 4 * mebibyte);
 }
