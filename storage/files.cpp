@@ -126,8 +126,8 @@ int make_directory_for(const Owner& owner, const std::filesystem::path& path) {
     return 0;
 }
 
-// As mkdir(2), but with the owner and the mode that it is to have: the umask may remove
-// permissions.
+// Does what mkdir(2) does, and gives the directory its owner and its mode, of which the umask may
+// have removed permissions.
 int make_one_directory(const std::filesystem::path& path, const std::filesystem::path& parent) {
     if (const auto owner = owner_in(parent); owner.user != 0)
         return make_directory_for(owner, path);

@@ -10,10 +10,6 @@ namespace mortise::core {
 
 namespace {
 
-constexpr std::size_t watched_max = 65'536;  // holds of one client
-// Where it is not known which watched hold has changed, one step examines at most so many.
-constexpr std::size_t examined_max = 1'024;
-
 // The states that one step tells may cost so much, since encoding them takes the core thread's time
 // (P10). The first one may cost more.
 constexpr std::size_t states_cost_max = std::size_t{256} << 10U;
@@ -40,16 +36,6 @@ bool is_about(const Command& command, std::uint64_t nonce, SessionId session) {
                                  [&](const Request& one) { return one.session == session; },
                                  [](const auto&) { return false; }},
                       command);
-}
-
-// The hold that the request may end or convert; not set if it does neither.
-Seq changed_by(const Request& request) {
-    return std::visit(Overloaded{[](const Release& one) { return one.operation; },
-                                 [](const Cancel& one) { return one.operation; },
-                                 [](const Downgrade& one) { return one.operation; },
-                                 [](const Upgrade& one) { return one.operation; },
-                                 [](const auto&) { return Seq{}; }},
-                      request.body);
 }
 
 }  // namespace
@@ -173,19 +159,27 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
                             });
     if (!its.is_served || its.nonce == 0 || !is_its_own) return;
     note_received(its, decoded);
-    if (has_too_many(its, decoded)) return;
+    // The renewal is passed on even if the requests are not, as the leader does.
+    if (has_too_many(its, decoded)) {
+        if (message.renewal) forwards_.push_back({{}, message.renewal});
+        return;
+    }
     its.is_opening =
         its.is_opening || std::ranges::any_of(decoded.commands, [](const Command& command) {
             return std::holds_alternative<OpenSession>(command);
         });
-    note_changes(its, decoded.commands);
+    its.watched.note(decoded.commands);
     set_access(decoded, NodeId{}, way.access);
     forwards_.push_back({decoded.batch, message.renewal});
 }
 
+const Session* AttachedClients::session_of(const Client& client) const {
+    return client.session.is_set() ? machine_.sessions().find(client.session) : nullptr;
+}
+
 // Nobody has received what this member has not applied.
 void AttachedClients::note_received(Client& client, const DecodedForward& decoded) {
-    const auto* session = machine_.sessions().find(client.session);
+    const auto* session = session_of(client);
     if (session == nullptr) return;
     for (const auto& command : decoded.commands) {
         if (const auto* one = std::get_if<Acknowledge>(&command)) {
@@ -199,7 +193,7 @@ void AttachedClients::note_received(Client& client, const DecodedForward& decode
 // acknowledges what it was told with its next message; it takes a moment until that is applied.
 bool AttachedClients::has_too_many(const Client& client, const DecodedForward& decoded) const {
     if (!decoded.session.is_set()) return false;
-    const auto* session = machine_.sessions().find(decoded.session);
+    const auto* session = session_of(client);
     if (session == nullptr || decoded.last.raw() > session->applied.raw() + client_requests_max)
         return true;
     const bool are_many = session->answers.size() >= 2 * client_requests_max;
@@ -207,16 +201,8 @@ bool AttachedClients::has_too_many(const Client& client, const DecodedForward& d
 }
 
 void AttachedClients::take(Clients::iterator client, const WatchHold& message, const Way& /*way*/) {
-    auto& its = client->second;
-    const auto* session = its.session.is_set() ? machine_.sessions().find(its.session) : nullptr;
-    const auto* operation = session != nullptr ? session->operations.find(message.hold) : nullptr;
-    const bool is_new = !its.watched.contains(message.hold) && its.watched.size() < watched_max;
-    if (operation == nullptr || !operation->held() || !is_new) return;
-    Names names;
-    for (const auto& record : operation->names())
-        names.push_back(std::string{record->name()});
-    its.watched.emplace(message.hold, Seq{});
-    contentions_.watch({its.session, message.hold}, names);
+    const auto* session = session_of(client->second);
+    if (session != nullptr) client->second.watched.add(*session, message.hold, contentions_);
 }
 
 void AttachedClients::take(Clients::iterator client, const Ping& /*message*/, const Way& /*way*/) {
@@ -254,7 +240,7 @@ void AttachedClients::on_outcome(const Outcome& outcome, LogIndex index) {
                    [&](const OpenRefused& one) { on_refused(one, index); },
                    [&](const SessionRenewed& one) {
                        report(one.session, one, index);
-                       sweep(one.session);
+                       on_renewed(one.session);
                    },
                    [&](const RenewalLost& one) {
                        report(one.session, one, index);
@@ -296,7 +282,7 @@ void AttachedClients::on_ended(SessionId session) {
     const auto found = by_session_.find(session);
     if (found == by_session_.end()) return;
     auto& client = clients_.at(found->second);
-    unwatch_all(client);
+    client.watched.forget_all(client.session, contentions_);
     client.session = {};
     forget_nonce(client);
     by_session_.erase(found);
@@ -366,7 +352,7 @@ void AttachedClients::take_theirs(std::vector<Contended>& contended) {
 // What was to be reported is part of the state.
 void AttachedClients::wait_for_state(Clients::iterator client) {
     auto& its = client->second;
-    unwatch_all(its);
+    its.watched.forget_all(its.session, contentions_);
     by_session_.erase(its.session);
     its.session = {};
     its.received = {};
@@ -443,66 +429,18 @@ AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
 
 // --- watched holds ------------------------------------------------------------------------------
 
-void AttachedClients::unwatch_all(Client& client) {
-    for (const auto& [hold, _] : std::exchange(client.watched, {}))
-        contentions_.forget({client.session, hold});
-    client.changing.clear();
-    client.swept = {};
-}
-
-void AttachedClients::unwatch(Client& client, Seq hold) {
-    const auto watched = client.watched.extract(hold);
-    if (watched.empty()) return;
-    client.changing.erase(watched.mapped());
-    contentions_.forget({client.session, hold});
-}
-
-void AttachedClients::note_changes(Client& client, const std::vector<Command>& commands) {
-    for (const auto& command : commands) {
-        const auto* request = std::get_if<Request>(&command);
-        if (request == nullptr) continue;
-        const auto watched = client.watched.find(changed_by(*request));
-        if (watched == client.watched.end()) continue;
-        client.changing.erase(std::exchange(watched->second, request->seq));
-        client.changing[request->seq] = watched->first;
-    }
-}
-
-// A client may have thousands of watched holds, and each notice would take milliseconds if all of
-// them were examined. A request that came by way of another member is not known here: then some
-// are.
 void AttachedClients::on_answered(const Answered& answered) {
-    const auto [session, seq] = answered.operation;
+    const auto found = by_session_.find(answered.operation.session);
+    if (found == by_session_.end()) return;
+    auto& client = clients_.at(found->second);
+    client.watched.answered(answered, session_of(client), contentions_);
+}
+
+void AttachedClients::on_renewed(SessionId session) {
     const auto found = by_session_.find(session);
     if (found == by_session_.end()) return;
     auto& client = clients_.at(found->second);
-    const bool is_converted = answered.answer.kind == AnswerKind::converted;
-    if (const auto request = client.changing.find(seq); request != client.changing.end()) {
-        const auto hold = request->second;
-        const auto* its = machine_.sessions().find(session);
-        if (its == nullptr || !its->operations.holds(hold)) return unwatch(client, hold);
-        client.changing.erase(request);
-        client.watched.at(hold) = {};
-        if (is_converted) contentions_.converted({session, hold});
-    } else if (is_converted) {
-        std::size_t left = examined_max;
-        for (auto hold = client.watched.begin(); hold != client.watched.end() && left > 0; --left)
-            contentions_.converted({session, hold++->first});
-    }
-}
-
-// Called at each renewal: forgets holds that have ended by way of another member.
-void AttachedClients::sweep(SessionId session) {
-    const auto found = by_session_.find(session);
-    const auto* its = machine_.sessions().find(session);
-    if (found == by_session_.end() || its == nullptr) return;
-    auto& client = clients_.at(found->second);
-    auto next = client.watched.upper_bound(client.swept);
-    for (auto left = examined_max; left > 0 && next != client.watched.end(); --left) {
-        client.swept = next++->first;
-        if (!its->operations.holds(client.swept)) unwatch(client, client.swept);
-    }
-    if (next == client.watched.end()) client.swept = {};
+    if (const auto* its = session_of(client)) client.watched.sweep(*its, contentions_);
 }
 
 }  // namespace mortise::core

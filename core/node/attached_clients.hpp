@@ -23,6 +23,7 @@
 #include "core/node/event.hpp"
 #include "core/node/message.hpp"
 #include "core/node/node_options.hpp"
+#include "core/node/watched_holds.hpp"
 
 namespace mortise::core {
 
@@ -76,16 +77,14 @@ private:
     struct Client {
         // Zero: it has not said yet whose session it uses, or was told that this one is no more.
         std::uint64_t nonce = 0;
-        LogIndex position;           // as in Attach
-        bool is_served = false;      // the state of its session was reported
-        bool is_opening = false;     // it was served, and asked to open its session
-        bool is_refused = false;     // it was told so, and goes to another member
-        bool is_closing = false;     // its connection is to be closed: it is not listened to
-        SessionId session;           // not set: there is none under that nonce, or it is not served
-        std::map<Seq, Seq> watched;  // holds, and the newest request that may end or convert each
-        std::map<Seq, Seq> changing;  // these requests, until they are answered, and their holds
-        LogIndex received;            // the newest that it acknowledged
-        Seq swept;                    // the watched hold that was examined last
+        LogIndex position;        // as in Attach
+        bool is_served = false;   // the state of its session was reported
+        bool is_opening = false;  // it was served, and asked to open its session
+        bool is_refused = false;  // it was told so, and goes to another member
+        bool is_closing = false;  // its connection is to be closed: it is not listened to
+        SessionId session;        // not set: there is none under that nonce, or it is not served
+        WatchedHolds watched;
+        LogIndex received;                   // the newest that it acknowledged
         std::unique_ptr<ClientNotice> next;  // to be sent with this step
     };
     using Clients = std::map<ClientId, Client>;
@@ -100,6 +99,8 @@ private:
     void take(Clients::iterator client, const Forward& message, const Way& way);
     void take(Clients::iterator client, const WatchHold& message, const Way& way);
     void take(Clients::iterator client, const Ping& message, const Way& way);
+    // Null if it has none, or the session has ended.
+    [[nodiscard]] const Session* session_of(const Client& client) const;
     void note_received(Client& client, const DecodedForward& decoded);
     // The client asks for more than it may before it is told what became of the rest.
     [[nodiscard]] bool has_too_many(const Client& client, const DecodedForward& decoded) const;
@@ -124,11 +125,8 @@ private:
     void serve_waiting(LogIndex applied);
     // Returns what that costs, in bytes.
     std::size_t serve(Clients::iterator client, LogIndex applied);
-    void unwatch_all(Client& client);
-    void note_changes(Client& client, const std::vector<Command>& commands);
     void on_answered(const Answered& answered);
-    void unwatch(Client& client, Seq hold);
-    void sweep(SessionId session);
+    void on_renewed(SessionId session);
     [[nodiscard]] SessionState state_of(const Client& client) const;
 
     const NodeOptions& options_;

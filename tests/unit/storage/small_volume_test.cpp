@@ -59,7 +59,7 @@ protected:
         if (auto done = node.state_store->flush(); !done) return std::move(done).error();
         return index > kept ? node.log->purge_to({log_id(1, index - kept), {}}) : Result<void>{};
     }
-    // Of the files of the write-ahead log, each of which is as long as a memtable at most.
+    // The size of the longest file of the write-ahead log, which is that of a memtable at most.
     [[nodiscard]] std::uint64_t longest_log() const {
         std::uint64_t longest = 0;
         for (const auto& file : fs::directory_iterator{directory_.data() / "log"}) {

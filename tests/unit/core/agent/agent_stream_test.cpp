@@ -200,6 +200,11 @@ TEST_F(AgentStream, WhatWasReceivedIsAcknowledgedAgainWithWhatIsSentAgain) {
     EXPECT_FALSE(acknowledges());
     of.pass(Agent::options().resend_after);
     EXPECT_TRUE(acknowledges());
+    EXPECT_FALSE(acknowledges());
+    of.agent.on_gap(session, Seq{2});
+    EXPECT_TRUE(acknowledges());
+    of.agent.on_leader(true, of.now);
+    EXPECT_TRUE(acknowledges());
 }
 
 TEST_F(AgentStream, IsNotSentAgainWhileItGetsOn) {

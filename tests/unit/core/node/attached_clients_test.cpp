@@ -106,6 +106,18 @@ TEST_F(AttachedClientsTest, NobodyHasMoreWaitingThanItsShare) {
     EXPECT_FALSE(is_passed_on(client_requests_max + 2));
 }
 
+// Otherwise the session would be lost because of them.
+TEST_F(AttachedClientsTest, ARenewalIsPassedOnWithoutTheRequestsThatAreTooMany) {
+    auto message = forward(Request{session_, Seq{client_requests_max + 1}, acquire("a")});
+    message.renewal = Renewal{session_, 1};
+    (void)clients_.take_forwards();
+    say(client_, message);
+    const auto passed_on = clients_.take_forwards();
+    ASSERT_EQ(passed_on.size(), 1U);
+    EXPECT_TRUE(passed_on[0].batch.empty());
+    EXPECT_EQ(passed_on[0].renewal, message.renewal);
+}
+
 // Its member would write all the answers to disk again and again.
 TEST_F(AttachedClientsTest, AClientAcknowledgesWhatItWasTold) {
     for (std::uint64_t i = 0; i < 2 * client_requests_max; ++i)
