@@ -158,8 +158,16 @@ struct HalfSilentName {
         return "half.example:" + std::to_string(here().port());
     }
 
+    // Beside the addresses of free_address(), because any port of 127.0.0.1 may be that of an
+    // outgoing connection.
+    [[nodiscard]] asio::ip::address_v4 silent_host() const {
+        auto bytes = here().address().to_v4().to_bytes();
+        bytes[3] = 251;
+        return asio::ip::address_v4{bytes};
+    }
+
     std::string address = free_address();
-    SilentAddress silent{{asio::ip::make_address("127.0.0.1"), here().port()}};
+    SilentAddress silent{{silent_host(), here().port()}};
 };
 
 // A program outside the cluster, which sends anything.
