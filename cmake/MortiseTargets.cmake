@@ -136,7 +136,7 @@ endfunction()
 # program lists every module it needs.
 #   mortise_module(storage SOURCES ... HEADERS ... [PUBLIC_HEADERS include/mortise/...]
 #                  USES mortise::core PRIVATE_USES RocksDB::rocksdb-shared)
-# HEADERS are included as "storage/log_store.hpp", PUBLIC_HEADERS as <mortise/node.hpp>.
+# HEADERS are included as "storage/log/log_store.hpp", PUBLIC_HEADERS as <mortise/node.hpp>.
 function(mortise_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;PUBLIC_HEADERS;USES;PRIVATE_USES")
   mortise_refuse_leftovers(${name})

@@ -36,8 +36,8 @@ LIMITS = {
     "embed/runtime/node_runtime.hpp": 6.7,
     "embed/runtime/translate.hpp": 4.3,
     "embed/threads/call_gate.hpp": 3.7,
-    "storage/data_directory.hpp": 6.2,
-    "storage/rocks_state_store.hpp": 6.9,
+    "storage/directory/data_directory.hpp": 6.2,
+    "storage/state/rocks_state_store.hpp": 6.9,
     "transport/network/peer_network.hpp": 2.0,
 }
 

@@ -15,6 +15,8 @@ from pathlib import Path
 USES = {
     "core": {"core", "xxhash"},
     "storage": {"storage", "core", "rocksdb"},
+    "storage/base": {"storage", "core"},  # these two work without RocksDB
+    "storage/files": {"storage", "core"},
     "transport": {"transport", "core", "asio", "capnp", "kj", "openssl"},
     "embed": {"embed", "core", "storage", "transport", "mortise", "asio", "spdlog", "toml++"},
     # Installed headers: they may use only what a user has.
@@ -36,6 +38,8 @@ SUBFOLDERS = {
     "core": (
         "base", "access", "locks", "locks/table", "locks/deadlock", "locks/rows", "locks/machine",
         "cache", "codec", "raft", "leases", "agent", "observe", "client", "node"),
+    "storage": (
+        "base", "files", "rocks", "log", "state", "directory", "marks"),
     "transport": (
         "wire", "tls", "sockets", "rpc", "peers", "clients", "network"),
     "embed": (

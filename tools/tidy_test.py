@@ -65,6 +65,13 @@ class Includes(Tidy):
         self.finds("embed/capi/x.cpp", '#include "embed/holds/y.hpp"\n',
                    "1: embed/capi must not include embed")
 
+    def test_a_folder_inside_another_may_include_less(self):
+        text = "#include <rocksdb/db.h>\n"
+        for folder in ("storage/base", "storage/files"):
+            self.finds(f"{folder}/x.cpp", text, f"1: {folder} must not include rocksdb")
+            (self.root / folder / "x.cpp").unlink()
+        self.finds("storage/rocks/x.cpp", text)
+
     def test_a_folder_inside_another_is_included_by_those_that_name_it(self):
         for folder in ("embed/json_form", "embed/console", "tools/mortise"):
             self.finds(f"{folder}/x.cpp", '#include "embed/json_form/y.hpp"\n')

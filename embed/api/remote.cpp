@@ -10,7 +10,7 @@
 #include "embed/runtime/membership_change.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/one_line.hpp"
-#include "storage/descriptors.hpp"
+#include "storage/base/descriptors.hpp"
 #include "transport/clients/blocking_member_client.hpp"
 #include "transport/wire/message_limits.hpp"
 #include <mortise/certificates.hpp>

@@ -11,8 +11,8 @@
 #include "embed/host/stay_loaded.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/values/one_line.hpp"
-#include "storage/ignored_signal.hpp"
-#include "storage/mark_store.hpp"
+#include "storage/base/ignored_signal.hpp"
+#include "storage/marks/mark_store.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/fence_gate.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/descriptors.hpp"
+#include "storage/base/descriptors.hpp"
 #include "transport/peers/peer_connections.hpp"
 
 namespace mortise::detail {

@@ -12,7 +12,7 @@
 #include <asio/io_context.hpp>
 
 #include "embed/threads/guarded.hpp"
-#include "storage/descriptors.hpp"
+#include "storage/base/descriptors.hpp"
 
 namespace mortise::detail {
 

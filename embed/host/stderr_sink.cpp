@@ -13,8 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "storage/descriptors.hpp"
-#include "storage/ignored_signal.hpp"
+#include "storage/base/descriptors.hpp"
+#include "storage/base/ignored_signal.hpp"
 
 namespace mortise::detail {
 

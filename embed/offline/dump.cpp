@@ -9,7 +9,7 @@
 #include "core/codec/state_sum_codec.hpp"
 #include "embed/offline/entry_words.hpp"
 #include "embed/runtime/translate.hpp"
-#include "storage/directory_reader.hpp"
+#include "storage/directory/directory_reader.hpp"
 #include <mortise/dump.hpp>
 #include <mortise/escaped.hpp>
 

@@ -5,8 +5,8 @@
 #include "embed/runtime/node_runtime.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/one_line.hpp"
-#include "storage/data_directory.hpp"
-#include "storage/recovery.hpp"
+#include "storage/directory/data_directory.hpp"
+#include "storage/directory/recovery.hpp"
 #include <mortise/directory_errc.hpp>
 #include <mortise/dump.hpp>
 #include <mortise/errc.hpp>

@@ -13,7 +13,7 @@
 #include "embed/threads/stage_trace.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/one_line.hpp"
-#include "storage/descriptors.hpp"
+#include "storage/base/descriptors.hpp"
 
 namespace mortise::detail {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-#include "storage/errors.hpp"
+#include "storage/base/errors.hpp"
 
 namespace mortise::detail {
 

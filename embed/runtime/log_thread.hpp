@@ -15,7 +15,7 @@
 
 #include "embed/runtime/disk_failure.hpp"
 #include "embed/runtime/driver.hpp"
-#include "storage/log_store.hpp"
+#include "storage/log/log_store.hpp"
 
 namespace mortise::detail {
 

@@ -21,9 +21,9 @@
 #include "embed/runtime/translate.hpp"
 #include "embed/threads/thread_start.hpp"
 #include "embed/values/one_line.hpp"
-#include "storage/data_directory.hpp"
-#include "storage/descriptors.hpp"
-#include "storage/ignored_signal.hpp"
+#include "storage/base/descriptors.hpp"
+#include "storage/base/ignored_signal.hpp"
+#include "storage/directory/data_directory.hpp"
 #include <mortise/certificates.hpp>
 #include <mortise/directory_errc.hpp>
 #include <mortise/errc.hpp>

@@ -9,7 +9,7 @@
 #include "embed/runtime/node_runtime.hpp"
 #include "embed/runtime/state_thread.hpp"
 #include "embed/threads/thread_start.hpp"
-#include "storage/data_directory.hpp"
+#include "storage/directory/data_directory.hpp"
 
 namespace mortise::detail {
 

@@ -16,7 +16,7 @@
 
 #include "embed/runtime/driver.hpp"
 #include "embed/runtime/log_thread.hpp"
-#include "storage/state_store.hpp"
+#include "storage/state/state_store.hpp"
 
 namespace mortise::detail {
 

@@ -10,8 +10,8 @@
 
 #include <pthread.h>
 
-#include "storage/host.hpp"
-#include "storage/own_thread.hpp"
+#include "storage/base/host.hpp"
+#include "storage/base/own_thread.hpp"
 
 namespace mortise::detail {
 

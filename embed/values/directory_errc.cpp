@@ -1,4 +1,4 @@
-#include "storage/errors.hpp"
+#include "storage/base/errors.hpp"
 #include <mortise/directory_errc.hpp>
 
 namespace mortise {

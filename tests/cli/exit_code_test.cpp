@@ -5,7 +5,7 @@
 #include <asio/error.hpp>
 #include <gtest/gtest.h>
 
-#include "storage/errors.hpp"
+#include "storage/base/errors.hpp"
 #include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "storage/data_directory.hpp"
-#include "storage/mark_store.hpp"
+#include "storage/directory/data_directory.hpp"
+#include "storage/marks/mark_store.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/scratch.hpp"
 #include "tests/support/node_fixture.hpp"

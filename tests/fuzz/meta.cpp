@@ -4,12 +4,12 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/checksum.hpp"
-#include "storage/countdown_file.hpp"
-#include "storage/log_rows.hpp"
-#include "storage/log_shape.hpp"
-#include "storage/meta_file.hpp"
-#include "storage/sealed_row.hpp"
-#include "storage/state_rows.hpp"
+#include "storage/files/countdown_file.hpp"
+#include "storage/files/meta_file.hpp"
+#include "storage/log/log_rows.hpp"
+#include "storage/log/log_shape.hpp"
+#include "storage/rocks/sealed_row.hpp"
+#include "storage/state/state_rows.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/scratch.hpp"
 

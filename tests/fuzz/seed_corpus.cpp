@@ -12,10 +12,10 @@
 #include <openssl/pem.h>
 
 #include "core/locks/machine/machine_loader.hpp"
-#include "storage/countdown_file.hpp"
-#include "storage/log_rows.hpp"
-#include "storage/meta_file.hpp"
-#include "storage/state_rows.hpp"
+#include "storage/files/countdown_file.hpp"
+#include "storage/files/meta_file.hpp"
+#include "storage/log/log_rows.hpp"
+#include "storage/state/state_rows.hpp"
 #include "tests/fuzz/good_directory.hpp"
 #include "tests/fuzz/scratch.hpp"
 #include "tests/spec/script.hpp"

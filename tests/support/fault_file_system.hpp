@@ -14,7 +14,7 @@
 #include <rocksdb/file_system.h>
 
 #include "core/base/prng.hpp"
-#include "storage/open_parts.hpp"
+#include "storage/directory/open_parts.hpp"
 #include "tests/support/unsynced_bytes.hpp"
 #include "tests/support/unsynced_names.hpp"
 

@@ -13,7 +13,7 @@ namespace mortise::transport {
 namespace {
 
 // The program writes its output to 0, 1 and 2, and a peer must not receive it.
-// storage/descriptors.hpp protects the numbers for files; a socket may be created at any time,
+// storage/base/descriptors.hpp protects the numbers for files; a socket may be created at any time,
 // whenever a caller connects.
 int leave_standard_descriptors(int descriptor) noexcept {
     constexpr int standard_descriptors = 3;

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "storage/memory_directory.hpp"
+#include "storage/directory/memory_directory.hpp"
 #include "tests/support/raft_fixture.hpp"
 
 namespace mortise::detail {

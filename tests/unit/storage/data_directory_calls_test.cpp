@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/mark_store.hpp"
+#include "storage/marks/mark_store.hpp"
 #include "tests/support/failing_calls.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "core/base/checksum.hpp"
-#include "storage/log_shape.hpp"
-#include "storage/meta_file.hpp"
-#include "storage/rocks_crc.hpp"
-#include "storage/torn_tail.hpp"
+#include "storage/files/meta_file.hpp"
+#include "storage/log/log_shape.hpp"
+#include "storage/log/torn_tail.hpp"
+#include "storage/rocks/rocks_crc.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 

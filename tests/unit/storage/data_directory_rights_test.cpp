@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storage/directory_lock.hpp"
-#include "storage/files.hpp"
-#include "storage/mark_store.hpp"
-#include "storage/own_files.hpp"
+#include "storage/files/directory_lock.hpp"
+#include "storage/files/files.hpp"
+#include "storage/marks/mark_store.hpp"
+#include "storage/rocks/own_files.hpp"
 #include "tests/support/failing_calls.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 

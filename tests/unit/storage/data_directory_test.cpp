@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "core/base/result.hpp"
-#include "storage/directory_lock.hpp"
-#include "storage/host.hpp"
-#include "storage/meta_file.hpp"
+#include "storage/base/host.hpp"
+#include "storage/files/directory_lock.hpp"
+#include "storage/files/meta_file.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {

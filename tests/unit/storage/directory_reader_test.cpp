@@ -1,5 +1,5 @@
 // Reading a directory without opening it.
-#include "storage/directory_reader.hpp"
+#include "storage/directory/directory_reader.hpp"
 
 #include <fstream>
 #include <map>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "storage/directory_lock.hpp"
+#include "storage/files/directory_lock.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {

@@ -1,9 +1,9 @@
-#include "storage/log_rows.hpp"
+#include "storage/log/log_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/raft/bounds.hpp"
-#include "storage/state_rows.hpp"
+#include "storage/state/state_rows.hpp"
 #include "tests/support/page_bytes.hpp"
 
 namespace mortise::storage::test {

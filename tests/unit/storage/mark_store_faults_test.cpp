@@ -3,7 +3,7 @@
 #include <functional>
 #include <map>
 
-#include "storage/mark_store.hpp"
+#include "storage/marks/mark_store.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 

@@ -1,6 +1,6 @@
 // The marks of a FenceGate (S14): an acknowledged mark is found, whatever the disk does, or its
 // loss is detected.
-#include "storage/mark_store.hpp"
+#include "storage/marks/mark_store.hpp"
 
 #include <fstream>
 #include <iterator>

@@ -1,5 +1,5 @@
 // A member that is left after a disaster becomes the only voter of a new cluster.
-#include "storage/recovery.hpp"
+#include "storage/directory/recovery.hpp"
 
 #include <array>
 #include <cerrno>
@@ -17,7 +17,7 @@
 #include "core/locks/rows/row_key.hpp"
 #include "core/locks/rows/totals_row.hpp"
 #include "core/raft/bounds.hpp"
-#include "storage/meta_file.hpp"
+#include "storage/files/meta_file.hpp"
 #include "tests/support/failing_calls.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"

@@ -1,12 +1,12 @@
 // Rows that were altered above RocksDB's own checksums, in its memory or in ours: each is detected.
-#include "storage/sealed_row.hpp"
+#include "storage/rocks/sealed_row.hpp"
 
 #include <functional>
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
-#include "storage/log_rows.hpp"
+#include "storage/log/log_rows.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/codec/configuration_codec.hpp"
-#include "storage/meta_file.hpp"
+#include "storage/files/meta_file.hpp"
 #include "tests/support/fault_file_system.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 

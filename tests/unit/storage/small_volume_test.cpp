@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "storage/directory_copy.hpp"
-#include "storage/log_room.hpp"
+#include "storage/directory/directory_copy.hpp"
+#include "storage/files/log_room.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
 namespace mortise::storage::test {

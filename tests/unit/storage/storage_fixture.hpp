@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/prng.hpp"
-#include "storage/memory_directory.hpp"
-#include "storage/open_parts.hpp"
+#include "storage/directory/memory_directory.hpp"
+#include "storage/directory/open_parts.hpp"
 #include "tests/support/raft_fixture.hpp"
 
 namespace mortise::storage::test {

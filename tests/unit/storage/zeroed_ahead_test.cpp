@@ -1,5 +1,5 @@
 // The zeros behind the data of a write-ahead log.
-#include "storage/zeroed_ahead.hpp"
+#include "storage/rocks/zeroed_ahead.hpp"
 
 #include <cstdint>
 #include <fstream>

@@ -276,7 +276,7 @@ Finding judge_file_system(std::int64_t type) {
 }
 
 // A start needs twice the reserve, and keeps one of them. Its log gets a part of the rest
-// (storage/README.md, storage/log_room.hpp).
+// (storage/README.md, storage/files/log_room.hpp).
 Finding judge_space(std::uint64_t free, std::uint64_t volume, std::uint64_t reserved,
                     const Config& config) {
     constexpr const char* about = "space";

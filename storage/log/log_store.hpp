@@ -1,0 +1,30 @@
+// Stores the log and the hard state. It blocks, so embed gives it a thread. Calls come from one
+// thread at a time.
+#pragma once
+
+#include <span>
+
+#include "core/raft/log_base.hpp"
+#include "core/raft/write.hpp"
+#include "storage/base/errors.hpp"
+
+namespace mortise::storage {
+
+using core::LogBase;
+
+class LogStore {
+public:
+    virtual ~LogStore() = default;
+
+    // Writes all of them in order, atomically and with one sync. A reset goes beyond the beginning
+    // of the log, to an index that the state has durably. Any error is final: every later call
+    // returns it again, and nothing more reaches the disk. After a failed sync the content of the
+    // disk is unknown, and a second sync that succeeds proves nothing.
+    virtual Result<void> write(std::span<const core::Write> writes) = 0;
+
+    // Removes the entries up to and including base.id.index, which the state has durably and the
+    // log still has. Takes effect on disk with the next write; a crash before that undoes it.
+    virtual Result<void> purge_to(const LogBase& base) = 0;
+};
+
+}  // namespace mortise::storage

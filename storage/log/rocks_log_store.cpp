@@ -1,0 +1,266 @@
+#include "storage/log/rocks_log_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/write_batch.h>
+
+#include "core/codec/configuration_codec.hpp"
+
+namespace mortise::storage {
+
+namespace {
+
+// A mistake of the caller. It ends the store as well, since the intended write is missing.
+Error misuse(const std::filesystem::path& path, const std::string& what) {
+    return {std::make_error_code(std::errc::invalid_argument), path.string() + ": " + what};
+}
+
+std::string in_words(const core::LogId& id) {
+    return "entry " + std::to_string(id.index.raw()) + " of term " + std::to_string(id.term.raw());
+}
+
+rocksdb::Slice slice(std::string_view text) {
+    return {text.data(), text.size()};
+}
+
+}  // namespace
+
+RocksLogStore::RocksLogStore(Held held, RocksDatabase database, MetaFile meta,
+                             const RecoveredLog& found)
+    : held_{std::move(held)},
+      database_{std::move(database)},
+      meta_{std::move(meta)},
+      head_{found.head},
+      last_{found.last()},
+      has_purged_files_{found.head.base.id.index.is_set()},
+      memtable_bytes_{database_.db->GetOptions().write_buffer_size} {}
+
+Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
+    if (failed_) return *failed_;
+    auto planned = plan(writes);
+    if (!planned) return fail(std::move(planned).error());
+    if (auto done = carry_out(*planned); !done) return fail(std::move(done).error());
+    // Another process may have the directory by now, which has not seen this write.
+    if (!held_.lock) return {};
+    if (auto held = held_.lock->check(); !held) return fail(std::move(held).error());
+    return {};
+}
+
+Result<void> RocksLogStore::purge_to(const LogBase& base) {
+    if (failed_) return *failed_;
+    if (base.id.index <= base_index({})) return {};
+    if (base.id.index > last_.id.index)
+        return fail(misuse(database_.path, "cannot purge to " + in_words(base.id)));
+    auto mark = mark_of(base.id.index);
+    if (!mark) return fail(std::move(mark).error());
+    if (mark->id != base.id)
+        return fail(misuse(database_.path, "purges to what is not " + in_words(mark->id)));
+    purge_ = Purge{base, mark->checksum};
+    if (auto dropped = drop_purged_files(); !dropped) return fail(std::move(dropped).error());
+    grow();
+    return {};
+}
+
+Result<RocksLogStore::Plan> RocksLogStore::plan(std::span<const core::Write> writes) const {
+    Plan plan;
+    for (const auto& write : writes) {
+        if (auto added = add(write, plan); !added) return std::move(added).error();
+    }
+    return plan;
+}
+
+// An entry that a later write of the same batch truncates is not written at all.
+Result<void> RocksLogStore::add(const core::Write& write, Plan& plan) const {
+    if (write.hard_state) plan.hard_state = write.hard_state;
+    auto& append = plan.append;
+    if (write.reset) {
+        if (write.reset->id.index <= base_index(plan))
+            return misuse(database_.path, "begins before " + in_words(write.reset->id));
+        plan.reset = write.reset;
+        plan.truncate_from.reset();
+        append.clear();
+    }
+    if (write.truncate_from) {
+        const auto from = *write.truncate_from;
+        if (from <= base_index(plan)) return misuse(database_.path, "truncates what is purged");
+        while (!append.empty() && append.back()->id.index >= from)
+            append.pop_back();
+        if (!plan.reset && from <= last_.id.index)
+            plan.truncate_from = std::min(plan.truncate_from.value_or(from), from);
+    }
+    for (const auto& entry : write.append) {
+        const auto next = !append.empty()      ? append.back()->id.index.next()
+                          : plan.truncate_from ? *plan.truncate_from
+                          : plan.reset         ? plan.reset->id.index.next()
+                                               : last_.id.index.next();
+        if (entry.id.index != next)
+            return misuse(database_.path, in_words(entry.id) + " does not follow the log");
+        if (!core::is_intact(entry))
+            return make_error(Errc::damaged, in_words(entry.id) + " is damaged in memory");
+        append.push_back(&entry);
+    }
+    return {};
+}
+
+Result<void> RocksLogStore::carry_out(const Plan& plan) {
+    const auto kept = kept_of(plan);
+    if (!kept) return kept.error();
+    if (auto lowered = lower_witness(plan, *kept); !lowered) return lowered;
+    rocksdb::WriteBatch batch;
+    put(plan, *kept, batch);
+    if (batch.Count() == 0) return {};
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    if (auto status = database_.db->Write(synced, &batch); !status.ok())
+        return to_error(status, database_.path);
+    if (auto whole = database_.errors->check(database_.path); !whole) return whole;
+    last_ = plan.append.empty() ? *kept
+                                : EntryMark{plan.append.back()->id, plan.append.back()->checksum};
+    const auto purge = std::exchange(purge_, std::nullopt);
+    if (plan.reset) {
+        move_base(*plan.reset, kept->checksum);
+    } else if (purge) {
+        move_base(purge->base, purge->checksum);
+    }
+    return witness(plan);
+}
+
+// The last entry that is neither truncated nor part of a log that was replaced. An entry to which
+// the log was reset was never in it, so its checksum is unknown, and is zero.
+Result<EntryMark> RocksLogStore::kept_of(const Plan& plan) const {
+    if (plan.reset) return EntryMark{plan.reset->id, 0};
+    if (plan.truncate_from) return mark_of(plan.truncate_from->previous());
+    return last_;
+}
+
+// Called before the log loses what the witness names, or begins its terms anew, and synced: a crash
+// in between must not look like a loss. The base of the log is valid before and after.
+Result<void> RocksLogStore::lower_witness(const Plan& plan, const EntryMark& kept) {
+    auto meta = meta_.meta();
+    const auto named = meta.last.id.index;
+    const bool ends_earlier = plan.reset ? named >= kept.id.index : named > kept.id.index;
+    if (ends_earlier) meta.last = plan.reset ? EntryMark{head_.base.id, head_.base_checksum} : kept;
+    // Only a recovery does that.
+    const bool begins_terms = plan.hard_state && plan.hard_state->term < meta.hard_state.term;
+    if (begins_terms) meta.hard_state = *plan.hard_state;
+    if (!ends_earlier && !begins_terms) return {};
+    return meta_.write(std::move(meta), Durable::yes);
+}
+
+void RocksLogStore::put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const {
+    if (plan.reset) {
+        put_base(*plan.reset, kept.checksum, batch);
+        batch.DeleteRange(entry_key(core::LogIndex{}), entry_key(last_.id.index.next()));
+    } else if (purge_) {
+        put_base(purge_->base, purge_->checksum, batch);
+        batch.DeleteRange(entry_key(head_.base.id.index.next()),
+                          entry_key(purge_->base.id.index.next()));
+    }
+    if (plan.hard_state) batch.Put(slice(hard_state_key), encode_hard_state(*plan.hard_state));
+    if (plan.truncate_from)
+        batch.DeleteRange(entry_key(*plan.truncate_from), entry_key(last_.id.index.next()));
+    auto previous = kept.checksum;
+    for (const auto* entry : plan.append) {
+        const auto key = entry_key(entry->id.index);
+        const auto head = encode_entry_head(*entry, previous);
+        const rocksdb::Slice keys{key};
+        const std::array<rocksdb::Slice, 2> values{rocksdb::Slice{head},
+                                                   slice(entry->payload.view())};
+        batch.Put(rocksdb::SliceParts{&keys, 1},
+                  rocksdb::SliceParts{values.data(), static_cast<int>(values.size())});
+        previous = entry->checksum;
+    }
+}
+
+void RocksLogStore::put_base(const LogBase& base, std::uint64_t checksum,
+                             rocksdb::WriteBatch& batch) const {
+    auto head = head_;
+    head.base = base;
+    head.base_checksum = checksum;
+    batch.Put(slice(log_head_key), encode_log_head(head));
+}
+
+void RocksLogStore::move_base(const LogBase& base, std::uint64_t checksum) {
+    head_.base = base;
+    head_.base_checksum = checksum;
+    has_purged_files_ = true;
+}
+
+// Called after the log is synced, so that the log has what the witness has. A reset is witnessed
+// with a sync: a start must not mistake a log that lost its reset for one that is still to be
+// reset.
+Result<void> RocksLogStore::witness(const Plan& plan) {
+    auto meta = meta_.meta();
+    meta.last = last_;
+    if (plan.hard_state) meta.hard_state = *plan.hard_state;
+    if (!meta.cluster.is_set()) meta.cluster = cluster_of(plan);
+    const auto& before = meta_.meta();
+    if (meta == before) return {};
+    const bool votes = meta.hard_state != before.hard_state;
+    const bool joins = meta.cluster != before.cluster;
+    return meta_.write(std::move(meta), votes || joins || plan.reset ? Durable::yes : Durable::no);
+}
+
+// Removes only what an earlier, synced batch purged: files disappear at once and for ever, and if
+// the new base were lost after that, the log would have a hole.
+Result<void> RocksLogStore::drop_purged_files() {
+    if (!std::exchange(has_purged_files_, false)) return {};
+    const auto from = entry_key(core::LogIndex{});
+    const auto to = entry_key(head_.base.id.index.next());
+    const rocksdb::Slice begin{from};
+    const rocksdb::Slice end{to};
+    auto status = rocksdb::DeleteFilesInRange(
+        database_.db.get(), database_.db->DefaultColumnFamily(), &begin, &end, false);
+    if (!status.ok()) return to_error(status, database_.path);
+    return database_.errors->check(database_.path);
+}
+
+// The volume may have been almost full when the log was opened. If this fails, the memtables stay
+// as small as they are.
+void RocksLogStore::grow() {
+    if (memtable_bytes_ >= LogRoom{}.memtable_bytes) return;
+    const auto room = room_of(database_.path.parent_path());
+    const auto bytes = room ? log_room(*room).memtable_bytes : memtable_bytes_;
+    if (bytes < 2 * memtable_bytes_) return;
+    if (set_memtable_bytes(*database_.db, bytes).ok()) memtable_bytes_ = bytes;
+}
+
+core::ClusterId RocksLogStore::cluster_of(const Plan& plan) {
+    if (plan.reset) return plan.reset->configuration.cluster;
+    for (const auto* entry : plan.append) {
+        if (entry->kind != core::EntryKind::configuration) continue;
+        if (const auto found = core::decode_configuration(entry->payload)) return found->cluster;
+    }
+    return {};
+}
+
+Result<EntryMark> RocksLogStore::mark_of(core::LogIndex index) const {
+    if (index == last_.id.index) return last_;
+    if (index == head_.base.id.index) return EntryMark{head_.base.id, head_.base_checksum};
+    rocksdb::PinnableSlice row;
+    auto status =
+        database_.db->Get({}, database_.db->DefaultColumnFamily(), entry_key(index), &row);
+    if (!status.ok()) return to_error(status, database_.path);
+    const auto decoded = decode_entry(index, row.ToStringView());
+    if (!decoded) {
+        return make_error(Errc::damaged, database_.path.string() + ": entry " +
+                                             std::to_string(index.raw()) + " is damaged");
+    }
+    return EntryMark{decoded->entry.id, decoded->entry.checksum};
+}
+
+core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
+    if (plan.reset) return plan.reset->id.index;
+    return purge_ ? purge_->base.id.index : head_.base.id.index;
+}
+
+Result<void> RocksLogStore::fail(Error error) {
+    if (error.code == Errc::no_space && held_.reserve) held_.reserve->release();
+    failed_ = std::move(error);
+    return *failed_;
+}
+
+}  // namespace mortise::storage

@@ -1,0 +1,88 @@
+// The log in RocksDB. A write is one batch with one sync, and includes what was purged since the
+// last write. So only the write in progress is unsynced in the write-ahead log.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "storage/files/held.hpp"
+#include "storage/files/meta_file.hpp"
+#include "storage/log/log_rows.hpp"
+#include "storage/rocks/rocks_settings.hpp"
+
+namespace rocksdb {
+class WriteBatch;
+}
+
+namespace mortise::storage {
+
+// What recovery has found.
+struct RecoveredLog {
+    core::HardState hard_state;
+    LogHead head;
+    std::vector<core::Entry> entries;
+
+    [[nodiscard]] EntryMark base() const { return {head.base.id, head.base_checksum}; }
+    [[nodiscard]] EntryMark last() const;
+    // Not set if the node never was a member.
+    [[nodiscard]] core::ClusterId cluster() const;
+};
+
+class RocksLogStore final : public LogStore {
+public:
+    // Opens the database and reads all of it. It is created if `meta` says that nothing was ever
+    // written.
+    static Result<RocksDatabase> open(const std::filesystem::path& path,
+                                      const std::shared_ptr<rocksdb::FileSystem>& files,
+                                      const Meta& meta, const LogRoom& room);
+    // Errc::damaged unless everything that `meta` witnesses is present, complete and in order.
+    static Result<RecoveredLog> recover(RocksDatabase& database, const Meta& meta);
+
+    // `meta` must already contain what is in `found`.
+    RocksLogStore(Held held, RocksDatabase database, MetaFile meta, const RecoveredLog& found);
+
+    Result<void> write(std::span<const core::Write> writes) override;
+    Result<void> purge_to(const LogBase& base) override;
+
+private:
+    // The combined effect of several writes.
+    struct Plan {
+        std::optional<core::HardState> hard_state;
+        std::optional<LogBase> reset;
+        std::optional<core::LogIndex> truncate_from;  // of the stored entries that stay
+        std::vector<const core::Entry*> append;
+    };
+    struct Purge {
+        LogBase base;
+        std::uint64_t checksum = 0;
+    };
+
+    [[nodiscard]] Result<Plan> plan(std::span<const core::Write> writes) const;
+    Result<void> add(const core::Write& write, Plan& plan) const;
+    Result<void> carry_out(const Plan& plan);
+    [[nodiscard]] Result<EntryMark> kept_of(const Plan& plan) const;
+    Result<void> lower_witness(const Plan& plan, const EntryMark& kept);
+    void put(const Plan& plan, const EntryMark& kept, rocksdb::WriteBatch& batch) const;
+    void put_base(const LogBase& base, std::uint64_t checksum, rocksdb::WriteBatch& batch) const;
+    void move_base(const LogBase& base, std::uint64_t checksum);
+    Result<void> witness(const Plan& plan);
+    [[nodiscard]] static core::ClusterId cluster_of(const Plan& plan);
+    Result<void> drop_purged_files();
+    void grow();
+    [[nodiscard]] Result<EntryMark> mark_of(core::LogIndex index) const;
+    [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;
+    Result<void> fail(Error error);
+
+    Held held_;
+    RocksDatabase database_;
+    MetaFile meta_;
+    LogHead head_;  // as stored and synced
+    EntryMark last_;
+    std::optional<Purge> purge_;  // part of the next write
+    bool has_purged_files_ = false;
+    std::uint64_t memtable_bytes_;
+    std::optional<Error> failed_;
+};
+
+}  // namespace mortise::storage
