@@ -240,22 +240,22 @@ private:
         return opened_.log->write({&write, 1});
     }
 
-    fs::path path_;
+    fs::path path_;  // in normal form, without a slash at the end
     const OpenOptions& options_;
     const Seams& seams_;
-    std::shared_ptr<DirectoryLock> lock_;
-    std::shared_ptr<rocksdb::FileSystem> files_;
-    std::shared_ptr<ReserveFile> reserve_;
-    std::optional<MetaFile> meta_;
-    RocksDatabase log_database_;
+    std::shared_ptr<DirectoryLock> lock_;         // held since before the first step
+    std::shared_ptr<rocksdb::FileSystem> files_;  // below both databases
+    std::shared_ptr<ReserveFile> reserve_;        // by hold_reserve(); null: none was requested
+    std::optional<MetaFile> meta_;                // by open_meta()
+    RocksDatabase log_database_;                  // by open_log(), as is the next one
     RecoveredLog log_;
-    RocksDatabase state_database_;
+    RocksDatabase state_database_;  // by open_state(), as are the next three
     RecoveredState state_;
     std::optional<LogBase> reset_;  // the entry at which the log has yet to begin
     // A recovery that was cut short has installed the state of another cluster, which has terms of
     // its own.
     bool begins_terms_ = false;
-    Opened opened_;
+    Opened opened_;  // filled by several steps; begin_life() moves the stores into it
 };
 
 Result<Opened> begin_anew(const fs::path& path, const OpenOptions& options, const Seams& seams,

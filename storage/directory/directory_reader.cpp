@@ -198,10 +198,10 @@ private:
         return false;
     }
 
-    fs::path path_;
+    fs::path path_;  // in normal form, without a slash at the end
     const Seams& seams_;
-    std::optional<Meta> meta_;
-    DirectoryContent content_;
+    std::optional<Meta> meta_;  // by read_meta(), unless the file is missing or damaged
+    DirectoryContent content_;  // filled by each step with what it could read
 };
 
 }  // namespace

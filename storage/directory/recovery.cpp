@@ -197,12 +197,12 @@ private:
                     ": it is recovered, but give that user all of the directory (chown -R)");
     }
 
-    fs::path path_;
+    fs::path path_;  // in normal form, without a slash at the end
     core::ClusterId former_;
     core::ClusterId next_;
     const Seams& seams_;
-    core::NodeId self_;
-    Recovered recovered_;
+    core::NodeId self_;    // by examine(), which reads it in `meta`
+    Recovered recovered_;  // the copy is set by copy(), the rest by write()
 };
 
 }  // namespace

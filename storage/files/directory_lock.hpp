@@ -48,14 +48,14 @@ public:
 private:
     // When the process dies, the locks end with the last descriptors of these.
     File directory_;
-    File file_;
-    Life life_;
-    const pid_t owner_;
+    File file_;          // LOCK
+    Life life_;          // set by take()
+    const pid_t owner_;  // the process that took it; a child of a fork is another one
     // A lock of flock() ends with the last reference to the open file, and a mapping is one. So
     // LOCK stays locked if the program closes all descriptors, until this is destroyed. Null if the
     // file cannot be mapped.
     void* const mapping_;
-    std::atomic<bool> is_lost_ = false;
+    std::atomic<bool> is_lost_ = false;  // set once, by is_held() or lose()
 };
 
 }  // namespace mortise::storage

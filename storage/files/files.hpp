@@ -69,10 +69,10 @@ private:
     File(std::filesystem::path path, int descriptor, FileProbe* probe);
     [[nodiscard]] Result<void> check() const;
 
-    std::filesystem::path path_;
-    int descriptor_ = -1;
-    FileProbe* probe_ = nullptr;
-    OpenFile identity_;
+    std::filesystem::path path_;  // as it was opened
+    int descriptor_ = -1;         // -1: another object has the file
+    FileProbe* probe_ = nullptr;  // null outside of tests
+    OpenFile identity_;           // what the number referred to when the file was opened
 };
 
 enum class Durable : bool { no, yes };

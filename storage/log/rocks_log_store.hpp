@@ -74,15 +74,16 @@ private:
     [[nodiscard]] core::LogIndex base_index(const Plan& plan) const;
     Result<void> fail(Error error);
 
-    Held held_;
-    RocksDatabase database_;
-    MetaFile meta_;
-    LogHead head_;  // as stored and synced
-    EntryMark last_;
-    std::optional<Purge> purge_;  // part of the next write
+    Held held_;  // the lock is checked after each write; a full disk releases the reserve
+    RocksDatabase database_;  // log/, opened by a start
+    MetaFile meta_;   // the witness: lowered before a write that removes entries, raised after it
+    LogHead head_;    // as stored and synced; changes with a write that has a reset or a purge
+    EntryMark last_;  // the last entry, or the base, as stored and synced; changes with each write
+    std::optional<Purge> purge_;  // set by purge_to(), and part of the next write
+    // Set when the base moves, and by a start whose log has one: the next purge removes files.
     bool has_purged_files_ = false;
-    std::uint64_t memtable_bytes_;
-    std::optional<Error> failed_;
+    std::uint64_t memtable_bytes_;  // RocksDB's present setting; grow() raises it
+    std::optional<Error> failed_;   // the first error, which all later calls return
 };
 
 }  // namespace mortise::storage

@@ -49,15 +49,15 @@ private:
     Result<void> write_witness();
     Result<void> fail(Error error);
 
-    std::shared_ptr<DirectoryLock> lock_;
-    Seams seams_;
+    std::shared_ptr<DirectoryLock> lock_;  // held from the opening on, also while it is reopened
+    Seams seams_;                          // as at the opening, for open_again()
     std::shared_mutex using_;   // shared by users of the database; exclusive while it is reopened
     RocksDatabase database_;    // it has no `db` only after an error
     mutable std::mutex mutex_;  // guards the members below
-    File witness_;
+    File witness_;              // written after each raise
     // RocksDB's sequence number of the newest raise that the witness covers
     std::uint64_t witnessed_ = 0;
-    std::optional<Error> failed_;
+    std::optional<Error> failed_;  // the first error; open_again() clears a shortage
 };
 
 }  // namespace mortise::storage

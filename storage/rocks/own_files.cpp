@@ -181,9 +181,9 @@ private:
         return status.ok() ? directory_.outcome(call(*file_)) : status;
     }
 
-    std::optional<File> file_;
-    const std::string name_;
-    std::uint64_t size_;
+    std::optional<File> file_;  // empty after Close()
+    const std::string name_;    // for messages, also after Close()
+    std::uint64_t size_;        // where Append() continues
     Directory directory_;
 };
 

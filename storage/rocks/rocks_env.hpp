@@ -56,8 +56,8 @@ private:
 
     RocksEnv(const std::shared_ptr<rocksdb::FileSystem>& files, std::shared_ptr<Patience> patience);
 
-    std::shared_ptr<Patience> patience_;
-    std::unique_ptr<rocksdb::ThreadPool> pool_;
+    std::shared_ptr<Patience> patience_;         // shared with the file system; zero during a start
+    std::unique_ptr<rocksdb::ThreadPool> pool_;  // the one thread for background work
 };
 
 }  // namespace mortise::storage

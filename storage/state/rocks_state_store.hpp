@@ -51,12 +51,13 @@ private:
     Result<void> fail(Error error);
     Result<void> check(const rocksdb::Status& status);
 
-    Held held_;
-    RocksDatabase database_;
-    CountdownFile countdowns_;
-    AppliedRow about_;                      // the row set in force
-    std::optional<AppliedRow> installing_;  // the row set that is being installed
-    std::optional<Error> failed_;
+    Held held_;                 // its reserve is released when the disk is full
+    RocksDatabase database_;    // state/, opened by a start
+    CountdownFile countdowns_;  // open from the start on
+    AppliedRow about_;          // the row set in force; set by each write() and finish_install()
+    // The row set that is being installed, between begin_install() and finish_install().
+    std::optional<AppliedRow> installing_;
+    std::optional<Error> failed_;  // the first error, which all later calls return
 };
 
 }  // namespace mortise::storage
