@@ -102,7 +102,7 @@ std::optional<LogIndex> StateSaver::durable(LogIndex index, LogIndex applied,
     auto target = std::min({index, applied, raft_.durable_index()});
     const auto bytes = raft_.log().bytes();
     const auto kept = std::min(options_.log_bytes_max, log_bytes_max);
-    if (bytes <= kept) target = std::min(target, raft_.replicated_index());
+    if (bytes <= kept) target = std::min(target, raft_.unwanted_index());
     // A follower that is receiving a snapshot continues from there. If those entries were purged,
     // it would need another snapshot (B-S12).
     const auto sent = raft_.oldest_state_sent();

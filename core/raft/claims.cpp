@@ -39,6 +39,11 @@ bool Raft::is_proven(NodeId leader, Term of) const {
     return found != claims_.end() && found->second.proven_of == of;
 }
 
+// Returns whether that node leads in this term, as far as this node can know for certain.
+bool Raft::is_elected(NodeId leader) const {
+    return hard_state_ == HardState{term(), leader} || is_proven(leader, term());
+}
+
 // Returns whether a message that claims to lead is to be executed.
 bool Raft::may_follow(NodeId from, Term of, Instant now) {
     if (of < term() || hard_state_ == HardState{of, from}) {
@@ -50,9 +55,21 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
     auto& claim = place->second;
     const bool proven = claim.proven_of == of;
     if (is_first || proven) claim.since = now;
+    if (claim.is_false && has_no_other_leader(claim, now)) {
+        claim.alone_since = now;
+        if (raise_term(from, of.next(), now)) return true;
+    }
     const bool is_due = claim.is_false || now >= claim.since + options_.election_timeout / 2;
     if (is_due && !proven) ask_who_voted(claim, of, now);
     return !claim.is_false;
+}
+
+// If those who deny it do not elect another leader, although they were asked twice, one of them may
+// have voted for it and lie. This node takes a later term then, and refuses that of the leader, which has to ask for votes anew. It
+// gets that of this node, or proves that it cannot be elected.
+bool Raft::has_no_other_leader(Claim& claim, Instant now) {
+    if (leader()) claim.alone_since = now;
+    return now >= claim.alone_since + options_.election_timeout * 3 / 2;
 }
 
 // Those who know may be down for long, and then it is asked less and less often. What they denied
@@ -100,6 +117,7 @@ void Raft::judge_claim(NodeId by, Claim& claim, const ConfigurationAt& electing,
         claim.is_false = false;
     } else if (is_denied(claim, electing) && !std::exchange(claim.is_false, true)) {
         note(Note::Kind::false_leader, by);
+        claim.alone_since = now;
         auto* follower = std::get_if<Follower>(&role_);
         if (follower != nullptr && follower->leader == by) lose_leader(*follower, now);
     }

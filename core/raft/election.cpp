@@ -209,6 +209,8 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     const bool granted = request.term == term() && follower != nullptr && free &&
                          !follower->leader && !is_doubted_ && is_at_least_ours(request.last) &&
                          may_be_voted_for(from, request.last);
+    // It counts the answer to its newest request alone.
+    std::erase_if(owed_votes_, [&](const OwedVote& owed) { return owed.candidate == from; });
     owed_votes_.push_back({from, request.round, granted});
     if (granted) vote_for(from);
     // It has time to win (B-V5). If it asks again and again without ever leading, the others do not
@@ -246,6 +248,13 @@ void Raft::send_owed_votes() {
         send(owed.candidate, VoteReply{term(), owed.round, owed.granted});
     }
     owed_votes_.clear();
+}
+
+// While its vote for another one is being written, a voter does not ask for votes itself. It would
+// gain nothing, because its own vote is written after that one. But it would take the vote back,
+// and two voters with slow disks would do that to each other for ever.
+bool Raft::is_giving_a_vote() const {
+    return std::ranges::any_of(owed_votes_, &OwedVote::granted);
 }
 
 }  // namespace mortise::core

@@ -140,7 +140,7 @@ void Raft::begin_event(Instant now) {
 void Raft::on_timer(Instant now) {
     begin_event(now);
     if (auto* follower = std::get_if<Follower>(&role_)) {
-        if (now >= follower->election_at) on_silence(*follower, now);
+        if (now >= deadline()) on_silence(*follower, now);
     } else if (auto* asking = std::get_if<PreCandidate>(&role_)) {
         if (now >= asking->election_at) become_pre_candidate(now);
     } else if (auto* candidate = std::get_if<Candidate>(&role_)) {
@@ -350,7 +350,8 @@ RaftOutput Raft::collect(Instant now) {
 }
 
 Instant Raft::deadline() const {
-    if (const auto* follower = std::get_if<Follower>(&role_)) return follower->election_at;
+    if (const auto* follower = std::get_if<Follower>(&role_))
+        return is_giving_a_vote() ? Instant::never() : follower->election_at;
     if (const auto* asking = std::get_if<PreCandidate>(&role_)) return asking->election_at;
     if (const auto* candidate = std::get_if<Candidate>(&role_)) return candidate->election_at;
     return std::get<Leader>(role_).heartbeat_at;

@@ -168,8 +168,10 @@ public:
     [[nodiscard]] std::optional<NodeId> leader() const;
     [[nodiscard]] LogIndex commit_index() const { return commit_; }
     // Up to here the log is durable at every member, learners included: no member will ask for it
-    // again.
+    // again. A leader has said so whose votes are known.
     [[nodiscard]] LogIndex replicated_index() const { return replicated_; }
+    // The same, by the word of any leader. Who asks for it all the same needs a snapshot.
+    [[nodiscard]] LogIndex unwanted_index() const { return std::max(unwanted_, replicated_); }
     [[nodiscard]] LogIndex durable_index() const { return writes_.durable(); }
     [[nodiscard]] const HardState& durable_hard_state() const { return writes_.hard_state(); }
     // Returns the size of the entries above the commit index.
@@ -266,6 +268,7 @@ private:
         Instant since{};  // unproven; it may have claimed other terms meanwhile
         Term proven_of{};
         bool is_false = false;  // it was not elected, in some term
+        Instant alone_since{};  // as long as it is false: without another leader
         // The newest question.
         Term asked_of{};
         std::uint64_t round = 0;  // zero: not asked yet
@@ -286,7 +289,9 @@ private:
     [[nodiscard]] const ConfigurationAt* electing_configuration(Term of) const;
     [[nodiscard]] bool was_voter(NodeId id, const Configuration& at_that_time) const;
     [[nodiscard]] bool is_proven(NodeId leader, Term of) const;
+    [[nodiscard]] bool is_elected(NodeId leader) const;
     [[nodiscard]] bool may_follow(NodeId from, Term of, Instant now);
+    [[nodiscard]] bool has_no_other_leader(Claim& claim, Instant now);
     void ask_who_voted(Claim& claim, Term of, Instant now);
     void weigh_claim(NodeId from, const PreVoteReply& reply, Instant now);
     void judge_claim(NodeId by, Claim& claim, const ConfigurationAt& electing, Instant now);
@@ -353,6 +358,7 @@ private:
     [[nodiscard]] bool is_at_least_ours(LogId last) const;
     [[nodiscard]] bool may_be_voted_for(NodeId candidate, LogId last) const;
     void send_owed_votes();
+    [[nodiscard]] bool is_giving_a_vote() const;
 
     // replication.cpp
     void on(NodeId from, AppendRequest& request, Instant now);
@@ -424,6 +430,7 @@ private:
     LogIndex commit_;
     std::size_t uncommitted_bytes_ = 0;
     LogIndex replicated_;
+    LogIndex unwanted_;    // as the newest leader said, whose votes may be unknown
     LogIndex handed_out_;  // committed entries up to here were handed out
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections

@@ -104,7 +104,9 @@ void Raft::take_entries(AppendRequest& request) {
     // Only entries that were checked against this leader are committed: beyond them our log may
     // differ from that of the leader (B-C1).
     commit_to(std::min(request.commit, follower.verified));
-    replicated_ = std::max(replicated_, std::min(request.replicated, commit_));
+    unwanted_ = std::min(request.replicated, commit_);
+    // Whoever lacks later what every member had is taken for one that has lost it.
+    if (is_elected(*follower.leader)) replicated_ = unwanted_index();
     // If entries were appended, the reply is sent when their write completes.
     if (!appended && !request.quiet) follower.reply_owed = true;
 }

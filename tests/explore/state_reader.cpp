@@ -272,7 +272,7 @@ void Print::add(const NotAMember& message) {
 void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
     const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit,
-                 not_uncommitted_bytes, replicated, handed_out, role, round, time_patience,
+                 not_uncommitted_bytes, replicated, unwanted, handed_out, role, round, time_patience,
                  time_contact, time_attempts, owed_votes, time_raises, time_given, claims,
                  time_last_event, receiving, open_views, transfers, dismissed_by, dismissed,
                  doubted, not_removed, unknown_to, was_member, told_configuration, has_room,
@@ -294,6 +294,7 @@ void StateReader::read(const Raft& raft, ByteWriter& out) {
         print.add(log.at(index));
     print.add(commit);
     print.add(replicated);
+    print.add(unwanted);
     print.add(handed_out);
     print.number(role.index());
     std::visit([&](const auto& data) { print.add(data); }, role);

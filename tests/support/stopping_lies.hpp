@@ -35,7 +35,10 @@ inline RaftMessage lying_campaign(const NodeCore& node, Term term, bool transfer
 inline RaftMessage false_claim(const NodeCore& node, Term term) {
     const auto commit = node.raft().commit_index();
     const auto known = node.raft().log().term_at(commit);
-    return append(term.raw(), {known.value_or(Term{}), commit});
+    auto claim = append(term.raw(), {known.value_or(Term{}), commit}, {}, commit.raw());
+    // Others that are down may lack that. It may lead in an earlier term, and would be believed.
+    if (term >= later_term(node, 3)) claim.replicated = commit;
+    return claim;
 }
 
 inline const std::vector<Lie> lies{
@@ -137,7 +140,8 @@ inline const std::vector<Lie> lies{
     {"AppendRequest",
      [](const NodeCore& node) {
          return std::vector<PeerMessage>{false_claim(node, later_term(node, 0)),
-                                         false_claim(node, later_term(node, 1))};
+                                         false_claim(node, later_term(node, 1)),
+                                         false_claim(node, later_term(node, 3))};
      }},
     {"AppendRequestOfTheLastTerm",
      [](const NodeCore& node) {

@@ -54,6 +54,7 @@ constexpr std::string_view expected_probes[] = {
     "empty node took an offer",
     "stranger refused",
     "liar found out",
+    "liveness with terms far apart",
     "leader elected",
     "candidate by handing over",
     "leader stepped down without quorum",

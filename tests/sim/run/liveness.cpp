@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/raft/bounds.hpp"
 #include "tests/sim/base/in_words.hpp"
 
 namespace mortise::sim {
@@ -62,10 +63,10 @@ bool Liveness::begin() {
     wake_core();
     world_.workload->begin_liveness(core_);
     began_ = world_.heap.now();
+    led_by_ = began_ + timeouts_max * world_.swarm.election_timeout.count() + meeting_time();
     // Twice the time in which the session of a dead node expires (P8), since a node may die late.
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    deadline_ = began_ + timeouts_max * world_.swarm.election_timeout.count() + 2 * ttl +
-                transfer_time() + silence_time();
+    deadline_ = led_by_ + 2 * ttl + transfer_time() + silence_time();
     return true;
 }
 
@@ -76,6 +77,18 @@ SimTime Liveness::silence_time() const {
     if (!world_.never_flushes.is_set()) return 0;
     const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
     return core::renewals_unseen_max * renewed_every;
+}
+
+// A liar may have moved terms so far away that they meet in steps (docs/decisions/0064), at most
+// four in an election timeout.
+SimTime Liveness::meeting_time() const {
+    const auto term = [&](core::NodeId id) {
+        return cluster_.at(id).disk().platter().hard_state.term.raw();
+    };
+    const auto [lowest, highest] = std::ranges::minmax(core_, {}, term);
+    const auto steps = (term(highest) - term(lowest)) / core::term_step_max;
+    if (steps != 0) world_.tally.probe("liveness with terms far apart");
+    return static_cast<SimTime>((steps + 3) / 4) * world_.swarm.election_timeout.count();
 }
 
 // The time to transfer the largest state, chunk by chunk, to a node that has to begin anew: each
@@ -192,11 +205,10 @@ bool Liveness::is_led() const {
 void Liveness::look_for_a_leader() {
     if (led_after_) return;
     const auto now = world_.heap.now();
-    const auto until = began_ + timeouts_max * world_.swarm.election_timeout.count();
     const bool is_owed = !world_.swarm.is_install_bounded() && !is_void();
     if (is_led()) {
         led_after_ = now - began_;
-    } else if (now > until && is_owed) {
+    } else if (now > led_by_ && is_owed) {
         world_.violations.report({},
                                  "no progress: no leader that commits in ten election timeouts");
     }

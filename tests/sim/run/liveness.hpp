@@ -45,6 +45,7 @@ private:
     [[nodiscard]] bool can_be_founded() const;
     [[nodiscard]] SimTime transfer_time() const;
     [[nodiscard]] SimTime silence_time() const;
+    [[nodiscard]] SimTime meeting_time() const;
     [[nodiscard]] std::uint64_t renewal_messages(SimTime length) const;
     void choose_core(std::vector<core::NodeId> nodes);
     void calm_network();
@@ -58,6 +59,7 @@ private:
     core::Prng prng_;
     std::vector<core::NodeId> core_;
     SimTime began_ = 0;
+    SimTime led_by_ = 0;
     std::optional<SimTime> led_after_;
     SimTime deadline_ = 0;
     SimTime idle_until_ = 0;

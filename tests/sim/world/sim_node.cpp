@@ -228,8 +228,12 @@ void SimNode::noted(const core::Note& note) {
 
 void SimNode::superseded() {
     if (is_dead()) return;
+    const core::NodeId liar{world_.swarm.liar};
+    // Nothing is promised if one of two members lies, and it may have lied when they were more.
+    const auto& members = raft().configuration();
+    const bool is_only_other = members.all().size() == 2 && members.find(liar) != nullptr;
     // Its peers remember what it has said, also if it was a lie.
-    if (!world_.checker.is_rolled_back(id_) && id_ != core::NodeId{world_.swarm.liar}) {
+    if (!world_.checker.is_rolled_back(id_) && id_ != liar && !is_only_other) {
         world_.violations.report(id_, "superseded: by its only life");
         return;
     }

@@ -97,6 +97,30 @@ TEST_F(NodeCoreLives, WhoWasNoMemberThenIsNotBelievedAlone) {
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
+// Node 2 is down, and lacks what node 3 says that every member has. Otherwise it would be told by
+// both that it has lost it, and begin with an empty directory, which the other two would have to
+// admit.
+TEST_F(NodeCoreLives, WhatOneThatWasNotElectedSaysAboutOthersDoesNotCount) {
+    cluster.disconnect(n1, n2);
+    cluster.disconnect(n2, n3);
+    cluster[n1].acquire(60, "another");
+    cluster.run_for(3 * heartbeat);
+    auto lie = append(cluster[n1].raft().term().next().raw(), cluster[n1].raft().log().last(), {},
+                      committed().raw());
+    lie.replicated = committed();
+    cluster[n1].receive(n3, RaftMessage{lie});
+    ASSERT_EQ(cluster[n1].raft().leader(), n3);
+    cluster.disconnect(n1, n3);
+    cluster.crash_and_restart(n2);
+    cluster.connect(n1, n2);
+    wait_for_a_second_word();
+    cluster[n2].step(PeerUp{cluster[n3].hello()});
+    cluster[n2].receive(n3, Superseded{cluster[n2].hello().generation});
+    EXPECT_FALSE(cluster[n1].noted(Note::Kind::peer_forgot));
+    EXPECT_FALSE(cluster[n2].superseded);
+    EXPECT_EQ(cluster[n2].raft().commit_index(), committed());
+}
+
 TEST_F(NodeCoreLives, WhatARolledBackNodeHadAcknowledgedCountsNoMore) {  // B-D20
     cluster.roll_back(n2, image, 2);
     cluster.connect(n1, n2);

@@ -77,6 +77,19 @@ TEST_F(RaftClaims, AreProvenByTheVotes) {
     EXPECT_EQ(node->leader(), n3);
 }
 
+// Who lacks what every member has is taken for one that has lost it.
+TEST_F(RaftClaims, SayNothingAboutOthersBeforeTheyAreProven) {
+    auto says = append(9, log_id(1, 1), {}, 1);
+    says.replicated = LogIndex{1};
+    node.receive(n3, says);
+    EXPECT_EQ(node->commit_index(), LogIndex{1});
+    EXPECT_EQ(node->replicated_index(), LogIndex{});
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, n3));
+    node.receive(n3, says);
+    EXPECT_EQ(node->replicated_index(), LogIndex{1});
+}
+
 // A member comes back, and the terms have risen by more than a step meanwhile.
 TEST_F(RaftClaims, OfAFarTermAreBelievedOnceTheyAreProven) {
     const auto far = 20 * term_step_max;
@@ -150,21 +163,59 @@ TEST_F(RaftClaims, AreBelievedAgainOnceTheVotesProveThem) {
     EXPECT_EQ(node->leader(), n3);
 }
 
-// The voter that denied it is replaced by one that cannot know.
+// The voter that denied it is replaced by one that cannot know. Meanwhile another one leads.
 TEST_F(RaftClaims, AreBelievedAgainUnlessTheyAreDeniedEachTime) {
     hear_for_long();
     node.receive(n1, voted(question(), 9, {}));
-    for (int i = 0; i < 3; ++i) {
+    node.receive(n1, append(10, log_id(1, 1)));
+    node.complete_writes();
+    for (std::uint64_t term = 11; term < 15; ++term) {
         node.now = node.now + election_timeout;
-        hear();
-        EXPECT_EQ(node->leader(), std::nullopt);
-        node.receive(n1, voted(question(), 9, {}));
+        hear(term);
+        EXPECT_EQ(node->leader(), n1);
+        node.receive(n1, voted(question(), 10, n1));
     }
     for (int i = 0; i < 3; ++i) {
         node.now = node.now + election_timeout;
-        hear();
+        hear(15);
     }
     EXPECT_EQ(node->leader(), n3);
+}
+
+// P7: those who deny it could have elected another one by then, so one of them may lie.
+TEST_F(RaftClaims, AreRefusedByALaterTermIfNobodyElseIsElected) {
+    hear_for_long();
+    const auto since = node.now;
+    while (node->term() == Term{9} && node.now < since + 9 * election_timeout) {
+        for (const auto& asked : node.take<PreVoteRequest>(n1))
+            node.receive(n1, voted(asked.round, 9, {}));
+        EXPECT_NE(node->leader(), n3);
+        node.now = node.now + heartbeat;
+        hear();
+    }
+    EXPECT_LE(node.now, since + 2 * election_timeout);
+    node.complete_writes();
+    node.now = node.now + heartbeat;
+    hear();
+    const auto refusal = node.newest<AppendReply>(n3);
+    EXPECT_TRUE(refusal.rejected);
+    EXPECT_EQ(refusal.term, Term{10});
+    node.receive(n3, VoteRequest{Term{11}, 1, log_id(1, 1), false});
+    hear(11);
+    EXPECT_EQ(node->leader(), n3);
+}
+
+// Each of its terms may be denied, and the next one is not refused at once.
+TEST_F(RaftClaims, AreRefusedByALaterTermOnceInAnElectionTimeout) {
+    hear_for_long();
+    for (int i = 0; i < 30; ++i) {
+        for (const auto& asked : node.take<PreVoteRequest>(n1))
+            node.receive(n1, voted(asked.round, node->term().raw(), {}));
+        node.now = node.now + heartbeat;
+        hear(node->term().raw());
+    }
+    EXPECT_GE(node->term(), Term{11});
+    EXPECT_LE(node->term(), Term{9 + 30 * heartbeat / election_timeout});
 }
 
 // The others learn it at the same time, and one of them asks for votes.
@@ -253,6 +304,32 @@ TEST_F(RaftClaims, AVoterTellsItsVoteAndItsMembers) {
     EXPECT_EQ(told.configuration, LogIndex{3});
     voter.receive(n2, PreVoteRequest{Term{3}, 2, log_id(1, 1)});
     EXPECT_EQ(voter.newest<PreVoteReply>(n2).configuration, LogIndex{1});
+}
+
+// Node 1 was elected by node 3, which says that it did not vote.
+TEST_F(RaftClaims, AVoterThatDeniesItsVoteKeepsNobodyOut) {
+    constexpr Nanoseconds step = 10ms;
+    RaftCluster cluster{1, 2, 3};
+    cluster.cut(n2);
+    cluster.elect(n1);
+    cluster.heal(n2);
+    Nanoseconds out{0};
+    Nanoseconds longest{0};
+    for (Nanoseconds passed{0}; passed < 40 * election_timeout; passed += step) {
+        for (auto& envelope : cluster[n3].sent)
+            if (auto* reply = std::get_if<PreVoteReply>(&envelope.message))
+                reply->voted_for = NodeId{};
+        cluster.deliver();
+        cluster.pass(step);
+        for (auto& [id, one] : cluster) {
+            if (one->deadline() <= one.now) one.timer();
+            one.complete_writes();
+        }
+        out = cluster[n2]->leader() ? Nanoseconds{0} : out + step;
+        longest = std::max(longest, out);
+    }
+    EXPECT_LE(longest, 2 * election_timeout + heartbeat);
+    EXPECT_TRUE(cluster[n2].noted(Note::Kind::false_leader));
 }
 
 // A leader follows whoever claims to lead in a later term, finds out, and leads again.

@@ -69,6 +69,39 @@ TEST(RaftTermsAtATransfer, ALeaderDoesNotAskForVotesAgainstTheOneItHasNamed) {
     EXPECT_FALSE(leader.noted(Note::Kind::became_pre_candidate));
 }
 
+// Node 3 raises the terms of the leader, which it follows, while node 2 is away; then it is gone
+// itself. Nobody can show node 2 the votes, so it takes the terms in steps.
+TEST(RaftFarTerms, MeetAboutAsFastAsTheyWereRaised) {
+    constexpr Nanoseconds step = 10ms;
+    constexpr Nanoseconds time = 16 * election_timeout;
+    RaftCluster cluster{1, 2, 3};
+    auto& leader = cluster.elect(n1);
+    auto& other = cluster[n2];
+    const auto run = [&] {
+        cluster.pass(step);
+        cluster.deliver();
+        for (auto& [id, node] : cluster) {
+            if (node->deadline() <= node.now) node.timer();
+            node.complete_writes();
+        }
+    };
+    cluster.cut(n2);
+    for (Nanoseconds passed{0}; passed < time; passed += step) {
+        leader.receive(n3, rejects(term_end - 1, 2, {}));
+        run();
+    }
+    ASSERT_GT(leader->term().raw() - other->term().raw(), 60 * term_step_max);
+    cluster.cut(n3);
+    cluster.heal(n2);
+    other.crash_and_restart();
+    Nanoseconds passed{0};
+    for (; passed < 10 * time && leader->leader() != n2 && other->leader() != n1; passed += step)
+        run();
+    RecordProperty("ms", std::to_string(passed / 1ms));
+    EXPECT_EQ(leader->term(), other->term());
+    EXPECT_LE(passed, 2 * time);
+}
+
 // --- whom it concerns
 
 // It follows a leader: if a higher term matters, that one is told.
@@ -202,16 +235,20 @@ TEST_F(RaftTerms, ACandidateIsGivenTimeOnce) {
     auto& node = cluster[n3];
     node.peer_down(n1);
     const auto last = node->log().last();
-    node.receive(n2, VoteRequest{Term{3}, 1, last, false});
+    const auto asks = [&](std::uint64_t term) {
+        node.receive(n2, VoteRequest{Term{term}, term, last, false});
+        node.complete_writes();
+    };
+    asks(3);
     const auto asks_at = node->deadline();
     EXPECT_GE(asks_at, node.now + election_timeout);
     node.now = node.now + election_timeout / 2;
-    node.receive(n2, VoteRequest{Term{4}, 2, last, false});
+    asks(4);
     EXPECT_EQ(node->hard_state(), (HardState{Term{4}, n2}));
     EXPECT_EQ(node->deadline(), asks_at);
     node.receive(n2, append(4, last));
     node.peer_down(n2);
-    node.receive(n2, VoteRequest{Term{5}, 3, last, false});
+    asks(5);
     EXPECT_GT(node->deadline(), asks_at);  // it has led
 }
 
