@@ -65,8 +65,8 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
 }
 
 // If those who deny it do not elect another leader, although they were asked twice, one of them may
-// have voted for it and lie. This node takes a later term then, and refuses that of the leader, which has to ask for votes anew. It
-// gets that of this node, or proves that it cannot be elected.
+// have voted for it and lie. This node takes a later term then, and refuses that of the leader,
+// which has to ask for votes anew. It gets that of this node, or proves that it cannot be elected.
 bool Raft::has_no_other_leader(Claim& claim, Instant now) {
     if (leader()) claim.alone_since = now;
     return now >= claim.alone_since + options_.election_timeout * 3 / 2;

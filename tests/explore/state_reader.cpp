@@ -272,9 +272,9 @@ void Print::add(const NotAMember& message) {
 void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
     const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit,
-                 not_uncommitted_bytes, replicated, unwanted, handed_out, role, round, time_patience,
-                 time_contact, time_attempts, owed_votes, time_raises, time_given, claims,
-                 time_last_event, receiving, open_views, transfers, dismissed_by, dismissed,
+                 not_uncommitted_bytes, replicated, unwanted, handed_out, role, round,
+                 time_patience, time_contact, time_attempts, owed_votes, time_raises, time_given,
+                 claims, time_last_event, receiving, open_views, transfers, dismissed_by, dismissed,
                  doubted, not_removed, unknown_to, was_member, told_configuration, has_room,
                  has_room_for_state, not_pending, not_granted, not_out] = raft;
     MORTISE_CHECK(!receiving && open_views.empty() && transfers == 0 && has_room);

@@ -270,6 +270,7 @@ TEST_F(FullMember, TellsWhoLosesItsPlaceAndServesItNoMore) {
     batch.add(Command{opening});
     say(1, Forward{batch.take(), {}});
     EXPECT_TRUE(clients_.take_forwards().empty());
+    clients_.gone(ClientId{2});
     say(1, Attach{10, {}});
     EXPECT_FALSE(has_place(1));
 }

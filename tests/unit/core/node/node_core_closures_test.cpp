@@ -122,6 +122,8 @@ TEST_F(ClosedNames, AReleaseAfterTheMinHoldClosesNothing) {  // S8
         cluster.run_for(30ms);
         EXPECT_EQ(cluster.leader()->core().machine().table().closures().of("a").size(), 1U);
         cluster.run_for(30ms);
+        // The answers to the release would tell as well, a moment too late for those that wait.
+        EXPECT_TRUE(cluster.leader()->core().machine().table().closures().of("a").empty()) << round;
         ask(holder, 2 * round + 2, Release{Seq{2 * round + 1}, false});
         EXPECT_FALSE(is_closed()) << round;
         cluster.run_for(17ms);  // at another time between two heartbeats

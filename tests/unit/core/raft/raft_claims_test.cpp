@@ -277,6 +277,17 @@ TEST_F(RaftClaims, AreNotRefutedByAVoterThatHasForgottenItsVote) {
     EXPECT_FALSE(itself.noted(Note::Kind::false_leader));
 }
 
+// The log begins behind an entry of the leader's term: it is unknown whether that term began before
+// the members changed.
+TEST_F(RaftClaims, AreNotJudgedByMembersBeforeAPurgedLog) {
+    HandDriven one{options_of(n2), disk_with(voters({1, 2, 3}), {Term{9}, {}}, {9})};
+    one.receive(n3, append(9, log_id(9, 2), {}, 2));
+    one.purge_to(2);
+    hear_node_3_for_long(one, log_id(9, 2));
+    one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, {}));
+    EXPECT_FALSE(one.noted(Note::Kind::false_leader));
+}
+
 // The log begins with a state that the leader has sent: nobody knows who was there when it was
 // elected.
 TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {

@@ -220,13 +220,14 @@ TEST_F(RaftTerms, TwoCandidatesDoNotAskAtTheSameTime) {
 }
 
 TEST_F(RaftTerms, DoNotPutAnElectionOff) {
-    auto& node = cluster[n2];
+    auto& node = cluster[n3];
     node.peer_down(n1);
+    ASSERT_EQ(node->role(), Role::follower);
     const auto asks_at = node->deadline();
-    node.receive(n3, says(9));
+    node.receive(n2, says(9));
     EXPECT_EQ(node->term(), Term{9});
     EXPECT_LE(node->deadline(), asks_at);
-    node.receive(n3, VoteRequest{Term{12}, 1, log_id(1, 1), false});
+    node.receive(n2, VoteRequest{Term{12}, 1, log_id(1, 1), false});
     EXPECT_LE(node->deadline(), asks_at);
 }
 
