@@ -270,6 +270,14 @@ TEST_F(FullMember, TellsWhoLosesItsPlaceAndServesItNoMore) {
     batch.add(Command{opening});
     say(1, Forward{batch.take(), {}});
     EXPECT_TRUE(clients_.take_forwards().empty());
+}
+
+// It goes to another member.
+TEST_F(FullMember, LooksForAPlaceOnceForEachConnection) {  // P10
+    say(1, Attach{7, {}});
+    say(2, Attach{8, {}});
+    say(3, Attach{9, {}});
+    ASSERT_FALSE(has_place(1));
     clients_.gone(ClientId{2});
     say(1, Attach{10, {}});
     EXPECT_FALSE(has_place(1));
