@@ -5,16 +5,18 @@
 #include <asio/post.hpp>
 
 #include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/network_side.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
 
 void CoreLoop::begin_close(std::function<void()> done) {
-    closed_ = std::move(done);
-    if (driver_->is_stopped()) return closed();
-    close_tag_ = parts_.gate->next_tag();
+    closing_.begin(std::move(done));
+    if (driver_->is_stopped()) return closing_.finish();
+    const auto tag = parts_.gate->next_tag();
+    closing_.release(tag);
     core::Calls calls;
-    calls.calls.emplace_back(core::CloseCall{close_tag_, program_.holds().close()});
+    calls.calls.emplace_back(core::CloseCall{tag, program_.holds().close()});
     step(std::move(calls));
 }
 
@@ -25,13 +27,13 @@ void CoreLoop::hand_over_leadership() {
     core::LogIndex match;
     for (const auto& voter : raft.configuration().voters) {
         const auto* progress = raft.progress_of(voter.id);
-        const bool reachable = voter.id != options_.self && connected_.contains(voter.id);
+        const bool reachable = voter.id != options_.self && is_connected(voter.id);
         if (!raft.is_leader() || !reachable || progress == nullptr) continue;
         if (best && progress->match <= match) continue;
         best = voter.id;
         match = progress->match;
     }
-    handing_over_ = true;
+    closing_.hand_over();
     if (best) step(core::TransferLeadership{*best});
     watch_hand_over();
 }
@@ -39,29 +41,16 @@ void CoreLoop::hand_over_leadership() {
 // Waits until the other node campaigns, which ends the transfer here, or until the transfer has
 // failed.
 void CoreLoop::watch_hand_over() {
-    if (handing_over_ && !driver_->core().raft().is_transferring()) closed();
-}
-
-// Everything that needs the network is done.
-void CoreLoop::closed() {
-    handing_over_ = false;
-    if (closed_) std::exchange(closed_, {})();
+    if (closing_.is_handing_over() && !driver_->core().raft().is_transferring()) closing_.finish();
 }
 
 void CoreLoop::end() {
     ended_ = true;
     desk_.close();
     timer_.cancel();
-    insecurity_.cancel();
     ages_.stop();
-    stop_network();
+    network_->stop();
     program_.lose_everything();
-}
-
-void CoreLoop::stop_network() {
-    for (const int door : std::exchange(doors_, {}))
-        parts_.descriptors.remove(door);
-    if (network_) network_->stop();
 }
 
 // Clients get no answer, because it would be written to a descriptor that may belong to the program
@@ -72,7 +61,7 @@ void CoreLoop::abandon(const std::string& reason) {
     driver_->halt();
     desk_.close();
     program_.abandon();
-    closed();
+    closing_.finish();
     parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
@@ -90,7 +79,7 @@ void CoreLoop::stopped(const std::string& reason) {
     asio::post(parts_.io, [this] {
         if (ended_) return;
         end();
-        closed();
+        closing_.finish();
     });
 }
 

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <utility>
 
 #include "core/leases/lease_times.hpp"
 #include "embed/host/descriptor_budget.hpp"
+#include "embed/runtime/network_side.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/threads/stage_trace.hpp"
 #include "embed/values/clocks.hpp"
-#include "embed/values/one_line.hpp"
-#include "storage/base/descriptors.hpp"
 
 namespace mortise::detail {
 
@@ -24,100 +22,53 @@ constexpr auto turn_max = std::chrono::milliseconds{5};  // P10
 // (P10).
 constexpr std::size_t calls_per_step_max = 64;
 
-LogLevel level_of(transport::LogLevel level) {
-    switch (level) {
-        case transport::LogLevel::debug: return LogLevel::debug;
-        case transport::LogLevel::info: return LogLevel::info;
-        case transport::LogLevel::warning: return LogLevel::warn;
-        case transport::LogLevel::error: break;
-    }
-    return LogLevel::error;
-}
-
-transport::NetworkOptions network_options(const LoopParts& parts, std::uint64_t seed) {
-    const auto& config = parts.config;
-    transport::NetworkOptions options;
-    options.self = core::NodeId{config.own_id()};
-    options.listen = config.listen;
-    options.cluster = config.cluster;
-    options.credentials = parts.credentials;
-    options.listens_beyond_loopback = config.tls.insecure;
-    // The first step says who of them is a member, before a caller is heard.
-    for (const auto& peer : config.peers)
-        options.peers.push_back(
-            {.id = core::NodeId{peer.id}, .address = peer.address, .is_member = true});
-    options.heartbeat = config.timing.heartbeat.to_nanoseconds();
-    options.election_timeout = config.timing.election_timeout.to_nanoseconds();
-    options.seed = seed;
-    const auto budget = descriptor_budget(storage::descriptor_limit(), config);
-    options.limits.strangers_max = budget.strangers_max;
-    options.limits.clients_max = budget.clients_max;
-    options.limits.outbox_bytes_max = config.limits.outbox_bytes;
-    options.log = [&log = parts.log](transport::LogLevel level, const std::string& text) {
-        log.write(level_of(level), "network", text);
-    };
-    return options;
-}
-
-// The same addresses, each with the port that was assigned for port 0.
-std::string with_port_of(const std::string& listen, const std::string& listening_at) {
-    const auto port_of = [](const std::string& address) { return address.rfind(':') + 1; };
-    return listen.substr(0, port_of(listen)) + listening_at.substr(port_of(listening_at));
-}
-
 }  // namespace
 
 CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed,
                    const PassedOn& passed_on)
     : parts_{std::move(parts)},
       options_{std::move(options)},
+      began_{steady_now()},
       timer_{parts_.io},
-      asleep_{boot_now() - steady_now()},
+      pauses_{read_clocks()},
       ahead_{parts_.gate, options_.election_timeout},
       desk_{*this, parts_.io},
+      network_{std::make_unique<NetworkSide>(
+          NetworkSide::Parts{parts_.io, parts_.config, parts_.log, parts_.events,
+                             parts_.descriptors, desk_,
+                             [this]() -> const core::NodeCore& { return driver_->core(); },
+                             [this](core::Event event) { step(std::move(event)); }},
+          std::move(parts_.credentials), seed, passed_on.listening_at)},
       program_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
                risk_margin(options_.session_ttl_ms, options_.clock_rate_bound_ppm),
                {[this](const std::string& name) { return driver_->core().machine().inspect(name); },
                 [this] { return is_removed(); }},
                passed_on.counters},
-      began_{steady_now()},
+      membership_{parts_.config, parts_.log, parts_.events},
+      overruns_{std::chrono::seconds{1}},
       ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
              options_.access},
-            parts_.config.observability},
-      insecurity_{parts_.io} {
+            parts_.config.observability} {
     if (parts_.config.listen.empty()) return;
-    auto network = network_options(parts_, seed);
-    options_.client_places = client_node_places(network.limits.clients_max);
-    if (!passed_on.listening_at.empty())
-        network.listen = with_port_of(network.listen, passed_on.listening_at);
-    network_ =
-        std::make_unique<transport::PeerNetwork>(parts_.io, std::move(network), *this, &desk_);
+    options_.client_places = client_node_places(clients_max(parts_.config));
 }
 
-CoreLoop::~CoreLoop() {
-    for (const int door : doors_)
-        parts_.descriptors.remove(door);
-}
+CoreLoop::~CoreLoop() = default;
 
 void CoreLoop::listen() {
-    if (!network_) return;
-    if (const auto listening = network_->listen(); !listening) throw in_one_line(listening.error());
-    doors_ = network_->descriptors();
-    for (const int door : doors_)
-        parts_.descriptors.add(door);
+    network_->listen();
 }
 
 void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) {
     driver_ = std::make_unique<Driver>(options_, std::move(state),
-                                       DriverPorts{log, writer, *this, *this}, read_clocks());
-    members_ = present_members();
+                                       DriverPorts{log, writer, *network_, *this}, read_clocks());
+    membership_.begin_with(driver_->core().raft().configuration());
     had_ = driver_->core().raft().log().last();
 }
 
 void CoreLoop::begin(SubmittedCalls calls) {
-    if (network_) network_->start();
-    warn_of_insecurity();
-    warn_of_missing_peers();
+    network_->start();
+    membership_.warn_of_missing_peers();
     ages_.start(driver_->core());
     step(core::TimerFired{});
     begin_calls(std::move(calls));
@@ -202,42 +153,7 @@ void CoreLoop::fail(const std::string& reason) {
 }
 
 void CoreLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
-    parts_.credentials = credentials;
-    if (network_ && !ended_) network_->set_credentials(std::move(credentials));
-}
-
-core::Hello CoreLoop::hello() {
-    auto hello = driver_->hello();
-    // Before the node is a member it has no address to announce.
-    const auto& advertised = parts_.config.advertise;
-    if (!advertised.empty() && !hello.address.empty()) hello.address = advertised;
-    return hello;
-}
-
-// --- the network -------------------------------------------------------------------------------
-
-void CoreLoop::peer_up(core::Hello peer) {
-    const auto id = peer.node;
-    const bool is_new = connected_.insert_or_assign(id, peer).second;
-    if (is_new) parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = id.raw()});
-    refused_by_.erase(id);
-    unreached_.erase(id);
-    lost_at_.erase(id);
-    warn_of_timing(peer);
-    step(core::PeerUp{std::move(peer)});
-}
-
-void CoreLoop::peer_down(core::NodeId peer) {
-    if (connected_.erase(peer) != 0) {
-        lost_at_.insert_or_assign(peer, std::time(nullptr));
-        parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = peer.raw()});
-    }
-    step(core::PeerDown{peer});
-}
-
-void CoreLoop::received(core::NodeId from, core::PeerMessage message) {
-    stage(Stage::received);
-    step(core::Received{from, std::move(message)});
+    if (!ended_) network_->set_credentials(std::move(credentials));
 }
 
 // --- the timer ---------------------------------------------------------------------------------
@@ -250,25 +166,12 @@ core::Instant CoreLoop::deadline() const {
     return std::min(next, clocks.steady + (idle_at - clocks.boot));
 }
 
-// Deadlines move with almost every message. A timer that fires too early only checks again.
 void CoreLoop::set_timer() {
-    const auto due = deadline();
-    if (due == core::Instant::never() || due >= timer_at_) return;
-    timer_at_ = due;
-    timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{due.ns}});
-    timer_.async_wait([this](std::error_code ec) {
-        if (!ec) timer_fired();
-    });
+    timer_.set(deadline(), [this](core::Instant due) { timer_fired(due); });
 }
 
 // Not every pause costs locks, but a lock that was lost in one is hard to explain without this.
-void CoreLoop::warn_of_pause(core::Instant due) {
-    const auto now = read_clocks();
-    const auto asleep = now.boot - now.steady;
-    // What became due in a pause is due again and again until all of it is done.
-    const auto late = now.steady - std::max(due, fired_at_) + (asleep - asleep_);
-    asleep_ = asleep;
-    fired_at_ = now.steady;
+void CoreLoop::warn_of_pause(core::Nanoseconds late) {
     if (late < std::max<core::Nanoseconds>(std::chrono::seconds{1}, options_.election_timeout))
         return;
     parts_.log.warn("paused",
@@ -279,8 +182,8 @@ void CoreLoop::warn_of_pause(core::Instant due) {
                         "and whether the machine sleeps");
 }
 
-void CoreLoop::timer_fired() {
-    warn_of_pause(std::exchange(timer_at_, core::Instant::never()));
+void CoreLoop::timer_fired(core::Instant due) {
+    warn_of_pause(pauses_.fired(due, read_clocks()));
     if (ended_) return;
     parts_.cache->look(steady_now());
     auto releases = program_.holds().end_idle(boot_now());

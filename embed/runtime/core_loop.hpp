@@ -3,14 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
 
 #include "embed/holds/lease_thread.hpp"
 #include "embed/host/descriptor_watch.hpp"
@@ -18,19 +15,25 @@
 #include "embed/runtime/age_watch.hpp"
 #include "embed/runtime/ahead_observers.hpp"
 #include "embed/runtime/client_desk.hpp"
+#include "embed/runtime/close_steps.hpp"
 #include "embed/runtime/commit_times.hpp"
 #include "embed/runtime/driver.hpp"
+#include "embed/runtime/loop_timer.hpp"
+#include "embed/runtime/membership_report.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/observer_hub.hpp"
+#include "embed/runtime/pause_watch.hpp"
 #include "embed/runtime/program_side.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
 #include "embed/threads/readiness.hpp"
-#include "transport/network/peer_network.hpp"
+#include "embed/values/at_most_every.hpp"
 #include <mortise/config.hpp>
 #include <mortise/info.hpp>
 
 namespace mortise::detail {
+
+class NetworkSide;
 
 // The parameters of the loop. All of them outlive the loop.
 struct LoopParts {
@@ -66,14 +69,11 @@ struct PassedOn {
     Metrics counters;
 };
 
-// It is one class because it is the one end of four interfaces on one thread: the driver, the
-// network, the timers and the calls of the program each lead to a step, whose effects concern the
-// others in a fixed order. Driver, ProgramSide, ClientDesk, AgeWatch and CommitTimes have the state
-// that is theirs alone; what is left here is what the reports of a node compare.
-class CoreLoop final : public NodeLoop,
-                       public Publisher,
-                       public PeerSender,
-                       public transport::NetworkEvents {
+// It connects the driver with its two sides: ProgramSide has the calls and holds of the program,
+// NetworkSide the peers and clients. Whatever arrives leads to a step, and every step ends with the
+// same checks in a fixed order (after_step()). What is left here is what these checks compare, and
+// how a run of the node ends.
+class CoreLoop final : public NodeLoop, public Publisher {
 public:
     CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t seed,
              const PassedOn& passed_on);
@@ -101,7 +101,9 @@ public:
     void suspend(const Suspension& cause);
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
-    [[nodiscard]] PassedOn passed_on() const { return {listening_at_, counters()}; }
+    [[nodiscard]] PassedOn passed_on() const {
+        return {suspended_ ? suspended_->listened_at : std::string{}, counters()};
+    }
     // Hands the calls over to the next run of the node. This loop does nothing any more.
     [[nodiscard]] SubmittedCalls leave_calls();
     // Releases everything, transfers leadership, and calls `done`, perhaps at once.
@@ -131,81 +133,46 @@ public:
     [[nodiscard]] core::EntryLoad client_load() const {
         return {driver().core().clients().places().size(), options_.client_places};
     }
-    [[nodiscard]] bool is_insecure() const {
-        return network_ && !parts_.credentials && network_->is_reachable_from_outside();
-    }
+    [[nodiscard]] bool is_insecure() const;
     [[nodiscard]] const Driver& driver() const { return *driver_; }
     [[nodiscard]] AheadObservers& ahead() { return ahead_; }
     void submit(core::Call call, std::function<void(core::CallAnswer&)> answered);
     // Answers with a Viewed when this node has applied everything that was committed before.
     void catch_up(std::function<void(core::CallAnswer&)> answered);
     void step(core::Event event);
-    [[nodiscard]] bool is_connected(core::NodeId peer) const { return connected_.contains(peer); }
+    [[nodiscard]] bool is_connected(core::NodeId peer) const;
 
 private:
     // suspend.cpp
     void superseded() override;
     void copied() override;
-    void introduced(core::Hello caller) override;
-    void refused(core::NodeId by, transport::Refusal why) override;
-    void unreached(core::NodeId peer, const std::string& why) override;
     void let_calls_wait();
 
     // core_loop.cpp: events
     void begin_calls(SubmittedCalls taken);
-    core::Hello hello() override;
-    void peer_up(core::Hello peer) override;
-    void peer_down(core::NodeId peer) override;
-    void received(core::NodeId from, core::PeerMessage message) override;
     void after_step(core::Instant began);
     void tell_observers();
     [[nodiscard]] core::Instant deadline() const;
     void set_timer();
-    void timer_fired();
-    void warn_of_pause(core::Instant due);
+    void timer_fired(core::Instant due);
+    void warn_of_pause(core::Nanoseconds late);
 
     // report.cpp
-    [[nodiscard]] std::string why_not_formed() const;
-    [[nodiscard]] std::string why_not_formed_alone() const;
-    [[nodiscard]] std::string why_not_brought_back(const core::ClusterId& former) const;
+    [[nodiscard]] std::string why_in_no_cluster_now() const;
+    [[nodiscard]] std::string why_no_leader_now() const;
+    [[nodiscard]] std::string missing_peers() const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();
-    void warn_of_insecurity();
-    void warn_of_timing(const core::Hello& peer);
-    [[nodiscard]] std::string missing_peers() const;
-    [[nodiscard]] std::string doubts_in_words() const;
-    [[nodiscard]] std::string why_missing(core::NodeId peer) const;
-    [[nodiscard]] std::string peers_that_disagree() const;
     void watch_ready();
-    void cluster_formed();
-    void members_changed();
-    void warn_of_missing_peers();
-    [[nodiscard]] std::map<core::NodeId, std::string> present_members() const;
     [[nodiscard]] std::string why_not_ready_now() const;
     void report_overrun(Duration took);
-    void connect_to_peers();
-    [[nodiscard]] bool is_member(core::NodeId id) const;
-    [[nodiscard]] std::optional<std::string> moved_to(core::NodeId id) const;
-    // Whether only loopback addresses are dialled of those that an unknown caller names.
-    [[nodiscard]] bool dials_loopback_only() const;
 
     // close.cpp
-    void stop_network();
     void stopped(const std::string& reason) override;
     void hand_over_leadership();
     void watch_hand_over();
-    void closed();
 
     // publish.cpp: effects
-    void send(core::NodeId to, core::PeerMessage message) override;
-    void flush() override;
-    void set_peers(const std::vector<core::Member>& peers) override;
-    void disconnect(core::NodeId peer) override;
-    void notify(core::ClientId client, const core::ClientNotice& notice) override {
-        desk_.notify(client, notice);
-    }
-    void disconnect(core::ClientId client) override { desk_.disconnect(client); }
-    void hang_up(core::ClientId client) override { desk_.hang_up(client); }
     void applied(const core::Applied& applied) override;
     void appended(core::LogIndex last) override;
     void lock_broken(const core::LockBroken& broken);
@@ -219,51 +186,55 @@ private:
     void state_replaced(core::LogId last) override;
     void noted(const core::Note& note) override;
 
-    LoopParts parts_;
-    core::NodeOptions options_;
-    asio::steady_timer timer_;
-    core::Instant timer_at_ = core::Instant::never();
-    core::Instant fired_at_;    // when the timer fired last
-    core::Nanoseconds asleep_;  // how long the machine was suspended since its start
-    std::unique_ptr<Driver> driver_;
-    AheadObservers ahead_;
-    ClientDesk desk_;
-    std::unique_ptr<transport::PeerNetwork> network_;
-    std::vector<int> doors_;  // listening sockets that are watched
-
-    ProgramSide program_;
-    std::map<core::NodeId, core::Hello> connected_;
-    struct Refused {
-        transport::Refusal why;
-        core::Instant at;
+    // Why this run takes no part any more, while another one is prepared (suspend.cpp).
+    struct Suspended {
+        std::string why;  // why it was suspended, or why the newest attempt to resume failed
+        std::string listened_at;  // its address, for the next run; empty if it does not listen
     };
-    // the peers that refuse this node, until they are up again
-    std::map<core::NodeId, Refused> refused_by_;
-    // why the newest attempt to connect to a peer failed, until it is up
-    std::map<core::NodeId, std::string> unreached_;
-    // the time of day, for people, when a connection with a peer was lost
-    std::map<core::NodeId, std::time_t> lost_at_;
-    // the differing times that were reported
-    std::map<core::NodeId, std::string> warned_of_timing_;
-    std::vector<core::Member> peers_;  // the peers as the core named them
-    // callers that claimed to be members since then
-    std::map<core::NodeId, std::string> introduced_;
-    std::map<core::NodeId, std::string> members_;  // and their addresses, as last reported
+
+    // what it uses of the node: set by the constructor
+    LoopParts parts_;
+    // the options of this run: set by the constructor
+    core::NodeOptions options_;
+    // when this run began, on the steady clock: set by the constructor
+    const core::Instant began_;
+    // the next look at what is due: set after each step, and for calls that wait while suspended
+    LoopTimer timer_;
+    // how long this thread did not run: asked whenever the timer fires
+    PauseWatch pauses_;
+    // the core with its ports: set by open(), as soon as the state was read
+    std::unique_ptr<Driver> driver_;
+    // observers that know more than this node
+    AheadObservers ahead_;
+    // the service for clients
+    ClientDesk desk_;
+    // the peers, and the connections with them and with clients
+    const std::unique_ptr<NetworkSide> network_;
+    // the calls and holds of the program
+    ProgramSide program_;
+    // who the members are, as they were reported last
+    MembershipReport membership_;
+    // the leader as it was reported last: set after each step
     std::optional<core::NodeId> leader_;
-    core::CallTag close_tag_;
-    std::function<void()> closed_;
-    bool handing_over_ = false;
+    // whether the node was reported ready: set after each step; false again once it has stopped
     bool ready_ = false;
+    // the close of the node: from begin_close() on
+    CloseSteps closing_;
+    // no step happens any more: set by suspend(), end() and abandon()
     bool ended_ = false;
-    std::optional<std::string> suspended_;  // the reason
-    std::string listening_at_;              // while suspended
-    core::Instant began_;
+    // set by suspend(), until the next run takes the calls over, or until the node stops
+    std::optional<Suspended> suspended_;
+    // when the present step began, on the steady clock: set by step()
     core::Instant step_began_;
-    core::Instant overrun_told_at_;  // by an event
-    core::LogId had_;  // the end of its log at its start: an earlier run has reported these entries
+    // events of slow steps: one a second, because more would add load to a node that is slow
+    // already
+    AtMostEvery overruns_;
+    // the end of its log at its start: set by open(). An earlier run has reported these entries.
+    core::LogId had_;
+    // how long the entries of this leader take until they are committed
     CommitTimes commits_;
+    // warnings of holds and calls that last long
     AgeWatch ages_;
-    asio::steady_timer insecurity_;
 };
 
 }  // namespace mortise::detail

@@ -1,4 +1,4 @@
-// Effects of the core: its decisions reach the peers, the callers and the holds.
+// Effects of the core: its decisions reach the callers and the holds.
 #include <algorithm>
 #include <utility>
 
@@ -14,107 +14,6 @@
 #include <mortise/escaped.hpp>
 
 namespace mortise::detail {
-
-namespace {
-
-constexpr std::size_t introduced_max = 16;
-
-}  // namespace
-
-void CoreLoop::send(core::NodeId to, core::PeerMessage message) {
-    if (network_) network_->send(to, std::move(message));
-}
-
-void CoreLoop::flush() {
-    if (network_) network_->flush();
-    stage(Stage::sent);
-}
-
-void CoreLoop::set_peers(const std::vector<core::Member>& peers) {
-    peers_ = peers;
-    introduced_.clear();
-    connect_to_peers();
-}
-
-void CoreLoop::disconnect(core::NodeId peer) {
-    if (network_) network_->disconnect(peer);
-}
-
-// A node that became a member while this node was away, or before it lost its directory, is unknown
-// here. It may be the leader, and this node may get what it lacks only from it. Its messages are
-// judged when they arrive; if it is not a member, it is told so. Without TLS any program on this
-// machine may call, and all members are on this machine, so an address on another machine is never
-// dialled.
-void CoreLoop::introduced(core::Hello caller) {
-    const bool is_known = introduced_.contains(caller.node);
-    const auto address = parse_host_port(caller.address);
-    const auto id = std::to_string(caller.node.raw());
-    if (caller.is_empty() || !address || is_known || introduced_.size() >= introduced_max) return;
-    if (dials_loopback_only() && is_numeric(*address) && !is_loopback(*address)) {
-        parts_.log.info("stranger_not_called",
-                        "node " + id + ", which is unknown here, is not called at " +
-                            escaped(caller.address) +
-                            ": without TLS all members are on this machine",
-                        {{"peer", id}, {"address", caller.address}});
-        return;
-    }
-    parts_.log.info("stranger_introduced",
-                    "node " + id + ", which is unknown here, says that it is a member, at " +
-                        escaped(caller.address),
-                    {{"peer", id}, {"address", caller.address}});
-    introduced_.emplace(caller.node, std::move(caller.address));
-    connect_to_peers();
-}
-
-// Addresses of the file have priority over those of the log, because a person wrote them for this
-// node. A member that was moved since the bootstrap is tried at both. While this node has no
-// leader, it also connects to every peer in the file, because all members that it knew may be gone.
-void CoreLoop::connect_to_peers() {
-    if (!network_ || (peers_.empty() && introduced_.empty())) return;
-    std::vector<transport::PeerAddress> addresses;
-    const auto add = [&](core::NodeId id, const std::string& address, bool loopback_only) {
-        const bool has =
-            std::ranges::find(addresses, id, &transport::PeerAddress::id) != addresses.end();
-        if (!has) addresses.push_back({id, address, loopback_only});
-    };
-    for (const auto& peer : parts_.config.peers) {
-        const core::NodeId id{peer.id};
-        const bool is_peer = std::ranges::find(peers_, id, &core::Member::id) != peers_.end();
-        const auto moved = moved_to(id);
-        if (moved && *moved != peer.address) {
-            addresses.push_back({id, *moved, dials_loopback_only(), peer.address});
-        } else if (is_peer || !leader_) {
-            addresses.push_back({id, peer.address});
-        }
-    }
-    for (const auto& peer : peers_)
-        add(peer.id, peer.address, false);
-    for (const auto& [id, address] : introduced_)
-        add(id, address, dials_loopback_only());
-    for (auto& peer : addresses)
-        peer.is_member = is_member(peer.id);
-    network_->set_peers(std::move(addresses));
-}
-
-// Before the cluster is formed, those in the file are the members to be.
-bool CoreLoop::is_member(core::NodeId id) const {
-    const auto& present = driver_->core().raft().configuration();
-    return present.is_formed() ? present.find(id) != nullptr : !introduced_.contains(id);
-}
-
-// The file may give a member another address than the one of the bootstrap; that is not a move.
-std::optional<std::string> CoreLoop::moved_to(core::NodeId id) const {
-    const auto& configuration = driver_->core().raft().configuration();
-    const auto founding = configuration.founding();
-    const auto* const now = configuration.find(id);
-    const auto* const then = founding.find(id);
-    if (now == nullptr || then == nullptr || now->address == then->address) return std::nullopt;
-    return now->address;
-}
-
-bool CoreLoop::dials_loopback_only() const {
-    return !parts_.config.tls.is_set() && !parts_.config.tls.insecure;
-}
 
 void CoreLoop::state_replaced(core::LogId last) {
     ++program_.counters().states_taken_over;
@@ -258,8 +157,9 @@ void CoreLoop::noted(const core::Note& note) {
             return;
         case Kind::became_candidate: ++program_.counters().elections_started; return;
         case Kind::state_sent: ++program_.counters().snapshots_sent; return;
-        case Kind::formed: return cluster_formed();
-        case Kind::configuration_changed: return members_changed();
+        case Kind::formed: return membership_.formed();
+        case Kind::configuration_changed:
+            return membership_.changed(driver_->core().raft().configuration());
         case Kind::removed:
             parts_.log.warn("removed", "this node is not a member of its cluster any more");
             parts_.events.publish({.kind = NodeEvent::Kind::removed});
@@ -282,7 +182,7 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
 // --- answers -----------------------------------------------------------------------------------
 
 void CoreLoop::answered(core::CallAnswer answer) {
-    if (answer.tag == close_tag_ && close_tag_.is_set()) {
+    if (closing_.is_answer(answer.tag)) {
         asio::post(parts_.io, [this] {
             if (!ended_) hand_over_leadership();
         });

@@ -5,6 +5,7 @@
 #include <asio/post.hpp>
 
 #include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/network_side.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include <mortise/errc.hpp>
@@ -28,33 +29,15 @@ void CoreLoop::copied() {
     });
 }
 
-// The refusal came from the peer's own address. Its consequences are decided together with what
-// other peers say.
-void CoreLoop::refused(core::NodeId by, transport::Refusal why) {
-    refused_by_.insert_or_assign(by, Refused{why, steady_now()});
-    const bool is_copied = why == transport::Refusal::copied;
-    if (is_copied || why == transport::Refusal::stale) step(core::LifeRefused{by, is_copied});
-    if (why == transport::Refusal::unknown_node) step(core::UnknownTo{by});
-}
-
-// Only for the operator. A peer that cannot be reached does not refuse any more.
-void CoreLoop::unreached(core::NodeId peer, const std::string& why) {
-    refused_by_.erase(peer);
-    unreached_.insert_or_assign(peer, why);
-}
-
 void CoreLoop::suspend(const Suspension& cause) {
     driver_->halt();
-    suspended_ = cause.why;
+    suspended_ = Suspended{cause.why, network_->listening_at()};
     ended_ = true;
     desk_.close();
     timer_.cancel();
     ages_.stop();
-    if (network_) {
-        listening_at_ = network_->listening_at();
-        stop_network();
-    }
-    connected_.clear();
+    network_->stop();
+    network_->forget_connections();
     if (leader_ == options_.self) parts_.events.publish({.kind = NodeEvent::Kind::lost_leadership});
     leader_.reset();
     parts_.log.error("suspended", "takes no part for now: " + cause.why, {{"reason", cause.why}});
@@ -64,12 +47,12 @@ void CoreLoop::suspend(const Suspension& cause) {
     program_.holds().lose_everything(LossReason::expired);
     program_.fail_pending(core::CallError::no_quorum, core::CallError::outcome_unknown);
     watch_ready();
-    if (closed_) return closed();
+    if (closing_.is_awaited()) return closing_.finish();
     let_calls_wait();
 }
 
 void CoreLoop::stay_suspended(const std::string& why) {
-    suspended_ = why;
+    suspended_->why = why;
     parts_.log.warn("still_suspended", "takes no part yet: " + why, {{"reason", why}});
 }
 
@@ -80,11 +63,8 @@ void CoreLoop::let_calls_wait() {
     parts_.cache->pass(taken);
     program_.waiting().add(std::move(taken), now, parts_.gate->call_timeout());
     program_.waiting().give_up(now);
-    const auto next = program_.waiting().deadline();
-    if (next == core::Instant::never()) return;
-    timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{next.ns}});
-    timer_.async_wait([this](std::error_code ec) {
-        if (!ec && suspended_) let_calls_wait();
+    timer_.set_anew(program_.waiting().deadline(), [this](core::Instant /*due*/) {
+        if (suspended_) let_calls_wait();
     });
 }
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -20,6 +19,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "embed/runtime/core_loop.hpp"
+#include "embed/runtime/network_side.hpp"
 #include "embed/runtime/node_runtime.hpp"
 #include "tests/support/stopping_lies.hpp"
 #include <mortise/mortise.hpp>
@@ -45,13 +45,13 @@ struct Loop {
     using Type = std::unique_ptr<CoreLoop> NodeRuntime::*;
     friend Type opened(Loop what);
 };
-struct Connected {
-    using Type = std::map<core::NodeId, core::Hello> CoreLoop::*;
-    friend Type opened(Connected what);
+struct Network {
+    using Type = const std::unique_ptr<NetworkSide> CoreLoop::*;
+    friend Type opened(Network what);
 };
 template struct Opened<Io, &NodeRuntime::io_>;
 template struct Opened<Loop, &NodeRuntime::loop_>;
-template struct Opened<Connected, &CoreLoop::connected_>;
+template struct Opened<Network, &CoreLoop::network_>;
 
 class Liar {
 public:
@@ -71,9 +71,10 @@ private:
     void lie() {
         // A node that begins anew has another loop.
         auto& loop = *(node_.*opened(Loop{}));
-        for (const auto& [peer, hello] : loop.*opened(Connected{}))
-            lie_to(loop, hello);
-        static_cast<PeerSender&>(loop).flush();
+        auto& network = *(loop.*opened(Network{}));
+        for (const auto& [peer, hello] : network.contacts().connected())
+            lie_to(loop.driver().core(), network, hello);
+        network.flush();
         if (spent_ += every_; spent_ >= turn) next();
         timer_.expires_after(every_);
         timer_.async_wait([this](std::error_code error) {
@@ -82,8 +83,7 @@ private:
     }
 
     // Its own state is close to that of the other one.
-    void lie_to(CoreLoop& loop, const core::Hello& to) {
-        const auto& core = loop.driver().core();
+    void lie_to(const core::NodeCore& core, PeerSender& peers, const core::Hello& to) {
         for (auto& message : lies_[at_].to(core)) {
             if (auto* word = std::get_if<core::Superseded>(&message)) {
                 // It keeps a member out of elections until the cluster has accepted its run.
@@ -92,7 +92,7 @@ private:
                 if (known != to.generation.start()) continue;
                 word->generation = to.generation;
             }
-            static_cast<PeerSender&>(loop).send(to.node, std::move(message));
+            peers.send(to.node, std::move(message));
             ++times_;
         }
     }

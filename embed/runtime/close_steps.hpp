@@ -1,0 +1,43 @@
+// How far the close of a member has come: it releases what it holds, then hands its leadership
+// over, and then nothing of it needs the network any more.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "core/agent/call.hpp"
+
+namespace mortise::detail {
+
+class CloseSteps {
+public:
+    // `done` is called by finish().
+    void begin(std::function<void()> done) { done_ = std::move(done); }
+    [[nodiscard]] bool is_awaited() const { return static_cast<bool>(done_); }
+
+    void release(core::CallTag tag) { releases_ = tag; }
+    [[nodiscard]] bool is_closing() const { return releases_.is_set(); }
+    // Whether this is the answer to the releases.
+    [[nodiscard]] bool is_answer(core::CallTag answered) const {
+        return releases_.is_set() && answered == releases_;
+    }
+
+    void hand_over() { is_handing_over_ = true; }
+    [[nodiscard]] bool is_handing_over() const { return is_handing_over_; }
+
+    // The last step, whether or not the others came before. `done` is called once.
+    void finish() {
+        is_handing_over_ = false;
+        if (done_) std::exchange(done_, {})();
+    }
+
+private:
+    // whom to tell that everything is done: from begin() to finish()
+    std::function<void()> done_;
+    // the call that releases everything: set by release()
+    core::CallTag releases_;
+    // a transfer of the leadership is under way, or was not needed: from hand_over() to finish()
+    bool is_handing_over_ = false;
+};
+
+}  // namespace mortise::detail

@@ -1,0 +1,61 @@
+#include "embed/runtime/readiness_words.hpp"
+
+#include "embed/runtime/id_words.hpp"
+#include "embed/runtime/translate.hpp"
+#include <mortise/duration.hpp>
+
+namespace mortise::detail {
+
+namespace {
+
+// What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
+std::string why_not_formed(const InNoCluster& node) {
+    if (node.peers_have_one) return "its peers have formed one; it waits until they add it";
+    if (!node.missing.empty())
+        return "all its voters have to form it, and there is no connection with " + node.missing;
+    if (!node.disagreement.empty())
+        return node.disagreement + ": list the same peers in the files of all";
+    return "all voters are connected; it is formed if they name the same peers";
+}
+
+std::string why_not_formed_alone(const InNoCluster& node) {
+    return "it waits " + to_string(Duration{node.founding_pause}) +
+           " for a member that knows it, and joins that cluster, or forms one of its own";
+}
+
+// It belonged to a cluster, and forms no other one: a member that has the data has to bring it
+// back.
+std::string why_not_brought_back(const InNoCluster& node) {
+    const auto lost = "the data that it had in its cluster, " + to_text(node.former) +
+                      ", is damaged or gone, and it waits for a member that has it";
+    if (!node.names_others) return lost + "; " + std::string{remedy_of_sole_node};
+    return lost + (node.missing.empty() ? "" : "; there is no connection with " + node.missing) +
+           "; if no member has it any more, see docs/backup.md, When a majority is lost";
+}
+
+// What keeps this node out of elections; empty if nothing does.
+std::string doubts_in_words(const WithoutLeader& node) {
+    if (node.used_up_terms)
+        return "; the last possible term was used: `mortise recover` begins the terms anew";
+    if (!node.doubted) return {};
+    return "; this node takes no part in elections, because for " +
+           to_string(Duration{node.doubted->lasting}) + " node " + ids_in_words(node.doubted->by) +
+           " has been saying that its directory was rolled back, or is a copy";
+}
+
+}  // namespace
+
+std::string why_in_no_cluster(const InNoCluster& node) {
+    if (node.former.is_set()) return "in no cluster: " + why_not_brought_back(node);
+    return "in no cluster yet: " +
+           (node.names_others ? why_not_formed(node) : why_not_formed_alone(node));
+}
+
+std::string why_no_leader(const WithoutLeader& node) {
+    const auto doubts = doubts_in_words(node);
+    if (!node.missing.empty())
+        return "no leader is known, and there is no connection with " + node.missing + doubts;
+    return doubts.empty() ? doubts : "no leader is known" + doubts;
+}
+
+}  // namespace mortise::detail
