@@ -30,7 +30,7 @@ void keep_for_ever(NodeRuntime* node) noexcept {
 
 void NodeRuntime::destroy(NodeRuntime* node) noexcept {
     if (node->is_forked()) return;
-    if (node->core_thread_.joinable()) node->close_here();
+    if (node->core_thread_.joinable()) node->closing_.here();
     if (node->has_descriptors()) {
         delete node;
     } else {
@@ -68,7 +68,7 @@ void NodeRuntime::abandon() noexcept {
         lose_holds();
         refuse_calls();
         questions_.close();
-        refuse_reopening();
+        reopening_.refuse();
     } catch (const std::bad_alloc&) {  // the core thread repeats this
     }
 }
@@ -82,7 +82,7 @@ void NodeRuntime::lose_holds() {
         each->end();
         for (const auto& hold : each->take_holds()) {
             hold->mark_lost(LossReason::node_stopped);
-            losses_.post(hold);
+            threads_.losses().post(hold);
         }
     }
 }

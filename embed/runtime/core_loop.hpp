@@ -99,6 +99,8 @@ public:
     // The node stops communicating and holds nothing from here on. Calls wait until it runs again,
     // or until they can no longer be answered in time.
     void suspend(const Suspension& cause);
+    // From suspend() until the next run takes the calls over.
+    [[nodiscard]] bool is_suspended() const { return suspended_.has_value(); }
     // Another attempt to resume has failed.
     void stay_suspended(const std::string& why);
     [[nodiscard]] PassedOn passed_on() const {

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <future>
+#include <limits>
 #include <new>
 #include <system_error>
 #include <tuple>
@@ -151,11 +153,11 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
       access_{std::move(access)},
       log_{config_.log, config_.own_id()},
       gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop().take_calls(); }); },
-                                       config_.timing.call_timeout.to_nanoseconds(), notifier_,
-                                       config_.limits.calls)},
+                                       config_.timing.call_timeout.to_nanoseconds(),
+                                       threads_.notifier(), config_.limits.calls)},
       cache_{std::make_shared<GrantCache>(gate_)},
       tls_{open_tls()},
-      leases_{warn_holds(*notifier_), notify_holds(losses_), [this] {
+      leases_{warn_holds(*threads_.notifier()), notify_holds(threads_.losses()), [this] {
                   if (is_watching_) std::ignore = has_descriptors();
               }} {
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
@@ -169,7 +171,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
 }
 
 NodeRuntime::~NodeRuntime() {
-    if (core_thread_.joinable()) close_here();
+    if (core_thread_.joinable()) closing_.here();
 }
 
 void NodeRuntime::report(const storage::Opened& opened) {
@@ -238,8 +240,8 @@ LoopParts NodeRuntime::loop_parts() {
     return {io_,
             config_,
             gate_,
-            *notifier_,
-            losses_,
+            *threads_.notifier(),
+            threads_.losses(),
             events_,
             observers_,
             leases_,
@@ -261,8 +263,7 @@ void NodeRuntime::begin_client() {
 std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
                                                   const PassedOn& passed_on) {
     report(opened);
-    directory_lock_ = std::move(opened.lock);
-    incarnation_ = opened.generation.incarnation;
+    disk_.hold(std::move(opened.lock), opened.generation.incarnation);
     auto options = node_options(config_);
     options.log_bytes_for_states = std::min(options.log_bytes_for_states, options.log_bytes_max);
     options.access = access_now();
@@ -273,20 +274,20 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
     auto loop =
         std::make_unique<CoreLoop>(loop_parts(), std::move(options), random_number(), passed_on);
     loop->listen();
-    ++life_;
-    log_thread_ = std::make_unique<LogThread>(std::move(opened.log), disk_events({}));
-    state_thread_ = std::make_unique<StateThread>(std::move(opened.state_store), *log_thread_,
-                                                  disk_events(std::move(opened.log_bytes_max)));
-    loop->open(std::move(opened.state), *log_thread_, *state_thread_);
-    descriptors_.set_directory(std::move(opened.is_held));
+    const auto run = disk_.begin_run();
+    disk_.start(std::move(opened.log), disk_events(run, {}), std::move(opened.state_store),
+                disk_events(run, std::move(opened.log_bytes_max)));
+    loop->open(std::move(opened.state), disk_.log(), disk_.state());
+    disk_.watch(std::move(opened.is_held));
     std::swap(loop, loop_);
     return loop;
 }
 
-DiskEvents NodeRuntime::disk_events(std::function<std::uint64_t()> log_bytes_max) {
-    const auto tell = [this, life = life_](auto event) {
-        asio::post(io_, [this, life, event = std::move(event)]() mutable {
-            if (life == life_) event(*loop_);
+DiskEvents NodeRuntime::disk_events(std::uint64_t run,
+                                    std::function<std::uint64_t()> log_bytes_max) {
+    const auto tell = [this, run](auto event) {
+        asio::post(io_, [this, run, event = std::move(event)]() mutable {
+            if (disk_.is_run(run)) event(*loop_);
         });
     };
     return {[tell](core::WriteId id) { tell([id](CoreLoop& loop) { loop.written(id); }); },
@@ -308,7 +309,7 @@ DiskEvents NodeRuntime::disk_events(std::function<std::uint64_t()> log_bytes_max
                 if (failure.is_closed) return abandon();
                 tell([this, failure = std::move(failure)](CoreLoop&) { disk_failed(failure); });
             },
-            [this](LogWrite write) { log_counters_.count(write); }};
+            [this](LogWrite write) { disk_.counters().count(write); }};
 }
 
 void NodeRuntime::start_threads() {
@@ -347,64 +348,35 @@ void NodeRuntime::core_broke(const char* what) noexcept {
 // --- closing -----------------------------------------------------------------------------------
 
 bool NodeRuntime::is_own_thread() {
-    return notifier_->is_own_thread() || losses_.is_own_thread() ||
-           io_.get_executor().running_in_this_thread();
+    return threads_.is_own() || io_.get_executor().running_in_this_thread();
 }
 
-// A thread cannot wait for itself. And no caller waits for an unresponsive disk, which may take for
-// ever: a thread that owns the rest of the node waits for it.
+core::Nanoseconds NodeRuntime::close_patience() const {
+    return config_.timing.close_timeout.to_nanoseconds() + moment;
+}
+
 void NodeRuntime::close() {
-    if (is_forked() || closed_) return;
-    const bool is_own = is_own_thread();
-    const auto closed = close_elsewhere();
-    if (is_own && !closed) {
-        // No thread can be started, and the last owner may be about to release the node. So the
-        // node stays alive without an owner.
-        refuse_calls();
-        kept_ = shared_from_this();
-    }
-    if (is_own) return;
-    if (!closed) return close_here();
-    is_quiet_.wait();
-    const auto patience = config_.timing.close_timeout.to_nanoseconds() + moment;
-    if (closed->wait_for(patience) == std::future_status::timeout) {
+    if (is_forked() || closing_.is_done()) return;
+    using Outcome = Closing::Outcome;
+    const auto outcome = closing_.close(shared_from_this(), is_own_thread(), close_patience());
+    if (outcome == Outcome::kept) refuse_calls();
+    if (outcome == Outcome::unresponsive) {
         log_.error("disk_unresponsive",
                    "its disk does not answer: the data directory stays taken until it does");
     }
 }
 
 void NodeRuntime::close_in_time() noexcept {
-    if (is_forked() || closed_) return;
+    if (is_forked() || closing_.is_done()) return;
     if (is_own_thread()) return close();
-    const auto closed = close_elsewhere();
-    if (!closed) return close_here();  // allocates nothing
-    closed->wait_for(config_.timing.close_timeout.to_nanoseconds() + moment);
+    closing_.close_in_time(shared_from_this(), close_patience());
 }
 
-// Empty if no thread can be started. The waiting thread is the last owner of this object.
-std::optional<std::future<void>> NodeRuntime::close_elsewhere() noexcept {
-    try {
-        const auto closed = std::make_shared<std::promise<void>>();
-        auto future = closed->get_future();
-        const bool begun = run_elsewhere([self = shared_from_this(), closed]() mutable {
-            self->close_here();
-            self.reset();
-            closed->set_value();
-        });
-        return begun ? std::optional{std::move(future)} : std::nullopt;
-    } catch (const std::bad_alloc&) {
-        return std::nullopt;
-    }
-}
-
-void NodeRuntime::close_here() {
-    const std::scoped_lock lock{closing_};
-    if (closed_) return;
+void NodeRuntime::end_node() {
     const storage::IgnoredSignal file_too_large{SIGXFSZ};
     refuse(gate_->refuse_calls());
     wait_released();
     stop_threads();
-    closed_ = true;
 }
 
 void NodeRuntime::refuse_calls() {
@@ -465,27 +437,23 @@ void NodeRuntime::wait_released() noexcept {
 // First ends the threads that run code of the program, which must get its answers whatever the disk
 // does.
 void NodeRuntime::stop_threads() {
-    refuse_reopening();
+    reopening_.refuse();
     if (tls_) tls_->begin_stop();
     end_core_thread();
     refuse_calls();  // nobody takes any
     leases_.stop();
-    losses_.stop();
-    notifier_->stop();
-    quiet_.set_value();
+    threads_.stop();
+    closing_.quiet();
     stop_disk_threads();
 }
 
 void NodeRuntime::stop_disk_threads() {
     if (tls_) tls_->stop();
-    await_reopening();
-    if (state_thread_) state_thread_->stop();
-    if (log_thread_) log_thread_->stop();
+    reopening_.await();
+    disk_.stop();
     // The next run may use the directory. Holds and mutexes may keep the rest of this object alive.
-    descriptors_.set_directory({});
-    state_thread_.reset();
-    log_thread_.reset();
-    directory_lock_.reset();
+    disk_.close();
+    disk_.let_go();
 }
 
 }  // namespace mortise::detail

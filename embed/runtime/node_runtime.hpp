@@ -4,14 +4,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <future>
-#include <limits>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -27,13 +22,16 @@
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
 #include "embed/host/tls_watch.hpp"
+#include "embed/runtime/closing.hpp"
+#include "embed/runtime/disk_side.hpp"
 #include "embed/runtime/metrics_hub.hpp"
 #include "embed/runtime/observer_hub.hpp"
+#include "embed/runtime/reopening.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
+#include "embed/threads/program_threads.hpp"
 #include "embed/threads/questions.hpp"
 #include "embed/threads/readiness.hpp"
-#include "embed/values/duration_buckets.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
@@ -46,25 +44,12 @@ namespace mortise::detail {
 class ClientLoop;
 class CoreLoop;
 class GrantCache;
-class LogThread;
 class NodeLoop;
-class StateThread;
 struct DiskEvents;
 struct DiskFailure;
-struct LogWrite;
 struct LoopParts;
 struct PassedOn;
 struct Suspension;
-
-// Counted on the log thread, over all runs in this process.
-struct LogCounters {
-    void count(const LogWrite& write);
-
-    std::atomic<std::uint64_t> writes = 0;
-    std::atomic<std::uint64_t> bytes = 0;
-    std::atomic<std::chrono::nanoseconds> slowest{};
-    SharedHistogram times;
-};
 
 // Only the first start creates a missing data directory. Later a missing directory was moved away,
 // or its disk is not mounted, and an empty one in its place would forget what the node
@@ -80,10 +65,10 @@ enum class Missing : bool { is_error, is_made };
 // Thread-safe. In the child of a fork most members must not be called, and the object is never
 // destroyed there: see is_forked().
 //
-// It owns everything that a node consists of, and is one class because the order in which these
-// parts begin and end is its subject: a start, a close, a failing disk, a restart and closed
-// descriptors each stop some threads and not others, and each may meet another of them. The parts
-// themselves are classes of their own; the source files are named above their functions.
+// It owns everything that a node consists of, and its subject is the order in which these parts
+// begin and end: a start, a close, a failing disk, a restart and closed descriptors each stop some
+// threads and not others, and each may meet another of them. The parts themselves are classes of
+// their own; the source files are named above their functions.
 class NodeRuntime : public std::enable_shared_from_this<NodeRuntime> {
 public:
     // Throws std::system_error: see Node's constructor. `access` is what the certificate of this
@@ -145,9 +130,10 @@ private:
     void run_loop();
     void core_broke(const char* what) noexcept;
     [[nodiscard]] bool is_own_thread();
-    // Runs on this thread, however long the disk takes.
-    void close_here();
-    [[nodiscard]] std::optional<std::future<void>> close_elsewhere() noexcept;
+    // How long a close waits for the disk.
+    [[nodiscard]] core::Nanoseconds close_patience() const;
+    // For closing_.
+    void end_node();
     void refuse_calls();
     void refuse(SubmittedCalls calls);
     void wait_released() noexcept;
@@ -155,7 +141,8 @@ private:
     void stop_disk_threads();
     void end_core_thread() noexcept;
     void end_loop();
-    [[nodiscard]] DiskEvents disk_events(std::function<std::uint64_t()> log_bytes_max);
+    [[nodiscard]] DiskEvents disk_events(std::uint64_t run,
+                                         std::function<std::uint64_t()> log_bytes_max);
 
     // abandon.cpp
     static void destroy(NodeRuntime* node) noexcept;
@@ -170,68 +157,77 @@ private:
     void begin_anew();
     void suspend(const Suspension& cause, core::Incarnation superseded);
     void begin_reopening(core::Incarnation superseded, std::chrono::milliseconds pause);
-    void reopen(core::Incarnation superseded, std::chrono::milliseconds pause);
+    [[nodiscard]] bool reopen(core::Incarnation superseded, std::chrono::milliseconds pause);
     void resume(storage::Opened opened, std::chrono::milliseconds pause);
-    [[nodiscard]] bool wait_to_try(std::chrono::milliseconds time);
-    void refuse_reopening();
-    void await_reopening();
 
-    void callback_slow(std::chrono::nanoseconds took) noexcept;
     void snapshot();
     [[nodiscard]] Status status_of_child() const;
     [[nodiscard]] Metrics present_metrics();
     [[nodiscard]] Metrics completed(Metrics metrics) const;
 
+    // What a node says of itself after its end.
+    struct LastWords {
+        Status status;
+        Metrics metrics;
+    };
+
+    // the process in which the node was opened: set by the constructor
     const ForkGeneration generation_;
+    // the configuration, checked: set by the constructor
     const Config config_;
+    // the rights without a certificate: set by the constructor
     const core::Access access_;
+    // the lines for the operator
     NodeLog log_;
-    const std::shared_ptr<Notifier> notifier_ =
-        std::make_shared<Notifier>("mortise-notify", [this](auto took) { callback_slow(took); });
-    // a separate one, so that nothing delays the notification of a loss
-    Notifier losses_{"mortise-lost", [this](auto took) { callback_slow(took); }};
-    EventHub events_{*notifier_};
+    // run code of the program; they end before the disk threads
+    ProgramThreads threads_{[this](auto took) {
+        events_.publish({.kind = NodeEvent::Kind::slow_callback, .took = took});
+    }};
+    // the subscribers of events
+    EventHub events_{*threads_.notifier()};
+    // whether calls can be answered, and why the node stopped: told by the loop, by an abandon and
+    // by the end
     Readiness readiness_;
+    // which threads hold which names
     ThreadOwners owners_;
+    // the loop of the core thread
     asio::io_context io_{1};
+    // keeps that loop running: until end_loop()
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+    // what other threads ask the core thread
     Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
+    // the calls of the program; holds and mutexes share it, and it outlives the node
     std::shared_ptr<CallGate> gate_;
-    ObserverHub observers_{*notifier_, gate_};
-    MetricsHub metrics_hub_{io_, *notifier_, [this] { return present_metrics(); }};
+    // the observers of locks
+    ObserverHub observers_{*threads_.notifier(), gate_};
+    // the subscribers of metrics
+    MetricsHub metrics_hub_{io_, *threads_.notifier(), [this] { return present_metrics(); }};
+    // the cached grants
     const std::shared_ptr<GrantCache> cache_;
-    std::unique_ptr<TlsWatch> tls_;  // empty without TLS
+    // reads the files of TLS again: set by the constructor; null without TLS
+    std::unique_ptr<TlsWatch> tls_;
+    // checks whether the descriptors are still the node's own
     DescriptorWatch descriptors_{io_};
-    std::atomic<bool> is_watching_ = false;   // true from the end of the start on
-    std::atomic<bool> is_abandoned_ = false;  // the program closed descriptors: see abandon.cpp
+    // the lease thread checks them as well: true from the end of the start on
+    std::atomic<bool> is_watching_ = false;
+    // the program closed descriptors: set by abandon(), for ever
+    std::atomic<bool> is_abandoned_ = false;
+    // ends the lease of the session in time, on a thread of its own
     LeaseThread leases_;
-    std::shared_ptr<const void> directory_lock_;
-    core::Incarnation incarnation_;       // of the directory
-    std::unique_ptr<CoreLoop> loop_;      // empty for a client node
-    std::unique_ptr<ClientLoop> client_;  // empty for any other
-    std::unique_ptr<LogThread> log_thread_;
-    std::unique_ptr<StateThread> state_thread_;
+    // the present run: set by begin_life(); null for a client node
+    std::unique_ptr<CoreLoop> loop_;
+    // the only run of a client node: set by begin_client(); null for any other
+    std::unique_ptr<ClientLoop> client_;
+    // the data directory and its threads: nothing of it is in use in a client node
+    DiskSide disk_{descriptors_};
+    // runs io_: set by the end of the constructor, joined by end_core_thread()
     std::thread core_thread_;
-
-    // Used by the core thread: the number of runs in this process. It distinguishes a late report
-    // of an earlier run from one of this run.
-    std::uint64_t life_ = 0;
-    bool is_suspended_ = false;
-    std::thread reopener_;
-    std::mutex reopening_;
-    std::condition_variable reopening_changed_;
-    bool reopening_stopped_ = false;
-
-    std::mutex closing_;        // held by the thread that closes
-    std::promise<void> quiet_;  // set when no code of the program runs any more
-    const std::shared_future<void> is_quiet_ = quiet_.get_future().share();
-    std::atomic<bool> closed_ = false;
-    std::shared_ptr<NodeRuntime> kept_;  // see close()
-    Guarded<Status> last_status_;
-    Guarded<Metrics> last_metrics_;
-    LogCounters log_counters_;
-    // when a slow callback was last reported, on the steady clock
-    std::atomic<std::int64_t> slow_told_at_ = std::numeric_limits<std::int64_t>::min();
+    // attempts at another run: from suspend() until one succeeds, or until the node ends
+    Reopening reopening_;
+    // the end of the node, once
+    Closing closing_{[this] { end_node(); }};
+    // what the core thread said last: set by each answer, and for ever by snapshot()
+    Guarded<LastWords> last_;
 };
 
 }  // namespace mortise::detail

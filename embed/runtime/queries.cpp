@@ -2,16 +2,16 @@
 #include <chrono>
 #include <string>
 
-#include "embed/runtime/log_thread.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/node_runtime.hpp"
-#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 
 void NodeRuntime::snapshot() {
-    last_status_.with([&](Status& last) { last = loop().status(); });
-    last_metrics_.with([&](Metrics& last) { last = loop().metrics(); });
+    last_.with([&](LastWords& last) {
+        last.status = loop().status();
+        last.metrics = loop().metrics();
+    });
 }
 
 Status NodeRuntime::status_of_child() const {
@@ -28,12 +28,12 @@ Status NodeRuntime::status() {
     if (!readiness_.why_stopped()) {
         auto status = questions_.ask([this] { return loop().status(); }, gate_->call_timeout());
         if (status) {
-            last_status_.with([&](Status& last) { last = *status; });
+            last_.with([&](LastWords& last) { last.status = *status; });
             if (!readiness_.why_stopped()) return *status;  // still not stopped
         }
     }
     const auto why_stopped = readiness_.why_stopped();  // it may have stopped during the wait
-    auto status = last_status_.with([](const Status& last) { return last; });
+    auto status = last_.with([](const LastWords& last) { return last.status; });
     status.id = config_.own_id();
     status.ready = false;
     status.why_not_ready = why_stopped ? "it stopped" : "its core thread does not answer";
@@ -48,13 +48,14 @@ Metrics NodeRuntime::metrics() {
         const auto metrics =
             questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
         if (metrics) {
-            last_metrics_.with([&](Metrics& last) {
-                if (!readiness_.why_stopped()) last = *metrics;  // its end stores the final ones
+            last_.with([&](LastWords& last) {
+                // its end stores the final ones
+                if (!readiness_.why_stopped()) last.metrics = *metrics;
             });
             return *metrics;
         }
     }
-    return completed(last_metrics_.with([](const Metrics& last) { return last; }));
+    return completed(last_.with([](const LastWords& last) { return last.metrics; }));
 }
 
 // On the core thread.
@@ -66,29 +67,11 @@ Metrics NodeRuntime::present_metrics() {
 // the figures have it also while that thread is busy.
 Metrics NodeRuntime::completed(Metrics metrics) const {
     if (tls_) metrics.certificate_left = tls_->time_left();
-    metrics.log_writes = log_counters_.writes;
-    metrics.log_bytes = log_counters_.bytes;
-    metrics.slowest_log_write = log_counters_.slowest.load();
-    metrics.log_write_time = log_counters_.times.read();
+    metrics.log_writes = disk_.counters().writes;
+    metrics.log_bytes = disk_.counters().bytes;
+    metrics.slowest_log_write = disk_.counters().slowest.load();
+    metrics.log_write_time = disk_.counters().times.read();
     return metrics;
-}
-
-// The sink of the events may be the slow one: it must not keep itself busy.
-void NodeRuntime::callback_slow(std::chrono::nanoseconds took) noexcept {
-    constexpr core::Nanoseconds pause = std::chrono::seconds{10};
-    const auto now = steady_now();
-    auto told_at = slow_told_at_.load();
-    if (now < core::Instant{told_at} + pause) return;
-    if (!slow_told_at_.compare_exchange_strong(told_at, now.ns)) return;
-    events_.publish({.kind = NodeEvent::Kind::slow_callback, .took = took});
-}
-
-// One thread writes these counters, others read them.
-void LogCounters::count(const LogWrite& write) {
-    ++writes;
-    bytes += write.bytes;
-    times.count(write.took);
-    if (write.took > slowest.load()) slowest = write.took;
 }
 
 namespace {

@@ -1,0 +1,48 @@
+#include "embed/runtime/disk_side.hpp"
+
+#include <utility>
+
+#include "embed/runtime/log_thread.hpp"
+#include "embed/runtime/state_thread.hpp"
+
+namespace mortise::detail {
+
+// One thread writes these counters, others read them.
+void LogCounters::count(const LogWrite& write) {
+    ++writes;
+    bytes += write.bytes;
+    times.count(write.took);
+    if (write.took > slowest.load()) slowest = write.took;
+}
+
+DiskSide::DiskSide(DescriptorWatch& descriptors) : descriptors_{descriptors} {}
+
+DiskSide::~DiskSide() = default;
+
+void DiskSide::hold(std::shared_ptr<const void> lock, core::Incarnation incarnation) {
+    lock_ = std::move(lock);
+    incarnation_ = incarnation;
+}
+
+void DiskSide::start(std::unique_ptr<storage::LogStore> log, DiskEvents log_events,
+                     std::unique_ptr<storage::StateStore> state, DiskEvents state_events) {
+    log_ = std::make_unique<LogThread>(std::move(log), std::move(log_events));
+    state_ = std::make_unique<StateThread>(std::move(state), *log_, std::move(state_events));
+}
+
+void DiskSide::watch(std::function<bool()> is_held) {
+    descriptors_.set_directory(std::move(is_held));
+}
+
+void DiskSide::stop() {
+    if (state_) state_->stop();
+    if (log_) log_->stop();
+}
+
+void DiskSide::close() {
+    descriptors_.set_directory({});
+    state_.reset();
+    log_.reset();
+}
+
+}  // namespace mortise::detail
