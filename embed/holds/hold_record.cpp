@@ -1,7 +1,6 @@
 #include "embed/holds/hold_record.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -22,8 +21,7 @@ std::unique_ptr<HoldRecord::Rare> HoldRecord::rare_of(core::Acquired& granted,
                           granted.cached_tokens == 0 && first.slots.empty();
     if (is_plain) return nullptr;
     auto rare = std::make_unique<Rare>();
-    rare->ends = granted.ends;
-    rare->progress_timeout = progress;
+    rare->limits.set(granted.ends, progress);
     rare->is_cached = granted.cached_tokens != 0;
     for (const auto number : first.slots)
         rare->slots.push_back({number, from_core(first.token)});
@@ -128,38 +126,29 @@ void HoldRecord::set_published(core::Instant steady) {
 
 std::stop_token HoldRecord::lost() const {
     if (grant() && !is_use()) return grant()->lost();
-    auto listens = Listens::no;
-    listens_.compare_exchange_strong(listens, Listens::yes);
+    const bool is_too_late = listening_.begins_too_late();
     auto stop = stop_;
-    if (listens == Listens::too_late) stop.request_stop();  // nobody has a callback yet
+    if (is_too_late) stop.request_stop();  // nobody has a callback yet
     return stop.get_token();
-}
-
-// Called when the loss is marked, so whoever is too late finds a lost hold.
-bool HoldRecord::listens_too_late() {
-    auto listens = Listens::no;
-    listens_.compare_exchange_strong(listens, Listens::too_late);
-    return listens != Listens::yes;
 }
 
 bool HoldRecord::nobody_listens() {
     const auto use = present_use();
-    return (!use || use->is_released() || use->listens_too_late()) && listens_too_late();
+    return (!use || use->is_released() || use->listening_.ends_unheard()) &&
+           listening_.ends_unheard();
 }
 
 bool HoldRecord::may_be_used_again() const {
-    return is_released() && !watcher_ && listens_.load() == Listens::no && !stop_.stop_requested();
+    return is_released() && !watcher_ && listening_.is_untouched() && !stop_.stop_requested();
 }
 
-// The end is the last that changes: until then the record is a released one. The order of all
-// accesses to ends is one (seq_cst), so either the new user sees the loss of the grant, or
-// notify_lost() sees the new use.
+// The end is the last that changes. Either the new user sees the loss of the grant, or
+// notify_lost() sees the new use: see HoldEnd::begin_anew().
 void HoldRecord::use_again(core::LockCache::Use use) {
     rare_->previous = std::move(use.previous);
     token_.store(from_core(use.token).raw(), std::memory_order_relaxed);
     has_left_.store(false, std::memory_order_relaxed);
-    given_back_.store(false, std::memory_order_relaxed);
-    end_.store(End::none);
+    end_.begin_anew();
 }
 
 FencingToken HoldRecord::token() const {
@@ -171,20 +160,17 @@ FencingToken HoldRecord::token() const {
 
 // Both times begin before the cluster can begin to count them for this hold.
 void HoldRecord::begin_work() {
-    const auto progress = rare_ ? rare_->progress_timeout : core::Nanoseconds{0};
-    if (progress == core::Nanoseconds{0}) return;
-    rare_->works_until.store((boot_now() + progress).ns, std::memory_order_release);
+    if (rare_) rare_->limits.begin(boot_now());
 }
 
 core::Instant HoldRecord::works_until() const {
     const auto& rare = whole().rare_;
-    if (!rare) return core::Instant::never();
-    return {rare->works_until.load(std::memory_order_acquire)};
+    return rare ? rare->limits.works_until() : core::Instant::never();
 }
 
 core::Instant HoldRecord::ends_at() const {
     const auto& rare = whole().rare_;
-    return rare ? std::min(rare->ends, works_until()) : core::Instant::never();
+    return rare ? rare->limits.ends_at() : core::Instant::never();
 }
 
 core::Instant HoldRecord::valid_until() const {
@@ -193,18 +179,11 @@ core::Instant HoldRecord::valid_until() const {
 
 void HoldRecord::checkpoint() {
     if (grant()) return grant()->checkpoint();
-    auto until = works_until();
-    const auto boot = boot_now();
-    if (until == core::Instant::never() || boot >= until) return;
-    rare_->works_until.compare_exchange_strong(until.ns, (boot + rare_->progress_timeout).ns);
+    if (rare_) rare_->limits.checkpoint(boot_now());
 }
 
-// A checkpoint at the same moment is either too late or comes first.
 bool HoldRecord::end_if_idle(core::Instant boot) {
-    auto until = works_until();
-    if (boot < until) return false;
-    constexpr auto idle = std::numeric_limits<std::int64_t>::min();
-    return rare_->works_until.compare_exchange_strong(until.ns, idle);
+    return rare_ && rare_->limits.end_if_idle(boot);
 }
 
 bool HoldRecord::is_valid() const {
@@ -224,14 +203,8 @@ HoldState HoldRecord::state() const {
 }
 
 LossReason HoldRecord::why_lost() const {
-    switch (end()) {
-        case End::expired: return LossReason::expired;
-        case End::broken: return LossReason::broken;
-        case End::node_stopped: return LossReason::node_stopped;
-        case End::forked: return LossReason::forked;
-        case End::released: return LossReason::none;
-        case End::none: break;
-    }
+    const auto end = this->end();
+    if (end != End::none) return HoldEnd::loss_of(end);
     // The lease has ended, and this hold was not marked lost yet.
     const auto boot = boot_now();
     const bool may_be_held = lease()->is_valid(boot) || lease()->is_suspended(boot);
@@ -286,18 +259,11 @@ void HoldRecord::contended(const std::shared_ptr<HoldRecord>& record, Contention
 }
 
 bool HoldRecord::mark_lost(LossReason why) {
-    switch (why) {
-        case LossReason::none: return false;
-        case LossReason::expired: return end_with(End::expired);
-        case LossReason::broken: return end_with(End::broken);
-        case LossReason::node_stopped: return end_with(End::node_stopped);
-        case LossReason::forked: return end_with(End::forked);
-    }
-    return false;
+    return why != LossReason::none && end_.end(HoldEnd::of(why));
 }
 
 HoldRecord::End HoldRecord::end() const {
-    const auto end = end_.load();
+    const auto end = end_.kind();
     if (end != End::none) return end;
     if (context_->generation.is_forked()) return End::forked;
     return grant() ? grant()->end() : End::none;
@@ -309,16 +275,15 @@ bool HoldRecord::mark_released() {
     const bool is_over = grant() ? end() != End::none : context_->generation.is_forked();
     const auto until = works_until();
     const bool is_idle = until != core::Instant::never() && boot_now() >= until;
-    return !is_over && !is_idle && end_with(End::released);
+    return !is_over && !is_idle && end_.end(End::released);
 }
 
 void HoldRecord::set_given_back() noexcept {
-    given_back_.store(true, std::memory_order_release);
-    given_back_.notify_all();
+    end_.set_given_back();
 }
 
 void HoldRecord::wait_until_given_back() const noexcept {
-    if (!context_->generation.is_forked()) given_back_.wait(false, std::memory_order_acquire);
+    if (!context_->generation.is_forked()) end_.wait_until_given_back();
 }
 
 SubmittedCalls HoldRecord::take_release(core::CallTag tag,
@@ -352,11 +317,6 @@ void HoldRecord::set_use(const std::shared_ptr<HoldRecord>& use) {
     rare_->use.with([&](std::weak_ptr<HoldRecord>& known) { known = use; });
     const auto end = this->end();
     if (end != End::none && end != End::released) use->stop_.request_stop();
-}
-
-bool HoldRecord::end_with(End end) {
-    auto none = End::none;
-    return end_.compare_exchange_strong(none, end);
 }
 
 }  // namespace mortise::detail

@@ -15,8 +15,11 @@
 #include "core/agent/call.hpp"
 #include "core/base/compact_text.hpp"
 #include "core/cache/lock_cache.hpp"
+#include "embed/holds/hold_end.hpp"
 #include "embed/holds/hold_watcher.hpp"
 #include "embed/holds/lease.hpp"
+#include "embed/holds/loss_listening.hpp"
+#include "embed/holds/time_limits.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
@@ -58,9 +61,9 @@ struct HoldContext {
 // without an owner: the record is the job that notifies the owner of a loss, and it has a prepared
 // release. After a loss this prepared call tells the core that the owner was notified.
 //
-// It is one class for all kinds of holds because each of them ends once, by one atomic, whatever
-// the cause, and Hold, HoldTable and the lease thread do not care about its kind. A program may
-// have a million: what few of them have is in Rare.
+// It is one class for all kinds of holds because each of them ends once (HoldEnd), whatever the
+// cause, and Hold, HoldTable and the lease thread do not care about its kind. A program may have a
+// million: what few of them have is in Rare, among it their time limits (TimeLimits).
 class HoldRecord final : public Notifier::Job {
 public:
     // A progress_timeout of zero: none.
@@ -213,9 +216,7 @@ public:
 private:
     void run() override { notify_lost(); }
 
-    enum class End : std::uint8_t { none, released, expired, broken, node_stopped, forked };
-    // Whether lost() was called for this use; `too_late`: not before its loss.
-    enum class Listens : std::uint8_t { no, yes, too_late };
+    using End = HoldEnd::Kind;
 
     void begin_work();
     // The grant that it shares, or itself.
@@ -223,8 +224,6 @@ private:
     // The end of the hold by anything but its lease.
     [[nodiscard]] core::Instant ends_at() const;
     [[nodiscard]] End end() const;
-    bool end_with(End end);
-    [[nodiscard]] bool listens_too_late();
     // Of a cached grant; null if nobody has used it, or if nothing refers to that use any more.
     [[nodiscard]] std::shared_ptr<HoldRecord> present_use() const;
 
@@ -236,13 +235,11 @@ private:
         const core::Acquired::Part* part = nullptr;   // the one of the grant's names that it has
         core::ShortList<core::Acquired::Part> parts;  // of the grant of all of several names
         std::vector<Slot> slots;                      // of a semaphore
-        core::Previous previous;
-        core::Instant ends = core::Instant::never();  // its max_hold, on the boot clock
-        core::Nanoseconds progress_timeout{0};
-        std::atomic<std::int64_t> works_until{core::Instant::never().ns};
-        bool is_cached = false;
-        bool is_published = false;               // on the core thread only
-        Guarded<std::weak_ptr<HoldRecord>> use;  // of a cached grant
+        core::Previous previous;                      // who had the name before
+        TimeLimits limits;                            // of a grant
+        bool is_cached = false;                       // it is a cached grant
+        bool is_published = false;  // its user is known to others: set by set_published()
+        Guarded<std::weak_ptr<HoldRecord>> use;  // of a cached grant: set by set_use()
     };
     HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
                LockMode mode, FencingToken token, bool is_noted_in_cache, std::stop_source stop);
@@ -250,23 +247,39 @@ private:
     static std::unique_ptr<Rare> sharing(std::shared_ptr<HoldRecord> grant);
 
     // There may be a million records. These fit into the padding behind the base class.
+
+    // set by the constructor, and by set_mode() when its owner converts it
     std::atomic<LockMode> mode_;
-    std::atomic<End> end_{End::none};
+    // set by whoever ends it first, and by use_again()
+    HoldEnd end_;
+    // the owner has released it: set by leave(), until use_again()
     std::atomic<bool> has_left_{false};
-    std::atomic<bool> given_back_{false};
-    mutable std::atomic<Listens> listens_{Listens::no};
+    // whether lost() was called for this use
+    mutable LossListening listening_;
+    // its release is noted in the cache: set by the constructor
     const bool is_noted_in_cache_;
+    // the warnings of its age: set by AgeWatch on the core thread
     std::uint8_t age_warnings_ = 0;
 
+    // what it has in common with the other holds of its lease: set by the constructor
     const std::shared_ptr<const HoldContext> context_;
-    const core::OperationId operation_;  // not set if it shares a grant
-    const core::CompactText name_;       // likewise
+    // the request that was granted: set by the constructor; not set if it shares a grant
+    const core::OperationId operation_;
+    // the name of the lock: likewise
+    const core::CompactText name_;
+    // what few holds have: set by the constructor; null if it has none of it
     const std::unique_ptr<Rare> rare_;
+    // the prepared release of a grant, until take_release(); after a loss the word that its owner
+    // was notified, until notify_lost()
     SubmittedCalls release_;
+    // when the core thread made it: set by set_granted_at() and set_published() on that thread
     core::Instant granted_at_;
+    // the fencing token: set by the constructor, upgraded() and use_again()
     std::atomic<std::int64_t> token_;
-    std::stop_source stop_;  // without a state in a record that has the one of its grant
-    // set before others can see the record; few holds have one
+    // the loss: requested by notify_lost(). Without a state in a record that has the one of its
+    // grant.
+    std::stop_source stop_;
+    // the callbacks of its owner, which few holds have: set before others can see the record
     std::shared_ptr<HoldWatcher> watcher_;
 };
 

@@ -16,6 +16,7 @@
 
 #include "embed/host/descriptor_budget.hpp"
 #include "embed/host/stay_loaded.hpp"
+#include "embed/host/tls_watch.hpp"
 #include "embed/runtime/client_loop.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/log_thread.hpp"

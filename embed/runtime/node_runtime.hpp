@@ -21,7 +21,6 @@
 #include "embed/holds/thread_owners.hpp"
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
-#include "embed/host/tls_watch.hpp"
 #include "embed/runtime/closing.hpp"
 #include "embed/runtime/disk_side.hpp"
 #include "embed/runtime/metrics_hub.hpp"
@@ -45,6 +44,7 @@ class ClientLoop;
 class CoreLoop;
 class GrantCache;
 class NodeLoop;
+class TlsWatch;
 struct DiskEvents;
 struct DiskFailure;
 struct LoopParts;

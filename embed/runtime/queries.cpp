@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include "embed/host/tls_watch.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/node_runtime.hpp"
 
