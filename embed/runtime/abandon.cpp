@@ -30,7 +30,7 @@ void keep_for_ever(NodeRuntime* node) noexcept {
 
 void NodeRuntime::destroy(NodeRuntime* node) noexcept {
     if (node->is_forked()) return;
-    if (node->core_thread_.joinable()) node->closing_.here();
+    if (node->core_.is_started()) node->closing_.here();
     if (node->has_descriptors()) {
         delete node;
     } else {
@@ -38,17 +38,17 @@ void NodeRuntime::destroy(NodeRuntime* node) noexcept {
     }
 }
 
-// Replaces io_.run(), which neither sleeps nor ends once the program has closed the descriptors of
-// the loop. If the program has opened an epoll of its own with the same number, this does not take
-// its events.
+// Replaces io_context::run(), which neither sleeps nor ends once the program has closed the
+// descriptors of the loop. If the program has opened an epoll of its own with the same number, this
+// does not take its events.
 void NodeRuntime::run_loop() {
     constexpr auto look_again = std::chrono::milliseconds{100};
-    while (!io_.stopped()) {
+    while (!core_.io().stopped()) {
         if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
             snapshot();
             return loop().abandon(*readiness_.why_stopped());
         }
-        io_.run_one_for(look_again);
+        core_.io().run_one_for(look_again);
     }
 }
 
@@ -67,7 +67,7 @@ void NodeRuntime::abandon() noexcept {
     try {
         lose_holds();
         refuse_calls();
-        questions_.close();
+        core_.questions().close();
         reopening_.refuse();
     } catch (const std::bad_alloc&) {  // the core thread repeats this
     }

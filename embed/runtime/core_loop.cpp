@@ -45,6 +45,10 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
                 [this] { return is_removed(); }},
                passed_on.counters},
       membership_{parts_.config, parts_.log, parts_.events},
+      entries_{{parts_.log, parts_.events, program_.counters(), options_.access,
+                [this](core::SessionId session) {
+                    return driver_->core().machine().views().node_of(session);
+                }}},
       overruns_{std::chrono::seconds{1}},
       ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
              options_.access},
@@ -63,7 +67,7 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
     driver_ = std::make_unique<Driver>(options_, std::move(state),
                                        DriverPorts{log, writer, *network_, *this}, read_clocks());
     membership_.begin_with(driver_->core().raft().configuration());
-    had_ = driver_->core().raft().log().last();
+    entries_.begin_after(driver_->core().raft().log().last());
 }
 
 void CoreLoop::begin(SubmittedCalls calls) {
@@ -79,7 +83,7 @@ void CoreLoop::step(core::Event event) {
     if (ended_ || driver_->is_stopped()) return;
     const bool is_nested = driver_->is_stepping();
     const auto began = read_clocks();
-    if (!is_nested) step_began_ = began.steady;
+    if (!is_nested) entries_.step_begins(began.steady);
     driver_->handle(std::move(event), began);
     if (!is_nested) after_step(began.steady);
 }

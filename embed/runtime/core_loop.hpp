@@ -16,8 +16,8 @@
 #include "embed/runtime/ahead_observers.hpp"
 #include "embed/runtime/client_desk.hpp"
 #include "embed/runtime/close_steps.hpp"
-#include "embed/runtime/commit_times.hpp"
 #include "embed/runtime/driver.hpp"
+#include "embed/runtime/entry_report.hpp"
 #include "embed/runtime/loop_timer.hpp"
 #include "embed/runtime/membership_report.hpp"
 #include "embed/runtime/node_loop.hpp"
@@ -175,9 +175,8 @@ private:
     void watch_hand_over();
 
     // publish.cpp: effects
-    void applied(const core::Applied& applied) override;
+    void applied(const core::Applied& applied) override { entries_.applied(applied); }
     void appended(core::LogIndex last) override;
-    void lock_broken(const core::LockBroken& broken);
     void lost(const core::HoldLost& lost) override;
     void suspended(core::OperationId hold) override { program_.holds().suspended(hold); }
     void contended(const core::Contended& contended) override {
@@ -226,15 +225,11 @@ private:
     bool ended_ = false;
     // set by suspend(), until the next run takes the calls over, or until the node stops
     std::optional<Suspended> suspended_;
-    // when the present step began, on the steady clock: set by step()
-    core::Instant step_began_;
+    // what became of the entries of the log
+    EntryReport entries_;
     // events of slow steps: one a second, because more would add load to a node that is slow
     // already
     AtMostEvery overruns_;
-    // the end of its log at its start: set by open(). An earlier run has reported these entries.
-    core::LogId had_;
-    // how long the entries of this leader take until they are committed
-    CommitTimes commits_;
     // warnings of holds and calls that last long
     AgeWatch ages_;
 };

@@ -22,7 +22,6 @@
 #include "embed/runtime/log_thread.hpp"
 #include "embed/runtime/state_thread.hpp"
 #include "embed/runtime/translate.hpp"
-#include "embed/threads/thread_start.hpp"
 #include "embed/values/one_line.hpp"
 #include "storage/base/descriptors.hpp"
 #include "storage/base/ignored_signal.hpp"
@@ -153,7 +152,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
     : config_{checked(std::move(config))},
       access_{std::move(access)},
       log_{config_.log, config_.own_id()},
-      gate_{std::make_shared<CallGate>([this] { asio::post(io_, [this] { loop().take_calls(); }); },
+      gate_{std::make_shared<CallGate>([this] { core_.post([this] { loop().take_calls(); }); },
                                        config_.timing.call_timeout.to_nanoseconds(),
                                        threads_.notifier(), config_.limits.calls)},
       cache_{std::make_shared<GrantCache>(gate_)},
@@ -172,7 +171,7 @@ NodeRuntime::NodeRuntime(Config config, core::Access access)
 }
 
 NodeRuntime::~NodeRuntime() {
-    if (core_thread_.joinable()) closing_.here();
+    if (core_.is_started()) closing_.here();
 }
 
 void NodeRuntime::report(const storage::Opened& opened) {
@@ -199,7 +198,7 @@ std::unique_ptr<TlsWatch> NodeRuntime::open_tls() {
     if (!config_.tls.is_set()) return nullptr;
     TlsWatch::Parts parts{
         log_, events_, [this](const TlsWatch::Credentials& credentials) {
-            asio::post(io_, [this, credentials] { loop().set_credentials(credentials); });
+            core_.post([this, credentials] { loop().set_credentials(credentials); });
         }};
     return std::make_unique<TlsWatch>(config_, std::move(parts));
 }
@@ -238,7 +237,7 @@ const core::Access& NodeRuntime::access_now() {
 }
 
 LoopParts NodeRuntime::loop_parts() {
-    return {io_,
+    return {core_.io(),
             config_,
             gate_,
             *threads_.notifier(),
@@ -287,7 +286,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
 DiskEvents NodeRuntime::disk_events(std::uint64_t run,
                                     std::function<std::uint64_t()> log_bytes_max) {
     const auto tell = [this, run](auto event) {
-        asio::post(io_, [this, run, event = std::move(event)]() mutable {
+        core_.post([this, run, event = std::move(event)]() mutable {
             if (disk_.is_run(run)) event(*loop_);
         });
     };
@@ -315,11 +314,11 @@ DiskEvents NodeRuntime::disk_events(std::uint64_t run,
 
 void NodeRuntime::start_threads() {
     if (tls_) tls_->start();  // started before the thread that must be joined if anything fails
-    core_thread_ = start_thread_named("mortise-core", [this] { run_core_thread(); });
+    core_.start([this] { run_core_thread(); });
 }
 
 void NodeRuntime::run_core_thread() {
-    asio::post(io_, [this] { loop().begin({}); });
+    core_.post([this] { loop().begin({}); });
     while (true) {
         try {
             run_loop();
@@ -349,7 +348,7 @@ void NodeRuntime::core_broke(const char* what) noexcept {
 // --- closing -----------------------------------------------------------------------------------
 
 bool NodeRuntime::is_own_thread() {
-    return threads_.is_own() || io_.get_executor().running_in_this_thread();
+    return threads_.is_own() || core_.is_own();
 }
 
 core::Nanoseconds NodeRuntime::close_patience() const {
@@ -394,12 +393,12 @@ void NodeRuntime::refuse(SubmittedCalls calls) {
 void NodeRuntime::end_core_thread() noexcept {
     bool is_asked = false;
     try {
-        if (has_descriptors()) asio::post(io_, [this] { end_loop(); });
+        if (has_descriptors()) core_.post([this] { end_loop(); });
         is_asked = true;
     } catch (const std::bad_alloc&) {  // the node stops without it, and the rest is done here
-        io_.stop();
+        core_.io().stop();
     }
-    core_thread_.join();
+    core_.join();
     if (!is_asked) end_loop();
 }
 
@@ -410,11 +409,10 @@ void NodeRuntime::end_loop() {
     } catch (const std::bad_alloc&) {  // the last known status is used
     }
     readiness_.stop("it was closed");
-    questions_.close();
+    core_.questions().close();
     metrics_hub_.stop();
     loop().end();
-    work_.reset();
-    io_.stop();
+    core_.stop();
 }
 
 // Leadership is transferred; close() waits for the result only within the same time.
@@ -424,8 +422,7 @@ void NodeRuntime::wait_released() noexcept {
     try {
         auto released = std::make_shared<std::promise<void>>();
         auto future = released->get_future();
-        asio::post(io_,
-                   [this, released] { loop().begin_close([released] { released->set_value(); }); });
+        core_.post([this, released] { loop().begin_close([released] { released->set_value(); }); });
         const auto give_up =
             std::chrono::steady_clock::now() + config_.timing.close_timeout.to_nanoseconds();
         while (!is_abandoned_ && std::chrono::steady_clock::now() < give_up) {

@@ -8,11 +8,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
-
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
 
 #include "core/access/identity.hpp"
 #include "core/base/generation.hpp"
@@ -22,6 +17,7 @@
 #include "embed/host/descriptor_watch.hpp"
 #include "embed/host/log_sink.hpp"
 #include "embed/runtime/closing.hpp"
+#include "embed/runtime/core_thread.hpp"
 #include "embed/runtime/disk_side.hpp"
 #include "embed/runtime/metrics_hub.hpp"
 #include "embed/runtime/observer_hub.hpp"
@@ -29,7 +25,6 @@
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
 #include "embed/threads/program_threads.hpp"
-#include "embed/threads/questions.hpp"
 #include "embed/threads/readiness.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
@@ -190,24 +185,20 @@ private:
     Readiness readiness_;
     // which threads hold which names
     ThreadOwners owners_;
-    // the loop of the core thread
-    asio::io_context io_{1};
-    // keeps that loop running: until end_loop()
-    asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
-    // what other threads ask the core thread
-    Questions questions_{[this] { asio::post(io_, [this] { questions_.answer_all(); }); }};
+    // the core thread, with its loop: from start_threads() to end_core_thread()
+    CoreThread core_;
     // the calls of the program; holds and mutexes share it, and it outlives the node
     std::shared_ptr<CallGate> gate_;
     // the observers of locks
     ObserverHub observers_{*threads_.notifier(), gate_};
     // the subscribers of metrics
-    MetricsHub metrics_hub_{io_, *threads_.notifier(), [this] { return present_metrics(); }};
+    MetricsHub metrics_hub_{core_.io(), *threads_.notifier(), [this] { return present_metrics(); }};
     // the cached grants
     const std::shared_ptr<GrantCache> cache_;
     // reads the files of TLS again: set by the constructor; null without TLS
     std::unique_ptr<TlsWatch> tls_;
     // checks whether the descriptors are still the node's own
-    DescriptorWatch descriptors_{io_};
+    DescriptorWatch descriptors_{core_.io()};
     // the lease thread checks them as well: true from the end of the start on
     std::atomic<bool> is_watching_ = false;
     // the program closed descriptors: set by abandon(), for ever
@@ -220,8 +211,6 @@ private:
     std::unique_ptr<ClientLoop> client_;
     // the data directory and its threads: nothing of it is in use in a client node
     DiskSide disk_{descriptors_};
-    // runs io_: set by the end of the constructor, joined by end_core_thread()
-    std::thread core_thread_;
     // attempts at another run: from suspend() until one succeeds, or until the node ends
     Reopening reopening_;
     // the end of the node, once

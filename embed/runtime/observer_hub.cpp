@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/node/node_core.hpp"
+#include "embed/runtime/ahead_observers.hpp"
 #include "embed/runtime/translate_observed.hpp"
 #include "embed/values/clocks.hpp"
 

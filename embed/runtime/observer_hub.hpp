@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/observe/observer.hpp"
-#include "embed/runtime/ahead_observers.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
@@ -21,6 +20,8 @@ class NodeCore;
 }
 
 namespace mortise::detail {
+
+class AheadObservers;
 
 // It stays when the node is suspended and runs again: its observers continue from their positions.
 class ObserverHub {

@@ -23,50 +23,8 @@ void CoreLoop::state_replaced(core::LogId last) {
                     {{"index", index}});
 }
 
-void CoreLoop::applied(const core::Applied& applied) {
-    ++program_.counters().entries_applied;
-    program_.counters().commands_applied += applied.outcomes.size();
-    const auto took = commits_.applied(applied.entry.id.index, step_began_);
-    if (took) detail::count(program_.counters().commit_time, *took);
-    if (applied.entry.id <= had_) return;
-    for (const auto& outcome : applied.outcomes) {
-        if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
-    }
-}
-
 void CoreLoop::appended(core::LogIndex last) {
-    if (driver_->core().raft().is_leader()) {
-        commits_.appended(last, step_began_);
-    } else {
-        commits_.clear();
-    }
-}
-
-// The line is for operators who investigate the break later (S24).
-void CoreLoop::lock_broken(const core::LockBroken& broken) {
-    ++program_.counters().locks_broken;
-    const auto by = driver_->core().machine().views().node_of(broken.by.session);
-    const auto token = static_cast<std::int64_t>(broken.token.raw());
-    const auto who =
-        broken.asked_by.empty() ? std::string{} : ", asked by " + escaped(broken.asked_by) + ",";
-    parts_.log.warn("lock_broken",
-                    in_words(by) + who + " broke \"" + escaped_name(broken.name) + "\", token " +
-                        std::to_string(token) + (broken.immediate ? ", at once" : "") + ": " +
-                        escaped(broken.reason),
-                    {{"name", broken.name},
-                     {"token", std::to_string(token)},
-                     {"peer", std::to_string(by.raw())},
-                     {"asked_by", broken.asked_by},
-                     {"reason", broken.reason}});
-    // The log is for the operator of the node. Events are for its program, which may not be allowed
-    // to observe the name.
-    if (!options_.access.may(core::Right::observe, broken.name)) return;
-    parts_.events.publish({.kind = NodeEvent::Kind::lock_broken,
-                           .text = broken.reason,
-                           .peer = by.raw(),
-                           .name = broken.name,
-                           .token = FencingToken::from_raw(token),
-                           .asked_by = broken.asked_by});
+    entries_.appended(last, driver_->core().raft().is_leader());
 }
 
 // NOLINTNEXTLINE(readability-function-size): a line for each kind of note

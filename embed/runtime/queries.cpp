@@ -27,7 +27,8 @@ Status NodeRuntime::status_of_child() const {
 Status NodeRuntime::status() {
     if (is_forked()) return status_of_child();
     if (!readiness_.why_stopped()) {
-        auto status = questions_.ask([this] { return loop().status(); }, gate_->call_timeout());
+        auto status =
+            core_.questions().ask([this] { return loop().status(); }, gate_->call_timeout());
         if (status) {
             last_.with([&](LastWords& last) { last.status = *status; });
             if (!readiness_.why_stopped()) return *status;  // still not stopped
@@ -47,7 +48,7 @@ Metrics NodeRuntime::metrics() {
     if (is_forked()) return {};
     if (!readiness_.why_stopped()) {
         const auto metrics =
-            questions_.ask([this] { return present_metrics(); }, gate_->call_timeout());
+            core_.questions().ask([this] { return present_metrics(); }, gate_->call_timeout());
         if (metrics) {
             last_.with([&](LastWords& last) {
                 // its end stores the final ones
@@ -84,13 +85,16 @@ constexpr auto answer_patience = std::chrono::milliseconds{100};
 
 std::string NodeRuntime::why_not_ready() {
     if (is_forked()) return {};
-    return questions_.ask([this] { return loop().status().why_not_ready; }, answer_patience)
+    return core_.questions()
+        .ask([this] { return loop().status().why_not_ready; }, answer_patience)
         .value_or("");
 }
 
 bool NodeRuntime::is_removed() {
     if (is_forked()) return false;
-    return questions_.ask([this] { return loop().is_removed(); }, answer_patience).value_or(false);
+    return core_.questions()
+        .ask([this] { return loop().is_removed(); }, answer_patience)
+        .value_or(false);
 }
 
 }  // namespace mortise::detail

@@ -36,7 +36,7 @@ void NodeRuntime::begin_reopening(core::Incarnation superseded, std::chrono::mil
                 .attempt = [this, superseded](auto waited) { return reopen(superseded, waited); },
                 .failed =
                     [this](const std::string& broken) {
-                        asio::post(io_, [this, broken] { loop().fail(broken); });
+                        core_.post([this, broken] { loop().fail(broken); });
                     }});
 }
 
@@ -58,7 +58,7 @@ void NodeRuntime::resume(storage::Opened opened, std::chrono::milliseconds pause
     log_.warn("resumed", "takes part again");
     events_.publish({.kind = NodeEvent::Kind::resumed});
     loop_->begin(former->leave_calls());
-    asio::post(io_, [former] {});  // only after the events that are still queued for it
+    core_.post([former] {});  // only after the events that are still queued for it
 }
 
 // --- on a thread of its own
@@ -71,11 +71,11 @@ bool NodeRuntime::reopen(core::Incarnation superseded, std::chrono::milliseconds
     auto opened = std::make_shared<core::Result<storage::Opened>>(
         open_directory(config_, superseded, Missing::is_error));
     if (*opened) {
-        asio::post(io_, [this, opened, pause] { resume(std::move(**opened), pause); });
+        core_.post([this, opened, pause] { resume(std::move(**opened), pause); });
         return true;
     }
     if (storage::may_pass(opened->error())) return false;
-    asio::post(io_, [this, opened] { loop_->fail(opened->error().what); });
+    core_.post([this, opened] { loop_->fail(opened->error().what); });
     return true;
 }
 

@@ -37,9 +37,9 @@ template <class What, typename What::Type member>
 struct Opened {
     friend typename What::Type opened(What /*what*/) { return member; }
 };
-struct Io {
-    using Type = asio::io_context NodeRuntime::*;
-    friend Type opened(Io what);
+struct Core {
+    using Type = CoreThread NodeRuntime::*;
+    friend Type opened(Core what);
 };
 struct Loop {
     using Type = std::unique_ptr<CoreLoop> NodeRuntime::*;
@@ -49,14 +49,14 @@ struct Network {
     using Type = const std::unique_ptr<NetworkSide> CoreLoop::*;
     friend Type opened(Network what);
 };
-template struct Opened<Io, &NodeRuntime::io_>;
+template struct Opened<Core, &NodeRuntime::core_>;
 template struct Opened<Loop, &NodeRuntime::loop_>;
 template struct Opened<Network, &CoreLoop::network_>;
 
 class Liar {
 public:
     Liar(NodeRuntime& node, std::chrono::milliseconds every, std::uint64_t seed)
-        : node_{node}, every_{every}, timer_{node.*opened(Io{})} {
+        : node_{node}, every_{every}, timer_{(node.*opened(Core{})).io()} {
         // A lie that may make its victim break a promise about locks is not about stopping.
         std::ranges::copy_if(core::test::lies, std::back_inserter(lies_),
                              &core::test::Lie::only_stops);
