@@ -129,8 +129,8 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
 }
 
 void ClientLoop::answered(core::CallAnswer answer) {
-    if (close_tag_.is_set() && answer.tag == close_tag_) {
-        asio::post(parts_.io, [this] { closed(); });
+    if (closing_.is_answer(answer.tag)) {
+        asio::post(parts_.io, [this] { closing_.finish(); });
         return;
     }
     program_.answered(answer);
@@ -229,17 +229,10 @@ core::Instant ClientLoop::deadline() const {
 
 void ClientLoop::set_timer() {
     if (ended_ || is_stopped_) return;
-    const auto due = deadline();
-    if (due == core::Instant::never() || due >= timer_at_) return;
-    timer_at_ = due;
-    timer_.expires_at(asio::steady_timer::time_point{core::Nanoseconds{due.ns}});
-    timer_.async_wait([this](std::error_code ec) {
-        if (!ec) timer_fired();
-    });
+    timer_.set(deadline(), [this](core::Instant /*due*/) { timer_fired(); });
 }
 
 void ClientLoop::timer_fired() {
-    timer_at_ = core::Instant::never();
     if (ended_ || is_stopped_) return;
     reads_.on_timer(steady_now());
     auto releases = program_.holds().end_idle(boot_now());
@@ -320,21 +313,18 @@ void ClientLoop::stop(const std::string& reason) {
     asio::post(parts_.io, [this] {
         if (ended_) return;
         end();
-        closed();
+        closing_.finish();
     });
 }
 
 void ClientLoop::begin_close(std::function<void()> done) {
-    closed_ = std::move(done);
-    if (is_stopped_ || ended_) return closed();
-    close_tag_ = parts_.gate->next_tag();
+    closing_.begin(std::move(done));
+    if (is_stopped_ || ended_) return closing_.finish();
+    const auto tag = parts_.gate->next_tag();
+    closing_.release(tag);
     core::ClientCalls calls;
-    calls.calls.emplace_back(core::CloseCall{close_tag_, program_.holds().close()});
+    calls.calls.emplace_back(core::CloseCall{tag, program_.holds().close()});
     step(std::move(calls));
-}
-
-void ClientLoop::closed() {
-    if (closed_) std::exchange(closed_, {})();
 }
 
 void ClientLoop::end() {
@@ -349,7 +339,7 @@ void ClientLoop::abandon(const std::string& reason) {
     ended_ = true;
     ready_ = false;
     program_.abandon();
-    closed();
+    closing_.finish();
     parts_.log.error("stopped", "stopped: " + reason);
     parts_.events.publish(
         {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});

@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include <asio/steady_timer.hpp>
-
 #include "core/client/client_core.hpp"
 #include "embed/runtime/client_reads.hpp"
+#include "embed/runtime/close_steps.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/entry_line.hpp"
+#include "embed/runtime/loop_timer.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/program_side.hpp"
 
@@ -52,13 +52,11 @@ private:
     void set_timer();
     void timer_fired();
     void stop(const std::string& reason);
-    void closed();
 
     LoopParts parts_;
     core::ClientOptions options_;
     core::ClientCore core_;
-    asio::steady_timer timer_;
-    core::Instant timer_at_ = core::Instant::never();
+    LoopTimer timer_;
     ProgramSide program_;
     ClientReads reads_;
 
@@ -74,8 +72,7 @@ private:
     bool is_stopped_ = false;
     bool ended_ = false;
     bool ready_ = false;
-    core::CallTag close_tag_;
-    std::function<void()> closed_;
+    CloseSteps closing_;
     core::Instant began_;
 };
 

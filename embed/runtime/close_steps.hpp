@@ -1,5 +1,5 @@
-// How far the close of a member has come: it releases what it holds, then hands its leadership
-// over, and then nothing of it needs the network any more.
+// How far the close of a node has come: it releases what it holds, a member then hands its
+// leadership over, and then nothing of it needs the network any more.
 #pragma once
 
 #include <functional>
