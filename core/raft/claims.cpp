@@ -23,8 +23,7 @@ const Raft::ConfigurationAt* Raft::electing_configuration(Term of) const {
     const auto is_earlier = [&](const ConfigurationAt& one) {
         return log_.term_at(one.index).value_or(log_.base().term) < of;
     };
-    const auto found = std::find_if(configurations_.rbegin(), configurations_.rend(), is_earlier);
-    return found == configurations_.rend() ? nullptr : &*found;
+    return configurations_.newest_where(is_earlier);
 }
 
 // A voter that has lost its directory since then has forgotten its vote.

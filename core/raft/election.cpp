@@ -8,22 +8,16 @@
 
 namespace mortise::core {
 
-namespace {
-
-constexpr int refused_slots = 8;  // the first turn after a refusal, in a heartbeat
-
-}  // namespace
-
 void Raft::become_pre_candidate(Instant now) {
     if (!can_campaign()) {
         become_follower(std::nullopt, now);
         return;
     }
-    ++attempts_;
+    succession_.began_attempt();
     PreCandidate asking;
     asking.round = ++round_;
     asking.granted.insert(self());
-    asking.election_at = draw_election_deadline(now);
+    asking.election_at = succession_.without_leader(now);
     const PreVoteRequest request{term(), asking.round, log_.last()};
     role_ = std::move(asking);
     note(Note::Kind::became_pre_candidate);
@@ -46,19 +40,19 @@ void Raft::set_doubted(bool is_doubted, Instant now) {
     if (follower == nullptr) {
         become_follower(std::nullopt, now);
     } else {
-        follower->election_at = can_campaign() ? draw_election_deadline(now) : Instant::never();
+        follower->election_at = can_campaign() ? succession_.without_leader(now) : Instant::never();
     }
 }
 
 void Raft::become_candidate(bool transfer, Instant now) {
     MORTISE_CHECK(can_campaign());
-    ++attempts_;
+    succession_.began_attempt();
     hard_state_ = {term().next(), NodeId{}};
     owed_votes_.clear();
     vote_for(self());
     Candidate candidate;
     candidate.round = ++round_;
-    candidate.election_at = draw_election_deadline(now);
+    candidate.election_at = succession_.without_leader(now);
     candidate.transfer = transfer;
     role_ = std::move(candidate);
     note(Note::Kind::became_candidate);
@@ -103,8 +97,7 @@ void Raft::become_leader(Instant now) {
     sync_progress_with_configuration(leader);
     role_ = std::move(leader);
     note(Note::Kind::became_leader);
-    attempts_ = 0;
-    given_time_.clear();
+    succession_.led();
     // Until an entry of this term commits, no older entry can be counted (thesis 3.6.2).
     append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
 }
@@ -114,7 +107,7 @@ bool Raft::stands_by_leader(Instant now) const {
     if (is_leader()) return true;
     const auto* follower = std::get_if<Follower>(&role_);
     return follower != nullptr && follower->leader &&
-           now < follower->leader_heard + patience_.value();
+           now < follower->leader_heard + succession_.patience();
 }
 
 // The leader itself may ask. It was told of a higher term in which nobody leads.
@@ -129,15 +122,6 @@ bool Raft::is_to_take_over(NodeId candidate) const {
         return leading->transfer && leading->transfer->target == candidate;
     const auto* follower = std::get_if<Follower>(&role_);
     return follower != nullptr && follower->transfer_target.value_or(candidate) == candidate;
-}
-
-// A refusal shows that the others can answer, and that one of them is not ready yet or asks itself:
-// there is no reason to wait as long as for an answer that does not come.
-void Raft::ask_again_soon(Instant& election_at, Instant now, int doublings_max) {
-    const auto doublings = std::min(attempts_, doublings_max);
-    const auto slot = options_.heartbeat / refused_slots * (1 << doublings);
-    election_at =
-        std::min(election_at, now + lets_others_ask() + turn(slot, voters_without({}).ahead));
 }
 
 bool Raft::is_at_least_ours(LogId last) const {
@@ -177,7 +161,7 @@ bool Raft::answer_late(const Follower& follower, Instant now) {
 
 void Raft::answer(NodeId to, const PreVoteRequest& request, bool granted) {
     const auto* electing = electing_configuration(request.term);
-    const auto newest = electing != nullptr ? electing->index : configurations_.back().index;
+    const auto newest = electing != nullptr ? electing->index : configurations_.newest().index;
     send(to, PreVoteReply{term(), request.round, granted, hard_state_.voted_for, newest});
 }
 
@@ -186,7 +170,11 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     // Only a reply to this question counts, not one to an earlier question or another kind (B-V3).
     const bool of_this_round = asking != nullptr && asking->round == reply.round;
     if (!of_this_round) return;
-    if (!reply.granted) return ask_again_soon(asking->election_at, now);
+    if (!reply.granted) {
+        const auto soon = succession_.after_refusal(configuration(), now);
+        asking->election_at = std::min(asking->election_at, soon);
+        return;
+    }
     asking->granted.insert(from);
     count_votes(now);
 }
@@ -201,7 +189,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
         if (!takes_over && is_kept_from(from, now)) return;
         if (!may_be_voted_for(from, request.last)) return;
         // Its terms rise as often as somebody tells it of a higher one.
-        if (leader() == from) raises_.erase(from);
+        if (leader() == from) raises_.forget(from);
         raise_term(from, request.term, now);
     }
     auto* follower = std::get_if<Follower>(&role_);
@@ -215,8 +203,8 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
     if (granted) vote_for(from);
     // It has time to win (B-V5). If it asks again and again without ever leading, the others do not
     // wait for it any more.
-    if (granted && given_time_.insert(from).second) {
-        follower->election_at = draw_election_deadline(now);
+    if (granted && succession_.gives_time(from)) {
+        follower->election_at = succession_.without_leader(now);
     } else if (is_news) {
         ask_anew(was, now);
     }
@@ -225,7 +213,11 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
 void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || reply.term != term() || reply.round != candidate->round) return;
-    if (!reply.granted) return ask_again_soon(candidate->election_at, now);
+    if (!reply.granted) {
+        const auto soon = succession_.after_refusal(configuration(), now);
+        candidate->election_at = std::min(candidate->election_at, soon);
+        return;
+    }
     if (!candidate->requests_sent) return;
     candidate->granted.insert(from);
     count_votes(now);

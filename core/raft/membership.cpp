@@ -184,13 +184,12 @@ void Raft::let_leavers_go(Leader& leader) {
 // its leader alone, and does not matter in elections. Only a configuration that is newer than ours
 // counts: the sender may itself be behind.
 void Raft::on(NodeId from, const NotAMember& message, Instant now) {
-    if (message.configuration.index <= configurations_.back().index) return;
-    if (is_leader() || dismissed_ || stands_by_leader(now)) return;  // the leader knows better
+    if (message.configuration.index <= configurations_.newest().index) return;
+    if (is_leader() || membership_.is_dismissed() || stands_by_leader(now))
+        return;  // the leader knows better
     const bool votes = configuration().is_voter(self()) && configuration().all().size() > 2;
     const std::size_t enough = votes ? 2 : 1;
-    dismissed_by_.insert(from);
-    if (dismissed_by_.size() < enough) return;
-    dismissed_ = true;
+    if (!membership_.dismissed_by(from, enough)) return;
     note(Note::Kind::removed);
     become_follower(std::nullopt, now);
 }
@@ -207,25 +206,14 @@ void Raft::on_unknown_to(NodeId voter) {
     const auto& present = configuration();
     if (!present.is_formed() || is_member() || is_removed() || leader()) return;
     if (!present.is_voter(voter)) return;
-    unknown_to_.insert(voter);
-    const auto refuses = [&](NodeId id) { return unknown_to_.contains(id); };
-    if (!has_quorum(present, refuses)) return;
-    was_removed_ = true;
-    note(Note::Kind::removed);
+    if (membership_.unknown_to(voter, present)) note(Note::Kind::removed);
 }
 
 void Raft::note_membership() {
-    if (configurations_.back().index != noted_configuration_) {
-        noted_configuration_ = configurations_.back().index;
-        note(Note::Kind::configuration_changed);
-    }
-    if (is_member()) {
-        was_member_ = true;
-        was_removed_ = false;
-    } else if (is_configuration_committed() && std::exchange(was_member_, false)) {
-        was_removed_ = true;
-        note(Note::Kind::removed);
-    }
+    const auto news =
+        membership_.look(configurations_.newest().index, is_member(), is_configuration_committed());
+    if (news.is_changed) note(Note::Kind::configuration_changed);
+    if (news.is_removed) note(Note::Kind::removed);
 }
 
 }  // namespace mortise::core

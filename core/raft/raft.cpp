@@ -15,38 +15,31 @@ namespace mortise::core {
 
 namespace {
 
-// This is long enough for a node with capacity to be elected first, even at its second attempt.
-constexpr int timeouts_without_capacity = 3;
-// The turns of the voters after a broken connection, in a heartbeat: long enough for the first one
-// to be told by the others that they would vote for it.
-constexpr int broken_slots = 20;
-
 LogIndex last_index_of(const RaftState& state) {
     return state.entries.empty() ? state.base.index : state.entries.back().id.index;
 }
 
 }  // namespace
 
+// If it was a member in an earlier run, the entry that removed it may be the newest in its log, and
+// note_membership() must see the removal.
 Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     : options_{options},
-      prng_{prng},
       hard_state_{state.hard_state},
       log_{state.base, {}},
+      configurations_{state.base.index, std::move(state.configuration)},
       writes_{state.hard_state, last_index_of(state)},
       commit_{std::max(state.applied, state.base.index)},
       handed_out_{commit_},
-      patience_{options.heartbeat, options.election_timeout},
-      last_event_{now} {
-    configurations_.push_back({state.base.index, std::move(state.configuration)});
+      succession_{{options.self, options.election_timeout, options.heartbeat}, prng},
+      raises_{options.election_timeout},
+      last_event_{now},
+      membership_{false, {}} {
     for (auto& entry : state.entries)
         append_to_log(std::move(entry));
     MORTISE_CHECK(commit_ <= log_.last().index);
-    // If it was a member in an earlier run, the entry that removed it may be the newest in its log,
-    // and note_membership() must see the removal.
-    was_member_ = std::ranges::any_of(configurations_, [&](const auto& one) {
-        return one.configuration.has(options_.self, options_.incarnation);
-    });
-    noted_configuration_ = configurations_.back().index;
+    membership_ = OwnMembership{configurations_.has_ever(options_.self, options_.incarnation),
+                                configurations_.newest().index};
     note_membership();
     pending_ = {};  // what was read from disk need not be written again
     become_follower(std::nullopt, now);
@@ -54,25 +47,18 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     if (alone) std::get<Follower>(role_).election_at = now;
 }
 
-const Configuration& Raft::configuration() const {
-    return configurations_.back().configuration;
-}
-
 const Configuration& Raft::configuration_at(LogIndex index) const {
     MORTISE_CHECK(index >= log_.base().index && index <= log_.last().index);
-    auto at = configurations_.rbegin();
-    while (at->index > index)
-        ++at;
-    return at->configuration;
+    return configurations_.at(index);
 }
 
 LogId Raft::configuration_id() const {
-    const auto index = configurations_.back().index;
+    const auto index = configurations_.newest().index;
     return {log_.term_at(index).value_or(log_.base().term), index};
 }
 
 LogBase Raft::base() const {
-    return {log_.base(), configurations_.front().configuration};
+    return {log_.base(), configurations_.oldest().configuration};
 }
 
 std::optional<NodeId> Raft::leader() const {
@@ -83,51 +69,9 @@ std::optional<NodeId> Raft::leader() const {
 
 bool Raft::can_campaign() const {
     const bool votes = configuration().is_voter(self());
-    const bool may_vote = is_member() && votes && !dismissed_ && !is_installing() && !is_doubted_;
+    const bool may_vote =
+        is_member() && votes && !membership_.is_dismissed() && !is_installing() && !is_doubted_;
     return configuration().is_formed() && may_vote && is_in_bounds(term().next());
-}
-
-// While no leader is known: it may take this long until one is elected and heard.
-Instant Raft::draw_election_deadline(Instant now) {
-    const auto timeout = options_.election_timeout.count();
-    return now + lets_others_ask() + Nanoseconds{prng_.between(timeout, 2 * timeout)};
-}
-
-// A follower suspects its leader after its patience. It asks for votes within the same time again,
-// when the other voters suspect the leader as well.
-Instant Raft::suspect_at(NodeId leader, Instant heard) {
-    const auto patience = patience_.value();
-    const auto queue = voters_without(leader);
-    return heard + lets_others_ask() + patience + turn(patience / queue.length, queue.ahead);
-}
-
-Raft::Queue Raft::voters_without(NodeId missing) const {
-    const auto& voters = configuration().voters;
-    Queue queue;
-    const auto add = [&](const Member& member) {
-        if (member.id == missing) return;
-        ++queue.length;
-        if (member.id < self()) ++queue.ahead;
-    };
-    std::ranges::for_each(voters, add);
-    for (const auto& member : configuration().outgoing) {
-        if (std::ranges::find(voters, member.id, &Member::id) == voters.end()) add(member);
-    }
-    queue.length = std::max<std::int64_t>(queue.length, 1);
-    return queue;
-}
-
-// Voters that miss a leader at the same moment ask one after the other, so that the first one is
-// elected before the second one would ask. The random part separates those that missed it at
-// different moments.
-Nanoseconds Raft::turn(Nanoseconds slot, std::int64_t ahead) {
-    return slot * ahead + Nanoseconds{prng_.between(slot.count() / 4, slot.count() * 3 / 4)};
-}
-
-// A leader without capacity would delay everybody, so other nodes may ask for votes first. If no
-// node has capacity, one of them leads all the same.
-Nanoseconds Raft::lets_others_ask() const {
-    return has_capacity_ ? Nanoseconds{0} : options_.election_timeout * timeouts_without_capacity;
 }
 
 void Raft::begin_event(Instant now) {
@@ -158,10 +102,9 @@ void Raft::on_timer(Instant now) {
 // sockets. That delay counts like one of the leader's.
 void Raft::on_silence(Follower& follower, Instant now) {
     if (follower.leader) {
-        const auto before = patience_.value();
-        patience_.note(now - follower.election_at, now);
-        if (patience_.value() > before)
-            follower.election_at = suspect_at(*follower.leader, follower.leader_heard);
+        if (succession_.was_late(now - follower.election_at, now))
+            follower.election_at =
+                succession_.after_silence(configuration(), *follower.leader, follower.leader_heard);
         if (now < follower.election_at) return;
     }
     become_pre_candidate(now);
@@ -196,7 +139,7 @@ void Raft::on_write_done(WriteId id, Instant now) {
 
 void Raft::on_peer_down(NodeId peer, Instant now) {
     begin_event(now);
-    if (contact_.leader == peer) contact_ = {};  // what follows is no delay of its messages
+    succession_.connection_lost(peer);
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr) return;
     if (follower->asked && follower->asked->by == peer) follower->asked.reset();
@@ -209,17 +152,9 @@ void Raft::lose_leader(Follower& follower, Instant now) {
     follower.leader_heard = Instant{std::numeric_limits<std::int64_t>::min()};
     if (!can_campaign()) return;
     const bool another_asks = answer_late(follower, now);
-    seek_successor_of(lost, follower, another_asks, now);
-}
-
-// The other followers lose the leader at the same moment, or a little later, and answer then. So
-// the first of them asks at once. Who has just answered another one's question lets that one win.
-void Raft::seek_successor_of(NodeId lost, Follower& follower, bool another_asks, Instant now) {
-    const auto queue = voters_without(lost);
-    if (queue.ahead == 0 && has_capacity_ && !another_asks) return become_pre_candidate(now);
-    const auto ahead = queue.ahead + (another_asks ? queue.length : 0);
-    const auto slot = options_.heartbeat / broken_slots;
-    follower.election_at = now + lets_others_ask() + turn(slot, ahead);
+    const auto at = succession_.after_loss(configuration(), lost, another_asks, now);
+    if (!at) return become_pre_candidate(now);
+    follower.election_at = *at;
 }
 
 std::optional<LogIndex> Raft::propose(EntryKind kind, Bytes payload, Instant now) {
@@ -254,10 +189,7 @@ void Raft::purge_to(LogIndex index) {
         for (auto& [peer, progress] : leader->peers)
             cut_off_if_purged(peer, progress);
     }
-    // The newest configuration at or below the new base is in force there, and is kept.
-    while (configurations_.size() > 1 && configurations_[1].index <= index) {
-        configurations_.erase(configurations_.begin());
-    }
+    configurations_.purge_to(index);
 }
 
 void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
@@ -267,7 +199,8 @@ void Raft::become_follower(std::optional<NodeId> leader, Instant now) {
     follower.verified = commit_;
     follower.election_at = Instant::never();
     if (can_campaign())
-        follower.election_at = leader ? suspect_at(*leader, now) : draw_election_deadline(now);
+        follower.election_at = leader ? succession_.after_silence(configuration(), *leader, now)
+                                      : succession_.without_leader(now);
     role_ = follower;
     note(Note::Kind::became_follower, leader.value_or(NodeId{}));
 }
@@ -283,7 +216,7 @@ void Raft::append_to_log(Entry entry) {
     if (entry.kind == EntryKind::configuration) {
         auto configuration = decode_configuration(entry.payload);
         MORTISE_CHECK(configuration.has_value());
-        configurations_.push_back({entry.id.index, std::move(*configuration)});
+        configurations_.add(entry.id.index, std::move(*configuration));
         if (auto* leader = std::get_if<Leader>(&role_)) sync_progress_with_configuration(*leader);
     }
     if (entry.id.index > commit_) uncommitted_bytes_ += weight(entry);
@@ -297,8 +230,7 @@ void Raft::truncate_log(LogIndex from) {
     for (auto index = from; index <= log_.last().index; index = index.next())
         uncommitted_bytes_ -= weight(log_.at(index));
     log_.truncate_from(from);
-    while (configurations_.back().index >= from)
-        configurations_.pop_back();
+    configurations_.truncate_from(from);
     pending_.truncate_from = from;
 }
 

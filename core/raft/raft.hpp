@@ -1,9 +1,10 @@
 // Consensus on one log (Ongaro, "Consensus: bridging theory and practice", 2014: "thesis" below),
 // as a state machine without clock, disk, network or randomness: its input is events and the time,
-// its output is RaftOutput. It is one class in one header, with a source file per subject: almost
-// every event reads and changes several of term, role, log, configuration and commit index, and the
-// rules of the thesis are about their relation. What has an invariant of its own is a class beside
-// it: Log, WriteTracker, Patience.
+// its output is RaftOutput. Almost every event reads and changes several of term, role, log,
+// configuration and commit index, and the rules of the thesis are about their relation: these are
+// its own, with a source file per subject. What has a rule of its own is a class beside it: Log,
+// WriteTracker, ConfigurationHistory, Succession (who asks for votes when), OwnMembership,
+// RaiseLimit, SnapshotReceiver.
 //
 // An event is one call of on_*, propose or the like, followed by take_decided() and collect().
 // Messages are made while collecting, from the state at that time: what accumulated during an event
@@ -19,11 +20,15 @@
 #include "core/base/instant.hpp"
 #include "core/base/prng.hpp"
 #include "core/raft/configuration_change.hpp"
+#include "core/raft/configuration_history.hpp"
 #include "core/raft/log.hpp"
 #include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
-#include "core/raft/patience.hpp"
+#include "core/raft/own_membership.hpp"
+#include "core/raft/raise_limit.hpp"
 #include "core/raft/role.hpp"
+#include "core/raft/snapshot_receiver.hpp"
+#include "core/raft/succession.hpp"
 #include "core/raft/write_tracker.hpp"
 
 namespace mortise::core {
@@ -130,7 +135,7 @@ public:
     // Without capacity it accepts no new entries from a leader, but still follows and reports what
     // it has. It asks for votes later than nodes with capacity. A leader continues; its proposer
     // limits the work.
-    void set_room(bool has_room) { has_capacity_ = has_room; }
+    void set_room(bool has_room) { succession_.set_room(has_room); }
     // A follower replies to its leader, which has not asked, because there is something to report
     // in the reply. It does not while it does not hear its leader, which counts each reply as
     // contact.
@@ -179,16 +184,18 @@ public:
     [[nodiscard]] std::size_t writes_in_flight() const { return writes_.in_flight(); }
     [[nodiscard]] const Log& log() const { return log_; }
     // Returns the configuration in force, which is the newest in the log.
-    [[nodiscard]] const Configuration& configuration() const;
+    [[nodiscard]] const Configuration& configuration() const {
+        return configurations_.newest().configuration;
+    }
     // Returns the configuration in force at `index`. Requires base <= index <= last.
     [[nodiscard]] const Configuration& configuration_at(LogIndex index) const;
     [[nodiscard]] bool is_configuration_committed() const {
-        return configurations_.back().index <= commit_;
+        return configurations_.newest().index <= commit_;
     }
     [[nodiscard]] LogId configuration_id() const;
     // True if enough peers have said that this node was removed and no leader was heard since, or
     // if the log shows it.
-    [[nodiscard]] bool is_removed() const { return dismissed_ || was_removed_; }
+    [[nodiscard]] bool is_removed() const { return membership_.is_removed(); }
     // That voter has said that it does not know this node.
     void on_unknown_to(NodeId voter);
     // Returns whether this node is a member by the configuration in force.
@@ -202,7 +209,7 @@ public:
     [[nodiscard]] std::optional<LogIndex> oldest_state_sent() const;
     // True if the last chunk of a snapshot has arrived and takes effect soon: nothing else may
     // change the state.
-    [[nodiscard]] bool is_installing() const { return receiving_ && receiving_->done; }
+    [[nodiscard]] bool is_installing() const { return receiver_.complete(); }
     // Returns the beginning of the log.
     [[nodiscard]] LogBase base() const;
     // Leader only: the time since which it has been running and in contact with a majority, without
@@ -232,37 +239,7 @@ private:
         std::uint64_t round = 0;
         bool granted = false;
     };
-    // A snapshot that is being received. It survives a change of roles, since another leader may
-    // continue it.
-    struct Receiving {
-        LogId last;
-        Configuration configuration;
-        std::uint64_t next = 0;      // the next position
-        std::uint64_t checksum = 0;  // of the chunks before
-        bool done = false;
-        std::uint64_t steps = 0;     // the number of steps passed on
-        std::optional<Row> cut_row;  // its value continues in the next chunk
-    };
-    // The voters that may ask for votes, in the order of their ids.
-    struct Queue {
-        std::int64_t length = 0;
-        std::int64_t ahead = 0;  // of this node
-    };
-    // The newest message of a leader.
-    struct Contact {
-        NodeId leader;
-        Term term;
-        Instant at;
-    };
-    // How often a peer has raised the own term in one election timeout.
-    struct Raises {
-        Instant since;
-        int count = 0;
-    };
-    struct ConfigurationAt {
-        LogIndex index;
-        Configuration configuration;
-    };
+    using ConfigurationAt = ConfigurationHistory::At;
     // A node claims to lead in a term in which this node did not vote for it.
     struct Claim {
         Instant since{};  // unproven; it may have claimed other terms meanwhile
@@ -281,7 +258,6 @@ private:
     // terms.cpp
     [[nodiscard]] bool takes_term_of(NodeId from, const RaftMessage& message, Instant now);
     bool raise_term(NodeId by, Term said, Instant now);
-    [[nodiscard]] bool may_raise_term(NodeId peer, Instant now);
     void ask_anew(Role was, Instant now);
     void adopt_term(Term term, Instant now);
 
@@ -309,14 +285,9 @@ private:
     [[nodiscard]] NodeId self() const { return options_.self; }
     [[nodiscard]] bool can_campaign() const;
     [[nodiscard]] bool is_term_durable() const { return writes_.hard_state().term == term(); }
-    [[nodiscard]] Instant draw_election_deadline(Instant now);
-    [[nodiscard]] Instant suspect_at(NodeId leader, Instant heard);
-    [[nodiscard]] Queue voters_without(NodeId missing) const;
-    [[nodiscard]] Nanoseconds turn(Nanoseconds slot, std::int64_t ahead);
-    [[nodiscard]] Nanoseconds lets_others_ask() const;
+    [[nodiscard]] bool has_capacity() const { return succession_.has_room(); }
     void on_silence(Follower& follower, Instant now);
     void lose_leader(Follower& follower, Instant now);
-    void seek_successor_of(NodeId lost, Follower& follower, bool another_asks, Instant now);
 
     // check_message.cpp: the reason why the message is refused; null if it is not
     template <class Message>
@@ -340,10 +311,6 @@ private:
     void become_leader(Instant now);
     void campaign_if_durable(Instant now);
     void count_votes(Instant now);
-    // The turn doubles with each attempt.
-    static constexpr int doublings_by_refusals = 8;
-    void ask_again_soon(Instant& election_at, Instant now,
-                        int doublings_max = doublings_by_refusals);
     [[nodiscard]] bool stands_by_leader(Instant now) const;
     [[nodiscard]] bool is_kept_from(NodeId asker, Instant now) const;
     [[nodiscard]] bool is_to_take_over(NodeId candidate) const;
@@ -402,8 +369,6 @@ private:
     // receive_snapshot.cpp
     void on(NodeId from, SnapshotChunk& chunk, Instant now);
     [[nodiscard]] static bool is_well_formed(const SnapshotChunk& chunk);
-    void take_chunk(NodeId from, SnapshotChunk& chunk);
-    bool join_cut_row(std::vector<Row>& rows, bool cut);
     void owe_snapshot_reply(LogId last, std::uint64_t next);
     void send_owed_snapshot_reply();
 
@@ -422,10 +387,9 @@ private:
     void grant_reads(Leader& leader);
 
     RaftOptions options_;
-    Prng prng_;
     HardState hard_state_;
     Log log_;
-    std::vector<ConfigurationAt> configurations_;  // oldest first; the last one is in force
+    ConfigurationHistory configurations_;
     WriteTracker writes_;
     LogIndex commit_;
     std::size_t uncommitted_bytes_ = 0;
@@ -434,27 +398,16 @@ private:
     LogIndex handed_out_;  // committed entries up to here were handed out
     RoleData role_;
     std::uint64_t round_ = 0;  // numbers this node's elections
-    Patience patience_;
-    Contact contact_;
-    int attempts_ = 0;  // to be elected, since a leader was heard
+    Succession succession_;
     std::vector<OwedVote> owed_votes_;
-    std::map<NodeId, Raises> raises_;  // by those that did it lately
-    std::set<NodeId> given_time_;      // that got a vote since a leader was heard
+    RaiseLimit raises_;
     std::map<NodeId, Claim> claims_;
     Instant last_event_;
-    std::optional<Receiving> receiving_;
+    SnapshotReceiver receiver_;
     std::set<NodeId> open_views_;  // of this node's state
     std::uint64_t transfers_ = 0;  // snapshots sent in this run
-    // Those whose logs show that this node was removed, and whether they are enough. It counts
-    // until a leader is heard.
-    std::set<NodeId> dismissed_by_;
-    bool dismissed_ = false;
+    OwnMembership membership_;
     bool is_doubted_ = false;
-    bool was_removed_ = false;  // its log shows its removal, and that it was not added again since
-    std::set<NodeId> unknown_to_;   // voters that said so since it last heard a leader
-    bool was_member_ = false;       // at the last note_membership()
-    LogIndex noted_configuration_;  // the same
-    bool has_capacity_ = true;
     bool has_capacity_for_state_ = true;
 
     Write pending_;  // what the next collect() will write

@@ -5,7 +5,6 @@
 
 #include "core/base/check.hpp"
 #include "core/raft/raft.hpp"
-#include "core/raft/snapshot_sum.hpp"
 
 namespace mortise::core {
 
@@ -25,69 +24,29 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
         return;
     }
     auto& follower = follow(from, now);
-    if (!is_installing() && log_.has(chunk.last)) {
+    const auto last = chunk.last;
+    if (!is_installing() && log_.has(last)) {
         // The entry at the end of a snapshot is committed and our log has it. So the log counts as
         // checked up to there, and stays (B-S1).
-        follower.verified = std::max(follower.verified, chunk.last.index);
-        commit_to(chunk.last.index);
-        receiving_.reset();
-        owe_snapshot_reply(chunk.last, 0);
+        follower.verified = std::max(follower.verified, last.index);
+        commit_to(last.index);
+        receiver_.give_up();
+        owe_snapshot_reply(last, 0);
         return;
     }
-    take_chunk(from, chunk);
-    owe_snapshot_reply(chunk.last,
-                       receiving_ && receiving_->last == chunk.last ? receiving_->next : 0);
-}
-
-void Raft::take_chunk(NodeId from, SnapshotChunk& chunk) {
-    const bool same = receiving_ && receiving_->last == chunk.last &&
-                      receiving_->configuration == chunk.configuration;
-    if (is_installing()) return;
-    if (!same) {
-        // It belongs to a snapshot whose beginning was not received (B-S6).
-        if (chunk.position != 0) return;
-        receiving_ = Receiving{chunk.last, chunk.configuration, 0, 0, false, 0, {}};
-    }
-    if (chunk.position != receiving_->next) return;  // repeated, or too early
-    const bool is_right = chunk.checksum == sum_with(receiving_->checksum, chunk);
-    if (!is_right || !join_cut_row(chunk.rows, chunk.cut)) {
-        // Another leader may have divided the state differently.
+    if (!is_installing() && receiver_.take(chunk, out_.install) == SnapshotReceiver::Taken::refused)
         note(Note::Kind::refused_chunk, from);
-        receiving_.reset();
-        return;
-    }
-    receiving_->checksum = chunk.checksum;
-    receiving_->done = chunk.done;
-    ++receiving_->next;
-    if (chunk.rows.empty() && !chunk.done) return;  // part of a row, and nothing else
-    out_.install.push_back({receiving_->steps++, chunk.last, std::move(chunk.configuration),
-                            std::move(chunk.rows), chunk.done});
-}
-
-// Joins the first row with the part that was kept, and keeps the last one if it is cut, so that
-// only whole rows are left. Returns false if the parts do not belong together.
-bool Raft::join_cut_row(std::vector<Row>& rows, bool cut) {
-    auto& kept = receiving_->cut_row;
-    if (kept) {
-        if (rows.empty() || rows.front().key != kept->key) return false;
-        kept->value->append(*rows.front().value);
-        rows.front() = *std::exchange(kept, std::nullopt);
-    }
-    if (cut) {
-        kept = std::move(rows.back());
-        rows.pop_back();
-    }
-    return true;
+    owe_snapshot_reply(last, receiver_.next_of(last));
 }
 
 void Raft::refuse_state() {
-    if (!receiving_) return;
-    const auto last = receiving_->last;
-    receiving_.reset();
+    const auto last = receiver_.last();
+    if (!last) return;
+    receiver_.give_up();
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || !follower->leader) return;
     note(Note::Kind::refused_state, *follower->leader);
-    follower->snapshot_reply = SnapshotReply{term(), last, 0, false, true};
+    follower->snapshot_reply = SnapshotReply{term(), *last, 0, false, true};
 }
 
 void Raft::owe_snapshot_reply(LogId last, std::uint64_t next) {
@@ -110,14 +69,12 @@ void Raft::send_owed_snapshot_reply() {
 
 bool Raft::on_state_installed(LogId last, Instant now) {
     begin_event(now);
-    if (!is_installing() || receiving_->last != last) return false;
+    if (!is_installing() || receiver_.last() != last) return false;
     MORTISE_CHECK(last.index > commit_ && !is_leader());
-    auto configuration = std::move(receiving_->configuration);
-    receiving_.reset();
+    auto configuration = receiver_.take_configuration();
     log_ = Log{last, {}};
     pending_.reset = LogBase{last, configuration};
-    configurations_.clear();
-    configurations_.push_back({last.index, std::move(configuration)});
+    configurations_ = ConfigurationHistory{last.index, std::move(configuration)};
     commit_ = last.index;
     handed_out_ = last.index;
     uncommitted_bytes_ = 0;
@@ -125,7 +82,7 @@ bool Raft::on_state_installed(LogId last, Instant now) {
     if (auto* follower = std::get_if<Follower>(&role_)) {
         follower->verified = last.index;
         follower->rejection.reset();
-        if (can_campaign()) follower->election_at = draw_election_deadline(now);
+        if (can_campaign()) follower->election_at = succession_.without_leader(now);
         if (follower->leader) owe_snapshot_reply(last, 0);
     }
     return true;

@@ -38,7 +38,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     follower.read_round = std::max(follower.read_round, request.read_round);
     follower.transfer_target = request.transfer_target;
 
-    if (is_installing() || (!has_capacity_ && !log_.has(request.previous))) {
+    if (is_installing() || (!has_capacity() && !log_.has(request.previous))) {
         // An append would change a state that is about to be replaced, or there is no capacity for
         // the missing entries. So the rejection says nothing about the log. The answer to a later
         // request does.
@@ -58,7 +58,7 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
         rejection.hint = log_.newest_not_above(limit);
         return;
     }
-    if (!has_capacity_) leave_out_what_is_new(request);
+    if (!has_capacity()) leave_out_what_is_new(request);
     take_entries(request);
 }
 
@@ -70,20 +70,14 @@ void Raft::leave_out_what_is_new(AppendRequest& request) const {
 }
 
 Follower& Raft::follow(NodeId leader, Instant now) {
-    dismissed_ = false;
-    unknown_to_.clear();
-    dismissed_by_.clear();
-    given_time_.clear();
+    membership_.heard_leader();
     const auto* known = std::get_if<Follower>(&role_);
     if (known == nullptr || known->leader != leader) become_follower(leader, now);
     auto& follower = std::get<Follower>(role_);
-    // Also if this node suspected it meanwhile: it was only late.
-    if (contact_.leader == leader && contact_.term == term())
-        patience_.note(now - contact_.at, now);
-    contact_ = {leader, term(), now};
-    attempts_ = 0;
+    succession_.heard(leader, term(), now);
     follower.leader_heard = now;
-    if (can_campaign()) follower.election_at = suspect_at(leader, now);
+    if (can_campaign())
+        follower.election_at = succession_.after_silence(configuration(), leader, now);
     return follower;
 }
 

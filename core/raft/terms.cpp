@@ -12,9 +12,6 @@ namespace mortise::core {
 
 namespace {
 
-// An honest candidate raises the term of the others once with each attempt. Several attempts may
-// follow each other quickly after a split vote.
-constexpr int raises_max = 4;
 // A node that is told of higher terms while it asks for votes asks again after a few heartbeats at
 // most. So it asks more often than one peer may raise its term.
 constexpr int doublings_by_words = 3;
@@ -60,26 +57,19 @@ void Raft::ask_anew(Role was, Instant now) {
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr || was == Role::follower || !can_campaign()) return;
     if (was == Role::leader) return become_pre_candidate(now);
-    ask_again_soon(follower->election_at, now, doublings_by_words);
+    const auto soon = succession_.after_refusal(configuration(), now, doublings_by_words);
+    follower->election_at = std::min(follower->election_at, soon);
 }
 
 // Raises the own term because one peer says so. Returns whether that term is reached. If not, the
 // peer repeats itself: a term that is far away is approached in steps, so that members whose terms
 // differ by any number meet again, and nobody reaches the end of the terms in its lifetime.
 bool Raft::raise_term(NodeId by, Term said, Instant now) {
-    if (!may_raise_term(by, now)) return false;
+    if (!raises_.allows(by, now)) return false;
     const bool is_far = said.raw() - term().raw() > term_step_max;
     if (is_far) note(Note::Kind::distant_term, by);
     adopt_term(is_far ? Term{term().raw() + term_step_max} : said, now);
     return !is_far;
-}
-
-bool Raft::may_raise_term(NodeId peer, Instant now) {
-    std::erase_if(raises_, [&](const auto& raised) {
-        return now >= raised.second.since + options_.election_timeout;
-    });
-    auto& raises = raises_.try_emplace(peer, Raises{now, 0}).first->second;
-    return raises.count < raises_max && ++raises.count > 0;
 }
 
 // The own deadline stays: who hears of new terms again and again must not wait for ever.

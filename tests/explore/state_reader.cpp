@@ -271,21 +271,22 @@ void Print::add(const NotAMember& message) {
 
 void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
-    const auto& [options, not_prng, hard_state, log, not_configurations, writes, commit,
+    const auto& [options, hard_state, log, not_configurations, writes, commit,
                  not_uncommitted_bytes, replicated, unwanted, handed_out, role, round,
-                 time_patience, time_contact, time_attempts, owed_votes, time_raises, time_given,
-                 claims, time_last_event, receiving, open_views, transfers, dismissed_by, dismissed,
-                 doubted, not_removed, unknown_to, was_member, told_configuration, has_room,
-                 has_room_for_state, not_pending, not_granted, not_out] = raft;
-    MORTISE_CHECK(!receiving && open_views.empty() && transfers == 0 && has_room);
-    MORTISE_CHECK(has_room_for_state && !doubted && unknown_to.empty());
+                 time_succession, owed_votes, time_raises, claims, time_last_event, receiving,
+                 open_views, transfers, membership, doubted, has_room_for_state, not_pending,
+                 not_granted, not_out] = raft;
+    const auto& [dismissed_by, unknown_to, dismissed, not_removed, was_member, noted] = membership;
+    MORTISE_CHECK(!receiving.last() && open_views.empty() && transfers == 0);
+    MORTISE_CHECK(time_succession.has_room() && has_room_for_state && !doubted);
+    MORTISE_CHECK(unknown_to.empty());
     // Otherwise a claim makes a node ask, which changes nothing. Here each is true.
     MORTISE_CHECK(
         std::ranges::none_of(claims, [](const auto& one) { return one.second.is_false; }));
     print.list(dismissed_by);
     print.add(dismissed);
     print.add(was_member);
-    print.add(told_configuration);
+    print.add(noted);
     print.add(options.self);
     print.add(hard_state);
     print.add(log.base());
