@@ -8,6 +8,7 @@
 
 #include "core/base/check.hpp"
 #include "core/raft/configuration.hpp"
+#include "core/raft/log.hpp"
 
 namespace mortise::core {
 
@@ -27,6 +28,13 @@ public:
     // Requires that `index` is not before the beginning of the log.
     [[nodiscard]] const Configuration& at(LogIndex index) const {
         return newest_where([&](const At& one) { return one.index <= index; })->configuration;
+    }
+    // Returns the one in which the leader of that term was elected: what it changed since has its
+    // term. Null if it is not kept. An entry that the log does not have any more has at most the
+    // term of the base.
+    [[nodiscard]] const At* electing(Term of, const Log& log) const {
+        return newest_where(
+            [&](const At& one) { return log.term_at(one.index).value_or(log.base().term) < of; });
     }
     // Null if there is none.
     template <class Predicate>

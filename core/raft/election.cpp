@@ -160,7 +160,7 @@ bool Raft::answer_late(const Follower& follower, Instant now) {
 }
 
 void Raft::answer(NodeId to, const PreVoteRequest& request, bool granted) {
-    const auto* electing = electing_configuration(request.term);
+    const auto* electing = configurations_.electing(request.term, log_);
     const auto newest = electing != nullptr ? electing->index : configurations_.newest().index;
     send(to, PreVoteReply{term(), request.round, granted, hard_state_.voted_for, newest});
 }

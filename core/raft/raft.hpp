@@ -4,7 +4,7 @@
 // configuration and commit index, and the rules of the thesis are about their relation: these are
 // its own, with a source file per subject. What has a rule of its own is a class beside it: Log,
 // WriteTracker, ConfigurationHistory, Succession (who asks for votes when), OwnMembership,
-// RaiseLimit, SnapshotReceiver.
+// LeaderClaim, RaiseLimit, SnapshotReceiver.
 //
 // An event is one call of on_*, propose or the like, followed by take_decided() and collect().
 // Messages are made while collecting, from the state at that time: what accumulated during an event
@@ -21,6 +21,7 @@
 #include "core/base/prng.hpp"
 #include "core/raft/configuration_change.hpp"
 #include "core/raft/configuration_history.hpp"
+#include "core/raft/leader_claim.hpp"
 #include "core/raft/log.hpp"
 #include "core/raft/log_base.hpp"
 #include "core/raft/output.hpp"
@@ -239,21 +240,6 @@ private:
         std::uint64_t round = 0;
         bool granted = false;
     };
-    using ConfigurationAt = ConfigurationHistory::At;
-    // A node claims to lead in a term in which this node did not vote for it.
-    struct Claim {
-        Instant since{};  // unproven; it may have claimed other terms meanwhile
-        Term proven_of{};
-        bool is_false = false;  // it was not elected, in some term
-        Instant alone_since{};  // as long as it is false: without another leader
-        // The newest question.
-        Term asked_of{};
-        std::uint64_t round = 0;  // zero: not asked yet
-        std::set<NodeId> in_favour{};
-        std::set<NodeId> against{};
-        Instant ask_at{};  // again
-        Nanoseconds pause{};
-    };
 
     // terms.cpp
     [[nodiscard]] bool takes_term_of(NodeId from, const RaftMessage& message, Instant now);
@@ -262,16 +248,12 @@ private:
     void adopt_term(Term term, Instant now);
 
     // claims.cpp
-    [[nodiscard]] const ConfigurationAt* electing_configuration(Term of) const;
-    [[nodiscard]] bool was_voter(NodeId id, const Configuration& at_that_time) const;
+    [[nodiscard]] LeaderClaim::Facts facts_at(Instant now) const;
     [[nodiscard]] bool is_proven(NodeId leader, Term of) const;
     [[nodiscard]] bool is_elected(NodeId leader) const;
     [[nodiscard]] bool may_follow(NodeId from, Term of, Instant now);
-    [[nodiscard]] bool has_no_other_leader(Claim& claim, Instant now);
-    void ask_who_voted(Claim& claim, Term of, Instant now);
+    void ask_who_voted(LeaderClaim& claim, Term of, const LeaderClaim::Facts& facts);
     void weigh_claim(NodeId from, const PreVoteReply& reply, Instant now);
-    void judge_claim(NodeId by, Claim& claim, const ConfigurationAt& electing, Instant now);
-    [[nodiscard]] bool is_denied(const Claim& claim, const ConfigurationAt& electing) const;
 
     // raft.cpp: the vote, the log and the commit index
     void become_follower(std::optional<NodeId> leader, Instant now);
@@ -401,7 +383,7 @@ private:
     Succession succession_;
     std::vector<OwedVote> owed_votes_;
     RaiseLimit raises_;
-    std::map<NodeId, Claim> claims_;
+    std::map<NodeId, LeaderClaim> claims_;  // by those that make them
     Instant last_event_;
     SnapshotReceiver receiver_;
     std::set<NodeId> open_views_;  // of this node's state

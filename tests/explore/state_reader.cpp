@@ -282,7 +282,7 @@ void StateReader::read(const Raft& raft, ByteWriter& out) {
     MORTISE_CHECK(unknown_to.empty());
     // Otherwise a claim makes a node ask, which changes nothing. Here each is true.
     MORTISE_CHECK(
-        std::ranges::none_of(claims, [](const auto& one) { return one.second.is_false; }));
+        std::ranges::none_of(claims, [](const auto& one) { return one.second.is_false(); }));
     print.list(dismissed_by);
     print.add(dismissed);
     print.add(was_member);
