@@ -43,7 +43,7 @@ using CallTag = Id<struct CallKind>;
 // A connection of a client to this member; never reused in one run of the node.
 using ClientId = Id<struct ClientKind>;
 // A connection of this client to a member; never reused in one run of the client.
-using EntryId = Id<struct EntryConnectionKind>;
+using MemberConnectionId = Id<struct MemberConnectionKind>;
 
 static_assert(LogIndex{7} < LogIndex{7}.next());
 

@@ -53,13 +53,13 @@ LockCache::Joined LockCache::join(std::string_view name, LockMode mode, Waiter c
     const bool is_writer = mode == LockMode::exclusive;
     if (is_writer && caller.deadline > now && may_wait_here(name, caller.user, now)) {
         caller.until = std::min(caller.deadline, now + options_.wait_here_max);
-        lines_.add(name, std::move(caller));
+        queues_.add(name, std::move(caller));
         joined.waits = true;
         return joined;
     }
     joined.tokens = habits_.tokens(name, now);
-    if (is_writer && joined.tokens != 0 && !lines_.asked_at(name))
-        lines_.set_asker(name, caller.call, now);
+    if (is_writer && joined.tokens != 0 && !queues_.asked_at(name))
+        queues_.set_asker(name, caller.call, now);
     return joined;
 }
 
@@ -67,10 +67,10 @@ LockCache::Joined LockCache::join(std::string_view name, LockMode mode, Waiter c
 // waits for long, the others ask at once, for their places in the queue of the cluster: else they
 // would be served here before it.
 bool LockCache::may_wait_here(std::string_view name, const User& user, Instant now) const {
-    if (lines_.size() >= options_.waiters_max) return false;
+    if (queues_.size() >= options_.waiters_max) return false;
     const auto* const slot = used_exclusively(name);
     if (slot != nullptr && user.locker.is_set() && user.locker == slot->user.locker) return false;
-    if (const auto asked_at = lines_.asked_at(name))
+    if (const auto asked_at = queues_.asked_at(name))
         return now < *asked_at + options_.wait_here_max;
     return slot != nullptr && may_hand_over(*slot, now);
 }
@@ -101,7 +101,7 @@ void LockCache::granted(OperationId grant, const NamedMode& what, FencingToken t
 }
 
 LockCache::Asking LockCache::answered(std::string_view name, CallTag call, Instant now) {
-    if (!lines_.forget_asker(name, call) || used_exclusively(name) != nullptr) return {};
+    if (!queues_.forget_asker(name, call) || used_exclusively(name) != nullptr) return {};
     return next_asker(name, now);
 }
 
@@ -137,9 +137,9 @@ LockCache::Released LockCache::released(OperationId grant, Instant now) {
 
 std::optional<CallTag> LockCache::next_in_time(std::string_view name, Instant now,
                                                Waiters& timed_out) {
-    const auto* first = lines_.first(name);
-    for (; first != nullptr && first->deadline <= now; first = lines_.first(name))
-        timed_out.splice(timed_out.end(), lines_.take(first->call));
+    const auto* first = queues_.first(name);
+    for (; first != nullptr && first->deadline <= now; first = queues_.first(name))
+        timed_out.splice(timed_out.end(), queues_.take(first->call));
     return first == nullptr ? std::nullopt : std::optional{first->call};
 }
 
@@ -151,7 +151,7 @@ bool LockCache::may_hand_over(const Slot& slot, Instant now) const {
 }
 
 LockCache::HandOver LockCache::hand_over(Place place, CallTag next, Instant now) {
-    auto caller = lines_.take(next);
+    auto caller = queues_.take(next);
     HandOver handed{next, use_by(*place, std::move(caller.front().user))};
     if (!place->is_recalled) return handed;
     ++place->hand_overs;
@@ -161,13 +161,13 @@ LockCache::HandOver LockCache::hand_over(Place place, CallTag next, Instant now)
 }
 
 LockCache::Asking LockCache::next_asker(std::string_view name, Instant now) {
-    const auto* const first = lines_.first(name);
-    if (first == nullptr || lines_.asked_at(name)) return {};
+    const auto* const first = queues_.first(name);
+    if (first == nullptr || queues_.asked_at(name)) return {};
     const auto tokens = habits_.tokens(name, now);
-    if (tokens == 0) return {lines_.take_all(name), 0};
+    if (tokens == 0) return {queues_.take_all(name), 0};
     const auto next = first->call;
-    lines_.change_asker(name, next, now);
-    return {lines_.take(next), tokens};
+    queues_.change_asker(name, next, now);
+    return {queues_.take(next), tokens};
 }
 
 // A name that was recalled although its node used it often is still worth it.
@@ -239,23 +239,23 @@ LockCache::Due LockCache::take_due(Instant now) {
 // since it came, and others do not wait behind it here.
 void LockCache::take_due_waiters(Instant now, Due& due) {
     for (std::size_t count = 0; count < options_.waiters_due_max; ++count) {
-        const auto next = lines_.due(now);
+        const auto next = queues_.due(now);
         if (!next) return;
-        const std::string name = lines_.name_of(*next);
-        auto caller = lines_.take(*next);
+        const std::string name = queues_.name_of(*next);
+        auto caller = queues_.take(*next);
         if (caller.front().deadline <= now) {
             due.timed_out.splice(due.timed_out.end(), caller);
             continue;
         }
         const auto tokens = habits_.tokens(name, now);
         const auto came = caller.front().until - options_.wait_here_max;
-        if (tokens != 0 && !lines_.asked_at(name)) lines_.set_asker(name, *next, came);
+        if (tokens != 0 && !queues_.asked_at(name)) queues_.set_asker(name, *next, came);
         due.asking.push_back({std::move(caller), tokens});
     }
 }
 
 Instant LockCache::deadline() const {
-    auto next = lines_.deadline();
+    auto next = queues_.deadline();
     if (!idle_.empty()) next = std::min(next, idle_.front().since + options_.idle_max);
     if (idle_.size() > options_.idle_grants_max) next = std::min(next, idle_.front().since);
     if (!recalled_.empty()) next = std::min(next, recalled_.front().since + options_.publish_after);
@@ -302,8 +302,8 @@ void LockCache::check_invariants() const {
         MORTISE_CHECK(slot.in_use && slot.is_recalled && !slot.is_published);
     for (const auto& slot : used_)
         MORTISE_CHECK(slot.in_use && slot.is_recalled == slot.is_published);
-    lines_.for_each_name([this](std::string_view name) {
-        MORTISE_CHECK(lines_.asked_at(name) || used_exclusively(name) != nullptr);
+    queues_.for_each_name([this](std::string_view name) {
+        MORTISE_CHECK(queues_.asked_at(name) || used_exclusively(name) != nullptr);
     });
 }
 

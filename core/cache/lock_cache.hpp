@@ -27,7 +27,7 @@
 
 #include "core/base/instant.hpp"
 #include "core/cache/cache_habits.hpp"
-#include "core/cache/local_lines.hpp"
+#include "core/cache/local_queues.hpp"
 #include "core/locks/command.hpp"
 #include "core/locks/outcome.hpp"
 
@@ -38,7 +38,7 @@ struct CacheOptions {
     Nanoseconds publish_after{std::chrono::milliseconds{5}};
     Nanoseconds wait_here_max{std::chrono::milliseconds{50}};
     std::size_t waiters_max = 4'096;
-    std::size_t waiters_due_max = 256;  // that leave the line at once
+    std::size_t waiters_due_max = 256;  // that leave the local queue at once
     // After a recall the grant goes to so many other callers of the node, within this time.
     std::uint32_t hand_overs_max = 64;
     Nanoseconds hand_over_for{std::chrono::milliseconds{5}};
@@ -54,8 +54,8 @@ public:
         : options_{options}, habits_{options.idle_max, options.names_remembered} {}
 
     using User = CacheUser;
-    using Waiter = LocalLines::Waiter;
-    using Waiters = LocalLines::Waiters;
+    using Waiter = LocalQueues::Waiter;
+    using Waiters = LocalQueues::Waiters;
     // A use of a cached grant.
     struct Use {
         OperationId grant;
@@ -77,18 +77,18 @@ public:
         std::optional<Publication> last;
     };
 
-    // Callers that leave the line: each asks the cluster, and reserves so many tokens.
+    // Callers that leave the local queue: each asks the cluster, and reserves so many tokens.
     struct Asking {
         Waiters callers;
         std::uint32_t tokens = 0;
     };
-    // A caller of the line that uses the grant now.
+    // A caller of the local queue that uses the grant now.
     struct HandOver {
         CallTag call;
         Use use;
     };
     struct Joined {
-        bool waits = false;        // in the line
+        bool waits = false;        // in the local queue
         std::optional<Use> use{};  // it has the lock
         std::uint32_t tokens = 0;  // else: it asks the cluster, and reserves so many tokens
     };
@@ -106,8 +106,8 @@ public:
     [[nodiscard]] std::optional<Use> take(std::string_view name, LockMode mode, User user);
     // The last user takes that grant once more.
     [[nodiscard]] std::optional<Use> take_again(OperationId grant);
-    // The same as take() for a caller that may wait in the line until its deadline, which is over
-    // if it must not wait. A caller that asks the cluster reports the end of its request with
+    // The same as take() for a caller that may wait in the local queue until its deadline, which is
+    // over if it must not wait. A caller that asks the cluster reports the end of its request with
     // answered().
     [[nodiscard]] Joined join(std::string_view name, LockMode mode, Waiter caller, Instant now);
     // The cluster granted the name to this user, in a cached grant with so many tokens.
@@ -115,8 +115,8 @@ public:
                  User user);
     // The request of that caller has ended, and granted() was called before, if it was granted.
     [[nodiscard]] Asking answered(std::string_view name, CallTag call, Instant now);
-    // True if the caller waited in the line, and has left it.
-    [[nodiscard]] bool withdraw(CallTag call) { return !lines_.take(call).empty(); }
+    // True if the caller waited in the local queue, and has left it.
+    [[nodiscard]] bool withdraw(CallTag call) { return !queues_.take(call).empty(); }
 
     // --- releasing: it allocates nothing
 
@@ -145,8 +145,8 @@ public:
         Asking asking{};
     };
     Lost lost(OperationId grant, Instant now);
-    // Nobody waits in the line any more, and nobody has asked for others.
-    void clear_lines() { lines_.clear(); }
+    // Nobody waits in the local queue any more, and nobody has asked for others.
+    void clear_queues() { queues_.clear(); }
 
     // --- time
 
@@ -163,7 +163,7 @@ public:
     [[nodiscard]] bool contains(OperationId grant) const { return by_grant_.contains(grant); }
     [[nodiscard]] bool is_in_use(OperationId grant) const;
     [[nodiscard]] std::size_t size() const { return by_grant_.size(); }
-    [[nodiscard]] std::size_t waiters() const { return lines_.size(); }
+    [[nodiscard]] std::size_t waiters() const { return queues_.size(); }
     void check_invariants() const;
 
 private:
@@ -195,7 +195,7 @@ private:
     // The next user of the slot, with its token.
     [[nodiscard]] static Use use_by(Slot& slot, User user);
     [[nodiscard]] HandOver hand_over(Place place, CallTag next, Instant now);
-    // The next caller in the line whose time is not over. The others leave it.
+    // The next caller in the local queue whose time is not over. The others leave it.
     [[nodiscard]] std::optional<CallTag> next_in_time(std::string_view name, Instant now,
                                                       Waiters& timed_out);
     // Of the callers that wait for the name, one asks for all of them; or all ask, if the name is
@@ -212,7 +212,7 @@ private:
     Slots idle_;  // unused, for longest first
     Slots used_;
     Slots recalled_;  // used and recalled, and not published: by `since`
-    LocalLines lines_;
+    LocalQueues queues_;
     std::unordered_multimap<std::string_view, Place> by_name_;
     std::map<OperationId, Place> by_grant_;
 };

@@ -66,9 +66,10 @@ ClientEffects ClientCore::step(ClientEvent event, Now now) {
     if (stage_ == Stage::apart && !agent_.is_closed()) {
         if (const auto member = choice_.take_due(now.steady)) {
             stage_ = Stage::dialling;
-            newest_entry_ = newest_entry_.next();
-            entry_ = newest_entry_;
-            effects_.dial = {entry_, *member, agent_.has_valid_lease(now) ? cluster_ : ClusterId{}};
+            newest_connection_ = newest_connection_.next();
+            connection_ = newest_connection_;
+            effects_.dial = {connection_, *member,
+                             agent_.has_valid_lease(now) ? cluster_ : ClusterId{}};
         }
     }
     effects_.deadline = deadline();
@@ -76,7 +77,7 @@ ClientEffects ClientCore::step(ClientEvent event, Now now) {
 }
 
 Instant ClientCore::deadline() const {
-    return std::min(agent_.deadline(), entry_deadline());
+    return std::min(agent_.deadline(), member_deadline());
 }
 
 // --- events -------------------------------------------------------------------------------------
@@ -90,22 +91,22 @@ void ClientCore::on(ClientCalls& event, Now now) {
         take(call, now);
 }
 
-void ClientCore::on(const EntryUp& event, Now now) {
-    if (event.entry != entry_ || stage_ != Stage::dialling) return;
+void ClientCore::on(const MemberUp& event, Now now) {
+    if (event.connection != connection_ || stage_ != Stage::dialling) return;
     heard_at_ = now.steady;
-    entry_cluster_ = event.cluster;
+    member_cluster_ = event.cluster;
     if (reads_open_ != 0) unread_since_ = now.steady;  // they are asked of this member now
     attach(now);
 }
 
-void ClientCore::on(const EntryDown& event, Now now) {
-    if (event.entry != entry_) return;
+void ClientCore::on(const MemberDown& event, Now now) {
+    if (event.connection != connection_) return;
     leave(now, {});
     effects_.hang_up = {};  // there is nothing to hang up
 }
 
-void ClientCore::on(EntrySaid& event, Now now) {
-    if (event.entry != entry_ || stage_ == Stage::dialling) return;
+void ClientCore::on(MemberSaid& event, Now now) {
+    if (event.connection != connection_ || stage_ == Stage::dialling) return;
     heard_at_ = now.steady;
     unheard_since_ = Instant::never();
     take(event.notice, now);
@@ -118,8 +119,8 @@ void ClientCore::on(ReadsOpen event, Now now) {
     if (is_connected && reads_open_ != 0) unread_since_ = std::min(unread_since_, now.steady);
 }
 
-void ClientCore::on(const EntryLooked& event, Now now) {
-    if (event.entry != entry_ || stage_ != Stage::served) return;
+void ClientCore::on(const MembersCompared& event, Now now) {
+    if (event.connection != connection_ || stage_ != Stage::served) return;
     if (!balance_.is_better(event.own, event.other, now.steady)) return;
     // There is something to lose by now; it is not long until the next look.
     if (!may_move()) return balance_.settled(now.steady);
@@ -195,7 +196,7 @@ void ClientCore::take(ClientNotice& notice, Now now) {
     const bool is_state = notice.state && notice.state->nonce == nonce_;
     if (stage_ == Stage::attaching && !is_state) return;
     // It is not known which one: its hello came earlier.
-    if (!entry_cluster_.is_set()) return leave(now, "it has joined a cluster meanwhile");
+    if (!member_cluster_.is_set()) return leave(now, "it has joined a cluster meanwhile");
     if (is_elsewhere()) {
         return notice.has_leader.value_or(false)
                    ? begin_anew(now)
@@ -240,7 +241,7 @@ bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now
     }
     if (stage_ != Stage::served) balance_.settled(now.steady);
     stage_ = Stage::served;
-    cluster_ = entry_cluster_;
+    cluster_ = member_cluster_;
     refused_.clear();
     unanswered_since_ = Instant::never();
     agent_.on_state_replaced(sessions, now);
@@ -271,13 +272,13 @@ void ClientCore::attach(Now now) {
 
 // The member is of another cluster than the session.
 bool ClientCore::is_elsewhere() const {
-    return cluster_.is_set() && entry_cluster_ != cluster_;
+    return cluster_.is_set() && member_cluster_ != cluster_;
 }
 
 // The other cluster may know the session, if it was recovered from a member of the first, but less
 // of it than this client does. So the session ends here, and there when its TTL is over.
 void ClientCore::begin_anew(Now now) {
-    cluster_ = entry_cluster_;
+    cluster_ = member_cluster_;
     position_ = {};
     agent_.on_state_replaced(SessionTable{}, now);
     // This connection has shown the former session, and has only one.
@@ -290,11 +291,11 @@ void ClientCore::leave(Now now, std::string_view why) {
 }
 
 void ClientCore::part(Now now, std::string_view why) {
-    effects_.hang_up = entry_;
+    effects_.hang_up = connection_;
     effects_.left_because = why;
     effects_.send.clear();
     stage_ = Stage::apart;
-    entry_ = {};
+    connection_ = {};
     has_leader_ = false;
     unheard_since_ = Instant::never();
     unanswered_since_ = Instant::never();
@@ -356,7 +357,7 @@ void ClientCore::ping_if_silent(Now now) {
     tell(Ping{}, now);
 }
 
-Instant ClientCore::entry_deadline() const {
+Instant ClientCore::member_deadline() const {
     if (stage_ == Stage::apart) return agent_.is_closed() ? Instant::never() : choice_.due();
     if (stage_ == Stage::dialling) return Instant::never();
     auto next = std::min({silent_at(), overdue_at(), unheard_since_ + patience(2),
@@ -395,7 +396,7 @@ void ClientCore::collect(Now now) {
     effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
-    effects_.send_to = entry_;
+    effects_.send_to = connection_;
 }
 
 }  // namespace mortise::core

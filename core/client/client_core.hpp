@@ -23,8 +23,8 @@
 
 #include "core/agent/session_agent.hpp"
 #include "core/client/client_message.hpp"
-#include "core/client/entry_balance.hpp"
-#include "core/client/entry_choice.hpp"
+#include "core/client/member_balance.hpp"
+#include "core/client/member_choice.hpp"
 
 namespace mortise::core {
 
@@ -49,18 +49,18 @@ struct ClientCalls {
 };
 
 // The member that was dialled can be spoken to. It belongs to that cluster.
-struct EntryUp {
-    EntryId entry;
+struct MemberUp {
+    MemberConnectionId connection;
     ClusterId cluster;
 };
 
 // It cannot be reached, or not any more, or broke the protocol.
-struct EntryDown {
-    EntryId entry;
+struct MemberDown {
+    MemberConnectionId connection;
 };
 
-struct EntrySaid {
-    EntryId entry;
+struct MemberSaid {
+    MemberConnectionId connection;
     ClientNotice notice;
 };
 
@@ -72,15 +72,15 @@ struct ReadsOpen {
 };
 
 // What a look at another member has shown (ClientEffects::look).
-struct EntryLooked {
-    EntryId entry;
+struct MembersCompared {
+    MemberConnectionId connection;
     std::size_t member = 0;
-    EntryLoad own;
-    EntryLoad other;
+    MemberLoad own;
+    MemberLoad other;
 };
 
-using ClientEvent =
-    std::variant<ClientTimer, ClientCalls, EntryUp, EntryDown, EntrySaid, ReadsOpen, EntryLooked>;
+using ClientEvent = std::variant<ClientTimer, ClientCalls, MemberUp, MemberDown, MemberSaid,
+                                 ReadsOpen, MembersCompared>;
 
 // --- effects, to be executed in this order. What is sent leaves after the holds whose loss it
 // reports are marked lost.
@@ -93,18 +93,18 @@ struct ClientEffects {
     std::vector<Contended> contended;
     // Reads of locks that the program may make. Any member can answer them, outside of this class.
     std::vector<InspectCall> reads;
-    EntryId send_to;
+    MemberConnectionId send_to;
     std::vector<ClientMessage> send;  // in this order
-    EntryId hang_up;                  // not set: none
+    MemberConnectionId hang_up;       // not set: none
     std::string left_because;         // of hang_up, in words
     struct Dial {
-        EntryId entry;
+        MemberConnectionId connection;
         std::size_t member = 0;  // its place in the list
         ClusterId cluster;       // the member has to belong to it; not set: to any
     };
-    std::optional<Dial> dial;  // reported by EntryUp or EntryDown
-    // Compare the load of the present member with that of this one; reported by EntryLooked, if the
-    // former member is still the present one.
+    std::optional<Dial> dial;  // reported by MemberUp or MemberDown
+    // Compare the load of the present member with that of this one; reported by MembersCompared, if
+    // the former member is still the present one.
     std::optional<std::size_t> look;
     Instant deadline;  // of the steady clock: when to step again if nothing else happens
 };
@@ -122,7 +122,7 @@ public:
     // A member serves this client, and knows a leader.
     [[nodiscard]] bool is_served() const { return stage_ == Stage::served && has_leader_; }
     // Not set while none is connected.
-    [[nodiscard]] EntryId entry() const { return entry_; }
+    [[nodiscard]] MemberConnectionId connection() const { return connection_; }
     // Why the newest member that refused this client did so; empty since another one served it.
     [[nodiscard]] const std::string& refused() const { return refused_; }
     // Everything up to here was received.
@@ -144,11 +144,11 @@ private:
     // --- events
     void on(ClientTimer event, Now now);
     void on(ClientCalls& event, Now now);
-    void on(const EntryUp& event, Now now);
-    void on(const EntryDown& event, Now now);
-    void on(EntrySaid& event, Now now);
+    void on(const MemberUp& event, Now now);
+    void on(const MemberDown& event, Now now);
+    void on(MemberSaid& event, Now now);
     void on(ReadsOpen event, Now now);
-    void on(const EntryLooked& event, Now now);
+    void on(const MembersCompared& event, Now now);
 
     // --- calls
     void take(Call& call, Now now);
@@ -175,7 +175,7 @@ private:
     [[nodiscard]] std::string_view why_leave(Now now) const;
     void ping_if_silent(Now now);
     void tell(ClientMessage message, Now now);
-    [[nodiscard]] Instant entry_deadline() const;
+    [[nodiscard]] Instant member_deadline() const;
     [[nodiscard]] Instant silent_at() const;
     [[nodiscard]] Instant overdue_at() const;
 
@@ -186,16 +186,16 @@ private:
     ClientOptions options_;
     Prng prng_;
     SessionAgent agent_;
-    EntryChoice choice_;
-    EntryBalance balance_;
+    MemberChoice choice_;
+    MemberBalance balance_;
 
     Stage stage_ = Stage::apart;
-    EntryId entry_;  // set unless apart
-    EntryId newest_entry_;
+    MemberConnectionId connection_;  // set unless apart
+    MemberConnectionId newest_connection_;
     std::uint64_t nonce_ = 0;  // of the newest Attach
     bool has_leader_ = false;
-    ClusterId entry_cluster_;  // of the member
-    ClusterId cluster_;        // of the session and the position
+    ClusterId member_cluster_;  // of the member
+    ClusterId cluster_;         // of the session and the position
     LogIndex position_;
     std::string refused_;
 

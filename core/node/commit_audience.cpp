@@ -11,8 +11,8 @@ constexpr std::size_t holders_told_max = 8;
 
 class Collector {
 public:
-    Collector(const LockMachine& machine, const SessionEntries& entries, CommitAudience& audience)
-        : machine_{machine}, entries_{entries}, audience_{audience} {}
+    Collector(const LockMachine& machine, const SessionMembers& members, CommitAudience& audience)
+        : machine_{machine}, members_{members}, audience_{audience} {}
 
     void operator()(const Answered& answered) { add(answered.operation); }
     // The holders may have asked to be told of contention.
@@ -43,7 +43,7 @@ private:
         if (session == nullptr) return;
         const auto node = session->opened.node;
         // A client has no copy of the log: the member that it uses waits for the commit.
-        const auto waits = node.is_set() ? node : entries_.of(session->id);
+        const auto waits = node.is_set() ? node : members_.of(session->id);
         if (waits.is_set()) {
             audience_.nodes.insert(waits);
         } else {
@@ -58,20 +58,20 @@ private:
     }
 
     const LockMachine& machine_;
-    const SessionEntries& entries_;
+    const SessionMembers& members_;
     CommitAudience& audience_;
 };
 
 }  // namespace
 
 CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
-                           const SessionEntries& entries, std::size_t members) {
+                           const SessionMembers& session_members, std::size_t members) {
     CommitAudience audience;
     audience.everybody = applied.entry.kind != EntryKind::commands;
     for (const auto& outcome : applied.outcomes) {
         if (audience.nodes.size() >= members) audience.everybody = true;
         if (audience.everybody) break;
-        std::visit(Collector{machine, entries, audience}, outcome);
+        std::visit(Collector{machine, session_members, audience}, outcome);
     }
     return audience;
 }

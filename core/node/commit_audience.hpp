@@ -8,7 +8,7 @@
 
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/node/effects.hpp"
-#include "core/node/session_entries.hpp"
+#include "core/node/session_members.hpp"
 
 namespace mortise::core {
 
@@ -19,6 +19,7 @@ struct CommitAudience {
 
 // The entry was applied to the machine just now; the cluster has that many members.
 [[nodiscard]] CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
-                                         const SessionEntries& entries, std::size_t members);
+                                         const SessionMembers& session_members,
+                                         std::size_t members);
 
 }  // namespace mortise::core

@@ -17,13 +17,13 @@ constexpr std::size_t early_bytes_max = std::size_t{1} << 20U;
 void ForwardIntake::ended(SessionId session) {
     proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
     streams_.forget(session);
-    entries_.forget(session);
+    members_.forget(session);
 }
 
 void ForwardIntake::clear() {
     proposer_.clear();
     streams_.clear();
-    entries_.clear();
+    members_.clear();
     early_forwards_.clear();
 }
 
@@ -38,7 +38,7 @@ void ForwardIntake::take(NodeId from, const Forward& forward) {
     }
     const auto* access = access_of(from);
     if (access != nullptr) set_access(decoded, from, *access);
-    note_entry(from, decoded);
+    note_member(from, decoded);
     // The renewal is taken even if the batch is not, so that no session is lost because of that.
     if (forward.renewal && forward.renewal->session.is_set()) take_renewal(*forward.renewal);
     if (decoded.batch.empty()) return;
@@ -147,10 +147,10 @@ void ForwardIntake::take_renewal(const Renewal& renewal) {
 // --- whose session it is ------------------------------------------------------------------------
 
 // The member by which the requests of a client came checked that they are its own.
-void ForwardIntake::note_entry(NodeId from, const DecodedForward& decoded) {
+void ForwardIntake::note_member(NodeId from, const DecodedForward& decoded) {
     for (const auto id : {decoded.session, decoded.renewal.value_or(Renewal{}).session}) {
         const auto* session = id.is_set() ? machine_.sessions().find(id) : nullptr;
-        if (session != nullptr && !session->opened.node.is_set()) entries_.came_by(id, from);
+        if (session != nullptr && !session->opened.node.is_set()) members_.came_by(id, from);
     }
 }
 

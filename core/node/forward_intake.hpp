@@ -12,7 +12,7 @@
 #include "core/node/message.hpp"
 #include "core/node/peers.hpp"
 #include "core/node/proposer.hpp"
-#include "core/node/session_entries.hpp"
+#include "core/node/session_members.hpp"
 #include "core/node/state_saver.hpp"
 #include "core/node/stream_positions.hpp"
 
@@ -41,7 +41,7 @@ public:
     }
     void ended(SessionId session);
     // By which members the sessions of clients enter the cluster.
-    [[nodiscard]] const SessionEntries& entries() const { return entries_; }
+    [[nodiscard]] const SessionMembers& session_members() const { return members_; }
     // Leadership began or ended.
     void clear();
 
@@ -68,7 +68,7 @@ private:
     [[nodiscard]] const Access* access_of(NodeId node) const;
     void refuse_forward(NodeId from);
     void keep_early(NodeId from, const Forward& forward);
-    void note_entry(NodeId from, const DecodedForward& decoded);
+    void note_member(NodeId from, const DecodedForward& decoded);
 
     void take_requests(NodeId from, DecodedForward decoded);
     void take_renewal(const Renewal& renewal);
@@ -87,7 +87,7 @@ private:
     const StateSaver& saver_;
     Proposer proposer_;
     StreamPositions streams_;
-    SessionEntries entries_;
+    SessionMembers members_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // a few of each peer
     SessionId newest_when_early_{};     // the newest session when the first of them came
     bool knew_log_when_early_ = false;  // whether all of earlier leaders was applied then

@@ -202,8 +202,8 @@ void NodeCore::apply(Entry& entry, Now now) {
 }
 
 void NodeCore::tell_commit(const Applied& applied) {
-    const auto audience =
-        audience_of(applied, machine_, intake_.entries(), raft_.configuration().all().size());
+    const auto audience = audience_of(applied, machine_, intake_.session_members(),
+                                      raft_.configuration().all().size());
     if (audience.everybody) return raft_.tell_commit_to_all(applied_);
     for (const auto node : audience.nodes)
         raft_.tell_commit(node, applied_);

@@ -6,7 +6,7 @@
 #include "embed/api/acquire_order.hpp"
 #include "embed/api/async_call.hpp"
 #include "embed/holds/grant_cache.hpp"
-#include "embed/holds/locker_turn.hpp"
+#include "embed/holds/locker_acquire.hpp"
 #include "embed/holds/release.hpp"
 #include "embed/runtime/node_runtime.hpp"
 #include "embed/threads/canceller.hpp"
@@ -114,10 +114,10 @@ Hold ask_in_turn(const Asked& node, std::shared_ptr<LockerState> locker, Acquire
                  std::error_code& ec, LockInfo* busy) {
     if (!locker) return ask_cluster(node, std::move(order), ec, busy);
     const std::string name = order.name;
-    auto turn = begin_turn(*locker, *node.gate, order);
-    ec = turn.error;
-    if (!turn.asks()) return std::move(turn.nested);
-    LockerTurn asking{std::move(locker), name};
+    auto nesting = begin_acquire(*locker, *node.gate, order);
+    ec = nesting.error;
+    if (!nesting.asks()) return std::move(nesting.nested);
+    LockerAcquire asking{std::move(locker), name};
     return asking.ended(ask_cluster(node, std::move(order), ec, busy));
 }
 
@@ -168,9 +168,9 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag());
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     if (locker && !bad) {
-        auto turn = begin_turn(*locker, *gate, order);
-        if (!turn.asks()) {
-            call->complete({turn.error, std::move(turn.nested), {}});
+        auto nesting = begin_acquire(*locker, *gate, order);
+        if (!nesting.asks()) {
+            call->complete({nesting.error, std::move(nesting.nested), {}});
             return cancel;
         }
         of_locker->begin(std::move(locker));

@@ -7,7 +7,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
-#include "embed/fence/gate_entries.hpp"
+#include "embed/fence/gated_resources.hpp"
 #include "embed/host/stay_loaded.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/values/one_line.hpp"
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] bool is_forked() const { return generation_.is_forked(); }
 
     bool admit(const std::string& key, std::int64_t token, const void* body, Call call) {
-        const detail::GateVisit visit{entries_, key};
+        const detail::GateVisit visit{resources_, key};
         auto& mark = visit.mark();
         const auto newest = known(key, mark);
         if (token < newest) return false;
@@ -71,7 +71,7 @@ private:
 
     detail::ForkGeneration generation_;
     std::unique_ptr<storage::MarkStore> marks_;
-    detail::GateEntries entries_;
+    detail::GatedResources resources_;
 };
 
 FenceGate FenceGate::open(const std::filesystem::path& directory) {

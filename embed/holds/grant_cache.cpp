@@ -47,8 +47,8 @@ private:
     const std::shared_ptr<Completion> caller_;
 };
 
-// How long the caller may wait in a line. A try does not wait, and a priority counts in the queue
-// of the cluster only.
+// How long the caller may wait in a local queue. A try does not wait, and a priority counts in the
+// queue of the cluster only.
 core::Instant waits_until(const AcquireOrder& order, const core::AcquireCall& acquire) {
     const bool waits = acquire.request.wait && order.options.priority == 0;
     return waits ? acquire.deadline : core::Instant{};
@@ -223,59 +223,59 @@ GivenBack GrantCache::leave(HoldRecord& hold, core::CallTag tag,
 GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
                                  std::shared_ptr<Completion> waiting) noexcept {
     for (;;) {
-        auto turn = state_.with([&](State& state) { return turn_after(state, grant); });
-        if (turn.is_over()) return {};
-        end(turn.timed_out, Errc::timed_out);
-        if (turn.use) {
-            if (hand_over(turn)) return {};
+        auto after = state_.with([&](State& state) { return after_release(state, grant); });
+        if (after.is_over()) return {};
+        end(after.timed_out, Errc::timed_out);
+        if (after.use) {
+            if (hand_over(after)) return {};
             continue;
         }
         GivenBack given;
-        if (turn.back) given = send_back(*turn.back, tag, std::move(waiting));
-        send(std::move(turn.asking));  // behind the release
+        if (after.back) given = send_back(*after.back, tag, std::move(waiting));
+        send(std::move(after.asking));  // behind the release
         return given;
     }
 }
 
-GrantCache::Turn GrantCache::turn_after(State& state, core::OperationId grant) {
-    Turn turn;
-    turn.began = steady_now();
-    auto released = state.cache.released(grant, turn.began);
-    if (released.back) turn.back = leaving(state, std::move(*released.back));
-    turn.asking = state.calls.leave(released.asking);
-    turn.timed_out = state.calls.leave({std::move(released.timed_out)});
-    if (!released.next) return turn;
-    turn.next = state.calls.leave(released.next->call);
-    turn.use = std::move(released.next->use);
-    turn.grant = state.grants.at(turn.use->grant).record;
-    return turn;
+GrantCache::AfterRelease GrantCache::after_release(State& state, core::OperationId grant) {
+    AfterRelease after;
+    after.began = steady_now();
+    auto released = state.cache.released(grant, after.began);
+    if (released.back) after.back = leaving(state, std::move(*released.back));
+    after.asking = state.calls.leave(released.asking);
+    after.timed_out = state.calls.leave({std::move(released.timed_out)});
+    if (!released.next) return after;
+    after.next = state.calls.leave(released.next->call);
+    after.use = std::move(released.next->use);
+    after.grant = state.grants.at(after.use->grant).record;
+    return after;
 }
 
 // False if there is no memory, or the lease has ended (S42): then the caller is sent to the
 // cluster, and the grant is still to be released.
-bool GrantCache::hand_over(Turn& turn) noexcept {
+bool GrantCache::hand_over(AfterRelease& after) noexcept {
     Record hold;
     try {
-        hold = std::make_shared<HoldRecord>(turn.grant, *std::move(turn.use), shared_from_this());
+        hold = std::make_shared<HoldRecord>(after.grant, *std::move(after.use), shared_from_this());
     } catch (const std::bad_alloc&) {
     }
-    if (hold) remember(turn.grant, hold);
+    if (hold) remember(after.grant, hold);
     if (!hold || !hold->is_valid()) {
-        remember(turn.grant, nullptr);  // the last user was not the owner of the last record
-        send(std::move(turn.next));
+        remember(after.grant, nullptr);  // the last user was not the owner of the last record
+        send(std::move(after.next));
         return false;
     }
     ++served_;
-    auto& next = turn.next.front();
+    auto& next = after.next.front();
     std::ignore = forget(next.call.tag());
     const auto now = steady_now();
     acquire_time_.count(now - next.call.began());
-    hand_over_time_.count(now - turn.began);
+    hand_over_time_.count(now - after.began);
     AskingCall::caller_of(next).complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
     return true;
 }
 
-// If one is refused, the next in its line asks.
+// If one is refused, the next in its local queue asks.
 void GrantCache::send(SubmittedCalls acquires) noexcept {
     while (!acquires.empty()) {
         SubmittedCalls one;
@@ -426,7 +426,7 @@ core::Instant GrantCache::deadline() {
 
 void GrantCache::send_all() noexcept {
     send(state_.with([](State& state) {
-        state.cache.clear_lines();
+        state.cache.clear_queues();
         state.looks_at = core::Instant::never();
         return state.calls.leave_all();
     }));
@@ -435,7 +435,7 @@ void GrantCache::send_all() noexcept {
 void GrantCache::close() noexcept {
     const auto refused = state_.with([](State& state) {
         state.is_closed = true;
-        state.cache.clear_lines();
+        state.cache.clear_queues();
         auto all = state.calls.leave_all();
         state.calls.clear();
         return all;

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/cache/lock_cache.hpp"
-#include "embed/holds/calls_in_line.hpp"
+#include "embed/holds/queued_calls.hpp"
 #include "embed/holds/release.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
@@ -105,7 +105,7 @@ private:
     struct State {
         core::LockCache cache;
         std::map<core::OperationId, Grant> grants;  // that are cached, used or not
-        CallsInLine calls;
+        QueuedCalls calls;
         core::Instant looks_at = core::Instant::never();  // when the core thread calls look()
         bool is_closed = false;
     };
@@ -115,7 +115,7 @@ private:
         std::optional<core::LockCache::Publication> last;
     };
     // What follows a release.
-    struct Turn {
+    struct AfterRelease {
         std::optional<Leaving> back{};
         SubmittedCalls next{};  // this caller gets the use
         std::optional<core::LockCache::Use> use{};
@@ -139,8 +139,8 @@ private:
     [[nodiscard]] Record new_use(const Record& grant, core::LockCache::Use use);
     [[nodiscard]] Hold use_of(const Record& grant, Record again, core::LockCache::Use use);
     void remember(const Record& grant, const Record& use);
-    [[nodiscard]] static Turn turn_after(State& state, core::OperationId grant);
-    [[nodiscard]] bool hand_over(Turn& turn) noexcept;
+    [[nodiscard]] static AfterRelease after_release(State& state, core::OperationId grant);
+    [[nodiscard]] bool hand_over(AfterRelease& after) noexcept;
     void send(SubmittedCalls acquires) noexcept;
     [[nodiscard]] SubmittedCalls leave_after(const Submitted& refused) noexcept;
     void end(const SubmittedCalls& acquires, Errc why) noexcept;

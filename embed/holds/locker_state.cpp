@@ -11,7 +11,7 @@ namespace mortise::detail {
 LockerState::LockerState(std::shared_ptr<CallGate> gate, std::string label)
     : gate_{std::move(gate)}, label_{std::move(label)}, number_{gate_->next_tag().raw()} {}
 
-LockerState::Turn LockerState::begin(const std::string& name, LockMode mode) {
+LockerState::Nesting LockerState::begin(const std::string& name, LockMode mode) {
     if (generation_.is_forked()) return {{}, Errc::forked};
     const std::scoped_lock lock{mutex_};
     const auto [found, is_new] = names_.try_emplace(name);

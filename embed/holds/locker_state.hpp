@@ -36,14 +36,15 @@ public:
     // Its number in the cluster, unique among the lockers of this node's sessions.
     [[nodiscard]] core::LockerTag tag() const { return {number_, label_}; }
 
-    struct Turn {
+    // How an acquire begins: with a hold of this locker that it shares, if there is one.
+    struct Nesting {
         Hold nested;
         std::error_code error;
         // True if there is neither a hold nor an error: the cluster must be asked, and ended()
         // called with the result.
         [[nodiscard]] bool asks() const { return !error && !nested; }
     };
-    [[nodiscard]] Turn begin(const std::string& name, LockMode mode);
+    [[nodiscard]] Nesting begin(const std::string& name, LockMode mode);
     // The caller's hold for what the cluster granted; empty for an empty hold.
     [[nodiscard]] Hold ended(const std::string& name, Hold granted);
 

@@ -147,12 +147,13 @@ void ClientDesk::break_lock(core::BreakLock request,
 
 // --- client nodes
 
-core::Result<core::ClientId> ClientDesk::admit(std::shared_ptr<transport::ClientLine> line) {
+core::Result<core::ClientId> ClientDesk::admit(
+    std::shared_ptr<transport::ClientConnection> connection) {
     if (is_closed_)
         return core::Error{std::make_error_code(std::errc::resource_unavailable_try_again),
                            "it serves nobody at present"};
     newest_ = newest_.next();
-    lines_.emplace(newest_, std::move(line));
+    connections_.emplace(newest_, std::move(connection));
     return newest_;
 }
 
@@ -175,7 +176,7 @@ bool ClientDesk::has_place(core::ClientId client) const {
 // A client that the core never hears the end of would keep its session to itself. So without memory
 // the node stops, as it does when a step fails on its own.
 void ClientDesk::gone(core::ClientId client) noexcept {
-    if (lines_.erase(client) == 0 || is_closed_) return;
+    if (connections_.erase(client) == 0 || is_closed_) return;
     try {
         loop_.step(core::ClientGone{client});
         return;
@@ -188,29 +189,29 @@ void ClientDesk::gone(core::ClientId client) noexcept {
 }
 
 void ClientDesk::notify(core::ClientId client, const core::ClientNotice& notice) {
-    const auto found = lines_.find(client);
-    if (found == lines_.end()) return;
-    const auto line = found->second;  // sending may close it
-    line->send(notice);
+    const auto found = connections_.find(client);
+    if (found == connections_.end()) return;
+    const auto connection = found->second;  // sending may close it
+    connection->send(notice);
 }
 
 void ClientDesk::disconnect(core::ClientId client) {
-    const auto found = lines_.find(client);
-    if (found == lines_.end()) return;
-    const auto line = found->second;
-    line->close();
+    const auto found = connections_.find(client);
+    if (found == connections_.end()) return;
+    const auto connection = found->second;
+    connection->close();
 }
 
 void ClientDesk::hang_up(core::ClientId client) {
-    const auto found = lines_.find(client);
-    if (found == lines_.end()) return;
-    const auto line = found->second;
-    line->hang_up();
+    const auto found = connections_.find(client);
+    if (found == connections_.end()) return;
+    const auto connection = found->second;
+    connection->hang_up();
 }
 
 void ClientDesk::close() {
     is_closed_ = true;
-    lines_.clear();
+    connections_.clear();
 }
 
 // A member does for its clients at most what its own certificate allows (docs/decisions/0031). What

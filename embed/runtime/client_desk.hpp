@@ -27,7 +27,8 @@ public:
                 std::function<void(transport::ChangeAnswer)> answer) override;
     void break_lock(core::BreakLock request,
                     std::function<void(transport::ChangeAnswer)> answer) override;
-    core::Result<core::ClientId> admit(std::shared_ptr<transport::ClientLine> line) override;
+    core::Result<core::ClientId> admit(
+        std::shared_ptr<transport::ClientConnection> connection) override;
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,
               const core::Identity* identity) override;
     [[nodiscard]] bool has_place(core::ClientId client) const override;
@@ -53,7 +54,7 @@ private:
         const transport::SessionsRequest& request) const;
 
     CoreLoop& loop_;
-    std::map<core::ClientId, std::shared_ptr<transport::ClientLine>> lines_;
+    std::map<core::ClientId, std::shared_ptr<transport::ClientConnection>> connections_;
     core::ClientId newest_;
     bool is_closed_ = false;
     ClientObservers observers_;

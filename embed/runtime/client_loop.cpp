@@ -116,16 +116,16 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
     for (auto& read : effects.reads)
         reads_.add(std::move(read), steady_now() + options_.call_timeout);
     if (!effects.reads.empty()) step(core::ReadsOpen{reads_.size(), false});
-    if (line_ && effects.send_to == entry_) {
+    if (connection_ && effects.send_to == connection_id_) {
         for (const auto& message : effects.send)
-            line_->send(message);
+            connection_->send(message);
     }
-    if (effects.hang_up.is_set() && effects.hang_up == entry_) {
+    if (effects.hang_up.is_set() && effects.hang_up == connection_id_) {
         note_why(effects.left_because);
         hang_up();
     }
     if (effects.dial) dial(*effects.dial);
-    if (effects.look && line_) look(*effects.look);
+    if (effects.look && connection_) look(*effects.look);
 }
 
 void ClientLoop::answered(core::CallAnswer answer) {
@@ -140,57 +140,58 @@ void ClientLoop::answered(core::CallAnswer answer) {
 
 void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
     hang_up();
-    entry_ = dial.entry;
+    connection_id_ = dial.connection;
     member_ = dial.member;
     const auto patience = dial_patience(options_, core_.agent().has_valid_lease(read_clocks()));
-    const auto entry = dial.entry;
-    EntryLine::Events events{[this, entry](const core::Hello& member) { line_up(entry, member); },
-                             [this, entry](const std::string& why) { line_down(entry, why); },
-                             [this, entry](core::ClientNotice notice) {
-                                 step(core::EntrySaid{entry, std::move(notice)});
-                             }};
-    line_ =
-        std::make_shared<EntryLine>(parts_.io,
-                                    EntryLine::Target{parts_.config.peers[member_].address,
-                                                      patience, dial.cluster, parts_.credentials},
-                                    log_to(parts_.log), std::move(events));
-    line_->connect();
+    const auto id = dial.connection;
+    MemberConnection::Events events{
+        [this, id](const core::Hello& member) { connection_up(id, member); },
+        [this, id](const std::string& why) { connection_down(id, why); },
+        [this, id](core::ClientNotice notice) {
+            step(core::MemberSaid{id, std::move(notice)});
+        }};
+    connection_ = std::make_shared<MemberConnection>(
+        parts_.io,
+        MemberConnection::Target{parts_.config.peers[member_].address, patience, dial.cluster,
+                                 parts_.credentials},
+        log_to(parts_.log), std::move(events));
+    connection_->connect();
 }
 
 // A member of a cluster with another name would have other locks of these names.
-void ClientLoop::line_up(core::EntryId entry, const core::Hello& member) {
+void ClientLoop::connection_up(core::MemberConnectionId id, const core::Hello& member) {
     const auto& name = member.cluster_name;
     if (!name.empty() && name != parts_.config.cluster)
-        return line_down(
-            entry, "it belongs to a cluster named " + name + ", not " + parts_.config.cluster);
-    if (member.is_empty()) return line_down(entry, "it is in no cluster yet");
+        return connection_down(
+            id, "it belongs to a cluster named " + name + ", not " + parts_.config.cluster);
+    if (member.is_empty()) return connection_down(id, "it is in no cluster yet");
     member_id_ = member.node;
     parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = member_id_.raw()});
-    reads_.use([line = line_](const transport::ListRequest& request, auto done) {
-        line->list(request, std::move(done));
+    reads_.use([connection = connection_](const transport::ListRequest& request, auto done) {
+        connection->list(request, std::move(done));
     });
-    step(core::EntryUp{entry, member.cluster});
+    step(core::MemberUp{id, member.cluster});
 }
 
-void ClientLoop::line_down(core::EntryId entry, const std::string& why) {
-    if (entry != entry_) return;
+void ClientLoop::connection_down(core::MemberConnectionId id, const std::string& why) {
+    if (id != connection_id_) return;
     note_why(why);
     hang_up();
-    step(core::EntryDown{entry});
+    step(core::MemberDown{id});
 }
 
 // Whether it would be better served there (docs/decisions/0067). A member that is not reached, or
 // not ready, says nothing of its load.
 void ClientLoop::look(std::size_t member) {
-    line_->status([this, member](const core::Result<transport::MemberStatus>& own) {
-        if (own) look_at(member, own->load);  // otherwise the line ends
+    connection_->status([this, member](const core::Result<transport::MemberStatus>& own) {
+        if (own) look_at(member, own->load);  // otherwise the connection ends
     });
 }
 
-void ClientLoop::look_at(std::size_t member, const core::EntryLoad& own) {
-    const auto looked = [this, entry = entry_, member, own](const core::EntryLoad& other) {
+void ClientLoop::look_at(std::size_t member, const core::MemberLoad& own) {
+    const auto looked = [this, id = connection_id_, member, own](const core::MemberLoad& other) {
         const auto looked_at = std::exchange(other_, nullptr);
-        step(core::EntryLooked{entry, member, own, other});
+        step(core::MembersCompared{id, member, own, other});
     };
     other_ = std::make_unique<transport::MemberClient>(parts_.io, core_.cluster(),
                                                        parts_.credentials, log_to(parts_.log));
@@ -198,7 +199,7 @@ void ClientLoop::look_at(std::size_t member, const core::EntryLoad& own) {
                     [this, looked](const core::Result<core::Hello>& hello) {
                         if (!hello) return looked({});
                         other_->status([looked](const core::Result<transport::MemberStatus>& its) {
-                            looked(its ? its->load : core::EntryLoad{});
+                            looked(its ? its->load : core::MemberLoad{});
                         });
                     });
 }
@@ -214,7 +215,7 @@ void ClientLoop::hang_up() {
         parts_.events.publish({.kind = NodeEvent::Kind::peer_down, .peer = member_id_.raw()});
     member_id_ = {};
     other_.reset();
-    if (const auto line = std::exchange(line_, nullptr)) line->close();
+    if (const auto connection = std::exchange(connection_, nullptr)) connection->close();
 }
 
 // --- the timer ----------------------------------------------------------------------------------
@@ -291,8 +292,8 @@ Metrics ClientLoop::metrics() const {
 void ClientLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
     parts_.credentials = std::move(credentials);
     if (ended_ || is_stopped_) return;
-    // The line may end, and then this loop drops it.
-    if (const auto line = line_) line->set_credentials(parts_.credentials);
+    // The connection may end, and then this loop drops it.
+    if (const auto connection = connection_) connection->set_credentials(parts_.credentials);
 }
 
 // --- the end ------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@
 #include "embed/runtime/client_reads.hpp"
 #include "embed/runtime/close_steps.hpp"
 #include "embed/runtime/core_loop.hpp"
-#include "embed/runtime/entry_line.hpp"
 #include "embed/runtime/loop_timer.hpp"
+#include "embed/runtime/member_connection.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/program_side.hpp"
 
@@ -39,10 +39,10 @@ private:
     void carry_out(core::ClientEffects effects);
     void answered(core::CallAnswer answer);
     void dial(const core::ClientEffects::Dial& dial);
-    void line_up(core::EntryId entry, const core::Hello& member);
-    void line_down(core::EntryId entry, const std::string& why);
+    void connection_up(core::MemberConnectionId id, const core::Hello& member);
+    void connection_down(core::MemberConnectionId id, const std::string& why);
     void look(std::size_t member);
-    void look_at(std::size_t member, const core::EntryLoad& own);
+    void look_at(std::size_t member, const core::MemberLoad& own);
     void note_why(const std::string& why);  // the member is not used any more
     void hang_up();
     void watch_ready();
@@ -60,8 +60,8 @@ private:
     ProgramSide program_;
     ClientReads reads_;
 
-    std::shared_ptr<EntryLine> line_;  // to core_.entry()
-    core::EntryId entry_;
+    std::shared_ptr<MemberConnection> connection_;  // to core_.connection()
+    core::MemberConnectionId connection_id_;
     std::size_t member_ = 0;                          // its place among the peers
     std::unique_ptr<transport::MemberClient> other_;  // that is looked at
     core::NodeId member_id_;                          // set while it is connected

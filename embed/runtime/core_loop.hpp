@@ -132,7 +132,7 @@ public:
     [[nodiscard]] const core::Access& access() const { return options_.access; }
     [[nodiscard]] bool is_ready() const { return ready_; }
     [[nodiscard]] core::Instant began() const { return began_; }
-    [[nodiscard]] core::EntryLoad client_load() const {
+    [[nodiscard]] core::MemberLoad client_load() const {
         return {driver().core().clients().places().size(), options_.client_places};
     }
     [[nodiscard]] bool is_insecure() const;

@@ -18,10 +18,10 @@ constexpr std::size_t readings_waiting_max = 1;  // a slower sink misses metrics
 
 Subscription MetricsHub::subscribe(Duration interval, MetricsSink sink) {
     const auto pause = std::max<core::Nanoseconds>(interval.to_nanoseconds(), interval_min);
-    auto line = std::make_shared<Line>(std::move(sink), readings_waiting_max);
-    subscribers_.with([&](auto& all) { all.push_back({line, pause, steady_now() + pause}); });
+    auto queue = std::make_shared<Queue>(std::move(sink), readings_waiting_max);
+    subscribers_.with([&](auto& all) { all.push_back({queue, pause, steady_now() + pause}); });
     asio::post(io_, [this] { set_timer(); });
-    return Line::subscription_of(std::move(line));
+    return Queue::subscription_of(std::move(queue));
 }
 
 void MetricsHub::stop() {
@@ -48,8 +48,8 @@ void MetricsHub::tell() {
         const auto due = take_due(steady_now());
         if (!due.empty()) {
             const auto metrics = read_();
-            for (const auto& line : due)
-                line->add(metrics, notifier_);
+            for (const auto& queue : due)
+                queue->add(metrics, notifier_);
         }
     } catch (const std::bad_alloc&) {
     }
@@ -57,14 +57,14 @@ void MetricsHub::tell() {
 }
 
 // Forgets those whose subscription has ended. After a pause of the node, they are told once.
-std::vector<std::shared_ptr<MetricsHub::Line>> MetricsHub::take_due(core::Instant now) {
-    std::vector<std::shared_ptr<Line>> due;
+std::vector<std::shared_ptr<MetricsHub::Queue>> MetricsHub::take_due(core::Instant now) {
+    std::vector<std::shared_ptr<Queue>> due;
     subscribers_.with([&](auto& all) {
-        std::erase_if(all, [](const Subscriber& one) { return one.line.expired(); });
+        std::erase_if(all, [](const Subscriber& one) { return one.queue.expired(); });
         for (auto& one : all) {
             if (one.next > now) continue;
             one.next = std::max(one.next + one.interval, now);
-            if (auto line = one.line.lock()) due.push_back(std::move(line));
+            if (auto queue = one.queue.lock()) due.push_back(std::move(queue));
         }
     });
     return due;

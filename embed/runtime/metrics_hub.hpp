@@ -13,7 +13,7 @@
 #include "core/base/instant.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
-#include "embed/threads/sink_line.hpp"
+#include "embed/threads/sink_queue.hpp"
 #include <mortise/metrics.hpp>
 #include <mortise/subscription.hpp>
 
@@ -34,16 +34,16 @@ public:
     void stop();
 
 private:
-    using Line = SinkLine<Metrics>;
+    using Queue = SinkQueue<Metrics>;
     struct Subscriber {
-        std::weak_ptr<Line> line;
+        std::weak_ptr<Queue> queue;
         core::Nanoseconds interval;
         core::Instant next;
     };
 
     void set_timer();
     void tell();
-    [[nodiscard]] std::vector<std::shared_ptr<Line>> take_due(core::Instant now);
+    [[nodiscard]] std::vector<std::shared_ptr<Queue>> take_due(core::Instant now);
 
     asio::io_context& io_;
     Notifier& notifier_;

@@ -27,21 +27,21 @@ std::optional<Subscription> ObserverHub::subscribe(core::ObservedNames names, co
         *asked = true;
         gate->wake_up();
     };
-    auto line = std::make_shared<Line>(std::move(sink), observer_events_max, std::move(has_room));
+    auto queue = std::make_shared<Queue>(std::move(sink), observer_events_max, std::move(has_room));
     const bool has_place = arrivals_.with([&](Arrivals& arrivals) {
         std::erase_if(arrivals.all, [](const auto& weak) {
             const auto one = weak.lock();
             return !one || one->has_ended();
         });
         if (arrivals.all.size() >= observers_max) return false;
-        arrivals.all.push_back(line);
-        arrivals.fresh.push_back({line, {std::move(names), from}});
+        arrivals.all.push_back(queue);
+        arrivals.fresh.push_back({queue, {std::move(names), from}});
         return true;
     });
     if (!has_place) return std::nullopt;
     *is_asked_ = true;
     gate_->wake_up();
-    return Line::subscription_of(std::move(line));
+    return Queue::subscription_of(std::move(queue));
 }
 
 void ObserverHub::take_arrivals() {
@@ -76,8 +76,8 @@ void ObserverHub::tell_in_turn(const core::NodeCore& core, AheadObservers& ahead
             return;
         }
         auto& one = observing_[next_];
-        if (const auto line = one.line.lock()) {
-            tell(core, *line, one, looks, ahead);
+        if (const auto queue = one.queue.lock()) {
+            tell(core, *queue, one, looks, ahead);
             has_ahead_ = has_ahead_ || one.ahead_since != core::Instant::never();
             ++next_;
         } else {
@@ -86,16 +86,16 @@ void ObserverHub::tell_in_turn(const core::NodeCore& core, AheadObservers& ahead
     }
 }
 
-void ObserverHub::tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks,
+void ObserverHub::tell(const core::NodeCore& core, Queue& queue, Observing& one, std::size_t& looks,
                        AheadObservers& ahead) {
-    const auto room = line.room();
+    const auto room = queue.room();
     if (room == 0) return;  // it will ask
     core::ObserverBudget budget{std::min(room, told_at_once_max), looks};
     try {
         std::vector<core::Observed> told;
         one.observer.take(core.changes(), core.machine(), budget, told);
         for (auto& each : told)
-            line.add(event_of(each), notifier_);
+            queue.add(event_of(each), notifier_);
     } catch (const std::bad_alloc&) {  // a gap is better than a missing change
         one.observer.begin_anew();
     }

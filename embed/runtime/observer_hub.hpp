@@ -12,7 +12,7 @@
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
-#include "embed/threads/sink_line.hpp"
+#include "embed/threads/sink_queue.hpp"
 #include <mortise/observe.hpp>
 
 namespace mortise::core {
@@ -38,26 +38,26 @@ public:
     [[nodiscard]] bool tell(const core::NodeCore& core, AheadObservers& ahead);
 
 private:
-    using Line = SinkLine<Event>;
+    using Queue = SinkQueue<Event>;
     struct Observing {
-        std::weak_ptr<Line> line;
+        std::weak_ptr<Queue> queue;
         core::Observer observer;
         core::Instant ahead_since = core::Instant::never();
     };
     struct Arrivals {
-        std::vector<std::weak_ptr<Line>> all;
+        std::vector<std::weak_ptr<Queue>> all;
         std::vector<Observing> fresh;
     };
 
     void take_arrivals();
     void tell_in_turn(const core::NodeCore& core, AheadObservers& ahead);
-    void tell(const core::NodeCore& core, Line& line, Observing& one, std::size_t& looks,
+    void tell(const core::NodeCore& core, Queue& queue, Observing& one, std::size_t& looks,
               AheadObservers& ahead);
 
     Notifier& notifier_;
     const std::shared_ptr<CallGate> gate_;
     Guarded<Arrivals> arrivals_;
-    // An observer is new, or has room again. Its line may outlive the hub.
+    // An observer is new, or has room again. Its queue may outlive the hub.
     const std::shared_ptr<std::atomic<bool>> is_asked_ = std::make_shared<std::atomic<bool>>(false);
 
     // Used by the core thread.

@@ -36,8 +36,8 @@ std::error_code CallGate::submit(Submitted one) {
     });
 }
 
-// Counts an acquiring call; false if there are too many. A caller that waited in a line of this
-// node began earlier.
+// Counts an acquiring call; false if there are too many. A caller that waited in a local queue of
+// this node began earlier.
 bool CallGate::admit(Submitted& one) noexcept {
     if (!is_acquiring(one.call)) return true;
     const bool is_acquire = one.call.is<core::AcquireCall>();

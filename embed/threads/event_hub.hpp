@@ -7,7 +7,7 @@
 
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
-#include "embed/threads/sink_line.hpp"
+#include "embed/threads/sink_queue.hpp"
 #include <mortise/event.hpp>
 #include <mortise/subscription.hpp>
 
@@ -24,10 +24,10 @@ public:
     void publish(const NodeEvent& event) noexcept;
 
 private:
-    using Line = SinkLine<NodeEvent>;
+    using Queue = SinkQueue<NodeEvent>;
 
     Notifier& notifier_;
-    Guarded<std::vector<std::weak_ptr<Line>>> lines_;
+    Guarded<std::vector<std::weak_ptr<Queue>>> queues_;
 };
 
 }  // namespace mortise::detail

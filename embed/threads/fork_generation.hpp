@@ -1,6 +1,6 @@
 // Detects the child of a fork (S25), in which only the memory of the library exists: its threads do
 // not, and locks may be held for ever. This is one of two globals; the other belongs to FenceGate
-// (gate_entries.cpp).
+// (gated_resources.cpp).
 #pragma once
 
 #include <cstdint>

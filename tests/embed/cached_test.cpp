@@ -283,7 +283,7 @@ TEST_F(Cached, S41_ThreadsThatContendAreServedWithoutTheCluster) {
     EXPECT_GT(served(node_), threads * times * 9 / 10);
 }
 
-TEST_F(Cached, S48_ACallerInTheLineGivesUpInTime) {  // P6
+TEST_F(Cached, S48_ACallerInTheLocalQueueGivesUpInTime) {  // P6
     auto hold = hold_cached(node_, "x");
     const auto began = Clock::now();
     EXPECT_FALSE(node_.acquire_for("x", 20ms));
@@ -294,7 +294,7 @@ TEST_F(Cached, S48_ACallerInTheLineGivesUpInTime) {  // P6
     EXPECT_EQ(ec, Errc::timed_out);
 }
 
-TEST_F(Cached, S48_ACallerInTheLineIsCancelled) {  // P6
+TEST_F(Cached, S48_ACallerInTheLocalQueueIsCancelled) {  // P6
     auto hold = hold_cached(node_, "x");
     std::stop_source stop;
     std::error_code ec;
@@ -316,7 +316,7 @@ TEST_F(Cached, S41_ACallerThatHasWaitedForLongIsInTheQueueOfTheCluster) {
     EXPECT_TRUE(next.get().valid());
 }
 
-TEST_F(Cached, P11_ClosingTheNodeAnswersTheCallersInTheLine) {
+TEST_F(Cached, P11_ClosingTheNodeAnswersTheCallersInTheLocalQueue) {
     auto hold = hold_cached(node_, "x");
     auto next = async_acquire(node_, "x", asio::use_future);
     node_.close();
@@ -629,7 +629,7 @@ TEST_F(CachedInACluster, S41_NodesThatContendServeTheirOwnCallersAndTheOthers) {
     EXPECT_GT(served(one_) + served(two_) + served(cluster_.node(2)), 9U * times / 2);
 }
 
-TEST_F(CachedInACluster, S33_AWaitCycleOfTwoLinesIsFound) {  // P9
+TEST_F(CachedInACluster, S33_AWaitCycleOfTwoLocalQueuesIsFound) {  // P9
     Mutex left{one_, "left"};
     Mutex right{one_, "right"};
     for (auto* mutex : {&left, &right}) {

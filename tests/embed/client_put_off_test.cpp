@@ -37,12 +37,13 @@ struct BusyService : transport::test::PlainService {
                 std::function<void(transport::ChangeAnswer)> /*answer*/) override {}
     void break_lock(core::BreakLock /*request*/,
                     std::function<void(transport::ChangeAnswer)> /*answer*/) override {}
-    core::Result<core::ClientId> admit(std::shared_ptr<transport::ClientLine> line) override {
-        lines.push_back(std::move(line));
-        return core::ClientId{lines.size()};
+    core::Result<core::ClientId> admit(
+        std::shared_ptr<transport::ClientConnection> connection) override {
+        connections.push_back(std::move(connection));
+        return core::ClientId{connections.size()};
     }
 
-    std::vector<std::shared_ptr<transport::ClientLine>> lines;
+    std::vector<std::shared_ptr<transport::ClientConnection>> connections;
     std::atomic<int> asked = 0;
     steady_clock::time_point first;
     steady_clock::time_point second;
@@ -73,7 +74,7 @@ TEST(ClientPutOff, AReadIsAskedAgainAtOnceByAClientThatIdles) {
     work.reset();
     io.stop();
     thread.join();
-    service.lines.clear();
+    service.connections.clear();
     EXPECT_EQ(service.asked, 2);
     EXPECT_LT(service.second - service.first, 500ms);
 }

@@ -3,7 +3,7 @@
  * One name and two nodes; each asks the cluster twice for a cached grant, shared or exclusive
  * (operations 1 and 2 of node 0, 3 and 4 of node 1). A grant stays with its node when its user
  * releases it; later callers of the node use it, each with the next token of its block, or get it
- * handed over in the line of the node. A request that waits for the name recalls it.
+ * handed over in the local queue of the node. A request that waits for the name recalls it.
  *
  * The requests of a node are one stream (Acquire, Publish, Release). A message is late, lost,
  * repeated or overtakes others: the leader takes what comes next in the stream, whenever a copy
@@ -72,7 +72,7 @@ byte works;                        /* its user was told `ok`, and nothing since 
 byte writes;                       /* that user writes */
 byte shown[OPS];                   /* the token that was published last */
 byte dead;                         /* the lease that it rests on is over */
-bool line[2];                      /* a caller waits in the line of the node */
+bool queued[2];                      /* a caller waits in the local queue of the node */
 bool leased[2] = true;
 bool closed[2];                    /* the node knows that its session ended */
 byte lapses[2];
@@ -253,14 +253,14 @@ inline give_back(op) {
 #else
 #define IS_KNOWN(op) BIT(published, op)
 #endif
-#define MAY_HAND_OVER(op) (line[NODE_OF(op)] && MODE_X(op) && HAS_TOKEN(op) && !IS_KNOWN(op) \
+#define MAY_HAND_OVER(op) (queued[NODE_OF(op)] && MODE_X(op) && HAS_TOKEN(op) && !IS_KNOWN(op) \
                            && (!BIT(recalled, op) || !BIT(handed, op)))
 
-/* The next caller in the line has it, or it goes back, or it stays here unused. */
+/* The next caller in the local queue has it, or it goes back, or it stays here unused. */
 inline stop_using(op) {
   if
   :: MAY_HAND_OVER(op) ->
-       line[NODE_OF(op)] = 0; token[op]++; SET(pending, op);
+       queued[NODE_OF(op)] = 0; token[op]++; SET(pending, op);
        if :: BIT(recalled, op) -> SET(handed, op) :: else fi
 #ifdef RECALLED_STAYS
   :: else -> if :: !HAS_TOKEN(op) -> give_back(op) :: else -> state[op] = IDLE fi
@@ -322,7 +322,7 @@ byte looked;
 #endif
 #define IS_PENDING(op) BIT(pending, op)
 #define HAS_WRITER(op) (state[op] == IN_USE && MODE_X(op))
-#define MAY_LINE(n)    (!line[n] && (HAS_WRITER(FIRST_OF(n)) || HAS_WRITER(FIRST_OF(n)+1)))
+#define MAY_QUEUE(n)    (!queued[n] && (HAS_WRITER(FIRST_OF(n)) || HAS_WRITER(FIRST_OF(n)+1)))
 /* Also one that was told of the loss, before the grant has left the cache. */
 #define MAY_END(op)    (BIT(works, op) \
                         || (state[op] == IN_USE && BIT(dead, op) && !BIT(pending, op)))
@@ -371,7 +371,7 @@ init {
        :: !MAY_USE(o) && state[o] == IN_USE -> stop_using(o)
        :: else -> forget(o)
        fi; DONE }
-  :: atomic { A_NODE(MAY_LINE); line[n] = 1; DONE }
+  :: atomic { A_NODE(MAY_QUEUE); queued[n] = 1; DONE }
   :: atomic { AN_OP(MAY_END);      /* releases */
        DROP(works, o);
        if :: state[o] == IN_USE -> stop_using(o) :: else -> forget(o) fi; DONE }

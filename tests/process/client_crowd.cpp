@@ -18,7 +18,7 @@
 #include <asio/streambuf.hpp>
 
 #include "core/client/client_core.hpp"
-#include "embed/runtime/entry_line.hpp"
+#include "embed/runtime/member_connection.hpp"
 #include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
@@ -65,9 +65,9 @@ private:
                 again = true;  // nobody else wants it: the cluster is overloaded
             }
         }
-        if (line_) {
+        if (connection_) {
             for (const auto& message : effects.send)
-                line_->send(message);
+                connection_->send(message);
         }
         if (effects.hang_up.is_set()) hang_up();
         if (effects.dial) dial(*effects.dial);
@@ -77,25 +77,25 @@ private:
 
     void dial(const core::ClientEffects::Dial& dial) {
         hang_up();
-        const auto entry = dial.entry;
-        EntryLine::Events events{[this, entry](const core::Hello& hello) {
-                                     step(core::EntryUp{entry, hello.cluster});
-                                 },
-                                 [this, entry](const std::string&) {
-                                     hang_up();
-                                     step(core::EntryDown{entry});
-                                 },
-                                 [this, entry](core::ClientNotice notice) {
-                                     step(core::EntrySaid{entry, std::move(notice)});
-                                 }};
-        line_ = std::make_shared<EntryLine>(crowd_.io,
-                                            EntryLine::Target{crowd_.members[dial.member], 5s},
-                                            transport::Log{}, std::move(events));
-        line_->connect();
+        const auto connection = dial.connection;
+        MemberConnection::Events events{[this, connection](const core::Hello& hello) {
+                                            step(core::MemberUp{connection, hello.cluster});
+                                        },
+                                        [this, connection](const std::string&) {
+                                            hang_up();
+                                            step(core::MemberDown{connection});
+                                        },
+                                        [this, connection](core::ClientNotice notice) {
+                                            step(core::MemberSaid{connection, std::move(notice)});
+                                        }};
+        connection_ = std::make_shared<MemberConnection>(
+            crowd_.io, MemberConnection::Target{crowd_.members[dial.member], 5s}, transport::Log{},
+            std::move(events));
+        connection_->connect();
     }
 
     void hang_up() {
-        if (const auto line = std::exchange(line_, nullptr)) line->close();
+        if (const auto open = std::exchange(connection_, nullptr)) open->close();
     }
 
     void set_timer() {
@@ -112,7 +112,7 @@ private:
     asio::steady_timer timer_;
     std::size_t number_;
     std::uint64_t tag_ = 0;
-    std::shared_ptr<EntryLine> line_;
+    std::shared_ptr<MemberConnection> connection_;
 };
 
 // Answers each line of the input, and ends with it.

@@ -59,15 +59,15 @@ struct Greed {
     std::random_device random;
 };
 
-// A connection to a member, as EntryLine is one.
-class Line {
+// A connection to a member, as MemberConnection is one.
+class Connection {
 public:
     struct Events {
         std::function<void()> up;
         std::function<void(const std::string& why)> down;  // once
         std::function<void(const core::ClientNotice& notice)> heard;
     };
-    Line(Greed& greed, const std::string& member, Events events)
+    Connection(Greed& greed, const std::string& member, Events events)
         : events_{std::move(events)}, client_{greed.io, core::ClusterId{}, greed.credentials} {
         client_.connect(member, 5s, [this](const core::Result<core::Hello>& hello) {
             if (!hello) return end(hello.error().what);
@@ -134,13 +134,13 @@ private:
         nonce_ = (std::uint64_t{greed_.random()} << 32U) + greed_.random();
         session_ = {};
         next_ = core::Seq{1};
-        line_ = std::make_unique<Line>(
+        connection_ = std::make_unique<Connection>(
             greed_, member_,
-            Line::Events{[this] {
-                             line_->send(core::Attach{nonce_, core::LogIndex{}});
-                         },
-                         [this](const std::string& why) { closed(why); },
-                         [this](const core::ClientNotice& notice) { hear(notice); }});
+            Connection::Events{[this] {
+                                   connection_->send(core::Attach{nonce_, core::LogIndex{}});
+                               },
+                               [this](const std::string& why) { closed(why); },
+                               [this](const core::ClientNotice& notice) { hear(notice); }});
     }
 
     // It comes back with another session.
@@ -167,13 +167,13 @@ private:
         opening.rho_ppm = 10'000;
         core::BatchBuilder batch;
         batch.add(opening);
-        line_->send(core::Forward{batch.take(), std::nullopt});
+        connection_->send(core::Forward{batch.take(), std::nullopt});
     }
 
     void begin(core::SessionId session) {
         if (session_.is_set()) return;
         session_ = session;
-        if (is_deaf_) line_->be_deaf();
+        if (is_deaf_) connection_->be_deaf();
         if (++greed_.asking == greed_.count) {
             std::printf("asking\n");
             std::fflush(stdout);
@@ -183,7 +183,7 @@ private:
 
     void ask() {
         const bool is_time_to_renew = ++ticks_ % 400 == 0;
-        if (line_->has_room() || is_time_to_renew) ask_for_more(is_time_to_renew);
+        if (connection_->has_room() || is_time_to_renew) ask_for_more(is_time_to_renew);
         after(5ms, [this] { ask(); });
     }
 
@@ -198,7 +198,7 @@ private:
         greed_.asked += greed_.names;
         std::optional<core::Renewal> renewal;
         if (renews) renewal = core::Renewal{session_, ticks_};
-        line_->send(core::Forward{batch.take(), renewal});
+        connection_->send(core::Forward{batch.take(), renewal});
     }
 
     // Instead of what was to be done before.
@@ -215,7 +215,7 @@ private:
     asio::steady_timer timer_;
     const std::string& member_;
     bool is_deaf_;
-    std::unique_ptr<Line> line_;
+    std::unique_ptr<Connection> connection_;
     core::SessionId session_;
     core::Seq next_{1};
     std::uint64_t ticks_ = 0;

@@ -65,7 +65,7 @@ private:
         std::size_t request;
         const NumberSet* of_locker;  // what its locker waits for; null: no locker
     };
-    struct Line {  // the live holds and requests of one name
+    struct LiveRecord {  // the live holds and requests of one name
         const Record* record;
         std::vector<const core::Grant*> holders;  // of lockers, if held
         std::optional<Place> upgrade;
@@ -76,11 +76,11 @@ private:
 
     void number_requests();
     [[nodiscard]] Place place_of(const Wait& wait) const;
-    [[nodiscard]] Line line_on(const Record& record) const;
-    void add_line(const Line& line);
-    void add_holders(const Line& line, const Place& place, NumberSet& found) const;
-    void add_front(const Line& line, std::size_t position, NumberSet& found) const;
-    void add_writers(const Line& line, std::size_t position, NumberSet& found) const;
+    [[nodiscard]] LiveRecord live_on(const Record& record) const;
+    void add_record(const LiveRecord& live);
+    void add_holders(const LiveRecord& live, const Place& place, NumberSet& found) const;
+    void add_front(const LiveRecord& live, std::size_t position, NumberSet& found) const;
+    void add_writers(const LiveRecord& live, std::size_t position, NumberSet& found) const;
     static void add_blocker(const Place& place, const Place& front, bool until_released,
                             NumberSet& found);
     void add_locker(const core::Grant& holder, NumberSet& found) const;
@@ -103,7 +103,7 @@ private:
 LockSpec::WaitGraph::WaitGraph(const LockSpec& spec) : spec_{spec} {
     number_requests();
     for (const auto& record : spec_.records_)
-        add_line(line_on(record));
+        add_record(live_on(record));
     find_stuck();
     find_reached();
 }
@@ -132,37 +132,37 @@ LockSpec::WaitGraph::Place LockSpec::WaitGraph::place_of(const Wait& wait) const
             locker == of_lockers_.end() ? nullptr : &locker->second};
 }
 
-LockSpec::WaitGraph::Line LockSpec::WaitGraph::line_on(const Record& record) const {
-    Line line{&record, {}, {}, {}};
+LockSpec::WaitGraph::LiveRecord LockSpec::WaitGraph::live_on(const Record& record) const {
+    LiveRecord live{&record, {}, {}, {}};
     for (const auto& hold : spec_.holds_) {
         const auto& grant = hold.grant;
         const bool is_lost = !grant.is_held() || spec_.live(grant.operation.session) == nullptr;
         const bool counts = grant.locker.is_set() && hold.name == record.name;
-        if (counts && !is_lost) line.holders.push_back(&grant);
+        if (counts && !is_lost) live.holders.push_back(&grant);
     }
-    for (const auto* wait : spec_.in_line(record)) {
+    for (const auto* wait : spec_.in_order(record)) {
         if (spec_.live(wait->waiting.operation.session) == nullptr) continue;
-        line.places.push_back(place_of(*wait));
+        live.places.push_back(place_of(*wait));
     }
     const auto* upgrade = spec_.upgrade_on(record.name);
     const bool waits =
         upgrade != nullptr && spec_.live(upgrade->waiting.operation.session) != nullptr;
-    if (waits) line.upgrade = place_of(*upgrade);
-    return line;
+    if (waits) live.upgrade = place_of(*upgrade);
+    return live;
 }
 
-void LockSpec::WaitGraph::add_line(const Line& line) {
-    const std::string_view name = line.record->name;
-    if (line.upgrade) {
+void LockSpec::WaitGraph::add_record(const LiveRecord& live) {
+    const std::string_view name = live.record->name;
+    if (live.upgrade) {
         NumberSet found{requests_.size()};
-        add_holders(line, *line.upgrade, found);
-        requests_[line.upgrade->request].names[name] = std::move(found);
+        add_holders(live, *live.upgrade, found);
+        requests_[live.upgrade->request].names[name] = std::move(found);
     }
-    for (std::size_t i = 0; i < line.places.size(); ++i) {
+    for (std::size_t i = 0; i < live.places.size(); ++i) {
         NumberSet found{requests_.size()};
-        add_holders(line, line.places[i], found);
-        add_front(line, i, found);
-        requests_[line.places[i].request].names[name] = std::move(found);
+        add_holders(live, live.places[i], found);
+        add_front(live, i, found);
+        requests_[live.places[i].request].names[name] = std::move(found);
     }
 }
 
@@ -172,27 +172,27 @@ void LockSpec::WaitGraph::add_locker(const core::Grant& holder, NumberSet& found
     if (of != of_lockers_.end()) found.merge(of->second);
 }
 
-void LockSpec::WaitGraph::add_holders(const Line& line, const Place& place,
+void LockSpec::WaitGraph::add_holders(const LiveRecord& live, const Place& place,
                                       NumberSet& found) const {
     const auto& waiting = place.wait->waiting;
-    for (const auto* holder : line.holders) {
+    for (const auto* holder : live.holders) {
         const bool is_own_hold = holder->operation.session == waiting.operation.session &&
                                  holder->operation.seq == waiting.upgrades;
         if (!is_own_hold && clash(holder->mode, waiting.mode)) add_locker(*holder, found);
     }
 }
 
-void LockSpec::WaitGraph::add_front(const Line& line, std::size_t position,
+void LockSpec::WaitGraph::add_front(const LiveRecord& live, std::size_t position,
                                     NumberSet& found) const {
-    const auto& place = line.places[position];
+    const auto& place = live.places[position];
     const auto mode = place.wait->waiting.mode;
     const bool is_barrier = place.wait->part == Part::all_of;
-    const bool by_phases = line.record->policy == core::QueuePolicy::phase_fair;
-    if (line.upgrade) add_blocker(place, *line.upgrade, true, found);
+    const bool by_phases = live.record->policy == core::QueuePolicy::phase_fair;
+    if (live.upgrade) add_blocker(place, *live.upgrade, true, found);
 
     bool waits_for_a_writer = false;
     for (std::size_t i = 0; i < position; ++i) {
-        const auto& front = line.places[i];
+        const auto& front = live.places[i];
         const auto front_mode = front.wait->waiting.mode;
         const bool clashes = clash(front_mode, mode);
         const bool barrier = is_barrier || front.wait->part == Part::all_of;
@@ -204,20 +204,20 @@ void LockSpec::WaitGraph::add_front(const Line& line, std::size_t position,
         }
         add_blocker(place, front, clashes && (in_order || is_a_writer(front_mode)), found);
     }
-    if (waits_for_a_writer) add_writers(line, position, found);
+    if (waits_for_a_writer) add_writers(live, position, found);
 }
 
 // S31: for the writer whose turn it is.
-void LockSpec::WaitGraph::add_writers(const Line& line, std::size_t position,
+void LockSpec::WaitGraph::add_writers(const LiveRecord& live, std::size_t position,
                                       NumberSet& found) const {
-    if (line.record->turn == Turn::readers) {
-        for (const auto* holder : line.holders) {
+    if (live.record->turn == Turn::readers) {
+        for (const auto* holder : live.holders) {
             if (is_a_writer(holder->mode)) add_locker(*holder, found);
         }
-    } else if (!line.upgrade) {
+    } else if (!live.upgrade) {
         const auto writer = std::ranges::find_if(
-            line.places, [](const Place& one) { return is_a_writer(one.wait->waiting.mode); });
-        add_blocker(line.places[position], *writer, true, found);
+            live.places, [](const Place& one) { return is_a_writer(one.wait->waiting.mode); });
+        add_blocker(live.places[position], *writer, true, found);
     }
 }
 
@@ -349,24 +349,24 @@ CycleStep LockSpec::cycle_step(const Waiting& waiting, std::string_view name) co
 // --- refusals -------------------------------------------------------------------------------
 
 // Requests before the next barrier are served before it, and none behind it.
-LockSpec::Queue LockSpec::in_line(const Record& record) const {
-    Queue line;
+LockSpec::Queue LockSpec::in_order(const Record& record) const {
+    Queue ordered;
     Queue stretch;
     const auto serve = [&] {
         const auto sorted = as_served(record, std::move(stretch));
-        line.insert(line.end(), sorted.begin(), sorted.end());
+        ordered.insert(ordered.end(), sorted.begin(), sorted.end());
         stretch.clear();
     };
     for (const auto* one : queue(record.name)) {
         if (one->part == Part::all_of) {
             serve();
-            line.push_back(one);
+            ordered.push_back(one);
         } else {
             stretch.push_back(one);
         }
     }
     serve();
-    return line;
+    return ordered;
 }
 
 void LockSpec::refuse_deadlocks() {

@@ -251,7 +251,7 @@ private:
     // S33; in deadlock_spec.cpp.
     void refuse_deadlocks();
     [[nodiscard]] bool is_anybody_tied() const;
-    [[nodiscard]] Queue in_line(const Record& record) const;
+    [[nodiscard]] Queue in_order(const Record& record) const;
     [[nodiscard]] core::CycleStep cycle_step(const Waiting& waiting, std::string_view name) const;
     class WaitGraph;
 

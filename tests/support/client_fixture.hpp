@@ -66,9 +66,9 @@ public:
     }
     // The connection breaks, and the client notices. What it has sent was delivered.
     void lose_member() {
-        const auto entry = entry_;
+        const auto connection = to_member_;
         hang_up();
-        step(EntryDown{entry});
+        step(MemberDown{connection});
     }
     void silence(NodeId member) { silent_.insert(member); }
     void unsilence(NodeId member) { silent_.erase(member); }
@@ -117,11 +117,11 @@ private:
     void dial(const ClientEffects::Dial& dial) {
         const auto member = members_.at(dial.member);
         const bool can = reachable_.empty() || reachable_.contains(member);
-        if (!can || silent_.contains(member)) return step(EntryDown{dial.entry});
-        entry_ = dial.entry;
+        if (!can || silent_.contains(member)) return step(MemberDown{dial.connection});
+        to_member_ = dial.connection;
         member_ = member;
         connection_ = ClientId{++connections_};
-        step(EntryUp{dial.entry, cluster_[member].hello().cluster});
+        step(MemberUp{dial.connection, cluster_[member].hello().cluster});
     }
     void hang_up() {
         if (!connection_.is_set()) return;
@@ -144,7 +144,7 @@ private:
                 for (auto& [client, notice] : std::exchange(node.notices, {})) {
                     if (client != connection_ || silent_.contains(id)) continue;
                     busy = true;
-                    step(EntrySaid{entry_, decode_client_notice(encode(notice)).value()});
+                    step(MemberSaid{to_member_, decode_client_notice(encode(notice)).value()});
                 }
             }
         }
@@ -156,7 +156,7 @@ private:
     std::vector<NodeId> members_;
     std::set<NodeId> silent_;
     std::set<NodeId> reachable_;
-    EntryId entry_;
+    MemberConnectionId to_member_;
     NodeId member_;
     ClientId connection_;
 };

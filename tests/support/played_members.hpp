@@ -58,7 +58,7 @@ struct PlayedMember {
     bool hangs_up = false;        // when it gets a forward
     std::size_t pings = 0;        // that it got
     bool is_new = false;          // its hello names no cluster: it joins one later
-    EntryLoad load{};             // as it says when it is looked at
+    MemberLoad load{};            // as it says when it is looked at
 };
 
 class ClientOfPlayedMembers {
@@ -75,9 +75,9 @@ public:
         std::ranges::move(effects.answers, std::back_inserter(answers));
         for (auto& message : effects.send)
             said_.emplace_back(effects.send_to, std::move(message));
-        if (effects.hang_up.is_set()) entry_ = {};
+        if (effects.hang_up.is_set()) connection_ = {};
         if (effects.dial) dials_.push_back(*effects.dial);
-        if (effects.look) looks_.push_back({entry_, *effects.look, {}, {}});
+        if (effects.look) looks_.push_back({connection_, *effects.look, {}, {}});
     }
     void call(Call one) {
         ClientCalls calls;
@@ -99,8 +99,8 @@ public:
     }
     // It is connected no longer, and notices.
     void lose_member() {
-        const auto entry = std::exchange(entry_, {});
-        step(EntryDown{entry});
+        const auto connection = std::exchange(connection_, {});
+        step(MemberDown{connection});
     }
 
     [[nodiscard]] const ClientCore& core() const { return core_; }
@@ -131,13 +131,13 @@ public:
 private:
     void deliver() {
         for (auto& [to, message] : std::exchange(said_, {})) {
-            if (to != entry_ || !members.at(member_).is_reachable) continue;
+            if (to != connection_ || !members.at(member_).is_reachable) continue;
             if (members.at(member_).hangs_up && std::holds_alternative<Forward>(message)) {
                 lose_member();
                 continue;
             }
             for (auto& notice : answers_to(members.at(member_), message))
-                step(EntrySaid{to, std::move(notice)});
+                step(MemberSaid{to, std::move(notice)});
         }
         for (auto& look : std::exchange(looks_, {})) {
             ++looked;
@@ -153,11 +153,11 @@ private:
         ++dialled;
         const auto& its = members.at(dial.member);
         const bool fits = !dial.cluster.is_set() || dial.cluster == its.cluster->id;
-        if (!its.is_reachable || !fits) return step(EntryDown{dial.entry});
-        entry_ = dial.entry;
+        if (!its.is_reachable || !fits) return step(MemberDown{dial.connection});
+        connection_ = dial.connection;
         shown_session_ = false;
         member_ = dial.member;
-        step(EntryUp{dial.entry, its.is_new ? ClusterId{} : its.cluster->id});
+        step(MemberUp{dial.connection, its.is_new ? ClusterId{} : its.cluster->id});
     }
     std::vector<ClientNotice> answers_to(PlayedMember& member, const ClientMessage& message) {
         std::vector<ClientNotice> notices;
@@ -238,10 +238,10 @@ private:
     }
 
     ClientCore core_;
-    std::vector<std::pair<EntryId, ClientMessage>> said_;
+    std::vector<std::pair<MemberConnectionId, ClientMessage>> said_;
     std::vector<ClientEffects::Dial> dials_;
-    std::vector<EntryLooked> looks_;
-    EntryId entry_;
+    std::vector<MembersCompared> looks_;
+    MemberConnectionId connection_;
     std::size_t member_ = 0;
     bool shown_session_ = false;  // the state that the present connection began with has one
 };

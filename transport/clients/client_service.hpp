@@ -16,9 +16,9 @@
 namespace mortise::transport {
 
 // A connection to a client node (S49).
-class ClientLine {
+class ClientConnection {
 public:
-    virtual ~ClientLine() = default;
+    virtual ~ClientConnection() = default;
     // The notice travels after those before it. If the client does not hear them, the connection
     // is closed.
     virtual void send(const core::ClientNotice& notice) = 0;
@@ -57,8 +57,8 @@ public:
 
     // A client node begins to speak on this connection. The error says why it may not. It has no
     // place yet.
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it keeps the line
-    virtual core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> /*line*/) {
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it keeps it
+    virtual core::Result<core::ClientId> admit(std::shared_ptr<ClientConnection> /*connection*/) {
         return core::Error{std::make_error_code(std::errc::not_supported),
                            "this member serves no client nodes"};
     }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/client/client_codec.hpp"
+#include "transport/clients/client_node_connection.hpp"
 #include "transport/clients/client_rights.hpp"
-#include "transport/clients/node_line.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/message_limits.hpp"
 
@@ -28,7 +28,7 @@ kj::Exception useless() {
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Member final : public wire::Member::Server {
 public:
-    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, Places lists)
+    Member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service, CountLimit lists)
         : visit_{std::move(visit)}, loop_{loop}, service_{service}, all_lists_{std::move(lists)} {}
     ~Member() noexcept {
         if (client_.is_set()) service_.gone(client_);
@@ -59,9 +59,9 @@ private:
         return !visit || visit->is_congested();
     }
     // `begin` calls the service, whose answer may come after this connection, or even the loop, is
-    // gone. The places are occupied until then.
+    // gone. The uses last until then.
     template <class Answer, class Begin>
-    kj::Promise<Answer> answer_to(std::vector<Places::Place> places, Begin begin);
+    kj::Promise<Answer> answer_to(std::vector<CountLimit::Use> uses, Begin begin);
     kj::Promise<ListAnswer> ask(ListRequest request);
     // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
@@ -72,16 +72,16 @@ private:
     std::weak_ptr<Visit> visit_;
     KjLoop& loop_;
     ClientService& service_;
-    Places all_lists_;
-    Places own_lists_{lists_per_client_max};
+    CountLimit all_lists_;
+    CountLimit own_lists_{lists_per_client_max};
     // A client node says its first words.
     void admit();
 
-    Places changes_{1};
-    std::shared_ptr<NodeLine> line_;  // empty: it is no client node
-    core::ClientId client_;           // not set: it is none, or was not admitted
+    CountLimit changes_{1};
+    std::shared_ptr<ClientNodeConnection> connection_;  // empty: it is no client node
+    core::ClientId client_;                             // not set: it is none, or was not admitted
     PieceReader said_{core::client_message_bytes_max};
-    Places observations_{1};
+    CountLimit observations_{1};
     std::unique_ptr<ClientObserver> observer_;
     core::ObservedNames observed_;  // by that observer
 };
@@ -93,11 +93,11 @@ kj::Promise<void> Member::status(StatusContext context) {
 }
 
 template <class Answer, class Begin>
-kj::Promise<Answer> Member::answer_to(std::vector<Places::Place> places, Begin begin) {
+kj::Promise<Answer> Member::answer_to(std::vector<CountLimit::Use> uses, Begin begin) {
     auto promised = kj::newPromiseAndFulfiller<Answer>();
     auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<Answer>>>(kj::mv(promised.fulfiller));
-    begin([fulfiller, loop = loop_.handle(), places = std::move(places)](Answer answer) {
+    begin([fulfiller, loop = loop_.handle(), uses = std::move(uses)](Answer answer) {
         const auto alive = loop.lock();
         if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
     });
@@ -106,9 +106,9 @@ kj::Promise<Answer> Member::answer_to(std::vector<Places::Place> places, Begin b
 
 kj::Promise<ListAnswer> Member::ask(ListRequest request) {
     auto own = own_lists_.take();
-    auto place = own ? all_lists_.take() : nullptr;
-    if (!place || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
-    return answer_to<ListAnswer>({std::move(own), std::move(place)}, [&](auto answered) {
+    auto use = own ? all_lists_.take() : nullptr;
+    if (!use || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
+    return answer_to<ListAnswer>({std::move(own), std::move(use)}, [&](auto answered) {
         service_.list(std::move(request), std::move(answered));
     });
 }
@@ -153,9 +153,9 @@ std::optional<core::Denied> Member::denied(core::Right right, std::string_view n
 }
 
 kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
-    auto place = changes_.take();
-    if (!place) return ChangeAnswer{core::CallError::resource_exhausted};
-    return answer_to<ChangeAnswer>({std::move(place)}, begin);
+    auto use = changes_.take();
+    if (!use) return ChangeAnswer{core::CallError::resource_exhausted};
+    return answer_to<ChangeAnswer>({std::move(use)}, begin);
 }
 
 kj::Promise<void> Member::change(ChangeContext context) {
@@ -204,15 +204,15 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
 // --- client nodes
 
 void Member::admit() {
-    line_ = std::make_shared<NodeLine>(visit_, loop_.handle());
-    auto admitted = service_.admit(line_);
+    connection_ = std::make_shared<ClientNodeConnection>(visit_, loop_.handle());
+    auto admitted = service_.admit(connection_);
     if (admitted) {
         client_ = *admitted;
         if (const auto visit = visit_.lock()) visit->speaks_as(client_);
     } else {
         core::ClientNotice notice;
         notice.refused = admitted.error().what;
-        line_->send(notice);
+        connection_->send(notice);
     }
 }
 
@@ -220,7 +220,7 @@ kj::Promise<void> Member::say(SayContext context) {
     if (!is_open()) return useless();
     const auto piece = bytes_of(context.getParams().getPiece());
     if (piece.size() > said_bytes_max) return malformed();
-    if (!line_) admit();
+    if (!connection_) admit();
     const auto whole = said_.take(piece);
     if (!whole) return malformed();
     // One step of the node for all of them: a step for each of the shortest would take too long.
@@ -238,10 +238,10 @@ kj::Promise<void> Member::say(SayContext context) {
 
 kj::Promise<void> Member::hear(HearContext context) {
     if (!is_open()) return useless();
-    if (!line_) admit();
-    if (!line_->may_wait()) return malformed();
+    if (!connection_) admit();
+    if (!connection_->may_wait()) return malformed();
     context.allowCancellation();
-    return line_->hear().then(
+    return connection_->hear().then(
         [context](std::string&& piece) mutable { context.getResults().setPiece(data_of(piece)); });
 }
 
@@ -256,15 +256,15 @@ kj::Promise<void> Member::observe(ObserveContext context) {
     };
     const auto& names = request->continues ? observed_ : request->names;
     if (auto why = denied(core::Right::observe, names.prefix)) return refuse(std::move(*why));
-    auto place = observations_.take();
-    if (!place || is_congested()) return refuse(core::CallError::resource_exhausted);
+    auto use = observations_.take();
+    if (!use || is_congested()) return refuse(core::CallError::resource_exhausted);
     if (!request->continues) {
         observed_ = request->names;
         observer_ = service_.observe(request->names, request->from);
     }
     context.allowCancellation();
     return answer_to<ObserveAnswer>(
-               {std::move(place)},
+               {std::move(use)},
                [&](auto answered) { observer_->next(request->patience, std::move(answered)); })
         .then([context](ObserveAnswer&& answer) mutable {
             write(answer, context.getResults().initAnswer());
@@ -282,11 +282,11 @@ kj::Promise<void> Member::sessions(SessionsContext context) {
     };
     if (auto why = denied(core::Right::observe, {})) return refuse(std::move(*why));
     auto own = own_lists_.take();
-    auto place = own ? all_lists_.take() : nullptr;
-    if (!place || is_congested()) return refuse(core::CallError::resource_exhausted);
+    auto use = own ? all_lists_.take() : nullptr;
+    if (!use || is_congested()) return refuse(core::CallError::resource_exhausted);
     context.allowCancellation();
     return answer_to<SessionsAnswer>(
-               {std::move(own), std::move(place)},
+               {std::move(own), std::move(use)},
                [&](auto answered) { service_.sessions(*request, std::move(answered)); })
         .then([context](SessionsAnswer&& answer) mutable {
             write(answer, context.getResults().initAnswer());
@@ -296,7 +296,7 @@ kj::Promise<void> Member::sessions(SessionsContext context) {
 }  // namespace
 
 wire::Member::Client make_member(std::weak_ptr<Visit> visit, KjLoop& loop, ClientService& service,
-                                 Places lists) {
+                                 CountLimit lists) {
     return kj::heap<Member>(std::move(visit), loop, service, std::move(lists));
 }
 

@@ -9,7 +9,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "transport/clients/client_service.hpp"
-#include "transport/clients/places.hpp"
+#include "transport/clients/count_limit.hpp"
 #include "transport/network/handshake_turns.hpp"
 #include "transport/network/inbound_connection.hpp"
 #include "transport/network/notice_limit.hpp"
@@ -135,7 +135,7 @@ private:
     std::size_t kept_bytes_ = 0;  // for all of them
     Rate handshakes_;
     HandshakeTurns turns_;
-    Places lists_{lists_max};  // for all clients
+    CountLimit lists_{lists_max};  // for all clients
     NoticeLimit notices_;
 
     // Destroyed when KJ is not on the stack.

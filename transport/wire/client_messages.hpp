@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
-#include "core/client/entry_balance.hpp"
+#include "core/client/member_balance.hpp"
 #include "core/locks/machine/session_view.hpp"
 #include "core/observe/observed.hpp"
 #include "core/raft/configuration.hpp"
@@ -47,7 +47,7 @@ struct MemberStatus {
     bool insecure = false;                   // other machines reach it, without TLS
     std::string why_not_ready;  // empty: nothing beyond the other members of this struct
     bool removed = false;       // it knows that it is not a member any more
-    core::EntryLoad load;       // by client nodes
+    core::MemberLoad load;      // by client nodes
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };

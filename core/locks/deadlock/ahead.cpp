@@ -9,11 +9,11 @@ namespace mortise::core {
 Ahead::Ahead(const WaitQueue& queue, const Waiter& waiter)
     : queue_{queue}, waiter_{waiter}, own_{queue.barriers_.lower_bound(waiter.ticket)} {}
 
-Ticket Ahead::barrier_before(Line::const_iterator barrier) const {
+Ticket Ahead::barrier_before(ModeQueue::const_iterator barrier) const {
     return barrier == queue_.barriers_.begin() ? Ticket{} : std::prev(barrier)->first;
 }
 
-// For each line the waiters of that stretch that are in front of the waiter.
+// For each mode queue the waiters of that stretch that are in front of the waiter.
 std::vector<Ahead::Span> Ahead::spans(const Stretch& stretch) const {
     constexpr Ticket never{LogIndex{std::numeric_limits<std::uint64_t>::max()}, 0};
     const bool has_end = stretch.barrier != queue_.barriers_.end();
@@ -21,12 +21,12 @@ std::vector<Ahead::Span> Ahead::spans(const Stretch& stretch) const {
     // A barrier overtakes nothing, so all that came before it are in front of it.
     const bool ranked = is_own(stretch) && waiter_.part != Part::all_of;
     std::vector<Span> spans;
-    spans.reserve(queue_.lines_.size());
-    for (const auto& [key, line] : queue_.lines_) {
+    spans.reserve(queue_.mode_queues_.size());
+    for (const auto& [key, queue] : queue_.mode_queues_) {
         auto limit = below;
         if (ranked) limit = std::min(limit, queue_.limit_before(key, queue_.rank_of(waiter_)));
         if (limit <= stretch.above) continue;
-        const Span span{key, line.upper_bound(stretch.above), line.lower_bound(limit)};
+        const Span span{key, queue.upper_bound(stretch.above), queue.lower_bound(limit)};
         if (span.begin != span.end) spans.push_back(span);
     }
     return spans;

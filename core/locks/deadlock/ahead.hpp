@@ -45,27 +45,27 @@ public:
     [[nodiscard]] const Waiter* first(const WaitKinds& kinds, const Accepts& accepts) const;
 
 private:
-    using Line = WaitQueue::Line;
-    struct Span {  // within a line
-        WaitQueue::LineKey key;
-        Line::const_iterator begin;
-        Line::const_iterator end;
+    using ModeQueue = WaitQueue::ModeQueue;
+    struct Span {  // within a mode queue
+        WaitQueue::QueueKey key;
+        ModeQueue::const_iterator begin;
+        ModeQueue::const_iterator end;
     };
     // A part of the queue between two barriers.
     struct Stretch {
-        Line::const_iterator barrier;  // the one that ends it, or the end
-        Ticket above;                  // the barrier before
+        ModeQueue::const_iterator barrier;  // the one that ends it, or the end
+        Ticket above;                       // the barrier before
     };
 
-    [[nodiscard]] Ticket barrier_before(Line::const_iterator barrier) const;
+    [[nodiscard]] Ticket barrier_before(ModeQueue::const_iterator barrier) const;
     [[nodiscard]] bool is_own(const Stretch& stretch) const { return stretch.barrier == own_; }
     [[nodiscard]] std::vector<Span> spans(const Stretch& stretch) const;
 
     const WaitQueue& queue_;
     const Waiter& waiter_;
-    Line::const_iterator own_;                     // the end of the waiter's own stretch
-    std::optional<Line::const_iterator> barrier_;  // the end of the present stretch
-    std::vector<Span> spans_;                      // the part of it that was not returned yet
+    ModeQueue::const_iterator own_;                     // the end of the waiter's own stretch
+    std::optional<ModeQueue::const_iterator> barrier_;  // the end of the present stretch
+    std::vector<Span> spans_;                           // the part of it that was not returned yet
 };
 
 template <class Accepts>

@@ -28,7 +28,7 @@ void LockMachine::on(Session& session, Seq seq, const Arrive& request) {
     if (arrived) {
         answer(session, seq, {*arrived, {}, {}});
     } else {
-        take_place(session, seq, {std::move(stands), more});
+        add_operation(session, seq, {std::move(stands), more});
         deadlocks_.queued({session.id, seq});
     }
     publish(std::move(grants));

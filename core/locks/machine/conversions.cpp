@@ -46,7 +46,7 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
             return answer(session, seq, {AnswerKind::converted, grant->token, {}});
         }
         case queued:
-            take_place(
+            add_operation(
                 session, seq,
                 {{record}, {.ticket = ticket, .upgrades = upgrade.operation, .locker = locker}});
             deadlocks_.queued(id);

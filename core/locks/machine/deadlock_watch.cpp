@@ -80,7 +80,7 @@ void DeadlockWatch::add_suspects(const WaitFinder& waits, DeadlockSearch& search
     }
     for (const auto locker : let_in_)
         add_requests_of(waits, locker, search);
-    for (const auto& name : waits.table().names().turned()) {
+    for (const auto& name : waits.table().names().reordered()) {
         if (!search.may_go_on()) return;
         add_suspects_on(waits, name, search, steps);
     }

@@ -28,7 +28,7 @@ void LockMachine::on(Session& session, Seq seq, const AwaitLatch& request) {
     const Operation::More more{.ticket = waiter.ticket};
     RecordRefs stands;
     const auto result = table_.await_latch(std::move(waiter), request, stands);
-    if (result == LockTable::Result::queued) take_place(session, seq, {std::move(stands), more});
+    if (result == LockTable::Result::queued) add_operation(session, seq, {std::move(stands), more});
     tell(session, seq, result);
 }
 

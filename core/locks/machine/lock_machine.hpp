@@ -133,7 +133,7 @@ private:
     void cancel_upgrade(Session& owner, std::string_view name, OperationId hold);
     void end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants);
     void lose_name(OperationId hold, std::string_view name);
-    void take_place(Session& session, Seq seq, Operation operation);
+    void add_operation(Session& session, Seq seq, Operation operation);
     void tell(Session& session, Seq seq, LockTable::Result result);
     const Operation* held_operation(const Session& session, Seq seq);
     std::optional<Operation> take_operation(Session& session, Seq seq, bool held_only);

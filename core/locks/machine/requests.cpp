@@ -128,12 +128,12 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& request) {
     const auto result = table_.acquire(std::move(waiter), request, std::move(last), grants, stands);
     more.held = result == LockTable::Result::granted;
     if (more.held || result == LockTable::Result::queued)
-        take_place(session, seq, {std::move(stands), more});
+        add_operation(session, seq, {std::move(stands), more});
     publish(std::move(grants));
     tell(session, seq, result);
 }
 
-void LockMachine::take_place(Session& session, Seq seq, Operation operation) {
+void LockMachine::add_operation(Session& session, Seq seq, Operation operation) {
     session.names += operation.names().size();
     lockers_.begin({session.id, operation.locker()}, seq);
     session.operations.add(seq, std::move(operation));

@@ -11,7 +11,7 @@ void LockMachine::end_command() {
     const auto asked = deadlocks_.asked();
     if (lockers_.is_anybody_tied()) refuse_deadlocks();
     deadlocks_.forget();
-    table_.forget_turned();
+    table_.forget_reordered();
     table_.name_changes().name_nodes([this](SessionId id) { return views().node_of(id); });
     const auto* operation = asked.seq.is_set() ? operation_of(asked) : nullptr;
     if (operation != nullptr && !operation->held()) outcomes_->push_back(Queued{asked});
@@ -26,7 +26,7 @@ void LockMachine::note_turns(const Operations& ended) {
         if (++looked_at > operations_looked_at) return;
         if (operation.held()) continue;
         for (const auto& record : operation.names())
-            table_.note_turn(record->name());
+            table_.note_reordered(record->name());
     }
 }
 

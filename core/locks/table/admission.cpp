@@ -55,7 +55,7 @@ bool QueueAdmission::serve_conversion(Slot& slot) {
     if (record.holders().size() > 1) return false;
     const auto conversion = slot.queue->second.remove_conversion();
     const auto name = slot.record->name();
-    names_.note_turn(name);
+    names_.note_reordered(name);
     const OperationId hold{conversion.operation.session, conversion.hold};
     const auto token = holds_.convert(name, record, hold);
     grants_.push_back({conversion.operation, {AnswerKind::converted, token, {}}});
@@ -66,7 +66,7 @@ bool QueueAdmission::serve_conversion(Slot& slot) {
 
 void QueueAdmission::pass_turn_to_writers(Slot& slot) {
     const bool passes = std::exchange(slot.record->turn, Turn::writers) == Turn::readers;
-    if (passes) names_.note_turn(slot.record->name());
+    if (passes) names_.note_reordered(slot.record->name());
 }
 
 // The first of the waiting readers leads the batch, and the others follow in queue order, so that
@@ -142,7 +142,8 @@ void QueueAdmission::count_overtakings(Slot& slot) {
     auto& queue = slot.queue->second;
     for (const auto& one : entered_)
         queue.count_overtaking(one.ticket, one.priority);
-    if (!entered_.empty() && !queue.overtakers().empty()) names_.note_turn(slot.record->name());
+    if (!entered_.empty() && !queue.overtakers().empty())
+        names_.note_reordered(slot.record->name());
     entered_.clear();
 }
 

@@ -169,7 +169,7 @@ bool LockTable::publish(std::string_view name, OperationId operation, const Publ
 void LockTable::withdraw(NameList names, Ticket ticket, Grants& grants) {
     for (const auto& record : names) {
         names_.queue(record->name()).remove(ticket);
-        names_.note_turn(record->name());
+        names_.note_reordered(record->name());
     }
     groups_.forget(ticket);
     settle(names, grants);

@@ -158,8 +158,8 @@ public:
     // What happened to names in the present entry.
     [[nodiscard]] NameChanges& name_changes() { return holds_.changes(); }
     // See NameTable.
-    void note_turn(std::string_view name) { names_.note_turn(name); }
-    void forget_turned() { names_.forget_turned(); }
+    void note_reordered(std::string_view name) { names_.note_reordered(name); }
+    void forget_reordered() { names_.forget_reordered(); }
     void forget_changes() { names_.forget_changes(); }
     RecordRef take_change() { return names_.take_change(); }
     void set_row_sum(std::string_view name, std::uint64_t sum) { names_.set_row_sum(name, sum); }

@@ -82,12 +82,12 @@ void NameTable::forget(const RecordRef& record) {
 // those that an overtaken waiter passes when it moves up a class; and those that a waiter with a
 // priority passes when a barrier leaves. All others wait for those in front as long as these are
 // there.
-void NameTable::note_turn(std::string_view name) {
+void NameTable::note_reordered(std::string_view name) {
     const auto* queue = queue_of(name);
     if (queue == nullptr) return;
     const bool is_in_order =
         !queue->has_readers() && !queue->has_priorities() && queue->overtakers().empty();
-    if (!is_in_order) turned_.emplace(name);
+    if (!is_in_order) reordered_.emplace(name);
 }
 
 void NameTable::restore(std::string_view name, LockRecord record, WaitQueue queue) {

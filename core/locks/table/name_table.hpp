@@ -64,10 +64,10 @@ public:
     // Names on which, since the last reset, a waiter may have got other requests in front of it
     // although none was granted: the turn changed, or a waiter in front left.
     using Names = std::set<std::string, std::less<>>;
-    [[nodiscard]] const Names& turned() const { return turned_; }
-    void forget_turned() { turned_.clear(); }
+    [[nodiscard]] const Names& reordered() const { return reordered_; }
+    void forget_reordered() { reordered_.clear(); }
     // Called when a waiter in front left, or does not count any more although it is still queued.
-    void note_turn(std::string_view name);
+    void note_reordered(std::string_view name);
 
     // For loading. The name must be unknown.
     void restore(std::string_view name, LockRecord record, WaitQueue queue);
@@ -78,7 +78,7 @@ private:
     Records records_;
     Queues queues_;
     Records changes_;
-    Names turned_;
+    Names reordered_;
 };
 
 template <class IsNeeded>

@@ -54,7 +54,7 @@ void QueueAdmission::leave_other_queues(const Waiter& entering, std::string_view
     for (const auto& [other, mode] : group.names) {
         if (other == name) continue;
         names_.queue(other).remove(entering.ticket);
-        names_.note_turn(other);
+        names_.note_reordered(other);
         moved_.insert(names_.record(other));
     }
 }

@@ -20,7 +20,7 @@ void LockTable::close(std::string_view name, OperationId hold, LogIndex since,
     const auto& record = names_.record(name);
     holds_.mark_broken(name, *record, hold, since, session);
     names_.changed(record);
-    names_.note_turn(name);
+    names_.note_reordered(name);
 }
 
 void LockTable::take_off(std::string_view name, const std::vector<OperationId>& holds,
@@ -31,7 +31,7 @@ void LockTable::take_off(std::string_view name, const std::vector<OperationId>& 
         MORTISE_CHECK(removed);
     }
     holds_.closures().end_over(name, record.get());
-    names_.note_turn(name);
+    names_.note_reordered(name);
     settle(record, grants);
 }
 
@@ -39,7 +39,7 @@ bool LockTable::open(std::string_view name, FencingToken token) {
     const auto slot = names_.slot_of(name);
     if (!names_.is_known(slot)) return false;
     if (!holds_.remove_left(name, *slot.record, token)) return false;
-    names_.note_turn(name);
+    names_.note_reordered(name);
     return true;
 }
 

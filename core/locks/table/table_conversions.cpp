@@ -66,14 +66,14 @@ std::optional<Conversion> LockTable::cancel_upgrade(std::string_view name, Opera
     const auto slot = names_.slot_of(name);
     if (waiting_upgrade(slot, hold) == nullptr) return std::nullopt;
     auto gone = slot.queue->second.remove_conversion();
-    names_.note_turn(name);
+    names_.note_reordered(name);
     names_.drop_empty_queue(slot);
     return gone;
 }
 
 void LockTable::withdraw_upgrade(std::string_view name, Grants& grants) {
     names_.queue(name).remove_conversion();
-    names_.note_turn(name);
+    names_.note_reordered(name);
     settle(names_.record(name), grants);
 }
 

@@ -19,7 +19,7 @@ void LockTable::end_closure(std::string_view name, ClosureId id, Grants& grants)
     names_.changed(record);
     if (!record->find(hold)->left || closures.keeps(name, hold)) return;
     record->remove_left(hold);
-    names_.note_turn(name);
+    names_.note_reordered(name);
     settle(record, grants);
 }
 

@@ -34,7 +34,7 @@ TraceRemover::Cleared TraceRemover::remove(std::string_view name, std::size_t ma
     from.holds.release_if(name, record, left);
     if (!cleared.gone.empty()) {
         from.names.changed(slot.record);
-        from.names.note_turn(name);
+        from.names.note_reordered(name);
     }
     if (!cleared.is_done) return cleared;
     record.swept_at = endings_;

@@ -33,19 +33,19 @@ Conversion WaitQueue::remove_conversion() {
 
 void WaitQueue::add(Waiter waiter) {
     const bool is_barrier = waiter.part == Part::all_of;
-    auto& line = is_barrier ? barriers_ : lines_[{waiter.priority, waiter.mode}];
+    auto& queue = is_barrier ? barriers_ : mode_queues_[{waiter.priority, waiter.mode}];
     const auto ticket = waiter.ticket;
-    const bool added = line.emplace(ticket, std::move(waiter)).second;
+    const bool added = queue.emplace(ticket, std::move(waiter)).second;
     MORTISE_CHECK(added);
     ++size_;
 }
 
 Waiter WaitQueue::remove(Ticket ticket) {
-    for (auto line = lines_.begin(); line != lines_.end(); ++line) {
-        auto node = line->second.extract(ticket);
+    for (auto queue = mode_queues_.begin(); queue != mode_queues_.end(); ++queue) {
+        auto node = queue->second.extract(ticket);
         if (node.empty()) continue;
         --size_;
-        if (line->second.empty()) lines_.erase(line);
+        if (queue->second.empty()) mode_queues_.erase(queue);
         return std::move(node.mapped());
     }
     auto node = barriers_.extract(ticket);
@@ -75,7 +75,7 @@ Rank WaitQueue::rank_of_newcomer(LockMode mode, Priority priority) const {
 
 // All waiters between two overtakers were overtaken equally often, so the interval determines their
 // class.
-Ticket WaitQueue::limit_before(const LineKey& key, const Rank& place) const {
+Ticket WaitQueue::limit_before(const QueueKey& key, const Rank& place) const {
     const auto rank_at = [&](Ticket ticket) { return rank(key.mode, key.priority, ticket); };
     const auto end = std::ranges::partition_point(
         overtakers_, [&](Ticket ticket) { return rank_at(ticket) < place; });
@@ -91,7 +91,7 @@ Ticket WaitQueue::limit_before(const LineKey& key, const Rank& place) const {
 bool WaitQueue::has_behind(const Waiter& newest) const {
     if (newest.part == Part::all_of) return false;
     const auto place = rank_of(newest);
-    return std::ranges::any_of(lines_, [&](const auto& entry) {
+    return std::ranges::any_of(mode_queues_, [&](const auto& entry) {
         const auto& last = entry.second.rbegin()->second;
         const bool in_front = barriers_.empty() || last.ticket > barriers_.rbegin()->first;
         return in_front && place < rank_of(last);
@@ -99,18 +99,19 @@ bool WaitQueue::has_behind(const Waiter& newest) const {
 }
 
 bool WaitQueue::has_readers() const {
-    return std::ranges::any_of(lines_,
+    return std::ranges::any_of(mode_queues_,
                                [](const auto& entry) { return !is_writer(entry.first.mode); });
 }
 
 bool WaitQueue::has_priorities() const {
-    return std::ranges::any_of(lines_, [](const auto& entry) { return entry.first.priority > 0; });
+    return std::ranges::any_of(mode_queues_,
+                               [](const auto& entry) { return entry.first.priority > 0; });
 }
 
 const Waiter* WaitQueue::find(Ticket ticket) const {
-    for (const auto& [key, line] : lines_) {
-        const auto found = line.find(ticket);
-        if (found != line.end()) return &found->second;
+    for (const auto& [key, queue] : mode_queues_) {
+        const auto found = queue.find(ticket);
+        if (found != queue.end()) return &found->second;
     }
     const auto barrier = barriers_.find(ticket);
     return barrier == barriers_.end() ? nullptr : &barrier->second;
@@ -124,25 +125,25 @@ const Waiter* WaitQueue::first_reader() const {
     return first([](LockMode mode) { return !is_writer(mode); });
 }
 
-// The first waiter of a line has the smallest rank in it.
+// The first waiter of a mode queue has the smallest rank in it.
 bool WaitQueue::is_free_of_earlier(const Rank& rank, LockMode mode) const {
-    return std::ranges::none_of(lines_, [&](const auto& entry) {
-        const auto& [key, line] = entry;
-        return conflict(key.mode, mode) && !is_shut(line) && rank_of(line.begin()->second) < rank;
+    return std::ranges::none_of(mode_queues_, [&](const auto& entry) {
+        const auto& [key, queue] = entry;
+        return conflict(key.mode, mode) && !is_shut(queue) && rank_of(queue.begin()->second) < rank;
     });
 }
 
 std::vector<const Waiter*> WaitQueue::in_order() const {
     std::vector<const Waiter*> all;
     all.reserve(size_);
-    const auto merge = [&](const Line& line) {
+    const auto merge = [&](const ModeQueue& queue) {
         const auto before = static_cast<std::ptrdiff_t>(all.size());
-        for (const auto& [ticket, waiter] : line)
+        for (const auto& [ticket, waiter] : queue)
             all.push_back(&waiter);
         std::ranges::inplace_merge(all, all.begin() + before, {}, &Waiter::ticket);
     };
-    for (const auto& [key, line] : lines_)
-        merge(line);
+    for (const auto& [key, queue] : mode_queues_)
+        merge(queue);
     merge(barriers_);
     return all;
 }
@@ -158,8 +159,8 @@ const Waiter* WaitQueue::head() const {
 
 const Waiter* WaitQueue::oldest_ranked() const {
     const Waiter* oldest = nullptr;
-    for (const auto& [key, line] : lines_) {
-        const auto& candidate = line.begin()->second;
+    for (const auto& [key, queue] : mode_queues_) {
+        const auto& candidate = queue.begin()->second;
         if (oldest == nullptr || candidate.ticket < oldest->ticket) oldest = &candidate;
     }
     return oldest;
@@ -189,7 +190,7 @@ bool WaitQueue::restore(Overtakers overtakers) {
     const bool rises =
         std::ranges::adjacent_find(overtakers, std::ranges::greater_equal{}) == overtakers.end();
     const bool fits =
-        overtakers.size() <= overtakings_max && (overtakers.empty() || !lines_.empty());
+        overtakers.size() <= overtakings_max && (overtakers.empty() || !mode_queues_.empty());
     if (rises && fits) overtakers_ = std::move(overtakers);
     return rises && fits;
 }

@@ -1,6 +1,6 @@
-// The waiters of one name in the order in which they are served. There is a line for each priority
-// and mode, so that the next waiter is found by examining the first of each line, without a walk
-// through the queue.
+// The waiters of one name in the order in which they are served. There is a mode queue for each
+// priority and mode, so that the next waiter is found by examining the first of each of them,
+// without a walk through the whole queue.
 //
 // The order (S29, S31): by class, the highest first; within a class the kind that the policy
 // prefers, if there is one; then by arrival. A waiter begins in the class of its priority, and
@@ -11,9 +11,9 @@
 // A request for all of several names is a barrier in the queue of each (S32): it has no rank,
 // nobody behind it is served before it, and it is served when nobody is in front of it.
 //
-// An older waiter was overtaken at least as often as a younger one. So in each line the oldest is
-// always the first, and how often a waiter was overtaken follows from a few numbers for the whole
-// queue.
+// An older waiter was overtaken at least as often as a younger one. So in each mode queue the
+// oldest is always the first, and how often a waiter was overtaken follows from a few numbers for
+// the whole queue.
 #pragma once
 
 #include <algorithm>
@@ -143,55 +143,55 @@ public:
 private:
     friend class Ahead;
 
-    using Line = std::map<Ticket, Waiter>;
-    struct LineKey {
+    using ModeQueue = std::map<Ticket, Waiter>;
+    struct QueueKey {
         Priority priority = 0;
         LockMode mode = LockMode::exclusive;
-        friend constexpr auto operator<=>(const LineKey&, const LineKey&) = default;
+        friend constexpr auto operator<=>(const QueueKey&, const QueueKey&) = default;
     };
 
     [[nodiscard]] Rank rank(LockMode mode, Priority priority, Ticket ticket) const;
-    // In a line, exactly the waiters with smaller tickets have a smaller rank.
-    [[nodiscard]] Ticket limit_before(const LineKey& key, const Rank& rank) const;
+    // In a mode queue, exactly the waiters with smaller tickets have a smaller rank.
+    [[nodiscard]] Ticket limit_before(const QueueKey& key, const Rank& rank) const;
     [[nodiscard]] bool is_preferred(LockMode mode) const;
     [[nodiscard]] const Waiter* oldest_ranked() const;
-    // True if the first waiter of the line, and so the whole line, is behind a barrier.
-    [[nodiscard]] bool is_shut(const Line& line) const {
-        return !barriers_.empty() && barriers_.begin()->first < line.begin()->first;
+    // True if the first waiter of the queue, and so all of it, is behind a barrier.
+    [[nodiscard]] bool is_shut(const ModeQueue& queue) const {
+        return !barriers_.empty() && barriers_.begin()->first < queue.begin()->first;
     }
     template <class Leaves>
-    void remove_if(Line& line, const Leaves& leaves);
+    void remove_if(ModeQueue& queue, const Leaves& leaves);
 
     QueuePolicy policy_;
     std::optional<Conversion> conversion_;
-    std::map<LineKey, Line> lines_;  // no line is empty
-    Line barriers_;
+    std::map<QueueKey, ModeQueue> mode_queues_;  // none is empty
+    ModeQueue barriers_;
     std::size_t size_ = 0;
     Overtakers overtakers_;
 };
 
 template <class Leaves>
-void WaitQueue::remove_if(Line& line, const Leaves& leaves) {
-    size_ -= std::erase_if(line, [&](const auto& place) { return leaves(place.second); });
+void WaitQueue::remove_if(ModeQueue& queue, const Leaves& leaves) {
+    size_ -= std::erase_if(queue, [&](const auto& place) { return leaves(place.second); });
 }
 
 template <class Leaves>
 void WaitQueue::remove_if(const Leaves& leaves) {
-    for (auto line = lines_.begin(); line != lines_.end();) {
-        remove_if(line->second, leaves);
-        line = line->second.empty() ? lines_.erase(line) : std::next(line);
+    for (auto queue = mode_queues_.begin(); queue != mode_queues_.end();) {
+        remove_if(queue->second, leaves);
+        queue = queue->second.empty() ? mode_queues_.erase(queue) : std::next(queue);
     }
     remove_if(barriers_, leaves);
-    if (lines_.empty()) overtakers_.clear();
+    if (mode_queues_.empty()) overtakers_.clear();
 }
 
 template <class Fits>
 const Waiter* WaitQueue::first(const Fits& fits) const {
     const Waiter* first = nullptr;
     Rank best;
-    for (const auto& [key, line] : lines_) {
-        if (!fits(key.mode) || is_shut(line)) continue;
-        const auto& candidate = line.begin()->second;
+    for (const auto& [key, queue] : mode_queues_) {
+        if (!fits(key.mode) || is_shut(queue)) continue;
+        const auto& candidate = queue.begin()->second;
         const auto place = rank_of(candidate);
         if (first != nullptr && best < place) continue;
         first = &candidate;
@@ -206,8 +206,8 @@ const Waiter* WaitQueue::oldest(const Fits& fits) const {
     const auto look_at = [&](const Waiter& waiter) {
         if (oldest == nullptr || waiter.ticket < oldest->ticket) oldest = &waiter;
     };
-    for (const auto& [key, line] : lines_) {
-        if (fits(key.mode)) look_at(line.begin()->second);
+    for (const auto& [key, queue] : mode_queues_) {
+        if (fits(key.mode)) look_at(queue.begin()->second);
     }
     const auto barrier =
         std::ranges::find_if(barriers_, [&](const auto& place) { return fits(place.second.mode); });
@@ -219,9 +219,9 @@ template <class Admits>
 const Waiter* WaitQueue::first_unhindered(const Admits& admits) const {
     const Waiter* first = nullptr;
     Rank best;
-    for (const auto& [key, line] : lines_) {
-        if (!admits(key.mode) || is_shut(line)) continue;
-        const auto& candidate = line.begin()->second;
+    for (const auto& [key, queue] : mode_queues_) {
+        if (!admits(key.mode) || is_shut(queue)) continue;
+        const auto& candidate = queue.begin()->second;
         const auto place = rank_of(candidate);
         if ((first != nullptr && best < place) || !is_free_of_earlier(place, key.mode)) continue;
         first = &candidate;

@@ -35,7 +35,7 @@ void LockWorkload::acquire_one(core::NodeId node, core::AcquireCall call) {
         {call.tag, {request.locker, request.label}, request.wait ? call.deadline : core::Instant{}},
         steady(node));
     cache.check_invariants();
-    if (joined.waits) return wait_in_line(node, std::move(call));
+    if (joined.waits) return wait_in_queue(node, std::move(call));
     if (joined.use && use_cached(node, *joined.use)) return;
     ask_cluster(node, std::move(call), joined.tokens);
 }
@@ -78,13 +78,13 @@ void LockWorkload::wakes(core::NodeId node) {
         call.tag = core::CallTag{++newest_tag_};
         call.request.names = {wanted};
         const auto tag = call.tag;
-        in_line_.emplace(Who{node, tag}, std::move(call));
+        queued_.emplace(Who{node, tag}, std::move(call));
         ask_later(node, {{{tag, {}}}, 0});
     }
 }
 
-// The grant goes to the next caller in the line, or stays here unused, or is returned: then it goes
-// back to the cluster.
+// The grant goes to the next caller in the local queue, or stays here unused, or is returned: then
+// it goes back to the cluster.
 std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::NodeId node,
                                                                        core::OperationId hold) {
     auto& cache = cache_of(node);
@@ -92,7 +92,7 @@ std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::Nod
     cache.check_invariants();
     look_at_cache_later(node);
     ask_later(node, std::move(released.asking));
-    timed_out_in_line(node, released.timed_out);
+    timed_out_in_queue(node, released.timed_out);
     if (!released.next) return std::move(released.back);
     const auto& [tag, use] = *released.next;
     world_.tally.probe("cached grant handed over");
@@ -101,52 +101,52 @@ std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::Nod
         if (++hand_overs_[hold] > cache_options_.hand_overs_max)
             world_.violations.report(node, "cache: a recalled grant is handed over for ever");
     }
-    auto call = take_from_line(node, tag);
+    auto call = take_from_queue(node, tag);
     if (!call || use_cached(node, use)) return std::nullopt;
-    in_line_.emplace(Who{node, tag}, *std::move(call));
+    queued_.emplace(Who{node, tag}, *std::move(call));
     ask_later(node, {{{tag, {}}}, 0});
     return std::nullopt;
 }
 
 // --- callers that wait for another one of their node (S41) --------------------------------------
 
-void LockWorkload::wait_in_line(core::NodeId node, core::AcquireCall call) {
+void LockWorkload::wait_in_queue(core::NodeId node, core::AcquireCall call) {
     world_.tally.probe("caller waits for another of its node");
     const auto tag = call.tag;
-    in_line_.emplace(Who{node, tag}, std::move(call));
+    queued_.emplace(Who{node, tag}, std::move(call));
     look_at_cache_later(node);
-    cancel_in_line_sometimes(node, tag);
+    cancel_queued_sometimes(node, tag);
 }
 
-// A caller leaves the line once.
-std::optional<core::AcquireCall> LockWorkload::take_from_line(core::NodeId node,
-                                                              core::CallTag tag) {
-    auto call = in_line_.extract({node, tag});
+// A caller leaves the local queue once.
+std::optional<core::AcquireCall> LockWorkload::take_from_queue(core::NodeId node,
+                                                               core::CallTag tag) {
+    auto call = queued_.extract({node, tag});
     if (!call.empty()) return std::move(call.mapped());
     world_.violations.report(
-        node, "cache: call " + std::to_string(tag.raw()) + " does not wait in a line");
+        node, "cache: call " + std::to_string(tag.raw()) + " does not wait in a local queue");
     return std::nullopt;
 }
 
-// If the caller is leaving the line for the cluster, the cancellation follows it.
-void LockWorkload::cancel_in_line_sometimes(core::NodeId node, core::CallTag tag) {
+// If the caller is leaving the local queue for the cluster, the cancellation follows it.
+void LockWorkload::cancel_queued_sometimes(core::NodeId node, core::CallTag tag) {
     if (!prng_.one_in(6)) return;
     world_.heap.after(prng_.between(0, 60 * sim_millisecond), [this, node, tag] {
-        if (!can_call(node) || !in_line_.contains({node, tag})) return;
+        if (!can_call(node) || !queued_.contains({node, tag})) return;
         if (!cache_of(node).withdraw(tag)) {
-            cancelled_in_line_.emplace(node, tag);
+            cancelled_in_queue_.emplace(node, tag);
             return;
         }
-        world_.tally.probe("caller in the line cancelled");
-        std::ignore = take_from_line(node, tag);
+        world_.tally.probe("caller in the local queue cancelled");
+        std::ignore = take_from_queue(node, tag);
         cache_of(node).check_invariants();
     });
 }
 
-void LockWorkload::timed_out_in_line(core::NodeId node, const core::LockCache::Waiters& callers) {
+void LockWorkload::timed_out_in_queue(core::NodeId node, const core::LockCache::Waiters& callers) {
     for (const auto& caller : callers) {
-        world_.tally.probe("caller in the line timed out");
-        std::ignore = take_from_line(node, caller.call);
+        world_.tally.probe("caller in the local queue timed out");
+        std::ignore = take_from_queue(node, caller.call);
     }
 }
 
@@ -158,11 +158,11 @@ void LockWorkload::ask_later(core::NodeId node, core::LockCache::Asking asking) 
         if (lives_[node] != life) return;
         if (!can_call(node)) return ask_later(node, asking);
         for (const auto& caller : asking.callers) {
-            world_.tally.probe("caller leaves the line for the cluster");
-            auto call = take_from_line(node, caller.call);
+            world_.tally.probe("caller leaves the local queue for the cluster");
+            auto call = take_from_queue(node, caller.call);
             if (!call) return;
             ask_cluster(node, *std::move(call), asking.tokens);
-            const bool is_cancelled = cancelled_in_line_.erase({node, caller.call}) != 0;
+            const bool is_cancelled = cancelled_in_queue_.erase({node, caller.call}) != 0;
             if (is_cancelled && can_call(node)) this->call(node, core::CancelCall{caller.call});
             if (lives_[node] != life) return;
         }
@@ -320,7 +320,7 @@ void LockWorkload::look_at_cache(core::NodeId node) {
     if (lives_[node] != life) return;  // it died of that, and its callers with it
     for (auto& some : due.asking)
         ask_later(node, std::move(some));
-    timed_out_in_line(node, due.timed_out);
+    timed_out_in_queue(node, due.timed_out);
     look_at_cache_later(node);
 }
 

@@ -388,7 +388,7 @@ void LockWorkload::node_lost(core::NodeId node) {
     caches_.erase(node);
     const auto is_there = [&](const auto& one) { return one.first.first == node; };
     std::erase_if(users_, is_there);
-    std::erase_if(in_line_, is_there);
+    std::erase_if(queued_, is_there);
     std::erase_if(asked_for_, is_there);
     looks_at_.erase(node);
     ++lives_[node];
@@ -548,7 +548,7 @@ std::string LockWorkload::still_owed() const {
         return "node " + in_words(who.first) + " still waits for " + name;
     }
     if (!to_ask_.empty()) return "a name is still to be asked for";
-    for (const auto& [who, call] : in_line_) {
+    for (const auto& [who, call] : queued_) {
         if (core_.contains(who.first)) {
             return "call " + in_words(who.second) + " of node " + in_words(who.first) +
                    " waits for another caller";

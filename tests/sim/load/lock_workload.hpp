@@ -94,11 +94,11 @@ private:
     void acquire_one(core::NodeId node, core::AcquireCall call);
     void ask_cluster(core::NodeId node, core::AcquireCall call, std::uint32_t tokens);
     [[nodiscard]] bool use_cached(core::NodeId node, const core::LockCache::Use& use);
-    void wait_in_line(core::NodeId node, core::AcquireCall call);
-    void cancel_in_line_sometimes(core::NodeId node, core::CallTag tag);
-    void timed_out_in_line(core::NodeId node, const core::LockCache::Waiters& callers);
-    [[nodiscard]] std::optional<core::AcquireCall> take_from_line(core::NodeId node,
-                                                                  core::CallTag tag);
+    void wait_in_queue(core::NodeId node, core::AcquireCall call);
+    void cancel_queued_sometimes(core::NodeId node, core::CallTag tag);
+    void timed_out_in_queue(core::NodeId node, const core::LockCache::Waiters& callers);
+    [[nodiscard]] std::optional<core::AcquireCall> take_from_queue(core::NodeId node,
+                                                                   core::CallTag tag);
     void ask_later(core::NodeId node, core::LockCache::Asking asking);
     void answered_cached(core::NodeId node, core::CallTag tag);
     [[nodiscard]] std::optional<core::LockCache::GiveBack> released_cached(core::NodeId node,
@@ -156,8 +156,8 @@ private:
     core::CacheOptions cache_options_;
     std::map<core::NodeId, core::LockCache> caches_;
     std::map<Who, core::LockCache::User> users_;  // who asked for a cached grant
-    std::map<Who, core::AcquireCall> in_line_;    // who waits for another caller of the node
-    std::map<Who, std::string> asked_for_;        // names for which others may wait in a line
+    std::map<Who, core::AcquireCall> queued_;     // who waits for another caller of the node
+    std::map<Who, std::string> asked_for_;  // names for which others may wait in a local queue
     std::map<core::CallTag, std::pair<core::OperationId, std::uint64_t>> confirms_;
     std::map<core::OperationId, std::uint64_t> uses_;         // of cached grants, that have ended
     std::set<core::OperationId> recalled_;                    // while they were used
@@ -166,7 +166,7 @@ private:
     std::map<core::OperationId, core::NamedMode> cached_names_;
     std::map<core::NodeId, std::uint64_t> lives_;      // of the program of that node
     std::map<core::NodeId, SimTime> looks_at_;         // when a node looks at its cache next
-    std::set<Who> cancelled_in_line_;                  // as they left it for the cluster
+    std::set<Who> cancelled_in_queue_;                 // as they left it for the cluster
     std::map<core::SessionId, core::Instant> leases_;  // until when they are valid, boot clock
     struct Conversion {
         core::OperationId hold;

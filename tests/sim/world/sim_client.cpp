@@ -120,7 +120,7 @@ void SimClient::carry_out(core::ClientEffects effects) {
     }
     for (auto& message : effects.send)
         send(std::move(message));
-    if (effects.hang_up.is_set() && effects.hang_up == link_.entry) {
+    if (effects.hang_up.is_set() && effects.hang_up == link_.id) {
         world_.tally.probe("client left its member");
         hang_up(true);
     }
@@ -151,9 +151,9 @@ SimTime SimClient::delay() {
     return prng_.between(network.delay_min, network.delay_max);
 }
 
-void SimClient::tell_down(core::EntryId entry) {
-    world_.heap.after(delay(), [this, entry, life = life_] {
-        if (life == life_) handle(core::EntryDown{entry});
+void SimClient::tell_down(core::MemberConnectionId id) {
+    world_.heap.after(delay(), [this, id, life = life_] {
+        if (life == life_) handle(core::MemberDown{id});
     });
 }
 
@@ -166,16 +166,16 @@ void SimClient::dial(const core::ClientEffects::Dial& dial) {
         if (!reachable_.contains(member) || !cluster_.can_answer(member)) {
             world_.heap.after(prng_.between(1, world_.swarm.election_timeout.count()),
                               [this, dial, life] {
-                                  if (life == life_) handle(core::EntryDown{dial.entry});
+                                  if (life == life_) handle(core::MemberDown{dial.connection});
                               });
             return;
         }
         const auto cluster = cluster_.hello(member).cluster;
-        if (!cluster.is_set()) return tell_down(dial.entry);
+        if (!cluster.is_set()) return tell_down(dial.connection);
         // Unique among all clients.
-        link_ = {dial.entry, core::ClientId{id_.raw() << 32U | ++connections_}, member,
+        link_ = {dial.connection, core::ClientId{id_.raw() << 32U | ++connections_}, member,
                  world_.heap.now(), world_.heap.now()};
-        handle(core::EntryUp{dial.entry, cluster});
+        handle(core::MemberUp{dial.connection, cluster});
     });
 }
 
@@ -196,10 +196,10 @@ void SimClient::notified(core::ClientId connection, const core::ClientNotice& no
     auto decoded = core::decode_client_notice(core::encode(notice));
     if (!decoded) return world_.violations.report(id_, "client: a notice that does not decode");
     link_.in_at = std::max(link_.in_at, world_.heap.now() + delay());
-    world_.heap.at(link_.in_at, [this, connection, entry = link_.entry, life = life_,
+    world_.heap.at(link_.in_at, [this, connection, id = link_.id, life = life_,
                                  said = std::move(*decoded)]() mutable {
         if (life != life_ || link_.connection != connection) return;
-        handle(core::EntrySaid{entry, std::move(said)});
+        handle(core::MemberSaid{id, std::move(said)});
     });
 }
 
@@ -218,25 +218,25 @@ void SimClient::hang_up(bool member_hears) {
 void SimClient::hung_up(core::ClientId connection) {
     if (link_.connection != connection) return;
     world_.tally.probe("client hung up on for a late message");
-    const auto entry = link_.entry;
+    const auto id = link_.id;
     hang_up(true);
-    tell_down(entry);
+    tell_down(id);
 }
 
 void SimClient::cut(bool silent) {
     if (!link_.connection.is_set() || is_calm_) return;
     world_.tally.probe(silent ? "client cut off silently" : "client cut off");
-    const auto entry = link_.entry;
+    const auto id = link_.id;
     hang_up(!silent);
-    if (!silent) tell_down(entry);
+    if (!silent) tell_down(id);
 }
 
 void SimClient::member_lost(core::NodeId member) {
     std::erase_if(late_, [&](const auto& one) { return one.second == member; });
     if (link_.member != member) return;
-    const auto entry = link_.entry;
+    const auto id = link_.id;
     link_ = {};
-    if (is_calm_ || !prng_.one_in(4)) tell_down(entry);
+    if (is_calm_ || !prng_.one_in(4)) tell_down(id);
 }
 
 }  // namespace mortise::sim

@@ -62,8 +62,8 @@ public:
 
 private:
     struct Link {
-        core::EntryId entry;
-        core::ClientId connection;  // not set: there is none
+        core::MemberConnectionId id;  // as the client numbers it
+        core::ClientId connection;    // as the member does; not set: there is none
         core::NodeId member;
         SimTime out_at = 0;  // when the newest message arrives there
         SimTime in_at = 0;
@@ -75,7 +75,7 @@ private:
     void dial(const core::ClientEffects::Dial& dial);
     void send(core::ClientMessage&& message);
     void hang_up(bool member_hears);
-    void tell_down(core::EntryId entry);
+    void tell_down(core::MemberConnectionId id);
     [[nodiscard]] SimTime delay();
     void set_timer();
 

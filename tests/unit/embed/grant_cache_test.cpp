@@ -113,7 +113,7 @@ TEST_F(GrantCacheTest, TheCoreThreadIsWokenOnceForItsTimer) {
     EXPECT_EQ(wakes_, 1);
 }
 
-TEST_F(GrantCacheTest, ACallerInTheLineIsSentToTheClusterWhenTheLeaseHasEnded) {  // S42
+TEST_F(GrantCacheTest, ACallerInTheLocalQueueIsSentToTheClusterWhenTheLeaseHasEnded) {  // S42
     const auto first = acquire();
     const auto second = acquire();
     lease_->end();
@@ -124,7 +124,7 @@ TEST_F(GrantCacheTest, ACallerInTheLineIsSentToTheClusterWhenTheLeaseHasEnded) {
     EXPECT_EQ(cache_->served(), 0U);
 }
 
-TEST_F(GrantCacheTest, ACallerWhoseTimeInTheLineIsOverIsSentToTheCluster) {
+TEST_F(GrantCacheTest, ACallerWhoseTimeInTheLocalQueueIsOverIsSentToTheCluster) {
     const auto caller = acquire();
     cache_->look(cache_->deadline());
     EXPECT_EQ(submitted(), "a");
@@ -141,7 +141,7 @@ TEST_F(GrantCacheTest, ACancellationDoesNotOvertakeTheAcquire) {  // P6
     EXPECT_FALSE(caller->is_complete());
 }
 
-TEST_F(GrantCacheTest, ACancelledCallerHasLeftTheLine) {
+TEST_F(GrantCacheTest, ACancelledCallerHasLeftTheLocalQueue) {
     const auto first = acquire();
     const auto second = acquire();
     cancel(0);
@@ -209,7 +209,7 @@ TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {  // P3
     EXPECT_NE(HoldRecord::of(listened).get(), used);
 }
 
-TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {  // P6
+TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLocalQueue) {  // P6
     const auto caller = acquire();
     EXPECT_TRUE(gate_->close().empty());
     cache_->close();
@@ -218,7 +218,7 @@ TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLine) {  // P6
     acquire(Errc::node_stopped);
 }
 
-TEST_F(GrantCacheTest, AClosedGateRefusesAllOfALongLine) {  // P6
+TEST_F(GrantCacheTest, AClosedGateRefusesAllOfALongLocalQueue) {  // P6
     std::vector<std::shared_ptr<Answered>> callers;
     for (int count = 0; count < 4'000; ++count)
         callers.push_back(acquire());

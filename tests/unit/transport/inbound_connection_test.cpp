@@ -44,13 +44,13 @@ struct WordyService : test::PlainService {
         answer(core::Changed{});
     }
 
-    core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> line) override {
-        lines.push_back(std::move(line));
-        return core::ClientId{lines.size()};
+    core::Result<core::ClientId> admit(std::shared_ptr<ClientConnection> connection) override {
+        connections.push_back(std::move(connection));
+        return core::ClientId{connections.size()};
     }
     bool has_place(core::ClientId client) const override { return served.contains(client); }
 
-    std::vector<std::shared_ptr<ClientLine>> lines;
+    std::vector<std::shared_ptr<ClientConnection>> connections;
     std::set<core::ClientId> served;  // client nodes
     ListReply page;
     std::size_t lists = 0;
@@ -131,8 +131,8 @@ protected:
         client.connect(addresses_[0], 20s, [&](const core::Result<core::Hello>& hello) {
             if (hello) client.hear([this](const auto& heard) { closed_ += heard ? 0 : 1; });
         });
-        const auto before = service_.lines.size();
-        ASSERT_TRUE(run_until(io_, [&] { return service_.lines.size() > before; }));
+        const auto before = service_.connections.size();
+        ASSERT_TRUE(run_until(io_, [&] { return service_.connections.size() > before; }));
     }
     void come_and_stay(std::uint64_t callers) {
         for (std::uint64_t i = 0; i < callers; ++i) {

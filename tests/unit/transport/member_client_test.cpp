@@ -50,12 +50,12 @@ struct Service : ClientService {
         breaks.push_back(std::move(request));
         held_changes.push_back(std::move(answer));
     }
-    core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> line) override {
+    core::Result<core::ClientId> admit(std::shared_ptr<ClientConnection> connection) override {
         if (!why_not_admitted.empty())
             return core::Error{std::make_error_code(std::errc::connection_refused),
                                why_not_admitted};
-        lines.push_back(std::move(line));
-        return core::ClientId{lines.size()};
+        connections.push_back(std::move(connection));
+        return core::ClientId{connections.size()};
     }
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,
               const core::Identity* identity) override {
@@ -68,7 +68,7 @@ struct Service : ClientService {
 
     int calls = 0;
     std::string why_not_admitted;
-    std::vector<std::shared_ptr<ClientLine>> lines;
+    std::vector<std::shared_ptr<ClientConnection>> connections;
     std::vector<std::pair<core::ClientId, core::ClientMessage>> words;
     std::vector<core::ClientId> left;
     // The answers are held; an observer that is destroyed is counted.
@@ -509,7 +509,7 @@ TEST_F(MemberClientTest, ABlockingClientWaitsForItsAnswersButNotForEver) {
 
 // --- client nodes
 
-class ClientLines : public MemberClientTest {
+class ClientConnections : public MemberClientTest {
 protected:
     core::Result<void> say(const std::string& piece) {
         return wait<void>([&](auto done) { client_->say(piece, std::move(done)); });
@@ -539,7 +539,7 @@ protected:
     PieceReader heard_{core::client_notice_bytes_max};
 };
 
-TEST_F(ClientLines, CarryMessagesInBothDirections) {
+TEST_F(ClientConnections, CarryMessagesInBothDirections) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Attach{7, core::LogIndex{5}}));
     ASSERT_TRUE(say(core::Ping{}));
@@ -547,50 +547,50 @@ TEST_F(ClientLines, CarryMessagesInBothDirections) {
     EXPECT_EQ(service_.words[0].first, core::ClientId{1});
     EXPECT_EQ(std::get<core::Attach>(service_.words[0].second),
               (core::Attach{7, core::LogIndex{5}}));
-    service_.lines.at(0)->send(notice(3));
+    service_.connections.at(0)->send(notice(3));
     EXPECT_EQ(hear()->applied, core::LogIndex{3});
 }
 
-TEST_F(ClientLines, AreHeardWhenThereIsSomething) {
+TEST_F(ClientConnections, AreHeardWhenThereIsSomething) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
     std::optional<core::Result<std::string>> heard;
     client_->hear([&](core::Result<std::string> piece) { heard.emplace(std::move(piece)); });
     EXPECT_FALSE(run_until(
         io_, [&] { return heard.has_value(); }, 50ms));
-    service_.lines.at(0)->send(notice(3));
+    service_.connections.at(0)->send(notice(3));
     EXPECT_TRUE(run_until(io_, [&] { return heard.has_value(); }));
 }
 
-TEST_F(ClientLines, CarryALongNoticeInPieces) {
+TEST_F(ClientConnections, CarryALongNoticeInPieces) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
     auto long_notice = notice(3);
     long_notice.state = core::SessionState{7, core::SessionId{4}, std::string(300'000, 'x'), {}};
-    service_.lines.at(0)->send(long_notice);
+    service_.connections.at(0)->send(long_notice);
     const auto heard = hear();
     ASSERT_TRUE(heard);
     EXPECT_EQ(heard->state, long_notice.state);
 }
 
-TEST_F(ClientLines, AreClosedWhenTheClientDoesNotHear) {
+TEST_F(ClientConnections, AreClosedWhenTheClientDoesNotHear) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
     auto long_notice = notice(3);
     long_notice.state = core::SessionState{7, core::SessionId{4}, std::string(300'000, 'x'), {}};
     for (int i = 0; i < 5; ++i)
-        service_.lines.at(0)->send(long_notice);
+        service_.connections.at(0)->send(long_notice);
     EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
 }
 
-TEST_F(ClientLines, AreNotClosedForWhatFollowsALongState) {
+TEST_F(ClientConnections, AreNotClosedForWhatFollowsALongState) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
     auto state = notice(3);
     state.state = core::SessionState{7, core::SessionId{4}, std::string(2'000'000, 'x'), {}};
-    service_.lines.at(0)->send(state);
+    service_.connections.at(0)->send(state);
     for (std::uint64_t i = 4; i < 14; ++i)
-        service_.lines.at(0)->send(notice(i));
+        service_.connections.at(0)->send(notice(i));
     const auto heard = hear();
     ASSERT_TRUE(heard);
     EXPECT_EQ(heard->state, state.state);
@@ -598,21 +598,21 @@ TEST_F(ClientLines, AreNotClosedForWhatFollowsALongState) {
 }
 
 // Each of them is within its own limit.
-TEST_F(ClientLines, TogetherHaveNoMoreThanTheyMay) {
+TEST_F(ClientConnections, TogetherHaveNoMoreThanTheyMay) {
     std::vector<std::unique_ptr<MemberClient>> others;
     auto state = notice(3);
     state.state = core::SessionState{7, core::SessionId{4}, std::string(5'000'000, 'x'), {}};
     for (std::size_t i = 0; i < 3; ++i) {
         ASSERT_TRUE(connect());
         ASSERT_TRUE(say(core::Ping{}));
-        service_.lines.at(i)->send(state);
+        service_.connections.at(i)->send(state);
         others.push_back(std::exchange(client_, std::make_unique<MemberClient>(io_)));
     }
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
     EXPECT_TRUE(service_.left.empty());
     state.state->row += std::string(1'000'000, 'x');
-    service_.lines.at(3)->send(state);
+    service_.connections.at(3)->send(state);
     EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
     EXPECT_THAT(service_.left, testing::ElementsAre(core::ClientId{4}));
     // What was closed does not count any more, and neither does what was heard.
@@ -623,20 +623,20 @@ TEST_F(ClientLines, TogetherHaveNoMoreThanTheyMay) {
     heard_ = PieceReader{core::client_notice_bytes_max};
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
-    service_.lines.at(4)->send(state);
+    service_.connections.at(4)->send(state);
     ASSERT_TRUE(hear());
     EXPECT_THAT(service_.left, testing::SizeIs(1));
 }
 
-TEST_F(ClientLines, EndWhenTheClientHasAnother) {
+TEST_F(ClientConnections, EndWhenTheClientHasAnother) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
-    service_.lines.at(0)->hang_up();
+    service_.connections.at(0)->hang_up();
     EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
     EXPECT_EQ(node_->network->counters().malformed_messages, 0U);
 }
 
-TEST_F(ClientLines, TakeWhatOneCallBringsTogether) {
+TEST_F(ClientConnections, TakeWhatOneCallBringsTogether) {
     ASSERT_TRUE(connect());
     PieceWriter pieces;
     for (int i = 0; i < 100; ++i)
@@ -646,16 +646,16 @@ TEST_F(ClientLines, TakeWhatOneCallBringsTogether) {
     EXPECT_EQ(service_.calls, 1);
 }
 
-TEST_F(ClientLines, EndWithTheirConnection) {
+TEST_F(ClientConnections, EndWithTheirConnection) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
     client_->close();
     EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
     EXPECT_EQ(service_.left.front(), core::ClientId{1});
-    service_.lines.at(0)->send(notice(3));  // has no effect
+    service_.connections.at(0)->send(notice(3));  // has no effect
 }
 
-TEST_F(ClientLines, TellWhoFindsNoPlaceWhy) {
+TEST_F(ClientConnections, TellWhoFindsNoPlaceWhy) {
     service_.why_not_admitted = "there is no place";
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));
@@ -663,7 +663,7 @@ TEST_F(ClientLines, TellWhoFindsNoPlaceWhy) {
     EXPECT_TRUE(service_.words.empty());
 }
 
-TEST_F(ClientLines, AreClosedForWhatNoClientSays) {
+TEST_F(ClientConnections, AreClosedForWhatNoClientSays) {
     ASSERT_TRUE(connect());
     PieceWriter pieces;
     pieces.add("nonsense");
@@ -671,7 +671,7 @@ TEST_F(ClientLines, AreClosedForWhatNoClientSays) {
     EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
 }
 
-TEST_F(ClientLines, AreClosedForPiecesAndMessagesThatAreTooLong) {
+TEST_F(ClientConnections, AreClosedForPiecesAndMessagesThatAreTooLong) {
     ASSERT_TRUE(connect());
     EXPECT_FALSE(say(std::string(said_bytes_max + 1, 'x')));
     client_ = std::make_unique<MemberClient>(io_);
@@ -679,7 +679,7 @@ TEST_F(ClientLines, AreClosedForPiecesAndMessagesThatAreTooLong) {
     EXPECT_FALSE(say(std::string(4, '\xff')));  // the length of a message of 4 GiB
 }
 
-TEST_F(ClientLines, AreClosedForTooManyCallsThatWait) {
+TEST_F(ClientConnections, AreClosedForTooManyCallsThatWait) {
     ASSERT_TRUE(connect());
     std::size_t failed = 0;
     for (std::size_t i = 0; i < hears_max + 1; ++i)

@@ -46,7 +46,7 @@ struct AskedService final : ClientService {
         asked.emplace_back("sessions");
         answer(SessionsReply{});
     }
-    core::Result<core::ClientId> admit(std::shared_ptr<ClientLine> /*line*/) override {
+    core::Result<core::ClientId> admit(std::shared_ptr<ClientConnection> /*connection*/) override {
         return core::ClientId{1};
     }
     void said(core::ClientId /*client*/, std::vector<core::ClientMessage> /*messages*/,

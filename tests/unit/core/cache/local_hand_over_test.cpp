@@ -222,7 +222,7 @@ TEST_F(LocalHandOver, ACallerWhoseTimeIsOverDoesNotGetTheLock) {  // P9
     EXPECT_EQ(released.next->call, CallTag{2});
 }
 
-TEST_F(LocalHandOver, NobodyIsServedHereBeforeACallerThatHasLeftTheLine) {
+TEST_F(LocalHandOver, NobodyIsServedHereBeforeACallerThatHasLeftTheLocalQueue) {
     granted();
     EXPECT_TRUE(waits(1));
     EXPECT_EQ(cache_.take_due(now_ + 50ms).asking.size(), 1U);

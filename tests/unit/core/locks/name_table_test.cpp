@@ -66,15 +66,15 @@ TEST_F(NameTableTest, TheTurnEndsWithTheWaiters) {  // S31
 
 TEST_F(NameTableTest, NotesATurnWhereTheOrderMayChange) {  // S33
     make("a");
-    names_.note_turn("a");
+    names_.note_reordered("a");
     wait("a", exclusive);
-    names_.note_turn("a");
-    EXPECT_TRUE(names_.turned().empty());
+    names_.note_reordered("a");
+    EXPECT_TRUE(names_.reordered().empty());
     wait("a", shared, 2);
-    names_.note_turn("a");
-    EXPECT_TRUE(names_.turned().contains("a"));
-    names_.forget_turned();
-    EXPECT_TRUE(names_.turned().empty());
+    names_.note_reordered("a");
+    EXPECT_TRUE(names_.reordered().contains("a"));
+    names_.forget_reordered();
+    EXPECT_TRUE(names_.reordered().empty());
 }
 
 TEST_F(NameTableTest, LoadsNoEmptyQueue) {

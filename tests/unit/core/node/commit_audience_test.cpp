@@ -26,7 +26,7 @@ protected:
         applied_.entry.kind = EntryKind::commands;
         index_ = index_.next();
         machine_.apply(index_, commands, applied_.outcomes);
-        return audience_of(applied_, machine_, entries_, 4);
+        return audience_of(applied_, machine_, members_, 4);
     }
     CommitAudience acquire(std::uint64_t node, std::uint64_t seq) {
         return apply({Request{SessionId{node}, Seq{seq}, one("a", LockMode::exclusive)}});
@@ -38,7 +38,7 @@ protected:
     }
 
     LockMachine machine_;
-    SessionEntries entries_;
+    SessionMembers members_;
     Applied applied_;
     LogIndex index_;
 };
@@ -82,7 +82,7 @@ TEST_F(CommitAudienceTest, AnythingButCommandsConcernsEverybody) {
     Applied applied;
     for (const auto kind : {EntryKind::noop, EntryKind::configuration, EntryKind::state_sum}) {
         applied.entry.kind = kind;
-        EXPECT_TRUE(audience_of(applied, machine_, entries_, 4).everybody);
+        EXPECT_TRUE(audience_of(applied, machine_, members_, 4).everybody);
     }
 }
 
@@ -156,7 +156,7 @@ TEST_F(CommitAudienceTest, AGrantOfAClientConcernsTheMemberThatItUses) {
     apply({opening});
     const auto client = machine_.sessions().newest();
     EXPECT_TRUE(acquire(client.raw(), 1).everybody);
-    entries_.came_by(client, NodeId{3});
+    members_.came_by(client, NodeId{3});
     const auto audience = acquire(client.raw(), 2);
     EXPECT_FALSE(audience.everybody);
     EXPECT_THAT(audience.nodes, UnorderedElementsAre(NodeId{3}));

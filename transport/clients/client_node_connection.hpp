@@ -12,9 +12,9 @@
 
 namespace mortise::transport {
 
-class NodeLine final : public ClientLine {
+class ClientNodeConnection final : public ClientConnection {
 public:
-    NodeLine(std::weak_ptr<Visit> visit, KjLoop::Handle loop)
+    ClientNodeConnection(std::weak_ptr<Visit> visit, KjLoop::Handle loop)
         : visit_{std::move(visit)}, loop_{std::move(loop)} {}
 
     void send(const core::ClientNotice& notice) override;

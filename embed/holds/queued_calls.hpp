@@ -1,5 +1,5 @@
-// The acquires of callers that wait in the lines of the lock cache (core/cache/local_lines.hpp),
-// until they get the lock or are sent to the cluster.
+// The acquires of callers that wait in the local queues of the lock cache
+// (core/cache/local_queues.hpp), until they get the lock or are sent to the cluster.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace mortise::detail {
 
 // Not thread-safe. An acquire that leaves for the cluster is still known until the core begins it,
 // so that no cancellation is lost: one that comes to the core first has to follow the acquire.
-class CallsInLine {
+class QueuedCalls {
 public:
     // Takes the only call of that list, an acquire. Throws std::bad_alloc, and nothing was taken.
     void add(SubmittedCalls& call);

@@ -1,4 +1,4 @@
-#include "embed/fence/gate_entries.hpp"
+#include "embed/fence/gated_resources.hpp"
 
 #include <map>
 #include <memory>
@@ -19,13 +19,13 @@ public:
     static Waits& of_this_process();
 
     // False if the wait would never end.
-    bool add(GateEntry& wanted);
+    bool add(GatedResource& wanted);
     void remove() noexcept;
 
 private:
     const ForkGeneration generation_;
     std::mutex mutex_;
-    std::map<std::thread::id, GateEntry*> waits_;
+    std::map<std::thread::id, GatedResource*> waits_;
     std::unique_ptr<Waits> of_parent_;  // no thread of this process can have locked it
 };
 
@@ -42,9 +42,9 @@ Waits& Waits::of_this_process() {
     return *known;
 }
 
-// An entry with waiters stays, and so does its admitted thread while they wait. So a cycle that is
-// found under the mutex exists, and the thread that completes it finds it.
-bool Waits::add(GateEntry& wanted) {
+// A resource with waiters stays, and so does its admitted thread while they wait. So a cycle that
+// is found under the mutex exists, and the thread that completes it finds it.
+bool Waits::add(GatedResource& wanted) {
     const auto self = std::this_thread::get_id();
     const std::scoped_lock lock{mutex_};
     const auto* next = &wanted;
@@ -69,43 +69,43 @@ void Waits::remove() noexcept {
                             "a FenceGate's effect would wait for itself"};
 }
 
-void admit_to(GateEntry& entry) {
+void admit_to(GatedResource& resource) {
     const auto self = std::this_thread::get_id();
-    if (entry.admitted.load() == self) fail_with_wait_cycle();
-    if (!entry.admitting.try_lock()) {
+    if (resource.admitted.load() == self) fail_with_wait_cycle();
+    if (!resource.admitting.try_lock()) {
         auto& waits = Waits::of_this_process();
-        if (!waits.add(entry)) fail_with_wait_cycle();
-        entry.admitting.lock();
+        if (!waits.add(resource)) fail_with_wait_cycle();
+        resource.admitting.lock();
         waits.remove();  // before it is recorded as admitted: no thread waits for itself
     }
-    entry.admitted = self;
+    resource.admitted = self;
 }
 
 }  // namespace
 
-GateEntry& GateEntries::enter(const std::string& key) {
+GatedResource& GatedResources::enter(const std::string& key) {
     std::unique_lock table{mutex_};
-    auto& entry = entries_[key];
-    ++entry.users;
+    auto& resource = resources_[key];
+    ++resource.users;
     table.unlock();
     try {
-        admit_to(entry);
+        admit_to(resource);
     } catch (...) {
-        give_up(key, entry);
+        give_up(key, resource);
         throw;
     }
-    return entry;
+    return resource;
 }
 
-void GateEntries::leave(const std::string& key, GateEntry& entry) noexcept {
-    entry.admitted = std::thread::id{};
-    entry.admitting.unlock();
-    give_up(key, entry);
+void GatedResources::leave(const std::string& key, GatedResource& resource) noexcept {
+    resource.admitted = std::thread::id{};
+    resource.admitting.unlock();
+    give_up(key, resource);
 }
 
-void GateEntries::give_up(const std::string& key, GateEntry& entry) noexcept {
+void GatedResources::give_up(const std::string& key, GatedResource& resource) noexcept {
     const std::scoped_lock table{mutex_};
-    if (--entry.users == 0) entries_.erase(key);
+    if (--resource.users == 0) resources_.erase(key);
 }
 
 }  // namespace mortise::detail

@@ -14,16 +14,16 @@
 namespace mortise::core {
 
 // How a member is used.
-struct EntryLoad {
+struct MemberLoad {
     std::uint64_t clients = 0;
     std::uint64_t places = 0;  // for clients; zero: it does not say, or serves none
 
-    friend bool operator==(const EntryLoad&, const EntryLoad&) = default;
+    friend bool operator==(const MemberLoad&, const MemberLoad&) = default;
 };
 
-class EntryBalance {
+class MemberBalance {
 public:
-    EntryBalance(std::size_t members, Nanoseconds election_timeout, Prng prng)
+    MemberBalance(std::size_t members, Nanoseconds election_timeout, Prng prng)
         : members_{members}, pause_min_{pauses_of * election_timeout}, prng_{prng} {}
 
     // A member begins to serve the client.
@@ -35,7 +35,7 @@ public:
     // one.
     [[nodiscard]] std::size_t take_due(std::size_t own);
     // True: go there.
-    [[nodiscard]] bool is_better(const EntryLoad& own, const EntryLoad& other, Instant now);
+    [[nodiscard]] bool is_better(const MemberLoad& own, const MemberLoad& other, Instant now);
 
 private:
     static constexpr int pauses_of = 60;  // election timeouts: a minute

@@ -15,7 +15,7 @@
 namespace mortise::detail {
 
 // Runs on the core thread. Its owner may let it go in a callback, after which none comes any more.
-class EntryLine : public std::enable_shared_from_this<EntryLine> {
+class MemberConnection : public std::enable_shared_from_this<MemberConnection> {
 public:
     struct Events {
         std::function<void(const core::Hello& member)> up;
@@ -29,7 +29,7 @@ public:
         std::shared_ptr<const transport::TlsCredentials> credentials{};
     };
 
-    EntryLine(asio::io_context& io, Target target, transport::Log log, Events events);
+    MemberConnection(asio::io_context& io, Target target, transport::Log log, Events events);
 
     void connect();
     void send(const core::ClientMessage& message);

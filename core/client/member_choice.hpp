@@ -12,10 +12,10 @@
 
 namespace mortise::core {
 
-class EntryChoice {
+class MemberChoice {
 public:
     // Requires at least one member.
-    EntryChoice(std::size_t members, Prng prng);
+    MemberChoice(std::size_t members, Prng prng);
 
     // The place in the list of the member that is to be tried, once it is time for that.
     [[nodiscard]] std::optional<std::size_t> take_due(Instant now);

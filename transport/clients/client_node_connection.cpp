@@ -1,4 +1,4 @@
-#include "transport/clients/node_line.hpp"
+#include "transport/clients/client_node_connection.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace mortise::transport {
 
-void NodeLine::send(const core::ClientNotice& notice) {
+void ClientNodeConnection::send(const core::ClientNotice& notice) {
     const auto bytes = core::encode(notice);
     // Only one at a time does not count.
     const bool is_free = notice.state && state_left_ == 0;
@@ -25,7 +25,7 @@ void NodeLine::send(const core::ClientNotice& notice) {
     }
 }
 
-void NodeLine::close() {
+void ClientNodeConnection::close() {
     const auto alive = loop_.lock();
     if (!alive) return;
     (*alive)->run([visit = visit_] {
@@ -33,7 +33,7 @@ void NodeLine::close() {
     });
 }
 
-void NodeLine::hang_up() {
+void ClientNodeConnection::hang_up() {
     const auto alive = loop_.lock();
     if (!alive) return;
     (*alive)->run([visit = visit_] {
@@ -41,11 +41,11 @@ void NodeLine::hang_up() {
     });
 }
 
-bool NodeLine::may_wait() const {
+bool ClientNodeConnection::may_wait() const {
     return waiting_.size() < hears_max;
 }
 
-kj::Promise<std::string> NodeLine::hear() {
+kj::Promise<std::string> ClientNodeConnection::hear() {
     auto promised = kj::newPromiseAndFulfiller<std::string>();
     waiting_.push_back(kj::mv(promised.fulfiller));
     answer();
@@ -53,7 +53,7 @@ kj::Promise<std::string> NodeLine::hear() {
     return kj::mv(promised.promise);
 }
 
-void NodeLine::answer() {
+void ClientNodeConnection::answer() {
     while (!waiting_.empty() && !pieces_.is_empty()) {
         auto next = kj::mv(waiting_.front());
         waiting_.pop_front();
@@ -64,7 +64,7 @@ void NodeLine::answer() {
     }
 }
 
-void NodeLine::tell_kept() {
+void ClientNodeConnection::tell_kept() {
     if (const auto visit = visit_.lock()) visit->keeps(pieces_.size());
 }
 

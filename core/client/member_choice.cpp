@@ -1,4 +1,4 @@
-#include "core/client/entry_choice.hpp"
+#include "core/client/member_choice.hpp"
 
 #include <algorithm>
 
@@ -11,17 +11,17 @@ constexpr std::size_t doublings_max = 5;  // 1.6 s
 
 }  // namespace
 
-EntryChoice::EntryChoice(std::size_t members, Prng prng)
+MemberChoice::MemberChoice(std::size_t members, Prng prng)
     : members_{members}, prng_{prng}, place_{static_cast<std::size_t>(prng_.below(members))} {}
 
-std::optional<std::size_t> EntryChoice::take_due(Instant now) {
+std::optional<std::size_t> MemberChoice::take_due(Instant now) {
     if (now < due_) return std::nullopt;
     due_ = Instant::never();
     return place_;
 }
 
 // Clients that lost their members at the same time do not come back at the same time.
-void EntryChoice::failed(Instant now) {
+void MemberChoice::failed(Instant now) {
     place_ = (place_ + 1) % members_;
     const auto rounds = ++failures_ / members_;
     const auto longest = pause_min * (1U << std::min(rounds, doublings_max));

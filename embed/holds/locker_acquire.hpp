@@ -14,22 +14,22 @@
 
 namespace mortise::detail {
 
-[[nodiscard]] inline LockerState::Turn begin_turn(LockerState& locker, const CallGate& gate,
-                                                  const AcquireOrder& order) {
+[[nodiscard]] inline LockerState::Nesting begin_acquire(LockerState& locker, const CallGate& gate,
+                                                        const AcquireOrder& order) {
     if (locker.gate().get() != &gate) return {{}, Errc::invalid_argument};
     return locker.begin(order.name, order.options.mode);
 }
 
 // Passes the result to the locker for a thread that waits, however the call ends.
-class LockerTurn {
+class LockerAcquire {
 public:
-    LockerTurn(std::shared_ptr<LockerState> locker, const std::string& name)
+    LockerAcquire(std::shared_ptr<LockerState> locker, const std::string& name)
         : locker_{std::move(locker)}, name_{name} {}
-    ~LockerTurn() {
+    ~LockerAcquire() {
         if (locker_) std::ignore = locker_->ended(name_, {});
     }
-    LockerTurn(const LockerTurn&) = delete;
-    LockerTurn& operator=(const LockerTurn&) = delete;
+    LockerAcquire(const LockerAcquire&) = delete;
+    LockerAcquire& operator=(const LockerAcquire&) = delete;
 
     [[nodiscard]] Hold ended(Hold granted) {
         return std::exchange(locker_, nullptr)->ended(name_, std::move(granted));
@@ -48,12 +48,12 @@ public:
 
     // The cluster is being asked for that locker: from now on this object reports the end, whether
     // it is called or not.
-    void begin(std::shared_ptr<LockerState> locker) { turn_.emplace(std::move(locker), name_); }
+    void begin(std::shared_ptr<LockerState> locker) { acquire_.emplace(std::move(locker), name_); }
 
     void operator()(std::error_code ec, Hold hold) override {
         Hold shared;
         try {
-            shared = turn_ ? turn_->ended(std::move(hold)) : std::move(hold);
+            shared = acquire_ ? acquire_->ended(std::move(hold)) : std::move(hold);
         } catch (const std::bad_alloc&) {
             ec = Errc::resource_exhausted;
         }
@@ -63,7 +63,7 @@ public:
 private:
     const std::string name_;
     std::unique_ptr<Finish> next_;
-    std::optional<LockerTurn> turn_;
+    std::optional<LockerAcquire> acquire_;
 };
 
 // Likewise for a handler of several names.

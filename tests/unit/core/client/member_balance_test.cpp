@@ -1,4 +1,4 @@
-#include "core/client/entry_balance.hpp"
+#include "core/client/member_balance.hpp"
 
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr Nanoseconds election_timeout = 1s;
 constexpr std::uint64_t places = 224;
 
-EntryBalance balance_of(std::size_t members, std::uint64_t seed = 7) {
+MemberBalance balance_of(std::size_t members, std::uint64_t seed = 7) {
     return {members, election_timeout, Prng{seed}};
 }
 
@@ -23,7 +23,7 @@ bool goes(std::uint64_t own, std::uint64_t other) {
     return balance.is_better({own, places}, {other, places}, Instant{});
 }
 
-TEST(EntryBalance, LooksAtAnotherMemberWithinAMinuteAndThenLessAndLess) {
+TEST(MemberBalance, LooksAtAnotherMemberWithinAMinuteAndThenLessAndLess) {
     auto balance = balance_of(3);
     EXPECT_EQ(balance.due(), Instant::never());
     Instant now{};
@@ -44,7 +44,7 @@ TEST(EntryBalance, LooksAtAnotherMemberWithinAMinuteAndThenLessAndLess) {
     EXPECT_EQ(balance.due(), Instant::never());
 }
 
-TEST(EntryBalance, LooksAtEveryOtherMember) {
+TEST(MemberBalance, LooksAtEveryOtherMember) {
     auto balance = balance_of(3);
     std::set<std::size_t> seen;
     for (int i = 0; i < 50; ++i)
@@ -52,13 +52,13 @@ TEST(EntryBalance, LooksAtEveryOtherMember) {
     EXPECT_EQ(seen, (std::set<std::size_t>{0, 1}));
 }
 
-TEST(EntryBalance, HasNothingToLookAtWithOneMember) {
+TEST(MemberBalance, HasNothingToLookAtWithOneMember) {
     auto balance = balance_of(1);
     balance.settled(Instant{});
     EXPECT_EQ(balance.due(), Instant::never());
 }
 
-TEST(EntryBalance, GoesWhereThereAreClearlyFewer) {
+TEST(MemberBalance, GoesWhereThereAreClearlyFewer) {
     EXPECT_TRUE(goes(2, 0));
     EXPECT_FALSE(goes(1, 0));
     EXPECT_FALSE(goes(2, 1));
@@ -67,7 +67,7 @@ TEST(EntryBalance, GoesWhereThereAreClearlyFewer) {
     EXPECT_FALSE(goes(100, 130));
 }
 
-TEST(EntryBalance, GoesOnlyWhereItWillBeServed) {
+TEST(MemberBalance, GoesOnlyWhereItWillBeServed) {
     auto balance = balance_of(3);
     EXPECT_FALSE(balance.is_better({200, places}, {}, Instant{}));  // it does not say
     EXPECT_FALSE(balance.is_better({}, {0, places}, Instant{}));
@@ -76,10 +76,10 @@ TEST(EntryBalance, GoesOnlyWhereItWillBeServed) {
 }
 
 // All of them are at one of three members, which is what a rolling restart leaves behind.
-TEST(EntryBalance, ManyClientsSpreadAndThenStay) {
+TEST(MemberBalance, ManyClientsSpreadAndThenStay) {
     constexpr std::size_t clients = 150;
     struct Client {
-        EntryBalance balance;
+        MemberBalance balance;
         std::size_t at = 0;
         int moves = 0;
     };

@@ -24,7 +24,7 @@ ClientOptions options_for(std::size_t members, std::uint32_t ttl_ms = 10'000,
 }
 
 // The table of sessions is full (P11).
-TEST(ClientEntries, ARefusedClientOpensItsSessionAgainLater) {
+TEST(ClientMembers, ARefusedClientOpensItsSessionAgainLater) {
     PlayedCluster cluster{1};
     cluster.is_full = true;
     ClientOfPlayedMembers client{options_for(1), {{&cluster}}};
@@ -37,7 +37,7 @@ TEST(ClientEntries, ARefusedClientOpensItsSessionAgainLater) {
 }
 
 // They take what it sends for nonsense, for example because it has another version.
-TEST(ClientEntries, AClientWhoseMembersHangUpComesBackLater) {
+TEST(ClientMembers, AClientWhoseMembersHangUpComesBackLater) {
     PlayedCluster cluster{1};
     PlayedMember member{&cluster};
     member.hangs_up = true;
@@ -51,7 +51,7 @@ TEST(ClientEntries, AClientWhoseMembersHangUpComesBackLater) {
 }
 
 // The shortest TTL that is permitted: see embed/config/config_check.cpp.
-TEST(ClientEntries, AMemberThatPassesNothingOnIsLeftBeforeTheLeaseEnds) {
+TEST(ClientMembers, AMemberThatPassesNothingOnIsLeftBeforeTheLeaseEnds) {
     PlayedCluster cluster{1};
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         ClientOfPlayedMembers client{options_for(2, 5'000, seed), {{&cluster}, {&cluster}}};
@@ -70,7 +70,7 @@ TEST(ClientEntries, AMemberThatPassesNothingOnIsLeftBeforeTheLeaseEnds) {
 // --- reads --------------------------------------------------------------------------------------
 
 // Nothing else is expected of it for a third of the TTL.
-TEST(ClientEntries, AMemberThatFallsSilentIsLeftSoonWhileAReadWaits) {
+TEST(ClientMembers, AMemberThatFallsSilentIsLeftSoonWhileAReadWaits) {
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2, 60'000), {{&cluster}, {&cluster}}};
     client.run_for(2s);
@@ -82,7 +82,7 @@ TEST(ClientEntries, AMemberThatFallsSilentIsLeftSoonWhileAReadWaits) {
     EXPECT_TRUE(client.core().is_served());
 }
 
-TEST(ClientEntries, AMemberThatAnswersEverythingButReadsIsLeft) {
+TEST(ClientMembers, AMemberThatAnswersEverythingButReadsIsLeft) {
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2, 60'000), {{&cluster}, {&cluster}}};
     client.run_for(2s);
@@ -96,7 +96,7 @@ TEST(ClientEntries, AMemberThatAnswersEverythingButReadsIsLeft) {
     EXPECT_NE(client.member(), member);
 }
 
-TEST(ClientEntries, AMemberThatAnswersSomeReadsIsNotLeft) {
+TEST(ClientMembers, AMemberThatAnswersSomeReadsIsNotLeft) {
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2, 60'000), {{&cluster}, {&cluster}}};
     client.run_for(2s);
@@ -258,7 +258,7 @@ TEST_F(ClientClusters, ACloseEndsAlthoughItsClusterIsGone) {
 
 // --- where fewer clients are (docs/decisions/0067)
 
-TEST(ClientEntries, AClientGoesToAMemberThatServesFewerAndLosesNothing) {  // P6
+TEST(ClientMembers, AClientGoesToAMemberThatServesFewerAndLosesNothing) {  // P6
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
     client.run_for(1s);
@@ -280,7 +280,7 @@ TEST(ClientEntries, AClientGoesToAMemberThatServesFewerAndLosesNothing) {  // P6
     EXPECT_EQ(client.dialled, 2U);
 }
 
-TEST(ClientEntries, AClientThatWaitsForAnAnswerDoesNotLookAround) {
+TEST(ClientMembers, AClientThatWaitsForAnAnswerDoesNotLookAround) {
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
     client.run_for(1s);
@@ -297,7 +297,7 @@ TEST(ClientEntries, AClientThatWaitsForAnAnswerDoesNotLookAround) {
     EXPECT_EQ(client.member(), 1 - first);
 }
 
-TEST(ClientEntries, AClientStaysWhereOthersAreNoBetter) {
+TEST(ClientMembers, AClientStaysWhereOthersAreNoBetter) {
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
     client.members.at(0).load = client.members.at(1).load = {50, 224};
@@ -308,7 +308,7 @@ TEST(ClientEntries, AClientStaysWhereOthersAreNoBetter) {
 }
 
 // With a long TTL nothing else is said (docs/decisions/0066).
-TEST(ClientEntries, AnIdleClientShowsThatItLives) {
+TEST(ClientMembers, AnIdleClientShowsThatItLives) {
     PlayedCluster cluster{1};
     ClientOfPlayedMembers client{options_for(1, 86'400'000), {{&cluster}}};
     client.run_for(65s);

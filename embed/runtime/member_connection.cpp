@@ -1,4 +1,4 @@
-#include "embed/runtime/entry_line.hpp"
+#include "embed/runtime/member_connection.hpp"
 
 #include <utility>
 
@@ -6,19 +6,20 @@
 
 namespace mortise::detail {
 
-EntryLine::EntryLine(asio::io_context& io, Target target, transport::Log log, Events events)
+MemberConnection::MemberConnection(asio::io_context& io, Target target, transport::Log log,
+                                   Events events)
     : target_{std::move(target)},
       events_{std::move(events)},
       client_{io, target_.cluster, target_.credentials, std::move(log)} {}
 
-void EntryLine::connect() {
+void MemberConnection::connect() {
     client_.connect(target_.address, target_.patience,
                     [weak = weak_from_this()](const core::Result<core::Hello>& hello) {
                         if (const auto self = weak.lock()) self->connected(hello);
                     });
 }
 
-void EntryLine::connected(const core::Result<core::Hello>& hello) {
+void MemberConnection::connected(const core::Result<core::Hello>& hello) {
     if (closed_) return;
     if (!hello) return end(hello.error().what);
     is_up_ = true;
@@ -28,12 +29,12 @@ void EntryLine::connected(const core::Result<core::Hello>& hello) {
     say();
 }
 
-void EntryLine::send(const core::ClientMessage& message) {
+void MemberConnection::send(const core::ClientMessage& message) {
     out_.add(core::encode(message));
     say();
 }
 
-void EntryLine::say() {
+void MemberConnection::say() {
     while (is_up_ && !closed_ && saying_ < transport::own_says_max && !out_.is_empty()) {
         ++saying_;
         client_.say(out_.take(transport::said_bytes_max),
@@ -47,7 +48,7 @@ void EntryLine::say() {
     }
 }
 
-void EntryLine::hear() {
+void MemberConnection::hear() {
     client_.hear([weak = weak_from_this()](const core::Result<std::string>& piece) {
         const auto self = weak.lock();
         if (!self || self->closed_) return;
@@ -57,7 +58,7 @@ void EntryLine::hear() {
     });
 }
 
-void EntryLine::take(const std::string& piece) {
+void MemberConnection::take(const std::string& piece) {
     const auto messages = in_.take(piece);
     if (!messages) return end("the member sent a notice that is too long");
     for (const auto& bytes : *messages) {
@@ -68,24 +69,25 @@ void EntryLine::take(const std::string& piece) {
     }
 }
 
-void EntryLine::list(const transport::ListRequest& request,
-                     transport::MemberClient::Done<transport::ListAnswer> done) {
+void MemberConnection::list(const transport::ListRequest& request,
+                            transport::MemberClient::Done<transport::ListAnswer> done) {
     client_.list(request, std::move(done));
 }
 
-void EntryLine::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
+void MemberConnection::set_credentials(
+    std::shared_ptr<const transport::TlsCredentials> credentials) {
     if (closed_) return;
     const auto believed = client_.set_credentials(std::move(credentials));
     if (!believed) end(believed.error().what);
 }
 
-void EntryLine::end(const std::string& why) {
+void MemberConnection::end(const std::string& why) {
     if (closed_) return;
     close();
     events_.down(why);
 }
 
-void EntryLine::close() {
+void MemberConnection::close() {
     if (std::exchange(closed_, true)) return;
     client_.close();
 }

@@ -1,4 +1,4 @@
-#include "embed/threads/sink_line.hpp"
+#include "embed/threads/sink_queue.hpp"
 
 #include <atomic>
 #include <future>
@@ -11,11 +11,11 @@ namespace mortise::detail {
 namespace {
 
 // A sink that blocks until it may go on.
-class SinkLineTest : public testing::Test {
+class SinkQueueTest : public testing::Test {
 protected:
-    using Line = SinkLine<int>;
+    using Queue = SinkQueue<int>;
 
-    void add(int number) { line_->add(number, notifier_); }
+    void add(int number) { queue_->add(number, notifier_); }
     void stop() { notifier_.stop(); }
 
     std::promise<void> promise_;
@@ -24,7 +24,7 @@ protected:
     std::vector<int> seen_;
     std::atomic<int> asked_ = 0;
     Notifier notifier_{"test"};
-    std::shared_ptr<Line> line_ = std::make_shared<Line>(
+    std::shared_ptr<Queue> queue_ = std::make_shared<Queue>(
         [this](int number) {
             if (number == 1) begun_.set_value();
             go_on_.wait();
@@ -33,23 +33,23 @@ protected:
         4, [this] { ++asked_; });
 };
 
-TEST_F(SinkLineTest, SaysWhenThereIsRoomAgain) {  // P11
+TEST_F(SinkQueueTest, SaysWhenThereIsRoomAgain) {  // P11
     add(1);
     begun_.get_future().wait();
-    EXPECT_EQ(line_->room(), 4U);
+    EXPECT_EQ(queue_->room(), 4U);
     for (int number = 2; number <= 5; ++number)
         add(number);
-    EXPECT_EQ(line_->room(), 0U);
+    EXPECT_EQ(queue_->room(), 0U);
     add(6);  // there is no room for it
     EXPECT_EQ(asked_, 0);
     promise_.set_value();
     stop();
     EXPECT_EQ(asked_, 1);
     EXPECT_EQ(seen_, (std::vector{1, 2, 3, 4, 5}));
-    EXPECT_EQ(line_->room(), 4U);
+    EXPECT_EQ(queue_->room(), 4U);
 }
 
-TEST_F(SinkLineTest, DoesNotSayItToWhoDidNotAsk) {
+TEST_F(SinkQueueTest, DoesNotSayItToWhoDidNotAsk) {
     promise_.set_value();
     for (int number = 1; number <= 3; ++number)
         add(number);
@@ -58,9 +58,9 @@ TEST_F(SinkLineTest, DoesNotSayItToWhoDidNotAsk) {
     EXPECT_EQ(seen_, (std::vector{1, 2, 3}));
 }
 
-TEST_F(SinkLineTest, EndsWithItsSubscription) {
+TEST_F(SinkQueueTest, EndsWithItsSubscription) {
     promise_.set_value();
-    auto subscription = Line::subscription_of(line_);
+    auto subscription = Queue::subscription_of(queue_);
     subscription.end();
     add(1);
     stop();

@@ -7,26 +7,26 @@
 
 namespace mortise::core {
 
-class SessionEntries {
+class SessionMembers {
 public:
     void came_by(SessionId session, NodeId member) {
-        auto* entry = entries_.find(session);
-        if (entry == nullptr) {
-            entries_.insert(session, member);
+        auto* known = members_.find(session);
+        if (known == nullptr) {
+            members_.insert(session, member);
         } else {
-            *entry = member;
+            *known = member;
         }
     }
     // Not set if it is not known.
     [[nodiscard]] NodeId of(SessionId session) const {
-        const auto* entry = entries_.find(session);
-        return entry == nullptr ? NodeId{} : *entry;
+        const auto* known = members_.find(session);
+        return known == nullptr ? NodeId{} : *known;
     }
-    void forget(SessionId session) { entries_.take(session); }
-    void clear() { entries_.clear(); }
+    void forget(SessionId session) { members_.take(session); }
+    void clear() { members_.clear(); }
 
 private:
-    IdTable<SessionId, NodeId> entries_;
+    IdTable<SessionId, NodeId> members_;
 };
 
 }  // namespace mortise::core

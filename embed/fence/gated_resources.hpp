@@ -12,7 +12,7 @@
 namespace mortise::detail {
 
 // One resource that threads are admitted to or wait for.
-struct GateEntry {
+struct GatedResource {
     std::mutex admitting;
     std::optional<std::int64_t> mark;  // guarded by `admitting`; empty: not read yet
     int users = 0;                     // guarded by the table's mutex
@@ -20,36 +20,36 @@ struct GateEntry {
     std::atomic<std::thread::id> admitted;
 };
 
-// The entries of one gate that are in use. An unused resource needs no memory.
-class GateEntries {
+// The resources of one gate that are in use. An unused resource needs no memory.
+class GatedResources {
 public:
     // Waits until no other thread is admitted. Throws std::system_error with Errc::deadlock if that
     // would never end: for a resource whose effect is the caller, and if the wait would complete a
     // cycle, perhaps through other gates.
-    GateEntry& enter(const std::string& key);
-    void leave(const std::string& key, GateEntry& entry) noexcept;
+    GatedResource& enter(const std::string& key);
+    void leave(const std::string& key, GatedResource& resource) noexcept;
 
 private:
-    void give_up(const std::string& key, GateEntry& entry) noexcept;
+    void give_up(const std::string& key, GatedResource& resource) noexcept;
 
     std::mutex mutex_;
-    std::unordered_map<std::string, GateEntry> entries_;  // the entries do not move
+    std::unordered_map<std::string, GatedResource> resources_;  // they do not move
 };
 
 class GateVisit {
 public:
-    GateVisit(GateEntries& entries, const std::string& key)
-        : entries_{entries}, key_{key}, entry_{entries.enter(key)} {}
-    ~GateVisit() { entries_.leave(key_, entry_); }
+    GateVisit(GatedResources& resources, const std::string& key)
+        : resources_{resources}, key_{key}, resource_{resources.enter(key)} {}
+    ~GateVisit() { resources_.leave(key_, resource_); }
     GateVisit(const GateVisit&) = delete;
     GateVisit& operator=(const GateVisit&) = delete;
 
-    [[nodiscard]] std::optional<std::int64_t>& mark() const { return entry_.mark; }
+    [[nodiscard]] std::optional<std::int64_t>& mark() const { return resource_.mark; }
 
 private:
-    GateEntries& entries_;
+    GatedResources& resources_;
     const std::string& key_;
-    GateEntry& entry_;
+    GatedResource& resource_;
 };
 
 }  // namespace mortise::detail

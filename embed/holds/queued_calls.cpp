@@ -1,23 +1,23 @@
-#include "embed/holds/calls_in_line.hpp"
+#include "embed/holds/queued_calls.hpp"
 
 #include <utility>
 #include <variant>
 
 namespace mortise::detail {
 
-void CallsInLine::add(SubmittedCalls& call) {
+void QueuedCalls::add(SubmittedCalls& call) {
     const auto tag = call.front().call.tag();
     Entry entry{{}, prepared(core::CancelCall{tag})};
     const auto added = calls_.emplace(tag, std::move(entry)).first;
     added->second.call.swap(call);
 }
 
-SubmittedCalls CallsInLine::leave(core::CallTag call) noexcept {
+SubmittedCalls QueuedCalls::leave(core::CallTag call) noexcept {
     const auto found = calls_.find(call);
     return found == calls_.end() ? SubmittedCalls{} : std::exchange(found->second.call, {});
 }
 
-SubmittedCalls CallsInLine::leave(const core::LockCache::Asking& asking) noexcept {
+SubmittedCalls QueuedCalls::leave(const core::LockCache::Asking& asking) noexcept {
     SubmittedCalls all;
     for (const auto& caller : asking.callers) {
         auto one = leave(caller.call);
@@ -29,18 +29,18 @@ SubmittedCalls CallsInLine::leave(const core::LockCache::Asking& asking) noexcep
     return all;
 }
 
-SubmittedCalls CallsInLine::forget(core::CallTag call) noexcept {
+SubmittedCalls QueuedCalls::forget(core::CallTag call) noexcept {
     const auto gone = calls_.extract(call);
     if (gone.empty() || !gone.mapped().is_cancelled) return {};
     return std::move(gone.mapped().cancellation);
 }
 
-void CallsInLine::cancel(core::CallTag call) noexcept {
+void QueuedCalls::cancel(core::CallTag call) noexcept {
     const auto found = calls_.find(call);
     if (found != calls_.end()) found->second.is_cancelled = true;
 }
 
-SubmittedCalls CallsInLine::leave_all() noexcept {
+SubmittedCalls QueuedCalls::leave_all() noexcept {
     SubmittedCalls all;
     for (auto& [tag, entry] : calls_)
         all.splice(all.end(), entry.call);

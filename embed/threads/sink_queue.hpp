@@ -20,20 +20,20 @@ namespace mortise::detail {
 
 // Thread-safe.
 template <class AnyEvent>
-class SinkLine : public std::enable_shared_from_this<SinkLine<AnyEvent>> {
+class SinkQueue : public std::enable_shared_from_this<SinkQueue<AnyEvent>> {
 public:
     using Sink = std::function<void(const AnyEvent&)>;
 
     // At most `waiting_max` events wait. `has_room` is called on a thread of the notifier when
     // there is room again for somebody who asked for it. It must not throw.
-    SinkLine(Sink sink, std::size_t waiting_max, std::function<void()> has_room = {})
+    SinkQueue(Sink sink, std::size_t waiting_max, std::function<void()> has_room = {})
         : sink_{std::move(sink)}, waiting_max_{waiting_max}, has_room_{std::move(has_room)} {}
 
-    // It ends with the line.
-    [[nodiscard]] static Subscription subscription_of(std::shared_ptr<SinkLine> line) {
-        auto* raw = line.get();
+    // It ends with the queue.
+    [[nodiscard]] static Subscription subscription_of(std::shared_ptr<SinkQueue> queue) {
+        auto* raw = queue.get();
         return Subscription{
-            std::shared_ptr<void>{raw, [line = std::move(line)](void*) { line->end(); }}};
+            std::shared_ptr<void>{raw, [queue = std::move(queue)](void*) { queue->end(); }}};
     }
 
     // How many more events it takes. If none, `has_room` will be called.
@@ -65,7 +65,7 @@ private:
     // Without memory the next event tries again.
     void post_to(Notifier& notifier) {
         try {
-            notifier.post([line = this->shared_from_this()] { line->deliver(); });
+            notifier.post([queue = this->shared_from_this()] { queue->deliver(); });
         } catch (const std::bad_alloc&) {
             const std::scoped_lock lock{mutex_};
             is_delivering_ = false;

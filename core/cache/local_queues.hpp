@@ -1,5 +1,5 @@
 // The callers of this node that wait for a lock without asking the cluster, because another caller
-// of the node has the lock or has asked for it (S41). There is one line for each name, first come,
+// of the node has the lock or has asked for it (S41). There is one queue for each name, first come,
 // first served.
 #pragma once
 
@@ -26,21 +26,21 @@ struct CacheUser {
     std::string label{};
 };
 
-class LocalLines {
+class LocalQueues {
 public:
     struct Waiter {
         CallTag call;
         CacheUser user{};
         Instant deadline = Instant::never();  // of the call
-        Instant until = Instant::never();     // how long it waits in the line
+        Instant until = Instant::never();     // how long it waits in the queue
     };
     using Waiters = std::list<Waiter>;
 
-    // Puts the caller at the end of the line.
+    // Puts the caller at the end of the queue.
     void add(std::string_view name, Waiter waiter);
-    // The asker has sent a request to the cluster, for all that wait in the line.
+    // The asker has sent a request to the cluster, for all that wait in the queue.
     void set_asker(std::string_view name, CallTag asker, Instant now);
-    // Allocates nothing. The line is not empty, or has an asker.
+    // Allocates nothing. The queue is not empty, or has an asker.
     void change_asker(std::string_view name, CallTag asker, Instant now);
     // False if it is not the asker of that name.
     bool forget_asker(std::string_view name, CallTag asker);
@@ -49,12 +49,12 @@ public:
 
     // The next caller of that name; null if there is none.
     [[nodiscard]] const Waiter* first(std::string_view name) const;
-    // A caller whose time in the line is over.
+    // A caller whose time in the queue is over.
     [[nodiscard]] std::optional<CallTag> due(Instant now) const;
     // The name for which the caller waits; it does wait.
     [[nodiscard]] const std::string& name_of(CallTag call) const;
 
-    // They allocate nothing. The callers leave the line.
+    // They allocate nothing. The callers leave the queue.
     [[nodiscard]] Waiters take(CallTag call);
     [[nodiscard]] Waiters take_all(std::string_view name);
     void clear();
@@ -77,20 +77,20 @@ private:
         CallTag call;
         Instant at;
     };
-    struct Line {
+    struct Queue {
         Waiters waiters;
         std::optional<Asker> asker;
     };
-    using Lines = std::unordered_map<std::string, Line, Hash, std::equal_to<>>;
+    using Queues = std::unordered_map<std::string, Queue, Hash, std::equal_to<>>;
     struct Place {
-        Lines::value_type* line;  // its address stays when others are added
+        Queues::value_type* queue;  // its address stays when others are added
         Waiters::iterator waiter;
     };
     using ByCall = std::map<CallTag, Place>;
 
-    void erase_if_unused(Lines::iterator line);
+    void erase_if_unused(Queues::iterator queue);
 
-    Lines lines_;
+    Queues queues_;
     ByCall by_call_;
     std::set<std::pair<Instant, CallTag>> by_until_;
 };
