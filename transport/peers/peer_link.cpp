@@ -4,7 +4,6 @@
 
 #include <asio/error.hpp>
 
-#include "core/base/overloaded.hpp"
 #include "transport/sockets/address.hpp"
 #include "transport/sockets/clock.hpp"
 #include "transport/sockets/resolver.hpp"
@@ -29,6 +28,11 @@ LinkOptions link_options(const PeerLinkOptions& options) {
     link.hello_timeout = options.hello_timeout;
     link.connect_timeout = options.hello_timeout;
     return link;
+}
+
+LinkCalls::Limits call_limits(const PeerLinkOptions& options) {
+    return {options.calls_in_flight_max, words_in_flight_max, options.silence_max,
+            options.ping_every};
 }
 
 std::size_t words_of(const std::vector<core::PeerMessage>& batch) {
@@ -66,8 +70,21 @@ PeerLink::PeerLink(PeerLinkOptions options, LinkOwner& owner, NetworkCounters& c
       self_{std::make_shared<PeerLink*>(this)} {}
 
 PeerLink::~PeerLink() {
-    if (dial_) dial_->cancel();
-    if (handshake_) handshake_->cancel();
+    cancel();
+}
+
+const PeerCertificate* PeerLink::certificate() const {
+    return std::visit(
+        [](const auto& stage) -> const PeerCertificate* {
+            if constexpr (requires { stage.certificate; }) return stage.certificate.get();
+            return nullptr;
+        },
+        stage_);
+}
+
+link_stage::Up* PeerLink::admitted() {
+    auto* const up = in<link_stage::Up>();
+    return up != nullptr && up->id ? up : nullptr;
 }
 
 void PeerLink::lose() {
@@ -100,38 +117,27 @@ void PeerLink::set_timer() {
 }
 
 void PeerLink::not_reached(const std::string& why) {
-    has_reason_ = true;
+    reports_.note_reason();
     owner_.unreached(*this, why);
 }
 
 // The time of the present step is over, if there is one. During a pause between attempts there is
 // none.
 void PeerLink::note_silence() {
-    if (dial_)
+    if (in<link_stage::Dialling>() != nullptr)
         not_reached(std::string{no_answer_in_words});
-    else if (handshake_ || (connection_ && !remote_))
+    else if (in<link_stage::Handshaking>() != nullptr || in<link_stage::Introducing>() != nullptr)
         not_reached(says_nothing);
 }
 
 void PeerLink::act(const link_action::Connect& action) {
     attempt_ = action.attempt;
-    // Another endpoint of its address may be the right one.
-    if (const auto at = std::exchange(unproven_, std::nullopt)) memory().failed(at_, *at);
-    dial_ = Dial::start(owner_.loop().io(), next_target(),
-                        [this, attempt = attempt_](const asio::error_code& error, Socket socket) {
-                            connected(attempt, error, std::move(socket));
-                        });
-}
-
-// Alternates between the peer's two addresses, and for each between the last endpoint and a new
-// lookup. The peer may have moved, or may not answer there.
-DialTarget PeerLink::next_target() {
-    const auto& peer = options_.peer;
-    const std::size_t addresses = peer.also.empty() ? 1 : 2;
-    const auto turn = turn_++;
-    at_ = turn % addresses == 0 ? peer.address : peer.also;
-    const bool is_known = at_ == last_known_at_ && turn / addresses % 2 == 0;
-    return {at_, is_known ? last_known_ : std::nullopt, peer.loopback_only, options_.hello_timeout};
+    const auto target = plan_.next(options_.peer, options_.hello_timeout, memory());
+    stage_ = link_stage::Dialling{
+        Dial::start(owner_.loop().io(), target,
+                    [this, attempt = attempt_](const asio::error_code& error, Socket socket) {
+                        connected(attempt, error, std::move(socket));
+                    })};
 }
 
 EndpointMemory& PeerLink::memory() {
@@ -139,30 +145,36 @@ EndpointMemory& PeerLink::memory() {
 }
 
 void PeerLink::connected(Attempt attempt, const asio::error_code& error, Socket socket) {
-    dial_.reset();
+    stage_ = link_stage::Idle{};
     if (error) {
         not_reached(why_not_dialled(error));
         return feed(link_event::ConnectFailed{attempt});
     }
     // Until something comes back.
-    if (!has_reason_) not_reached(says_nothing);
+    if (!reports_.has_reason()) not_reached(says_nothing);
     asio::error_code gone;
     const auto at = socket.remote_endpoint(gone);
-    if (!gone) dialled_ = unproven_ = at;
+    if (!gone) plan_.connected(at);
     if (!owner_.credentials()) {
-        socket_.emplace(std::move(socket));
+        const auto shared = std::make_shared<Socket>(std::move(socket));
+        stage_ =
+            link_stage::Connected{[shared](KjLoop& loop) {
+                                      return kj::Own<SocketStream>{
+                                          kj::heap<AsioStream<Socket>>(loop, std::move(*shared))};
+                                  },
+                                  nullptr};
         return feed(link_event::Connected{attempt});
     }
-    handshake_ =
+    stage_ = link_stage::Handshaking{
         Handshake::start(std::move(socket), owner_.credentials(), Handshake::Side::connects,
                          [this, attempt](core::Result<Handshake::Secured> result) {
                              secured(attempt, std::move(result));
-                         });
+                         })};
 }
 
 // The node at this address must be the peer: a name or an address proves nothing.
 void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured) {
-    handshake_.reset();
+    stage_ = link_stage::Idle{};
     if (!secured) {
         report(secured.error().what);
         return feed(link_event::ConnectFailed{attempt});
@@ -179,22 +191,15 @@ void PeerLink::secured(Attempt attempt, core::Result<Handshake::Secured> secured
         report(believed.error().what);
         return feed(link_event::ConnectFailed{attempt});
     }
-    certificate_ = std::move(secured->peer);
-    secured_ = std::move(secured->take_stream);
+    stage_ = link_stage::Connected{std::move(secured->take_stream), std::move(secured->peer)};
     feed(link_event::Connected{attempt});
-}
-
-kj::Own<SocketStream> PeerLink::take_stream() {
-    if (auto take = std::exchange(secured_, nullptr)) return take(owner_.loop());
-    auto socket = *std::exchange(socket_, std::nullopt);
-    return kj::heap<AsioStream<Socket>>(owner_.loop(), std::move(socket));
 }
 
 // The other side checks our certificate after the handshake is done on our side: its alert arrives
 // here.
 void PeerLink::ended(Attempt attempt) {
-    if (!id_ && connection_) {
-        const auto alert = tls_alert(connection_->read_error());
+    if (const auto* const unanswered = in<link_stage::Introducing>()) {
+        const auto alert = tls_alert(unanswered->connection->read_error());
         if (!alert.empty())
             report(alert);
         else
@@ -210,20 +215,24 @@ void PeerLink::act(const link_action::DropFormer& /*action*/) {
 }
 
 void PeerLink::act(const link_action::SendHello& action) {
-    connection_ = std::make_unique<RpcConnection>(
-        take_stream(), capnp::rpc::twoparty::Side::CLIENT, nullptr, hello_limits,
-        [this, attempt = action.attempt] { ended(attempt); });
-    say_hello(action.attempt);
+    auto* const connected = in<link_stage::Connected>();
+    if (connected == nullptr) return;  // an event of the former connection has stopped the link
+    auto connection = std::make_unique<RpcConnection>(
+        connected->take_stream(owner_.loop()), capnp::rpc::twoparty::Side::CLIENT, nullptr,
+        hello_limits, [this, attempt = action.attempt] { ended(attempt); });
+    auto certificate = std::move(connected->certificate);
+    stage_ = link_stage::Introducing{std::move(certificate), std::move(connection)};
+    say_hello(*in<link_stage::Introducing>()->connection, action.attempt);
 }
 
-void PeerLink::say_hello(Attempt attempt) {
+void PeerLink::say_hello(RpcConnection& connection, Attempt attempt) {
     const auto ours = owner_.hello();
-    auto request = connection_->bootstrap().castAs<wire::Gate>().helloRequest();
+    auto request = connection.bootstrap().castAs<wire::Gate>().helloRequest();
     Greeting greeting;
     greeting.purpose = purpose_of(options_.lane);
     greeting.hello = ours;
     write(greeting, request.initHello());
-    connection_->add(request.send().then(
+    connection.add(request.send().then(
         [this, attempt, ours](capnp::Response<wire::Gate::HelloResults>&& response) {
             answered(attempt, ours, response.getAnswer());
         }));
@@ -231,7 +240,8 @@ void PeerLink::say_hello(Attempt attempt) {
 
 void PeerLink::answered(Attempt attempt, const core::Hello& ours,
                         wire::HelloAnswer::Reader answer) {
-    if (attempt != attempt_ || !connection_) return;
+    auto* const introducing = in<link_stage::Introducing>();
+    if (attempt != attempt_ || introducing == nullptr) return;
     if (answer.isRefused()) {
         const auto refusal = read(answer.getRefused());
         ++counters_.refused_by_peers;
@@ -244,9 +254,9 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
         ++counters_.malformed_messages;
         return feed(link_event::Lost{attempt});
     }
-    if (certificate_) theirs->hello.access = certificate_->identity.access;
-    remote_.emplace(answer.getPeer());
-    connection_->frames().set_limits(answer_limits);
+    if (introducing->certificate) theirs->hello.access = introducing->certificate->identity.access;
+    introducing->remote.emplace(answer.getPeer());
+    introducing->connection->frames().set_limits(answer_limits);
     feed(link_event::Greeted{attempt, ours, *theirs});
     if (const auto refusal = machine_.refusal()) {
         counters_.refused.count(*refusal);
@@ -255,108 +265,108 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
 }
 
 void PeerLink::act(const link_action::PublishUp& action) {
-    in_flight_ = 0;
-    words_in_flight_ = 0;
-    suspect_ = false;
-    last_sent_ = last_progress_ = steady_now();
-    if (const auto timeout = action.theirs.hello.timing.election_timeout; timeout.count() > 0)
-        timeout_of_peer_ = timeout;
+    auto former = std::get<link_stage::Introducing>(std::exchange(stage_, link_stage::Idle{}));
+    std::optional<core::Nanoseconds> timeout;
+    if (const auto its = action.theirs.hello.timing.election_timeout; its.count() > 0)
+        timeout = its;
+    stage_ = link_stage::Up{std::move(former.certificate), std::move(former.connection),
+                            *std::move(former.remote), timeout,
+                            LinkCalls{call_limits(options_), steady_now()}};
     // It counts as connected once it has called back.
     not_reached(
         "it is reached, and does not reach this node: check the address that "
         "it has for this node, and the firewalls");
-    id_ = owner_.link_up(*this, action.theirs);
-    if (!id_) return feed(link_event::Lost{action.attempt});
-    reported_.clear();
-    has_reason_ = false;
-    last_known_ = dialled_;
-    if (const auto proven = std::exchange(unproven_, std::nullopt)) memory().worked(at_, *proven);
-    last_known_at_ = at_;
-    turn_ = at_ == options_.peer.address ? 0 : 1;  // the next attempt begins with that address
+    const auto id = owner_.link_up(*this, action.theirs);
+    if (!id) return feed(link_event::Lost{action.attempt});
+    auto* const up = in<link_stage::Up>();
+    if (up == nullptr) return owner_.link_down(*id);  // it has stopped the link
+    up->id = id;
+    reports_.clear();
+    plan_.proven(options_.peer, memory());
 }
 
 void PeerLink::act(const link_action::PublishDown& /*action*/) {
-    if (const auto id = std::exchange(id_, std::nullopt)) owner_.link_down(*id);
+    auto* const up = in<link_stage::Up>();
+    if (up == nullptr) return;
+    if (const auto id = std::exchange(up->id, std::nullopt)) owner_.link_down(*id);
 }
 
 void PeerLink::act(const link_action::Close& /*action*/) {
-    if (dial_) dial_->cancel();
-    dial_.reset();
-    if (handshake_) handshake_->cancel();
-    handshake_.reset();
-    socket_.reset();
-    secured_ = nullptr;
-    certificate_.reset();
-    remote_.reset();
-    timeout_of_peer_.reset();
-    if (connection_) {
-        if (connection_->frames().is_malformed()) ++counters_.malformed_frames;
-        if (const auto* cause = connection_->frames().forbidden()) owner_.forbidden(at_, cause);
-        connection_->close();
-        owner_.bury(std::move(connection_));
-    }
+    cancel();
+    auto connection = take_connection();
+    stage_ = link_stage::Idle{};
+    if (!connection) return;
+    if (connection->frames().is_malformed()) ++counters_.malformed_frames;
+    if (const auto* cause = connection->frames().forbidden())
+        owner_.forbidden(plan_.address(), cause);
+    connection->close();
+    owner_.bury(std::move(connection));
+}
+
+void PeerLink::cancel() {
+    if (const auto* const dialling = in<link_stage::Dialling>()) dialling->dial->cancel();
+    if (const auto* const begun = in<link_stage::Handshaking>()) begun->handshake->cancel();
+}
+
+// Null if there is none.
+std::unique_ptr<RpcConnection> PeerLink::take_connection() {
+    if (auto* const introducing = in<link_stage::Introducing>())
+        return std::move(introducing->connection);
+    if (auto* const up = in<link_stage::Up>()) return std::move(up->connection);
+    return nullptr;
 }
 
 void PeerLink::flush() {
-    while (id_ && in_flight_ < options_.calls_in_flight_max &&
-           words_in_flight_ < words_in_flight_max) {
+    auto* const up = admitted();
+    while (up != nullptr && up->calls.has_room()) {
         auto batch = outbox_.take_batch();
         if (batch.empty()) return;
-        send(batch);
+        send(*up, batch);
     }
 }
 
-void PeerLink::send(const std::vector<core::PeerMessage>& batch) {
+void PeerLink::send(link_stage::Up& up, const std::vector<core::PeerMessage>& batch) {
     const auto words = words_of(batch);
     if (words > frame_words_max(options_.lane)) {  // the other side would not accept such a message
         counters_.messages_dropped += batch.size();
         return;
     }
-    auto request = remote_->sendRequest(capnp::MessageSize{words, 0});
+    auto request = up.remote.sendRequest(capnp::MessageSize{words, 0});
     write(batch, request.initMessages(static_cast<kj::uint>(batch.size())));
-    last_sent_ = steady_now();
-    if (in_flight_++ == 0) last_progress_ = last_sent_;
-    words_in_flight_ += words;
+    up.calls.sent(words, steady_now());
     ++counters_.batches_sent;
     counters_.messages_sent += batch.size();
-    connection_->add(request.send().then(
+    up.connection->add(request.send().then(
         [this, attempt = attempt_, words](capnp::Response<wire::Peer::SendResults>&&) {
             returned(attempt, words);
         }));
 }
 
 void PeerLink::returned(Attempt attempt, std::size_t words) {
-    if (!id_ || attempt != attempt_) return;
-    --in_flight_;
-    words_in_flight_ -= words;
-    suspect_ = false;
-    last_progress_ = steady_now();
+    auto* const up = admitted();
+    if (up == nullptr || attempt != attempt_) return;
+    up->calls.answered(words, steady_now());
     flush();
 }
 
 // What has gathered here, that answers were received, travels with the next call.
 void PeerLink::tick(core::Instant now) {
-    if (!id_) return;
-    if (in_flight_ == 0) {
-        if (now - last_sent_ >= options_.ping_every) owner_.loop().run([&] { send({}); });
-        return;
+    auto* const up = admitted();
+    if (up == nullptr) return;
+    switch (up->calls.tick(now)) {
+        case LinkCalls::Need::nothing: return;
+        case LinkCalls::Need::ping: return owner_.loop().run([&] { send(*up, {}); });
+        case LinkCalls::Need::close: ++counters_.lost_silent; return lose();
     }
-    if (now - last_progress_ < options_.silence_max) return;
-    // The peer is suspected first, not lost at once: this process may have been paused, with
-    // answers waiting to be read.
-    if (!std::exchange(suspect_, true)) return;
-    ++counters_.lost_silent;
-    lose();
 }
 
 // Reported once, until the problem changes or ends.
 void PeerLink::report(std::string_view problem) {
     not_reached(std::string{problem});
-    auto& reported = reported_[at_];
-    if (reported == problem) return;
-    reported = problem;
-    owner_.log(LogLevel::warning,
-               "peer " + std::to_string(peer().raw()) + " at " + at_ + ": " + reported);
+    const auto& address = plan_.address();
+    if (!reports_.note_problem(address, problem)) return;
+    owner_.log(LogLevel::warning, "peer " + std::to_string(peer().raw()) + " at " + address + ": " +
+                                      std::string{problem});
 }
 
 }  // namespace mortise::transport

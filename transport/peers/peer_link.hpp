@@ -2,26 +2,23 @@
 // decides, this class executes.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include <asio/steady_timer.hpp>
 
 #include "core/base/prng.hpp"
-#include "transport/peer.capnp.h"
+#include "transport/peers/dial_plan.hpp"
 #include "transport/peers/link_machine.hpp"
+#include "transport/peers/link_reports.hpp"
+#include "transport/peers/link_stage.hpp"
 #include "transport/peers/outbox.hpp"
-#include "transport/peers/peer_connections.hpp"
-#include "transport/rpc/handshake.hpp"
-#include "transport/rpc/rpc_connection.hpp"
-#include "transport/sockets/dial.hpp"
-#include "transport/sockets/endpoint_memory.hpp"
 #include "transport/sockets/network_values.hpp"
 #include "transport/tls/tls_credentials.hpp"
-#include "transport/tls/tls_peer.hpp"
 
 namespace mortise::transport {
 
@@ -80,7 +77,7 @@ public:
     // Applies to the next attempt. The id must be the same.
     void set_addresses(const PeerAddress& peer) {
         options_.peer = peer;
-        reported_.clear();
+        reports_.forget_problems();
     }
 
     void push(core::PeerMessage message) { outbox_.push(std::move(message)); }
@@ -92,14 +89,17 @@ public:
 
     [[nodiscard]] core::NodeId peer() const { return options_.peer.id; }
     [[nodiscard]] Lane lane() const { return options_.lane; }
-    [[nodiscard]] std::optional<ConnectionId> id() const { return id_; }
+    // Not set unless the owner has admitted the present connection.
+    [[nodiscard]] std::optional<ConnectionId> id() const {
+        return up() != nullptr ? up()->id : std::nullopt;
+    }
     // The election timeout of the peer, as its hello says. Not set without a connection, or if the
     // hello does not say.
     [[nodiscard]] std::optional<core::Nanoseconds> timeout_of_peer() const {
-        return timeout_of_peer_;
+        return up() != nullptr ? up()->timeout_of_peer : std::nullopt;
     }
-    // The certificate of the present connection, with TLS.
-    [[nodiscard]] const PeerCertificate* certificate() const { return certificate_.get(); }
+    // The certificate of the present connection; null if there is none, or no TLS.
+    [[nodiscard]] const PeerCertificate* certificate() const;
     [[nodiscard]] std::uint64_t dropped() const { return outbox_.dropped(); }
     [[nodiscard]] const LinkCounters& counters() const { return machine_.counters(); }
 
@@ -112,55 +112,44 @@ private:
     void act(const link_action::PublishDown& action);
     void act(const link_action::Close& action);
 
-    DialTarget next_target();
+    // Null in any other stage.
+    template <class Stage>
+    [[nodiscard]] Stage* in() {
+        return std::get_if<Stage>(&stage_);
+    }
+    // Null unless the owner has admitted the connection.
+    [[nodiscard]] link_stage::Up* admitted();
+    [[nodiscard]] const link_stage::Up* up() const { return std::get_if<link_stage::Up>(&stage_); }
+    void cancel();
+    [[nodiscard]] std::unique_ptr<RpcConnection> take_connection();
+
     [[nodiscard]] EndpointMemory& memory();
     void connected(Attempt attempt, const asio::error_code& error, Socket socket);
     void secured(Attempt attempt, core::Result<Handshake::Secured> secured);
-    kj::Own<SocketStream> take_stream();
     void ended(Attempt attempt);
-    void say_hello(Attempt attempt);
+    void say_hello(RpcConnection& connection, Attempt attempt);
     void answered(Attempt attempt, const core::Hello& ours, wire::HelloAnswer::Reader answer);
-    void send(const std::vector<core::PeerMessage>& batch);
+    void send(link_stage::Up& up, const std::vector<core::PeerMessage>& batch);
     void returned(Attempt attempt, std::size_t words);
     void set_timer();
     void note_silence();
     void not_reached(const std::string& why);
     void report(std::string_view problem);
 
+    // Set once, except for the addresses of the peer: see set_addresses().
     PeerLinkOptions options_;
-    LinkOwner& owner_;
-    NetworkCounters& counters_;
-    LinkMachine machine_;
-    Outbox outbox_;
-    asio::steady_timer timer_;
+    LinkOwner& owner_;           // outlives this link
+    NetworkCounters& counters_;  // belong to the owner and count for all links
+    LinkMachine machine_;        // decides what happens at an event
+    Outbox outbox_;              // has what waits to be sent, whatever the stage is
+    asio::steady_timer timer_;   // is set while the machine has a deadline
+    // When the timer fires; never while it is not set.
     core::Instant timer_at_ = core::Instant::never();
-    std::shared_ptr<PeerLink*> self_;  // for objects that may outlive this
-
-    Attempt attempt_;  // of the members below
-    std::shared_ptr<Dial> dial_;
-    std::optional<asio::ip::tcp::endpoint> dialled_;
-    // The same, until the peer is known to be there.
-    std::optional<asio::ip::tcp::endpoint> unproven_;
-    std::optional<asio::ip::tcp::endpoint> last_known_;  // the endpoint of the last connection
-    std::string last_known_at_;                          // its address
-    std::size_t turn_ = 0;                               // of the next attempt
-    std::string at_;                                     // the address of this attempt
-    std::shared_ptr<Handshake> handshake_;
-    // One of these exists while it is connected without a hello.
-    std::optional<Socket> socket_;
-    std::function<kj::Own<SocketStream>(KjLoop&)> secured_;
-    std::unique_ptr<PeerCertificate> certificate_;
-    std::unique_ptr<RpcConnection> connection_;
-    std::optional<wire::Peer::Client> remote_;
-    std::optional<ConnectionId> id_;
-    std::optional<core::Nanoseconds> timeout_of_peer_;
-    std::size_t in_flight_ = 0;  // calls without an answer
-    std::size_t words_in_flight_ = 0;
-    core::Instant last_progress_;
-    core::Instant last_sent_;
-    bool suspect_ = false;
-    std::map<std::string, std::string> reported_;  // in the log, by address
-    bool has_reason_ = false;                      // the owner knows why it is not up
+    std::shared_ptr<PeerLink*> self_;  // ends with this link, for handlers of the timer
+    Attempt attempt_;                  // is the newest one; what comes of earlier ones is ignored
+    LinkStage stage_;                  // is that of the newest attempt
+    DialPlan plan_;                    // says where each attempt dials; learns when one has worked
+    LinkReports reports_;              // are cleared when the owner has admitted a connection
 };
 
 }  // namespace mortise::transport

@@ -566,6 +566,20 @@ TEST_F(PeerNetworkTest, NothingHappensAfterStopAlsoFromWithinAnEvent) {
     EXPECT_THAT(b.events.downs, SizeIs(0));
 }
 
+// The one that began first is called before its own call is answered, so its peer comes up within
+// that answer.
+TEST_F(PeerNetworkTest, MayBeStoppedByTheEventThatAPeerIsUp) {
+    auto& a = add(1);
+    a.events.on_up = [&](const core::Hello&) { a.network->stop(); };
+    run_for(io_, 50ms);
+    auto& b = add(2);
+    ASSERT_TRUE(run_until(io_, [&] { return !a.events.ups.empty(); }));
+    EXPECT_TRUE(run_until(io_, [&] { return !b.is_up(1); }));
+    run_for(io_, 200ms);
+    EXPECT_THAT(a.events.ups, SizeIs(1));
+    EXPECT_THAT(a.events.downs, SizeIs(0));
+}
+
 TEST_F(PeerNetworkTest, TwoNetworksOnTwoThreads) {
     std::atomic<int> heard{0};
     const auto live = [&](std::uint64_t id) {
