@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace {
 
@@ -35,7 +35,7 @@ bool nightly(mortise::Node& node) {
 }  // namespace
 
 int main() {
-    mortise::testing::LocalCluster cluster{3};
+    mortise::testkit::LocalCluster cluster{3};
     int runs = 0;
     for (std::size_t machine = 0; machine < cluster.size(); ++machine)
         runs += nightly(cluster.node(machine)) ? 1 : 0;  // each a little later than the other

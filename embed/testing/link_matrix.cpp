@@ -1,8 +1,8 @@
 #include <stdexcept>
 
-#include <mortise/testing/link_matrix.hpp>
+#include <mortise/testkit/link_matrix.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 
 LinkMatrix::LinkMatrix(std::size_t nodes) : nodes_{nodes} {
     for (std::size_t i = 0; i < nodes * nodes; ++i)
@@ -39,4 +39,4 @@ LinkProxy::Link LinkMatrix::link(std::size_t from, std::size_t to) const {
     return links_[from * nodes_ + to];
 }
 
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -22,9 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <mortise/testing/link_proxy.hpp>
+#include <mortise/testkit/link_proxy.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 
 namespace {
 
@@ -333,4 +333,4 @@ LinkCounters LinkProxy::counters(Link link) const {
     return impl_->with(link, [](auto& carried) { return carried.counters(); });
 }
 
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <mortise/testing/link_matrix.hpp>
-#include <mortise/testing/local_cluster.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/link_matrix.hpp>
+#include <mortise/testkit/local_cluster.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 
 namespace {
 
@@ -216,4 +216,4 @@ std::filesystem::path LocalCluster::directory() const {
     return impl_->directory();
 }
 
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

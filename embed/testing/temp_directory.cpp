@@ -3,9 +3,9 @@
 #include <string>
 #include <system_error>
 
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 
 TempDirectory::TempDirectory(std::string_view prefix, std::filesystem::path parent) {
     if (parent.empty()) parent = std::filesystem::temp_directory_path();
@@ -21,4 +21,4 @@ TempDirectory::~TempDirectory() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 using namespace std::chrono_literals;
 
@@ -70,7 +70,7 @@ int sell_all(mortise::Node& node, Stock& stock_left, std::vector<int> segments) 
 }
 
 // How many pieces are sold, and in which time, with so many segments.
-int sale(mortise::testing::LocalCluster& cluster, int segments) {
+int sale(mortise::testkit::LocalCluster& cluster, int segments) {
     Stock stock_left{segments};
     std::atomic<int> sold = 0;
     const auto begin = std::chrono::steady_clock::now();
@@ -93,7 +93,7 @@ int sale(mortise::testing::LocalCluster& cluster, int segments) {
 }  // namespace
 
 int main() {
-    mortise::testing::LocalCluster cluster{nodes};
+    mortise::testkit::LocalCluster cluster{nodes};
     const int with_one = sale(cluster, 1);
     const int with_eight = sale(cluster, 8);
     return with_one == stock && with_eight == stock ? 0 : 1;

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -40,7 +40,7 @@ mortise::Hold acquire(mortise::Node& node, const mortise::AcquireOptions& option
 }  // namespace
 
 int main() {
-    mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing()};  // 2 s leases
+    mortise::testkit::LocalCluster cluster{3, mortise::testkit::quick_timing()};  // 2 s leases
     const auto hold = acquire(
         cluster.node(0), {.label = "the export of node 1", .on_at_risk = [](mortise::Duration) {
                               std::printf("at risk: a renewal is overdue\n");

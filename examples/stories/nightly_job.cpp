@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 using namespace std::chrono_literals;
 
@@ -65,7 +65,7 @@ std::string name_of(std::size_t node) {
 }
 
 // How many lines there are after one night; the clock of each node is 200 ms behind the last one.
-int one_night(mortise::testing::LocalCluster& cluster, mortise::Duration min_hold) {
+int one_night(mortise::testkit::LocalCluster& cluster, mortise::Duration min_hold) {
     Report report;
     std::vector<std::jthread> timers;
     for (std::size_t i = 0; i < nodes; ++i)
@@ -94,7 +94,7 @@ mortise::Hold wait_for(mortise::Node& node, const std::string& who) {
 }  // namespace
 
 int main() {
-    mortise::testing::LocalCluster cluster{nodes, mortise::testing::quick_timing()};
+    mortise::testkit::LocalCluster cluster{nodes, mortise::testkit::quick_timing()};
     const int without = one_night(cluster, mortise::Duration::zero());
     std::printf("with the lock alone the report has %d lines instead of %d\n", without, lines);
     const int with = one_night(cluster, 1s);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace story {
 
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    mortise::testing::TempDirectory directory_{"mortise-story"};
+    mortise::testkit::TempDirectory directory_{"mortise-story"};
     std::vector<mortise::PeerConfig> peers_;
 };
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 using namespace std::chrono_literals;
 
@@ -69,7 +69,7 @@ private:
 }  // namespace
 
 int main() {
-    mortise::testing::LocalCluster cluster{nodes};
+    mortise::testkit::LocalCluster cluster{nodes};
     Store store;
     std::vector<std::unique_ptr<Cache>> caches;
     for (std::size_t node = 0; node < nodes; ++node)

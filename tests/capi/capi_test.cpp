@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tests/capi/one_c_node.hpp"
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::capi {
 namespace {
@@ -64,7 +64,7 @@ TEST(CConfig, SaysThatAFileDoesNotExist) {
 }
 
 TEST(CConfig, IsReadFromAFileAndFromTheEnvironment) {
-    const testing::TempDirectory directory{"mortise-capi"};
+    const testkit::TempDirectory directory{"mortise-capi"};
     const std::string path = directory.path() / "mortise.toml";
     std::ofstream{path} << "cluster = \"c\"\nnode_id = 7\nlisten = \"127.0.0.1:0\"\ndata_dir = \""
                         << (directory.path() / "data").string()
@@ -87,7 +87,7 @@ TEST(CConfig, IsReadFromAFileAndFromTheEnvironment) {
 }
 
 TEST(CConfig, OpensADirectoryOnceAtATime) {
-    const testing::TempDirectory directory{"mortise-capi"};
+    const testkit::TempDirectory directory{"mortise-capi"};
     const std::string data = directory.path() / "data";
     mortise_config* config = nullptr;
     ASSERT_EQ(mortise_config_single_node(data.data(), data.size(), &config, nullptr), MORTISE_OK);
@@ -341,7 +341,7 @@ TEST(CNodeAlone, SaysWhyItIsNotReady) {
     constexpr std::string_view toml =
         "node_id = 1\nlisten = \"127.0.0.1:0\"\ndata_dir = \"/tmp/mortise-never-used\"\n"
         "peer = [{id = 1, address = \"127.0.0.1:1\"}, {id = 2, address = \"127.0.0.1:2\"}]\n";
-    const testing::TempDirectory directory{"mortise-capi"};
+    const testkit::TempDirectory directory{"mortise-capi"};
     std::string text{toml};
     const std::string unused = "/tmp/mortise-never-used";
     text.replace(text.find(unused), unused.size(), (directory.path() / "d").string());

@@ -15,7 +15,7 @@
 #include "tools/mortise/doctor/checks.hpp"
 #include "tools/mortise/doctor/reach.hpp"
 #include <mortise/certificates.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::cli {
 namespace {
@@ -241,7 +241,7 @@ protected:
         return memory_limit(directory_.path() / "cgroup", directory_.path() / "fs");
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-doctor"};
+    mortise::testkit::TempDirectory directory_{"mortise-doctor"};
 };
 
 TEST_F(MemoryLimit, IsTheLowestOfTheGroupAndThoseAbove) {
@@ -390,7 +390,7 @@ protected:
         return check_certificates(config_, now + later);
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-doctor"};
+    mortise::testkit::TempDirectory directory_{"mortise-doctor"};
     Config config_ = three_nodes();
 };
 

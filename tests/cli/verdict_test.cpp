@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/mortise/json_form.hpp"
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::cli {
 namespace {
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Verdict, EachThingThatMustHappen,
                                            LogRecord::Kind::kill, LogRecord::Kind::partition));
 
 TEST(FencedLog, RefusesOlderTokensAndWritesEveryAttemptDown) {
-    const testing::TempDirectory directory{"fenced-log-test"};
+    const testkit::TempDirectory directory{"fenced-log-test"};
     const auto file = directory.path() / "log";
     {
         FencedLog log{file};

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "tests/console/console_fixture.hpp"
-#include <mortise/testing.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::tests {
 namespace {
@@ -32,7 +32,7 @@ bool may_break(const Console& console) {
 // --- what it has --------------------------------------------------------------------------------
 
 TEST(ConsoleOfAClient, SaysWhatAClientLacksAndShowsTheRest) {
-    testing::LocalCluster cluster{1};
+    testkit::LocalCluster cluster{1};
     const auto member = cluster.node(0).status();
     Config config;
     config.role = Role::client;
@@ -89,7 +89,7 @@ protected:
     }
     ~HangingTlsNode() override { released_.set_value(); }
 
-    testing::TempDirectory directory_{"mortise-console"};
+    testkit::TempDirectory directory_{"mortise-console"};
     std::atomic<bool> hangs_ = false;
     std::promise<void> hanging_;
     std::promise<void> released_;
@@ -110,7 +110,7 @@ TEST_F(HangingTlsNode, BreaksNothingForEverybodyOfTheMachine) {
 // ---------------------------------------------------------------
 
 TEST(ConsoleBreaks, ThoseThatWaitForTheClusterLeaveItFree) {
-    testing::LocalCluster cluster{2};
+    testkit::LocalCluster cluster{2};
     cluster.isolate(0);
     Console console{cluster.node(0), {.listen = "127.0.0.1:0", .allow_break = true}};
     const auto port = port_of(console);

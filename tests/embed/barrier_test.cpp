@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -99,7 +99,7 @@ TEST_F(Barriers, BadArgumentsAreRefused) {
 }
 
 TEST(BarrierOnThreeNodes, BreaksWhenAPartyDies) {  // S35, P2
-    mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing()};
+    mortise::testkit::LocalCluster cluster{3, mortise::testkit::quick_timing()};
     const auto party = [&](std::size_t index) { return Barrier{cluster.node(index), "step", 3}; };
     const auto meet = [](Barrier barrier) {
         std::error_code ec;

@@ -16,7 +16,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -534,7 +534,7 @@ TEST_F(CachedMutex, ASharedOneIsLockedInBothModesInTurn) {
 
 class CachedInACluster : public ::testing::Test {
 protected:
-    testing::LocalCluster cluster_{3, testing::quick_timing()};
+    testkit::LocalCluster cluster_{3, testkit::quick_timing()};
     Node& one_ = cluster_.node(0);
     Node& two_ = cluster_.node(1);
 };

@@ -18,8 +18,8 @@
 
 #include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
-#include <mortise/testing/link_proxy.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/link_proxy.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -55,7 +55,7 @@ protected:
         Config client;
         client.role = Role::client;
         client.cluster = cluster.node(0).status().cluster;
-        client.timing = testing::quick_timing();
+        client.timing = testkit::quick_timing();
         client.tls =
             cluster.issue_user("app" + std::to_string(++users_), {AccessRole::client}, rules);
         for (std::size_t i = 0; i < links.size(); ++i)
@@ -76,18 +76,18 @@ protected:
         Node node;
         Subscription events;
     };
-    void set_link(NodeId member, testing::LinkMode mode) {
+    void set_link(NodeId member, testkit::LinkMode mode) {
         proxy.set_mode(links.at(member - 1), mode);
     }
-    void set_links(testing::LinkMode mode) {
+    void set_links(testkit::LinkMode mode) {
         for (const auto link : links)
             proxy.set_mode(link, mode);
     }
     Node& other_than(NodeId member) { return cluster.node(member % cluster.size()); }
 
-    testing::LocalCluster cluster{3, testing::quick_timing()};
-    testing::LinkProxy proxy;
-    std::vector<testing::LinkProxy::Link> links;
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
+    testkit::LinkProxy proxy;
+    std::vector<testkit::LinkProxy::Link> links;
 
 private:
     int users_ = 0;
@@ -135,7 +135,7 @@ TEST_F(ClientNode, KeepsItsHoldsWhenTheConnectionBreaks) {
     Client client{config()};
     auto hold = client.node.acquire("a");
     const auto former = client.member.load();
-    set_link(former, testing::LinkMode::refuse);
+    set_link(former, testkit::LinkMode::refuse);
     ASSERT_TRUE(wait_until([&] { return client.member != former; }));
     std::this_thread::sleep_for(3s);  // longer than a session lasts without renewals
     EXPECT_TRUE(hold.valid());
@@ -148,7 +148,7 @@ TEST_F(ClientNode, KeepsItsHoldsWhenItsMemberFallsSilent) {
     Client client{config()};
     auto hold = client.node.acquire("a");
     const auto former = client.member.load();
-    set_link(former, testing::LinkMode::drop);
+    set_link(former, testkit::LinkMode::drop);
     std::this_thread::sleep_for(5s);
     EXPECT_NE(client.member, former);
     EXPECT_TRUE(hold.valid());
@@ -165,8 +165,8 @@ TEST_F(ClientNode, KeepsItsHoldsWhenTwoMembersFallSilent) {
     auto hold = client.node.acquire("a");
     const auto former = client.member.load();
     const NodeId next = former % 3 + 1;
-    set_link(former, testing::LinkMode::drop);
-    set_link(next, testing::LinkMode::drop);
+    set_link(former, testkit::LinkMode::drop);
+    set_link(next, testkit::LinkMode::drop);
     std::this_thread::sleep_for(8s);
     EXPECT_EQ(client.member, next % 3 + 1);
     EXPECT_TRUE(hold.valid());
@@ -175,8 +175,8 @@ TEST_F(ClientNode, KeepsItsHoldsWhenTwoMembersFallSilent) {
 
 // After a restart of the members, for example, all clients may be at one of them.
 TEST_F(ClientNode, GoesWhereFewerAreAndKeepsItsHolds) {
-    set_link(2, testing::LinkMode::refuse);
-    set_link(3, testing::LinkMode::refuse);
+    set_link(2, testkit::LinkMode::refuse);
+    set_link(3, testkit::LinkMode::refuse);
     std::vector<std::unique_ptr<Client>> clients;
     std::vector<Hold> holds;
     for (int i = 0; i < 6; ++i) {
@@ -184,7 +184,7 @@ TEST_F(ClientNode, GoesWhereFewerAreAndKeepsItsHolds) {
         holds.push_back(client.node.acquire(std::to_string(i)));
         EXPECT_EQ(client.member, 1U);
     }
-    set_links(testing::LinkMode::pass);
+    set_links(testkit::LinkMode::pass);
     const auto most = [&] {
         std::map<NodeId, int> served;
         for (const auto& client : clients)
@@ -228,7 +228,7 @@ TEST_F(ClientNode, ACallThatWaitsGoesOnByAnotherMember) {
     auto of_member = other_than(former).acquire("a");
     auto waiting = std::async(std::launch::async, [&] { return client.node.acquire("a"); });
     ASSERT_TRUE(wait_until([&] { return other_than(former).inspect("a").waiters.size() == 1; }));
-    set_link(former, testing::LinkMode::refuse);
+    set_link(former, testkit::LinkMode::refuse);
     of_member.unlock();
     ASSERT_EQ(waiting.wait_for(patience), std::future_status::ready);
     EXPECT_TRUE(waiting.get().valid());
@@ -240,14 +240,14 @@ TEST_F(ClientNode, LosesItsHoldsInTimeWhenNoMemberAnswers) {  // P6
     std::atomic<bool> is_told = false;
     const std::stop_callback on_loss{hold.lost(), [&] { is_told = true; }};
     const auto valid_until = hold.valid_until();
-    set_links(testing::LinkMode::drop);
+    set_links(testkit::LinkMode::drop);
     EXPECT_TRUE(wait_until([&] { return is_told.load(); }, 4s));
     EXPECT_FALSE(hold.valid());
     EXPECT_EQ(hold.why_lost(), LossReason::expired);
     EXPECT_LT(BootClock::now() - valid_until, 3s);
     // Others get the lock, and the client works again when it is back.
     EXPECT_TRUE(cluster.node(0).acquire_for("a", patience));
-    set_links(testing::LinkMode::pass);
+    set_links(testkit::LinkMode::pass);
     EXPECT_TRUE(client.node.wait_ready(steady_clock::now() + patience));
     EXPECT_TRUE(client.node.acquire("b").valid());
 }
@@ -344,7 +344,7 @@ TEST_F(ClientNode, HoldsNothingInAChild) {  // S25
 }
 
 TEST_F(ClientNode, WithoutMembersItSaysWhy) {
-    set_links(testing::LinkMode::refuse);
+    set_links(testkit::LinkMode::refuse);
     auto lonely = config();
     lonely.timing.call_timeout = 300ms;
     Node node{lonely};
@@ -392,12 +392,12 @@ TEST_F(ClientNode, UsesNoClusterWithAnotherName) {
 // A member was started with the directory of a former cluster of that name, and is dialled first.
 TEST_F(ClientNode, IsNotKeptByAMemberOfAFormerCluster) {
     const auto client = config();
-    testing::LocalCluster former{3, testing::quick_timing()};
+    testkit::LocalCluster former{3, testkit::quick_timing()};
     former.kill(1);
     former.kill(2);
     proxy.set_target(links[0], former.node(0).status().address);
-    set_link(2, testing::LinkMode::refuse);
-    set_link(3, testing::LinkMode::refuse);
+    set_link(2, testkit::LinkMode::refuse);
+    set_link(3, testkit::LinkMode::refuse);
     Node node{client};
     std::atomic<bool> is_connected = false;
     const auto events = node.on_event([&](const NodeEvent& event) {
@@ -408,7 +408,7 @@ TEST_F(ClientNode, IsNotKeptByAMemberOfAFormerCluster) {
         EXPECT_FALSE(node.wait_ready(steady_clock::now() + 500ms));
     else
         ASSERT_TRUE(wait_until([&] { return is_connected.load(); }));
-    set_links(testing::LinkMode::pass);
+    set_links(testkit::LinkMode::pass);
     EXPECT_TRUE(node.wait_ready(steady_clock::now() + patience));
     EXPECT_EQ(node.status().cluster_id, cluster.node(1).status().cluster_id);
     EXPECT_TRUE(node.acquire("a").valid());
@@ -429,7 +429,7 @@ TEST_F(ClientNode, BeginsAnewInARecoveredCluster) {
     alone.node_id = recovered.node;
     alone.data_dir = cluster.directory() / "1";
     alone.listen = "127.0.0.1:0";
-    alone.timing = testing::quick_timing();
+    alone.timing = testkit::quick_timing();
     alone.tls = cluster.issue_node(recovered.node);
     Node member{alone};
     ASSERT_TRUE(member.wait_ready(steady_clock::now() + patience));

@@ -35,7 +35,7 @@
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 // These start threads in a child, which ThreadSanitizer does not allow.
 #ifndef __SANITIZE_THREAD__
@@ -219,7 +219,7 @@ protected:
         findings.expect(is_idle(200ms), "nothing spins afterwards");
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-closed"};
+    mortise::testkit::TempDirectory directory_{"mortise-closed"};
 };
 
 TEST_F(ClosedDescriptors, ANodeThatLosesAllStopsAndLeavesTheProgramsFilesAlone) {
@@ -481,7 +481,7 @@ TEST_F(ClosedDescriptors, ARemoteCallEndsAndSaysSo) {
 
 TEST_F(ClosedDescriptors, AClusterOfTheTestingLibraryEndsLikewise) {
     EXPECT_EQ(in_child([&](Findings& findings) {
-                  auto cluster = std::make_unique<mortise::testing::LocalCluster>(3);
+                  auto cluster = std::make_unique<mortise::testkit::LocalCluster>(3);
                   auto hold = cluster->node(1).acquire("x");
                   HostFiles files{host()};
                   close_all();

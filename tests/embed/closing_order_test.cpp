@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -145,12 +145,12 @@ protected:
         return cluster_.node(0);
     }
     static TimingConfig testing_timing() {
-        auto timing = testing::quick_timing();
+        auto timing = testkit::quick_timing();
         timing.session_ttl = 10s;  // a loaded machine loses no lease
         return timing;
     }
 
-    testing::LocalCluster cluster_{3, testing_timing()};
+    testkit::LocalCluster cluster_{3, testing_timing()};
 };
 
 TEST_F(ClosingOrder, AMembersOwnersAreToldFirst) {  // S6, P3

@@ -11,7 +11,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -207,7 +207,7 @@ TEST_F(RequestRelease, RefusesWhatMakesNoSense) {
 // The leader fails, and the caller is answered; the holder is notified once, and the next request
 // is a new one.
 TEST(RequestReleaseOnACluster, OutlivesALeader) {
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     ASSERT_TRUE(cluster.wait_ready(patience));
     Told told;
     const auto leader = cluster.leader().value();

@@ -10,7 +10,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -292,7 +292,7 @@ TEST_F(Conversions, S22_NestedHoldsCannotConvert) {
 // --- a cluster
 
 TEST(ConversionsOfACluster, AnUpgradeWaitsThroughAChangeOfTheLeader) {
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     std::size_t leader = cluster.leader().value_or(0);
     auto& mine = cluster.node((leader + 1) % 3);
     auto& theirs = cluster.node((leader + 2) % 3);
@@ -315,10 +315,10 @@ TEST(ConversionsOfACluster, AnUpgradeWaitsThroughAChangeOfTheLeader) {
 // Its node receives nothing, and still the hold is not exclusive from the call on, since the others
 // may have let readers in.
 TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
-    auto timing = testing::quick_timing();
+    auto timing = testkit::quick_timing();
     timing.session_ttl = 30s;
     timing.call_timeout = 1s;
-    testing::LocalCluster cluster{3, timing};
+    testkit::LocalCluster cluster{3, timing};
     auto hold = cluster.node(0).acquire("x");
     cluster.isolate(0);
     auto lowered = std::async(std::launch::async, [&hold] {
@@ -344,7 +344,7 @@ TEST(ConversionsOfACluster, ADowngradeCountsBeforeItIsHeardOf) {
 
 // Readers and a holder that upgrades, on two nodes: an exclusive holder is alone.
 TEST(ConversionsOfACluster, AnExclusiveHolderIsAlone) {
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     std::atomic<int> readers = 0;
     std::atomic<int> mistakes = 0;
     std::atomic<bool> over = false;

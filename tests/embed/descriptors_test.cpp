@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise {
 namespace {
@@ -80,7 +80,7 @@ protected:
         return node.wait_ready(std::chrono::steady_clock::now() + patience);
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-descriptors"};
+    mortise::testkit::TempDirectory directory_{"mortise-descriptors"};
     rlimit before_{};
 };
 

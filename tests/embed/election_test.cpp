@@ -8,7 +8,7 @@
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -143,7 +143,7 @@ TEST_F(Electing, ACandidateNeedNotWaitInAThread) {
 // A third node sees both leaders, each once and in order, and nothing in between but that nobody
 // led.
 TEST(ElectionInACluster, AnotherCandidateFollowsADeadLeader) {  // S35, P8
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     Election here{cluster.node(0), "service"};
     Election there{cluster.node(1), "service"};
     Election outside{cluster.node(2), "service"};

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 // ThreadSanitizer needs to intercept these calls itself.
 #ifndef __SANITIZE_THREAD__
@@ -199,7 +199,7 @@ protected:
         return node.wait_ready(std::chrono::steady_clock::now() + patience);
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-exec"};
+    mortise::testkit::TempDirectory directory_{"mortise-exec"};
 };
 
 std::string in_one_line(const std::set<std::string>& calls) {
@@ -227,10 +227,10 @@ TEST_F(Exec, EachCallOfANodeThatMakesADescriptorClosesItOnExec) {
 }
 
 TEST_F(Exec, EachCallOfAClusterThatMakesADescriptorClosesItOnExec) {
-    for (const auto wire : {mortise::testing::Wire::plain, mortise::testing::Wire::tls}) {
+    for (const auto wire : {mortise::testkit::Wire::plain, mortise::testkit::Wire::tls}) {
         calls().begin();
         {
-            mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing(), wire};
+            mortise::testkit::LocalCluster cluster{3, mortise::testkit::quick_timing(), wire};
             cluster.isolate(0);
             cluster.heal();
             EXPECT_TRUE(cluster.wait_ready(patience));

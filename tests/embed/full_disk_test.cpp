@@ -22,7 +22,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise {
 namespace {
@@ -98,7 +98,7 @@ protected:
         return status;
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-full"};
+    mortise::testkit::TempDirectory directory_{"mortise-full"};
     bool mounted_ = false;
     int file_ = -1;
     std::jthread filler_;

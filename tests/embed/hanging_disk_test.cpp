@@ -13,7 +13,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise {
 namespace {
@@ -78,7 +78,7 @@ protected:
         return answered->get_future();
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-hanging"};
+    mortise::testkit::TempDirectory directory_{"mortise-hanging"};
 };
 
 TEST_F(HangingDisk, ANodeIsClosedAllTheSame) {

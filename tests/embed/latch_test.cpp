@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -142,7 +142,7 @@ TEST_F(Latches, AClosedNodeEndsTheWait) {
 }
 
 TEST(LatchOnThreeNodes, ACountSurvivesItsProcess) {  // S35, P2
-    mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing()};
+    mortise::testkit::LocalCluster cluster{3, mortise::testkit::quick_timing()};
     const auto ready_of = [&](std::size_t index) { return Latch{cluster.node(index), "ready", 2}; };
     const auto dies = cluster.leader().value_or(0);
     const auto other = ready_of((dies + 1) % 3);
@@ -158,7 +158,7 @@ TEST(LatchOnThreeNodes, ACountSurvivesItsProcess) {  // S35, P2
 }
 
 TEST(LatchOnThreeNodes, AllNodesCountOnce) {
-    mortise::testing::LocalCluster cluster{3};
+    mortise::testkit::LocalCluster cluster{3};
     constexpr int each = 20;
     const auto counts = [](Latch latch) {
         for (int i = 0; i < each - 1; ++i)

@@ -12,7 +12,7 @@
 #include "tests/embed/recorded.hpp"
 #include "tests/support/prometheus_text.hpp"
 #include <mortise/prometheus.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -268,7 +268,7 @@ TEST_F(NodeMetrics, AreNotToldAfterClose) {
 // --- clusters
 
 TEST(ClusterMetrics, OnlyTheLeaderMeasuresCommits) {
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     const auto leader = cluster.leader();
     ASSERT_TRUE(leader);
     for (std::size_t i = 0; i < cluster.size(); ++i)
@@ -310,7 +310,7 @@ constexpr TroubleCounter trouble_counters[] = {
     {"log_lines_left_out", &Metrics::log_lines_left_out},
 };
 
-void expect_no_trouble(testing::LocalCluster& cluster, const char* when) {
+void expect_no_trouble(testkit::LocalCluster& cluster, const char* when) {
     for (std::size_t i = 0; i < cluster.size(); ++i) {
         const auto metrics = cluster.node(i).metrics();
         for (const auto& [name, count] : trouble_counters)
@@ -319,7 +319,7 @@ void expect_no_trouble(testing::LocalCluster& cluster, const char* when) {
 }
 
 TEST(ClusterMetrics, AHealthyClusterCountsNoTrouble) {
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     expect_no_trouble(cluster, "formed");
     for (std::size_t i = 0; i < cluster.size(); ++i) {
         EXPECT_FALSE(cluster.node(i).acquire("x", uncached).release());
@@ -341,7 +341,7 @@ TEST(ClusterMetrics, RenewalsHaveTimeLeft) {
     TimingConfig timing;
     timing.session_ttl = 2s;
     timing.election_timeout = 400ms;
-    testing::LocalCluster cluster{1, timing};
+    testkit::LocalCluster cluster{1, timing};
     const auto metrics = metrics_when(
         cluster.node(0), [](const Metrics& now) { return now.renewal_slack.total() >= 3; });
     EXPECT_GE(metrics.renewal_slack.total(), 3U);

@@ -10,7 +10,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/detail/start.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -73,7 +73,7 @@ TEST_F(Moves, ToItselfKeepsTheRest) {
 }
 
 TEST(MovesOfAGate, ToItselfKeepsIt) {
-    const testing::TempDirectory directory{"mortise-moves"};
+    const testkit::TempDirectory directory{"mortise-moves"};
     auto gate = FenceGate::open(directory.path() / "gate");
     move_to_itself(gate);
     EXPECT_TRUE(gate.check("x", FencingToken::from_raw(1)));

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise {
 namespace {
@@ -236,7 +236,7 @@ TEST(MutexOfANode, OutlivesIt) {
 
 // Nobody else can end such a wait.
 TEST(MutexOfTwoNodes, ASecondLockOfAThreadIsADeadlock) {
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     Mutex first{cluster.node(0), "m"};
     Mutex second{cluster.node(1), "m"};
     SharedMutex reader{cluster.node(1), "m"};
@@ -257,7 +257,7 @@ TEST(MutexOfTwoNodes, ASecondLockOfAThreadIsADeadlock) {
 }
 
 TEST(MutexOfTwoNodes, ReadersAndOtherThreadsGoOn) {
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     SharedMutex first{cluster.node(0), "m"};
     SharedMutex second{cluster.node(1), "m"};
     first.lock_shared();

@@ -10,7 +10,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -68,7 +68,7 @@ protected:
     }
 
     std::array<Recorded<NodeEvent>, 3> events_;
-    testing::LocalCluster cluster_{3, short_timing()};
+    testkit::LocalCluster cluster_{3, short_timing()};
     std::vector<Subscription> subscriptions_;
 };
 

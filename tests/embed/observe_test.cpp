@@ -7,7 +7,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -207,7 +207,7 @@ TEST_F(Observing, IsLimitedInNumber) {  // P11
 }
 
 TEST(ObservingACluster, AnObserverMovesToAnotherNode) {  // S46
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     Recorded<Event> here;
     Position position;
     {
@@ -230,7 +230,7 @@ TEST(ObservingACluster, AnObserverMovesToAnotherNode) {  // S46
 
 // It is behind, and cut off: nothing is told until it has caught up, and then no gap.
 TEST(ObservingACluster, APositionThatANodeHasNotReachedIsWaitedFor) {  // S46
-    testing::LocalCluster cluster{3};
+    testkit::LocalCluster cluster{3};
     cluster.isolate(2);
     Recorded<Event> here;
     const auto first = cluster.node(0).observe("jobs/", here.sink());
@@ -252,7 +252,7 @@ TEST(ObservingACluster, APositionThatANodeHasNotReachedIsWaitedFor) {  // S46
 }
 
 TEST(ObservingACluster, TheHoldsOfADeadNodeAreTold) {  // S11, S46
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     const auto hold = cluster.node(0).acquire("jobs/1", not_cached());
     while (!cluster.node(2).inspect("jobs/1", ReadLevel::local).is_held())
         std::this_thread::sleep_for(std::chrono::milliseconds{1});

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -76,7 +76,7 @@ TEST_F(Rate, RefusesWhatMakesNoSense) {
 // The moments are taken after each permit was granted, so two of them may seem closer than they
 // were by what the newer answer took less than the older one.
 TEST(RateInACluster, IsKeptThroughTheDeathOfTheLeader) {
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     const auto leader = cluster.leader().value();
     auto& node = cluster.node((leader + 1) % 3);
     RateLimiter limiter{node, "calls", 4, 500ms};

@@ -10,7 +10,7 @@
 #include <asio/ip/tcp.hpp>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -171,7 +171,7 @@ protected:
         return true;
     }
 
-    testing::TempDirectory directory_{"mortise-reasons-test"};
+    testkit::TempDirectory directory_{"mortise-reasons-test"};
     std::vector<PeerConfig> peers_;
 };
 

@@ -10,7 +10,7 @@
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
 #include <mortise/remote.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -228,7 +228,7 @@ protected:
         EXPECT_FALSE(cluster_.node(node).acquire(name, never_cached()).release());
     }
 
-    testing::LocalCluster cluster_{3, testing::quick_timing()};
+    testkit::LocalCluster cluster_{3, testkit::quick_timing()};
 };
 
 TEST_F(RemoteObservingACluster, GoesOnAtAnotherMemberWithoutAGap) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -104,7 +104,7 @@ TEST_F(RunOnce, RefusesWhatMakesNoSense) {
 }
 
 TEST(RunOnceInACluster, WhatANodeBeganAnotherDoesNotRepeat) {
-    mortise::testing::LocalCluster cluster{3, mortise::testing::quick_timing()};
+    mortise::testkit::LocalCluster cluster{3, mortise::testkit::quick_timing()};
     std::string outcome;
     const auto dies = [&](const JobRun&) { cluster.kill(0); };
     EXPECT_THROW((void)run_once_per(cluster.node(0), "job", 1h, dies), LockError);

@@ -11,8 +11,8 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing/local_cluster.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/local_cluster.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -214,7 +214,7 @@ TEST_F(Semaphores, ABrokenHoldGivesItsSlotsBack) {  // S24
 }
 
 TEST_F(Semaphores, AGateRefusesTheFormerHolderOfASlot) {  // S15, P1
-    const testing::TempDirectory directory{"mortise-slots"};
+    const testkit::TempDirectory directory{"mortise-slots"};
     auto gate = FenceGate::open(directory.path() / "gate");
     auto semaphore = pool(2);
     const auto first = semaphore.acquire();
@@ -253,7 +253,7 @@ TEST(SemaphoreOnThreeNodes, PermitsOfADeadProcessAreFree) {  // P8, S34
     timing.election_timeout = 300ms;
     timing.heartbeat = 50ms;
     timing.session_ttl = 1500ms;
-    mortise::testing::LocalCluster cluster{3, timing};
+    mortise::testkit::LocalCluster cluster{3, timing};
     const auto pool_of = [&](std::size_t index) {
         return Semaphore{cluster.node(index), "pool", 2};
     };
@@ -274,7 +274,7 @@ TEST(SemaphoreOnThreeNodes, PermitsOfADeadProcessAreFree) {  // P8, S34
 }
 
 TEST(SemaphoreOnThreeNodes, NodesShareItsPermits) {  // S34
-    mortise::testing::LocalCluster cluster{3};
+    mortise::testkit::LocalCluster cluster{3};
     Semaphore first{cluster.node(0), "pool", 2};
     Semaphore second{cluster.node(1), "pool", 7};  // its limit comes too late
     auto both = first.acquire(2);

@@ -8,7 +8,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include <mortise/async.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -296,7 +296,7 @@ TEST_F(SeveralNames, S31_PreferredReadersPassAWriterThatWaits) {
 // --- a cluster
 
 TEST(SeveralNamesOfACluster, WhatADeadNodeHeldIsHadTogether) {
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     const auto leader = cluster.leader().value_or(0);
     const auto other = (leader + 1) % 3;
     const auto third = (leader + 2) % 3;

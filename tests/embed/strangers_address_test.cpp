@@ -19,7 +19,7 @@
 
 #include "tests/unit/transport/network_support.hpp"
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise {
 namespace {
@@ -124,7 +124,7 @@ protected:
         return refused_;
     }
 
-    mortise::testing::TempDirectory directory_{"mortise-stranger"};
+    mortise::testkit::TempDirectory directory_{"mortise-stranger"};
     asio::io_context io_;
     std::mutex mutex_;
     int refused_ = 0;

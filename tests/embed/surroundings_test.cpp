@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise {
 namespace {
@@ -56,7 +56,7 @@ protected:
         return [this](LogLevel, std::string_view line) { told_ += line; };
     }
 
-    testing::TempDirectory directory_{"surroundings"};
+    testkit::TempDirectory directory_{"surroundings"};
     std::string told_;
 };
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -116,7 +116,7 @@ bool is_told_before_the_next(Node& one, Node& other) {
 }
 
 TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8, P3
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     auto& node = cluster.node(0);
     std::uint64_t untold = 0;
     bool told = false;
@@ -129,9 +129,9 @@ TEST(TermsInACluster, WhoLosesAHoldIsToldBeforeSomebodyElseHasIt) {  // S6, S8, 
 
 // The cluster ends a hold of a silent node by its max_hold, before the session expires.
 TEST(TermsInACluster, AMaxHoldOfASilentNodeEnds) {  // S8, P3
-    auto timing = testing::quick_timing();
+    auto timing = testkit::quick_timing();
     timing.session_ttl = 2 * patience;
-    testing::LocalCluster cluster{3, timing};
+    testkit::LocalCluster cluster{3, timing};
     auto hold = cluster.node(0).acquire("job", {.max_hold = 1s});
     hold.confirm();  // a renewal, which also confirms that this node knows its hold
     cluster.isolate(0);

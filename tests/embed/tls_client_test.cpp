@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -70,7 +70,7 @@ protected:
         return true;
     }
 
-    testing::TempDirectory directory_{"mortise-tls-client"};
+    testkit::TempDirectory directory_{"mortise-tls-client"};
 };
 
 TEST_F(TlsClient, LeavesAMemberThatItDoesNotTrustAnyMoreAndKeepsItsSession) {

@@ -12,16 +12,16 @@
 #include <gmock/gmock.h>
 
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using testing::LocalCluster;
-using testing::Wire;
+using testkit::LocalCluster;
+using testkit::Wire;
 
 constexpr auto patience = 30s;
 
@@ -80,7 +80,7 @@ protected:
             std::filesystem::rename(at(by + ending), at(stem + ending));
     }
 
-    testing::TempDirectory directory_{"mortise-tls"};
+    testkit::TempDirectory directory_{"mortise-tls"};
     std::mutex mutex_;
     std::string log_;
 };
@@ -254,7 +254,7 @@ protected:
         return remote.status().front().problem;
     }
 
-    LocalCluster cluster_{3, testing::quick_timing(), Wire::tls};
+    LocalCluster cluster_{3, testkit::quick_timing(), Wire::tls};
 };
 
 TEST_F(TlsCluster, GrantsLocks) {

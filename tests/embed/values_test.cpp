@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tests/embed/one_node.hpp"
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise {
 namespace {
@@ -109,7 +109,7 @@ TEST_F(Breaking, TheOtherLocksOfTheNodeStay) {  // lock-features 2.22
 // A holder that is cut off cannot confirm: the name stays closed until its last renewal has
 // expired.
 TEST(BreakingInACluster, AHolderThatIsCutOffIsWaitedFor) {  // S24, P3
-    testing::LocalCluster cluster{3, testing::quick_timing()};
+    testkit::LocalCluster cluster{3, testkit::quick_timing()};
     auto hold = cluster.node(0).acquire("stuck");
     const auto token = hold.token();
     cluster.isolate(0);
@@ -128,7 +128,7 @@ TEST(BreakingInACluster, AHolderThatIsCutOffIsWaitedFor) {  // S24, P3
 
 // A restart applies the end of the log again.
 TEST(BreakingInACluster, IsNotToldAgainAfterARestart) {
-    testing::LocalCluster cluster{1, testing::quick_timing()};
+    testkit::LocalCluster cluster{1, testkit::quick_timing()};
     auto hold = cluster.node(0).acquire("stuck");
     cluster.node(0).break_lock("stuck", hold.token(), "hangs");
     EXPECT_EQ(cluster.node(0).metrics().locks_broken, 1U);

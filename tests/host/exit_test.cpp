@@ -16,7 +16,7 @@
 #include "tests/host/process.hpp"
 #include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 // OpenSSL keeps data for each thread in a list that it destroys in exit(). The data of node threads
 // that still run at that moment is unreachable afterwards. Tests that close their nodes detect what
@@ -144,7 +144,7 @@ protected:
     }
 
 private:
-    testing::TempDirectory directory_{"exit"};
+    testkit::TempDirectory directory_{"exit"};
 };
 
 TEST_P(Exit, OnTheMainThreadTakesTheNodeAlong) {
@@ -287,10 +287,10 @@ INSTANTIATE_TEST_SUITE_P(OfNodes, Exit,
                              return of.param == global ? "Global" : "OfAThread";
                          });
 
-std::optional<testing::LocalCluster> cluster;
+std::optional<testkit::LocalCluster> cluster;
 
-void run_cluster_for(testing::Wire wire, std::chrono::milliseconds time) {
-    auto timing = testing::quick_timing();
+void run_cluster_for(testkit::Wire wire, std::chrono::milliseconds time) {
+    auto timing = testkit::quick_timing();
     timing.close_timeout = 200ms;
     cluster.emplace(3, timing, wire);
     for (std::size_t at = 0; at < cluster->size(); ++at)
@@ -300,7 +300,7 @@ void run_cluster_for(testing::Wire wire, std::chrono::milliseconds time) {
 }
 
 TEST(ExitOfACluster, TakesItAlong) {
-    for (const auto wire : {testing::Wire::plain, testing::Wire::tls}) {
+    for (const auto wire : {testkit::Wire::plain, testkit::Wire::tls}) {
         for (int i = 0; i < 3; ++i)
             EXPECT_EQ(status_of([&] { run_cluster_for(wire, i * 20ms); }), own_status);
     }
@@ -318,7 +318,7 @@ void open_and_close(const std::filesystem::path& path) {
 // A thread that opens or closes at that moment is using what RocksDB has for the process. exit()
 // waits for it, which takes no longer than the call on a working disk.
 TEST(ExitOfACluster, TakesNodesAlongThatOpenOrClose) {
-    const testing::TempDirectory directory{"exit"};
+    const testkit::TempDirectory directory{"exit"};
     constexpr unsigned seconds_max = 20;
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(status_of([&] {
@@ -332,7 +332,7 @@ TEST(ExitOfACluster, TakesNodesAlongThatOpenOrClose) {
 }
 
 TEST(ExitOfACluster, TakesAGateAlong) {
-    const testing::TempDirectory directory{"exit"};
+    const testkit::TempDirectory directory{"exit"};
     static std::optional<FenceGate> gate;
     EXPECT_EQ(status_of([&] {
                   gate.emplace(FenceGate::open(directory.path() / "gate"));

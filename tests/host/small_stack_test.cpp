@@ -12,7 +12,7 @@
 
 #include "tests/host/process.hpp"
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise::tests {
 namespace {
@@ -61,7 +61,7 @@ void do_everything(const std::filesystem::path& path) {
 }
 
 TEST(Stack, MayBeSmallOnAThread) {
-    const testing::TempDirectory directory{"stack"};
+    const testkit::TempDirectory directory{"stack"};
     EXPECT_EQ(status_of([&] {
                   std::function<void()> body = [&] { do_everything(directory.path()); };
                   pthread_join(start_small(body), nullptr);
@@ -72,7 +72,7 @@ TEST(Stack, MayBeSmallOnAThread) {
 TEST(Stack, MayBeSmallForTlsHandshakes) {
     EXPECT_EQ(status_of([&] {
                   std::function<void()> body = [] {
-                      testing::LocalCluster cluster{3, testing::quick_timing(), testing::Wire::tls};
+                      testkit::LocalCluster cluster{3, testkit::quick_timing(), testkit::Wire::tls};
                       IN_CHILD_EXPECT(cluster.node(0).acquire("x").valid());
                   };
                   pthread_join(start_small(body), nullptr);
@@ -81,7 +81,7 @@ TEST(Stack, MayBeSmallForTlsHandshakes) {
 }
 
 TEST(Stack, MayBelongToNoThread) {
-    const testing::TempDirectory directory{"stack"};
+    const testkit::TempDirectory directory{"stack"};
     EXPECT_EQ(status_of([&] {
                   static ucontext_t own;
                   static ucontext_t fiber;
@@ -123,7 +123,7 @@ TEST(Stack, MayBeSmallOnAThousandThreads) {
 // New threads get a stack of the size of the limit, or the usual eight mebibytes without one.
 TEST(Stack, MayBeLimitedInEveryWay) {
     for (const rlim_t bytes : {rlim_t{256U << 10U}, rlim_t{1U << 30U}, RLIM_INFINITY}) {
-        const testing::TempDirectory directory{"stack"};
+        const testkit::TempDirectory directory{"stack"};
         EXPECT_EQ(status_of([&] {
                       rlimit limit{};
                       ::getrlimit(RLIMIT_STACK, &limit);

@@ -13,7 +13,7 @@
 #include "tests/host/loaded_plugin.hpp"
 #include "tests/host/process.hpp"
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise::tests {
 namespace {
@@ -29,7 +29,7 @@ protected:
     [[nodiscard]] fs::path path() const { return directory_.path(); }
 
 private:
-    testing::TempDirectory directory_{"copies"};
+    testkit::TempDirectory directory_{"copies"};
 };
 
 TEST_P(TwoCopies, HaveNothingInCommon) {

@@ -23,7 +23,7 @@
 #include "tests/host/process.hpp"
 #include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise::tests {
 namespace {
@@ -35,10 +35,10 @@ namespace fs = std::filesystem;
 
 // Three nodes with disks, of which one disappears; a gate; a remote; refused calls.
 template <class InBetween>
-void live(testing::Wire wire, InBetween in_between) {
-    auto timing = testing::quick_timing();
+void live(testkit::Wire wire, InBetween in_between) {
+    auto timing = testkit::quick_timing();
     timing.close_timeout = 200ms;  // a node that is cut off waits this long for the others
-    testing::LocalCluster cluster{3, timing, wire};
+    testkit::LocalCluster cluster{3, timing, wire};
     auto& node = cluster.node(0);
     in_between();
     auto hold = node.acquire("x");
@@ -91,7 +91,7 @@ void make_unusual() {
     std::printf("%s", "");
 }
 
-class Untouched : public ::testing::TestWithParam<testing::Wire> {};
+class Untouched : public ::testing::TestWithParam<testkit::Wire> {};
 
 TEST_P(Untouched, IsWhateverBelongsToTheProgram) {
     for (const bool is_unusual : {false, true}) {
@@ -122,9 +122,9 @@ TEST_P(Untouched, IsAProgramThatEndsWithSigpipeByPeersThatVanish) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnWires, Untouched,
-                         ::testing::Values(testing::Wire::plain, testing::Wire::tls),
+                         ::testing::Values(testkit::Wire::plain, testkit::Wire::tls),
                          [](const auto& of) {
-                             return of.param == testing::Wire::tls ? "Tls" : "Plain";
+                             return of.param == testkit::Wire::tls ? "Tls" : "Plain";
                          });
 
 // --- threads of the library
@@ -191,7 +191,7 @@ TEST(Threads, TakeNoneOfTheSignalsOfTheProgram) {
     EXPECT_EQ(status_of([] {
                   const auto of_host = thread_ids();
                   std::set<std::string> names;
-                  live(testing::Wire::tls, [&] { expect_deaf_threads(of_host, names); });
+                  live(testkit::Wire::tls, [&] { expect_deaf_threads(of_host, names); });
                   for (const auto& name : names)
                       IN_CHILD_EXPECT(name.starts_with("mortise") || name.starts_with("rocksdb"));
               }),
@@ -240,9 +240,9 @@ TEST(Threads, GoThroughAStormOfSignals) {
     for (const int flags : {0, SA_RESTART}) {
         EXPECT_EQ(status_of([&] {
                       const Storm storm{flags};
-                      for (const auto wire : {testing::Wire::plain, testing::Wire::tls})
+                      for (const auto wire : {testkit::Wire::plain, testkit::Wire::tls})
                           live(wire, [] {});
-                      const testing::TempDirectory directory{"storm"};
+                      const testkit::TempDirectory directory{"storm"};
                       auto gate = FenceGate::open(directory.path() / "gate");
                       for (int token = 1; token < 500; ++token)
                           IN_CHILD_EXPECT(gate.check("resource", FencingToken::from_raw(token)));
@@ -255,7 +255,7 @@ TEST(Threads, GoThroughAStormOfSignals) {
 
 TEST(Threads, OfARemoteWithstandAStormOfSignals) {
     EXPECT_EQ(status_of([] {
-                  testing::LocalCluster cluster{1};
+                  testkit::LocalCluster cluster{1};
                   const Storm storm{0};
                   const auto address = cluster.node(0).status().address;
                   for (int i = 0; i < 300; ++i) {

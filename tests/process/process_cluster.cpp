@@ -175,7 +175,7 @@ ProcessCluster::ProcessCluster(TimingConfig timing)
       lives_{histories_ / "lives.jsonl"},
       life_(3),
       processes_(3) {
-    if (testing::default_wire() == testing::Wire::tls) make_certificates();
+    if (testkit::default_wire() == testkit::Wire::tls) make_certificates();
     for (std::size_t i = 0; i < size(); ++i)
         links_.set_target(i, addresses_[i]);
     for (std::size_t i = 0; i < size(); ++i)
@@ -222,7 +222,7 @@ std::string ProcessCluster::write_config(std::size_t index) {
         out << "[[peer]]\nid = " << i + 1 << "\naddress = \""
             << (i == index ? addresses_[i] : links_.address(index, i)) << "\"\n";
     }
-    if (testing::default_wire() == testing::Wire::tls) {
+    if (testkit::default_wire() == testkit::Wire::tls) {
         const auto stem = (directory() / ("node-" + std::to_string(index + 1))).string();
         out << "[tls]\ncertificate = \"" << stem << ".pem\"\nkey = \"" << stem << ".key\"\nca = \""
             << (directory() / "ca.pem").string() << "\"\n";

@@ -18,7 +18,7 @@
 
 #include "tests/support/history_writer.hpp"
 #include <mortise/config.hpp>
-#include <mortise/testing.hpp>
+#include <mortise/testkit.hpp>
 
 namespace mortise::tests {
 
@@ -78,8 +78,8 @@ public:
     void expect_ready();
     // The node that the process regards as the leader.
     std::size_t leader_seen_by(std::size_t index);
-    void isolate(std::size_t index) { links_.set_mode(index, testing::LinkMode::drop); }
-    void heal(std::size_t index) { links_.set_mode(index, testing::LinkMode::pass); }
+    void isolate(std::size_t index) { links_.set_mode(index, testkit::LinkMode::drop); }
+    void heal(std::size_t index) { links_.set_mode(index, testkit::LinkMode::pass); }
 
 private:
     void make_certificates();
@@ -87,8 +87,8 @@ private:
     [[nodiscard]] std::string name_of(std::size_t index) const;
     void report_death(std::size_t index);
 
-    testing::TempDirectory directory_{"mortise-process"};
-    testing::LinkMatrix links_{3};
+    testkit::TempDirectory directory_{"mortise-process"};
+    testkit::LinkMatrix links_{3};
     TimingConfig timing_;
     std::vector<std::string> addresses_;
     // One file for each run, and one with the times of their starts and kills: see judged.py.

@@ -15,9 +15,9 @@
 #include <mortise/mutex.hpp>
 #include <mortise/recursive_mutex.hpp>
 #include <mortise/shared_mutex.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -146,4 +146,4 @@ TYPED_TEST(DeadlockOfMutexes, OneOfTwoTakenInOppositeOrderIsRefused) {  // S22, 
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -11,9 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mortise/testing/link_proxy.hpp>
+#include <mortise/testkit/link_proxy.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -212,4 +212,4 @@ TEST_F(LinkProxyTest, EndsInTheMiddleOfTraffic) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -253,4 +253,4 @@ TEST(LocalCluster, ANodeThatThereIsNotIsAMistake) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <mortise/mutex.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
-namespace mortise::testing {
+namespace mortise::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -320,4 +320,4 @@ TEST(Learners, FoundNothing) {
 }
 
 }  // namespace
-}  // namespace mortise::testing
+}  // namespace mortise::testkit

@@ -37,7 +37,7 @@ ProcessCluster::ProcessCluster(Plan plan, OnLine on_line)
     signals_.add(SIGTERM);
     signals_.async_wait([this](asio::error_code failed, int) { interrupted_ = !failed; });
     if (plan_.links == Links::proxied)
-        links_ = std::make_unique<testing::LinkMatrix>(plan_.size);
+        links_ = std::make_unique<testkit::LinkMatrix>(plan_.size);
     else
         reserve_ports();
     if (plan_.tls) make_certificates();
@@ -113,7 +113,7 @@ void ProcessCluster::say_to_all(const Json& line) {
         say(i, line);
 }
 
-void ProcessCluster::set_links(std::size_t member, testing::LinkMode mode) {
+void ProcessCluster::set_links(std::size_t member, testkit::LinkMode mode) {
     links_->set_mode(member, mode);
 }
 

@@ -15,8 +15,8 @@
 
 #include "tools/mortise/child_process.hpp"
 #include <mortise/config.hpp>
-#include <mortise/testing/link_matrix.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/link_matrix.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::cli {
 
@@ -54,7 +54,7 @@ public:
     // From now on, a member that ends is not a failure.
     void let_end() { may_end_ = true; }
     void say_to_all(const Json& line);
-    void set_links(std::size_t member, testing::LinkMode mode);
+    void set_links(std::size_t member, testkit::LinkMode mode);
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] pid_t pid(std::size_t member) const;
@@ -91,8 +91,8 @@ private:
     asio::signal_set signals_{io_};
     bool interrupted_ = false;
     bool may_end_ = false;
-    testing::TempDirectory directory_;
-    std::unique_ptr<testing::LinkMatrix> links_;
+    testkit::TempDirectory directory_;
+    std::unique_ptr<testkit::LinkMatrix> links_;
     std::vector<std::string> ports_;  // for direct links
     std::vector<Member> members_;
 };

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <mortise/certificates.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::detail {
 namespace {
@@ -37,7 +37,7 @@ protected:
         return loaded ? "" : loaded.error().what;
     }
 
-    testing::TempDirectory directory_{"mortise-own-credentials"};
+    testkit::TempDirectory directory_{"mortise-own-credentials"};
 };
 
 TEST_F(OwnCredentials, AreOfTheConfiguredNode) {

@@ -5,15 +5,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/network_support.hpp"
-#include <mortise/testing/link_proxy.hpp>
+#include <mortise/testkit/link_proxy.hpp>
 
 namespace mortise::transport {
 namespace {
 
 using namespace test;
 using core::NodeId;
-using mortise::testing::LinkMode;
-using mortise::testing::LinkProxy;
+using mortise::testkit::LinkMode;
+using mortise::testkit::LinkProxy;
 
 // Two nodes that reach each other through links that can be broken.
 class PeerNetworkBrokenLinksTest : public ::testing::Test {

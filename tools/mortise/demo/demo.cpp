@@ -13,7 +13,7 @@
 #include "tools/mortise/demo/verdict.hpp"
 #include "tools/mortise/terminal.hpp"
 #include <mortise/boot_clock.hpp>
-#include <mortise/testing/local_cluster.hpp>
+#include <mortise/testkit/local_cluster.hpp>
 
 namespace mortise::cli {
 
@@ -42,7 +42,7 @@ public:
         : seed_{command.seed != 0 ? command.seed : std::random_device{}()},
           cluster_{{.role = "demo",
                     .links = ProcessCluster::Links::proxied,
-                    .timing = testing::quick_timing(),
+                    .timing = testkit::quick_timing(),
                     .parent_directory = {}},
                    [this](std::size_t member, const Json& line) { scene_->take(member, line); }},
           log_file_{command.keep_log.empty() ? cluster_.directory() / "fenced.log"
@@ -105,7 +105,7 @@ private:
                      "every link of " + name(victim) +
                          " now drops its bytes; it lives, and holds " +
                          names(scene_->held_by(victim)));
-        cluster_.set_links(victim, testing::LinkMode::drop);
+        cluster_.set_links(victim, testkit::LinkMode::drop);
         await([this] { return !scene_->lost().empty(); }, "its lost() fires");
         await([this] { return scene_->passed_on().size() >= scene_->lost().size(); },
               "its locks go to somebody else");
@@ -117,7 +117,7 @@ private:
 
         const auto before = scene_->grants_of(victim);
         scene_->watch_nobody();
-        cluster_.set_links(victim, testing::LinkMode::pass);
+        cluster_.set_links(victim, testkit::LinkMode::pass);
         scene_->note(LogRecord::Kind::heal, victim, "the links of " + name(victim) + " are whole");
         await([&] { return scene_->grants_of(victim) > before; }, "it works again");
         scene_->say(name(victim) + " works again");

@@ -1,7 +1,11 @@
-// Everything of mortise::testing.
+// The former name of <mortise/testkit.hpp>. It is for programs that do not use GoogleTest with
+// `using namespace mortise`: there the name `testing` would be ambiguous.
 #pragma once
 
-#include <mortise/testing/link_matrix.hpp>
-#include <mortise/testing/link_proxy.hpp>
-#include <mortise/testing/local_cluster.hpp>
-#include <mortise/testing/temp_directory.hpp>
+#include <mortise/testkit.hpp>
+
+namespace mortise {
+
+namespace testing = testkit;  // NOLINT(misc-unused-alias-decls)
+
+}  // namespace mortise
