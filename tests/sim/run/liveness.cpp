@@ -38,8 +38,12 @@ std::vector<core::NodeId> Liveness::able() const {
 }
 
 // A node that formed the cluster, sent the offer to none, and then lost its disk cannot know that
-// no node accepted the offer: it cannot bootstrap until its directory is removed.
+// no node accepted the offer: it cannot bootstrap until its directory is removed. And every voter
+// is needed, so nothing is promised if one of them has lied: its peers remember what it said.
 bool Liveness::can_be_founded() const {
+    const auto founders = cluster_.founders();
+    if (std::ranges::any_of(founders, [&](core::NodeId id) { return cluster_.is_liar(id); }))
+        return false;
     return std::ranges::none_of(cluster_.founders(), [&](core::NodeId id) {
         return cluster_.at(id).disk().platter().former_cluster.is_set();
     });
@@ -83,7 +87,9 @@ SimTime Liveness::silence_time() const {
 // four in an election timeout.
 SimTime Liveness::meeting_time() const {
     const auto term = [&](core::NodeId id) {
-        return cluster_.at(id).disk().platter().hard_state.term.raw();
+        const auto durable = cluster_.at(id).disk().platter().hard_state.term;
+        return cluster_.can_answer(id) ? std::max(durable, cluster_.at(id).raft().term()).raw()
+                                       : durable.raw();
     };
     const auto [lowest, highest] = std::ranges::minmax(core_, {}, term);
     const auto steps = (term(highest) - term(lowest)) / core::term_step_max;
