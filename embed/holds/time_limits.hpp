@@ -34,7 +34,9 @@ public:
     void checkpoint(core::Instant now) {
         auto until = works_until();
         if (until == core::Instant::never() || now >= until) return;
-        works_until_.compare_exchange_strong(until.ns, (now + progress_timeout_).ns);
+        // Another thread may have read a later time and was faster.
+        const auto next = now + progress_timeout_;
+        if (next > until) works_until_.compare_exchange_strong(until.ns, next.ns);
     }
     // True if the time until the next checkpoint has passed; it stays true. A checkpoint at the
     // same moment is either too late or comes first.

@@ -47,6 +47,16 @@ TEST(TimeLimits, AreNotExtendedByACheckpointThatIsTooLate) {  // S8
     EXPECT_EQ(limits.works_until(), Instant{60});
 }
 
+// A thread has read the clock, and another one was faster.
+TEST(TimeLimits, AreNotShortenedByAnOlderCheckpoint) {  // S8
+    TimeLimits limits;
+    limits.set(Instant::never(), 50ns);
+    limits.begin(Instant{10});
+    limits.checkpoint(Instant{55});
+    limits.checkpoint(Instant{12});
+    EXPECT_EQ(limits.works_until(), Instant{105});
+}
+
 TEST(TimeLimits, StayOverOnceTheHoldWasIdle) {  // S8
     TimeLimits limits;
     limits.set(Instant::never(), 50ns);
