@@ -2,14 +2,20 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/raft/bounds.hpp"
 #include "core/raft/raft.hpp"
 
 namespace mortise::core {
 
 LeaderClaim::Facts Raft::facts_at(Instant now) const {
-    return {self(),     configurations_,    log_,
-            !!leader(), options_.heartbeat, options_.election_timeout,
-            now};
+    const bool is_electing = role() == Role::candidate || is_giving_a_vote();
+    return {.self = self(),
+            .configurations = configurations_,
+            .log = log_,
+            .is_led = leader().has_value() || is_electing,
+            .heartbeat = options_.heartbeat,
+            .election_timeout = options_.election_timeout,
+            .now = now};
 }
 
 bool Raft::is_proven(NodeId leader, Term of) const {
@@ -33,13 +39,16 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
     const auto facts = facts_at(now);
     claim.heard(of, facts);
     if (claim.is_to_be_refused(facts) && raise_term(from, of.next(), now)) return true;
+    const bool is_far = of.raw() - term().raw() > term_step_max;
+    if (claim.is_false() && !facts.is_led && is_far) raise_term(from, of, now);
     if (is_member() && claim.is_question_due(of, facts)) ask_who_voted(claim, of, facts);
     return !claim.is_false();
 }
 
 void Raft::ask_who_voted(LeaderClaim& claim, Term of, const LeaderClaim::Facts& facts) {
     claim.ask(of, ++round_, facts);
-    const PreVoteRequest question{term(), round_, log_.last()};
+    // A voter says of which members before that term it knows.
+    const PreVoteRequest question{std::max(of, term()), round_, log_.last()};
     for (const auto peer : configuration().all()) {
         if (peer != self() && configuration().is_voter(peer)) send(peer, question);
     }

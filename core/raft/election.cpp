@@ -236,6 +236,10 @@ void Raft::on(NodeId from, const TimeoutNow& request, Instant now) {
 // both are durable.
 void Raft::send_owed_votes() {
     if (owed_votes_.empty() || writes_.hard_state() != hard_state_) return;
+    // Its own question waited for that write, which is no delay of a leader.
+    auto* follower = std::get_if<Follower>(&role_);
+    if (follower != nullptr && is_giving_a_vote())
+        follower->election_at = std::max(follower->election_at, last_event_);
     for (const auto& owed : owed_votes_) {
         send(owed.candidate, VoteReply{term(), owed.round, owed.granted});
     }

@@ -24,6 +24,9 @@ void LeaderClaim::heard(Term of, const Facts& facts) {
     const bool is_first = !std::exchange(is_heard_, true);
     const bool proven = is_proven_of(of);
     if (is_first || proven) since_ = facts.now;
+    // Meanwhile there may have been another leader.
+    if (facts.now > heard_at_ + facts.election_timeout) alone_since_ = facts.now;
+    heard_at_ = facts.now;
 }
 
 // If those who deny it do not elect another leader, although they were asked twice, one of them may
@@ -59,24 +62,28 @@ void LeaderClaim::ask(Term of, std::uint64_t round, const Facts& facts) {
 }
 
 // A voter that knows of later members may be one of those that did not elect this leader. If there
-// are such members, a majority knows of them.
+// are such members, a majority knows of them. Where it is unknown who elected it, because the log
+// begins later, a majority of the oldest members that are known can show the votes, and nobody can
+// deny them.
 bool LeaderClaim::weigh(NodeId claimant, NodeId voter, const PreVoteReply& reply,
                         const Facts& facts) {
-    const auto* electing = facts.configurations.electing(asked_of_, facts.log);
+    const auto* known = facts.configurations.electing(asked_of_, facts.log);
+    const auto& electing = known != nullptr ? *known : facts.configurations.oldest();
     const auto& present = facts.configurations.newest().configuration;
-    if (electing == nullptr || !was_voter(voter, electing->configuration, present)) return false;
+    if (!was_voter(voter, electing.configuration, present)) return false;
     if (reply.term == asked_of_ && *reply.voted_for == claimant) {
         in_favour_.insert(voter);
-    } else if (reply.term <= asked_of_ && reply.configuration <= electing->index) {
+    } else if (reply.term <= asked_of_ && reply.configuration <= electing.index) {
         against_.insert(voter);
     }
     const auto elects = [&](NodeId id) { return id == claimant || in_favour_.contains(id); };
-    if (has_quorum(electing->configuration, elects)) {
+    if (has_quorum(electing.configuration, elects)) {
         proven_of_ = asked_of_;
         is_false_ = false;
         return false;
     }
-    if (!is_denied(*electing, facts) || std::exchange(is_false_, true)) return false;
+    if (known == nullptr || !is_denied(electing, facts)) return false;
+    if (std::exchange(is_false_, true)) return false;
     alone_since_ = facts.now;
     return true;
 }

@@ -20,7 +20,7 @@ public:
         NodeId self;
         const ConfigurationHistory& configurations;
         const Log& log;
-        bool is_led;  // it has a leader, this one or another one
+        bool is_led;  // it has a leader, this one or another one, or an election is under way
         Nanoseconds heartbeat;
         Nanoseconds election_timeout;
         Instant now;
@@ -49,6 +49,7 @@ private:
     Instant since_{};        // unproven; it may have claimed other terms meanwhile
     Term proven_of_{};       // the newest term for which the votes of a majority were shown
     bool is_false_ = false;  // it was not elected, in some term
+    Instant heard_at_{};     // when it was made last
     Instant alone_since_{};  // as long as it is false: without another leader
     // The newest question.
     Term asked_of_{};

@@ -153,7 +153,7 @@ TEST(RaftCheckMessage, NobodyHasWhatWasNotSent) {
     const char* why = "it has what was never sent";
     EXPECT_TRUE(is_refused(led.leader, n2, accepts(2, sent + 1), "AppendReply", why));
     EXPECT_TRUE(
-        is_refused(led.leader, n2, accepts(2, ~std::uint64_t{0} >> 2U), "AppendReply", why));
+        is_refused(led.leader, n2, accepts(2, ~std::uint64_t{0} >> 3U), "AppendReply", why));
     const LogId beyond{Term{2}, LogIndex{sent + 1}};
     EXPECT_TRUE(is_refused(led.leader, n2, SnapshotReply{Term{2}, beyond, 0, true, false},
                            "SnapshotReply", why));

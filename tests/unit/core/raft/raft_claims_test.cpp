@@ -302,6 +302,47 @@ TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {
     EXPECT_FALSE(one.noted(Note::Kind::false_leader));
 }
 
+// Its log begins in the leader's term, so nobody can deny the votes; but they can be shown.
+TEST_F(RaftClaims, AreProvenToOneWhoseLogBeginsInThatTerm) {
+    RaftState state;
+    state.hard_state = {Term{9}, {}};
+    state.base = log_id(9, 7);
+    state.configuration = voters({1, 2, 3});
+    state.applied = LogIndex{7};
+    HandDriven one{options_of(n2), state};
+    auto says = append(9, log_id(9, 7), {}, 7);
+    says.replicated = LogIndex{7};
+    hear_node_3_for_long(one, log_id(9, 7));
+    one.receive(n3, says);
+    EXPECT_EQ(one->replicated_index(), LogIndex{});
+    one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, n3));
+    one.receive(n3, says);
+    EXPECT_EQ(one->replicated_index(), LogIndex{7});
+}
+
+// A voter answers of which members it knows from before the term in question.
+TEST_F(RaftClaims, AreAskedAboutByTheirTerm) {
+    const auto far = 20 * term_step_max;
+    node.receive(n3, append(far, log_id(1, 1)));
+    for (int i = 0; i < 5; ++i) {
+        node.now = node.now + heartbeat;
+        node.receive(n3, append(far, log_id(1, 1)));
+        node.complete_writes();
+    }
+    ASSERT_LT(node->term(), Term{far});
+    EXPECT_EQ(node.newest<PreVoteRequest>(n1).term, Term{far});
+}
+
+// Another one led meanwhile, so it may have been elected now.
+TEST_F(RaftClaims, AreNotRefusedAtOnceAfterALongSilence) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, {}));
+    ASSERT_TRUE(is_refuted());
+    node.now = node.now + 9 * election_timeout;
+    hear();
+    EXPECT_EQ(node->term(), Term{9});
+}
+
 // --- what the others say
 
 TEST_F(RaftClaims, AVoterTellsItsVoteAndItsMembers) {
