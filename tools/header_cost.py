@@ -36,7 +36,7 @@ LIMITS = {
     "embed/runtime/node_runtime.hpp": 6.7,
     "embed/runtime/translate.hpp": 4.3,
     "embed/threads/call_gate.hpp": 3.7,
-    "storage/directory/data_directory.hpp": 6.3,
+    "storage/directory/data_directory.hpp": 6.4,
     "storage/state/rocks_state_store.hpp": 7.0,
     "transport/network/peer_network.hpp": 2.0,
 }

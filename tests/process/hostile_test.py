@@ -44,7 +44,7 @@ GROWTH_MAX = 96
 # both processors of a small machine.
 SHARE_MIN = 0.2
 SHARE_MIN_OF = {("deaf-list", 250): 0.08}
-GREEDY_SHARE_MIN = {5: 0.35}
+GREEDY_SHARE_MIN = {5: 0.5}
 
 Load = collections.namedtuple("Load", "rate longest errors")
 
