@@ -16,8 +16,9 @@ namespace mortise::core {
 constexpr std::uint64_t term_end = std::uint64_t{1} << 62U;  // every term is below it
 constexpr std::uint64_t term_step_max = std::uint64_t{1} << 28U;
 constexpr std::uint64_t log_index_max = std::uint64_t{1} << 62U;  // no index is above it
-// No peer names an index above it: whoever believes one that lies must have room to go on.
-constexpr std::uint64_t log_index_said_max = log_index_max / 2;
+// The state of another node ends at most so far beyond the own log, which needs 890 years at 10,000
+// entries a second. So a member that lies about its log does not use up the indexes of others.
+constexpr std::uint64_t log_index_step_max = std::uint64_t{1} << 48U;
 
 constexpr bool is_in_bounds(Term term) {
     return term.raw() < term_end;

@@ -20,30 +20,24 @@ constexpr const char* second_leader = "there is another leader in this term";
 constexpr const char* contradicts = "it contradicts what is certain here";
 constexpr const char* other_cluster = "it brings the members of another cluster";
 
-bool is_credible(LogIndex index) {
-    return index.raw() <= log_index_said_max;
-}
-bool is_credible(const LogId& id) {
-    return is_in_bounds(id.term) && is_credible(id.index);
-}
-
 bool has_sound_numbers(const RaftMessage& message) {
     const auto is_sound = Overloaded{
-        [](const PreVoteRequest& m) { return is_credible(m.last); },
-        [](const PreVoteReply& m) { return is_credible(m.configuration); },
-        [](const VoteRequest& m) { return is_credible(m.last); },
+        [](const PreVoteRequest& m) { return is_in_bounds(m.last); },
+        [](const PreVoteReply& m) { return is_in_bounds(m.configuration); },
+        [](const VoteRequest& m) { return is_in_bounds(m.last); },
         [](const AppendRequest& m) {
-            return is_credible(m.previous) && is_credible(m.commit) && is_credible(m.replicated) &&
-                   m.previous.index.raw() <= log_index_said_max - m.entries.size();
+            return is_in_bounds(m.previous) && is_in_bounds(m.commit) &&
+                   is_in_bounds(m.replicated) &&
+                   m.previous.index.raw() <= log_index_max - m.entries.size();
         },
         [](const AppendReply& m) {
-            return is_credible(m.match) && is_credible(m.previous) && is_credible(m.hint);
+            return is_in_bounds(m.match) && is_in_bounds(m.previous) && is_in_bounds(m.hint);
         },
-        [](const TimeoutNow& m) { return is_credible(m.last); },
-        [](const ReadReply& m) { return is_credible(m.index); },
-        [](const SnapshotChunk& m) { return is_credible(m.last); },
-        [](const SnapshotReply& m) { return is_credible(m.last); },
-        [](const NotAMember& m) { return is_credible(m.configuration); },
+        [](const TimeoutNow& m) { return is_in_bounds(m.last); },
+        [](const ReadReply& m) { return is_in_bounds(m.index); },
+        [](const SnapshotChunk& m) { return is_in_bounds(m.last); },
+        [](const SnapshotReply& m) { return is_in_bounds(m.last); },
+        [](const NotAMember& m) { return is_in_bounds(m.configuration); },
         [](const auto&) { return true; },
     };
     return is_in_bounds(term_of(message)) && std::visit(is_sound, message);
@@ -125,6 +119,7 @@ const char* Raft::why_refused(NodeId from, const AppendRequest& request) const {
 const char* Raft::why_refused(NodeId from, const SnapshotChunk& chunk) const {
     if (chunk.term < term()) return nullptr;
     if (!is_well_formed(chunk)) return malformed;
+    if (chunk.last.index.raw() > log_.last().index.raw() + log_index_step_max) return out_of_bounds;
     if (is_second_leader(from, chunk.term)) return second_leader;
     if (is_of_other_cluster(chunk.configuration)) return other_cluster;
     const bool differs = chunk.last.index <= certain_for(from, chunk.term) && !log_.has(chunk.last);

@@ -99,7 +99,7 @@ void Raft::take_entries(AppendRequest& request) {
     // differ from that of the leader (B-C1).
     commit_to(std::min(request.commit, follower.verified));
     unwanted_ = std::min(request.replicated, commit_);
-    // Whoever lacks later what every member had is taken for one that has lost it.
+    // A member that lacks such an entry later is taken for one that has lost it.
     if (is_elected(*follower.leader)) replicated_ = unwanted_index();
     // If entries were appended, the reply is sent when their write completes.
     if (!appended && !request.quiet) follower.reply_owed = true;

@@ -45,7 +45,7 @@ public:
     [[nodiscard]] Nanoseconds patience() const { return patience_.value(); }
     // While no leader is known: it may take this long until one is elected and heard.
     [[nodiscard]] Instant without_leader(Instant now);
-    // Of a leader that was heard at `heard`.
+    // If `leader`, which was heard last at `heard`, says nothing more.
     [[nodiscard]] Instant after_silence(const Configuration& present, NodeId leader, Instant heard);
     // After a connection to the leader broke; empty: at once. `another_asks`: this node has just
     // answered another one's question.

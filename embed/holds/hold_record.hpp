@@ -250,7 +250,7 @@ private:
 
     // set by the constructor, and by set_mode() when its owner converts it
     std::atomic<LockMode> mode_;
-    // set by whoever ends it first, and by use_again()
+    // set by the first thread that ends it, and by use_again()
     HoldEnd end_;
     // the owner has released it: set by leave(), until use_again()
     std::atomic<bool> has_left_{false};

@@ -16,8 +16,8 @@ public:
         listens_.compare_exchange_strong(listens, Listens::yes);
         return listens == Listens::too_late;
     }
-    // Called when the loss is marked, so whoever is too late finds a lost hold. True if nobody
-    // listens.
+    // Called when the loss is marked, so a thread that is too late finds a lost hold. True if
+    // nobody listens.
     [[nodiscard]] bool ends_unheard() {
         auto listens = Listens::no;
         listens_.compare_exchange_strong(listens, Listens::too_late);

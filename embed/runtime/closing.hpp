@@ -1,4 +1,4 @@
-// The close of a node: once, whoever asks for it and however often.
+// Closes a node once, on whichever thread and however often that is asked for.
 #pragma once
 
 #include <atomic>

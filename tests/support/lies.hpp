@@ -70,9 +70,8 @@ private:
                                              last,
                                              last + 9,
                                              prng_.below(last + 4),
-                                             log_index_said_max};
-        return LogIndex{
-            std::min(interesting[prng_.below(std::size(interesting))], log_index_said_max)};
+                                             log_index_max};
+        return LogIndex{std::min(interesting[prng_.below(std::size(interesting))], log_index_max)};
     }
     LogId id() {
         const auto at = index();

@@ -92,8 +92,8 @@ inline const std::vector<Lie> lies{
      [](const NodeCore& node) {
          std::vector<PeerMessage> all;
          for (std::uint64_t id = 1; id < 200; ++id)
-             all.emplace_back(RaftMessage{
-                 ReadReply{node.raft().term(), ReadId{id}, LogIndex{log_index_said_max}}});
+             all.emplace_back(
+                 RaftMessage{ReadReply{node.raft().term(), ReadId{id}, LogIndex{log_index_max}}});
          return all;
      }},
     {"ReadRequest",
@@ -103,7 +103,7 @@ inline const std::vector<Lie> lies{
      }},
     {"NotAMember",
      [](const NodeCore& node) {
-         const LogId newest{later_term(node, 1), LogIndex{log_index_said_max}};
+         const LogId newest{later_term(node, 1), LogIndex{log_index_max}};
          return std::vector<PeerMessage>{RaftMessage{NotAMember{node.raft().term(), newest}},
                                          RaftMessage{NotAMember{later_term(node, 1), newest}}};
      }},

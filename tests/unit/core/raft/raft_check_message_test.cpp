@@ -141,6 +141,19 @@ TEST(RaftCheckMessage, MembersOfAnotherClusterAreNotTaken) {
     EXPECT_TRUE(is_refused(node, n2, chunk_of(1, log_id(1, 9), other), "SnapshotChunk", why));
 }
 
+// Otherwise a node that believes a lie about the log could append nothing more.
+TEST(RaftCheckMessage, AStateDoesNotUseUpTheIndexes) {
+    HandDriven node{options_of(n1), disk_with(voters({1, 2, 3}), {Term{1}, {}}, {})};
+    const auto last = node->log().last().index.raw() + log_index_step_max;
+    const auto at = [&](std::uint64_t index) {
+        return chunk_of(1, log_id(1, index), voters({1, 2, 3}));
+    };
+    EXPECT_TRUE(
+        is_refused(node, n2, at(last + 1), "SnapshotChunk", "a term or an index is out of bounds"));
+    node.receive(n2, at(last));
+    EXPECT_EQ(node.newest<SnapshotReply>(n2).last.index, LogIndex{last});
+}
+
 TEST(RaftCheckMessage, NobodyHasWhatWasNotSent) {
     Checking led;
     const auto last = led.leader->log().last().index.raw();
@@ -153,7 +166,7 @@ TEST(RaftCheckMessage, NobodyHasWhatWasNotSent) {
     const char* why = "it has what was never sent";
     EXPECT_TRUE(is_refused(led.leader, n2, accepts(2, sent + 1), "AppendReply", why));
     EXPECT_TRUE(
-        is_refused(led.leader, n2, accepts(2, ~std::uint64_t{0} >> 3U), "AppendReply", why));
+        is_refused(led.leader, n2, accepts(2, ~std::uint64_t{0} >> 2U), "AppendReply", why));
     const LogId beyond{Term{2}, LogIndex{sent + 1}};
     EXPECT_TRUE(is_refused(led.leader, n2, SnapshotReply{Term{2}, beyond, 0, true, false},
                            "SnapshotReply", why));

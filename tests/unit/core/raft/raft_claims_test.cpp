@@ -288,15 +288,19 @@ TEST_F(RaftClaims, AreNotJudgedByMembersBeforeAPurgedLog) {
     EXPECT_FALSE(one.noted(Note::Kind::false_leader));
 }
 
-// The log begins with a state that the leader has sent: nobody knows who was there when it was
-// elected.
-TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {
+RaftState begun_in_term_9() {
     RaftState state;
     state.hard_state = {Term{9}, {}};
     state.base = log_id(9, 7);
     state.configuration = voters({1, 2, 3});
     state.applied = LogIndex{7};
-    HandDriven one{options_of(n2), state};
+    return state;
+}
+
+// The log begins with a state that the leader has sent: nobody knows who was there when it was
+// elected.
+TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {
+    HandDriven one{options_of(n2), begun_in_term_9()};
     hear_node_3_for_long(one, log_id(9, 7));
     one.receive(n1, voted(one.newest<PreVoteRequest>(n1).round, 9, {}));
     EXPECT_FALSE(one.noted(Note::Kind::false_leader));
@@ -304,12 +308,7 @@ TEST_F(RaftClaims, AreNotJudgedByMembersOfAnUnknownTerm) {
 
 // Its log begins in the leader's term, so nobody can deny the votes; but they can be shown.
 TEST_F(RaftClaims, AreProvenToOneWhoseLogBeginsInThatTerm) {
-    RaftState state;
-    state.hard_state = {Term{9}, {}};
-    state.base = log_id(9, 7);
-    state.configuration = voters({1, 2, 3});
-    state.applied = LogIndex{7};
-    HandDriven one{options_of(n2), state};
+    HandDriven one{options_of(n2), begun_in_term_9()};
     auto says = append(9, log_id(9, 7), {}, 7);
     says.replicated = LogIndex{7};
     hear_node_3_for_long(one, log_id(9, 7));

@@ -546,11 +546,11 @@ TEST(RaftElection, RefusesWhatIsOutOfBounds) {
     const Remembered before{node};
     const auto last = log_id(1, 1);
     node.receive(n2, campaigns(term_end, last));
-    node.receive(n2, campaigns(2, log_id(1, log_index_said_max + 1)));
+    node.receive(n2, campaigns(2, log_id(1, log_index_max + 1)));
     node.receive(n2, append(term_end, last));
     node.receive(n2, PreVoteReply{Term{term_end}, 1, false});
     node.receive(n2, PreVoteReply{Term{~std::uint64_t{0}}, 1, false});
-    node.receive(n2, NotAMember{Term{1}, log_id(1, log_index_said_max + 1)});
+    node.receive(n2, NotAMember{Term{1}, log_id(1, log_index_max + 1)});
     EXPECT_EQ(Remembered{node}, before);
     EXPECT_EQ(std::ranges::count(node.notes, Note::Kind::refused_message, &Note::kind), 6);
     EXPECT_EQ(node.distrusted, std::vector<NodeId>(6, n2));

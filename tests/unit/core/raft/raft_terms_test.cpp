@@ -308,7 +308,7 @@ TEST_F(RaftTerms, ALeaderWhoseTargetHasLessLeadsAgain) {
 TEST_F(RaftTerms, OnlyTheLeaderAnswersReads) {
     auto& node = cluster[n2];
     ASSERT_TRUE(node.read(7));
-    node.receive(n3, ReadReply{Term{2}, ReadId{7}, LogIndex{log_index_said_max}});
+    node.receive(n3, ReadReply{Term{2}, ReadId{7}, LogIndex{log_index_max}});
     EXPECT_TRUE(node.reads.empty());
     node.receive(n1, ReadReply{Term{2}, ReadId{7}, LogIndex{2}});
     EXPECT_EQ(node.reads.size(), 1U);
