@@ -63,7 +63,9 @@ protected:
     [[nodiscard]] std::uint64_t longest_log() const {
         std::uint64_t longest = 0;
         for (const auto& file : fs::directory_iterator{directory_.data() / "log"}) {
-            if (file.path().extension() == ".log") longest = std::max(longest, file.file_size());
+            std::error_code gone;  // the database may have deleted it meanwhile
+            const auto size = file.file_size(gone);
+            if (!gone && file.path().extension() == ".log") longest = std::max(longest, size);
         }
         return longest;
     }
