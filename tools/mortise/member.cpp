@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/mortise/commands.hpp"
+#include "tools/mortise/port_owner.hpp"
 
 namespace mortise::cli {
 
@@ -55,12 +56,16 @@ Json settings_of(const Config& config) {
 }
 
 Node open_member(Leash& leash) try {
-    Node node{config_in(leash.next())};
+    auto node = open_node(config_in(leash.next()));
     leash.say({{"listening", node.status().address}});
     return node;
 } catch (const std::exception& error) {
-    leash.say({{"problem", line_of(error)}, {"code", static_cast<int>(exit_code_of(error))}});
+    tell_problem(leash, error);
     throw;
+}
+
+void tell_problem(Leash& leash, const std::exception& error) {
+    leash.say({{"problem", line_of(error)}, {"code", static_cast<int>(exit_code_of(error))}});
 }
 
 Json short_status(const Node& node) {
@@ -80,6 +85,7 @@ Command member_command() {
         Leash leash;
         if (*role == "demo") return run_demo_member(leash);
         if (*role == "bench") return run_bench_member(leash);
+        if (*role == "dev") return run_dev_member(leash);
         throw Failure{ExitCode::usage, "no such role"};
     };
     return {

@@ -1,6 +1,7 @@
 // The messages between the parent and the nodes of a temporary cluster.
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,10 +18,13 @@ namespace mortise::cli {
 // Reads that line, opens the node, and reports its address to the parent; or, in a line with
 // "problem", why it could not be opened.
 [[nodiscard]] Node open_member(Leash& leash);
+// Tells the parent why this child ends.
+void tell_problem(Leash& leash, const std::exception& error);
 // A short {"status": ...} for the parent.
 [[nodiscard]] Json short_status(const Node& node);
 
 ExitCode run_demo_member(Leash& leash);
 ExitCode run_bench_member(Leash& leash);
+ExitCode run_dev_member(Leash& leash);
 
 }  // namespace mortise::cli

@@ -92,19 +92,6 @@ Config config_of(const NodeCommand& command) {
     }
 }
 
-// The error of a port that is in use names its owner, if this user may know it.
-Node open(const Config& config) {
-    try {
-        return Node{config};
-    } catch (const std::system_error& error) {
-        if (error.code() != std::errc::address_in_use) throw;
-        const auto owner = owner_of_port(port_of(config.listen));
-        throw Failure{ExitCode::taken, line_of(error) +
-                                           (owner ? ", by " + owner->to_string() : "") +
-                                           ": end that process, or give this node another port"};
-    }
-}
-
 // The files that a SIGHUP reads again. A running node can only change its certificates; for the
 // rest of the configuration this reports whether the next start would accept it.
 class Files {
@@ -205,8 +192,10 @@ ExitCode run(const NodeCommand& command) {
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     const Files files{command.config};
     NodeSignals signals;
-    Node node = open(config);
+    Node node = open_node(config);
+    // stdout has one line, when the node is ready.
     auto console = open_console(command.console, config, node);
+    if (!console.url.empty()) say("console at " + console.url);
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);
@@ -232,7 +221,7 @@ ExitCode run(const NodeCommand& command) {
     }
     manager.stopping();
     node.close();  // ends what the console asks of it
-    console.reset();
+    console = {};
     return ExitCode::ok;
 }
 

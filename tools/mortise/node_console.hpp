@@ -25,12 +25,13 @@ struct ConsoleChoice {
 // Throws what open_console() throws for an address that is not valid, before there is a node.
 void check_console(const ConsoleChoice& choice);
 
-// Closes the console when the last copy ends.
-using OpenConsole = std::shared_ptr<void>;
+struct OpenConsole {
+    std::shared_ptr<void> server;  // closed when the last copy ends
+    std::string url;               // empty if there is none
+};
 
-// Opens the console that was chosen, and prints its address. Null if none was, or if this program
-// has none. Throws what the constructor of Console throws. The node must outlive
-// it.
+// Opens the console that was chosen, if any was and this program has one. Throws what the
+// constructor of Console throws. The node must outlive it.
 [[nodiscard]] OpenConsole open_console(const ConsoleChoice& choice, const Config& config,
                                        Node& node);
 

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "tools/mortise/exit_code.hpp"
+
 namespace mortise::cli {
 
 namespace {
@@ -79,6 +81,18 @@ std::optional<PortOwner> owner_of_port(std::uint16_t port) {
             return PortOwner{static_cast<pid_t>(*process), name_of(each->path())};
     }
     return std::nullopt;
+}
+
+Node open_node(const Config& config) {
+    try {
+        return Node{config};
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::address_in_use) throw;
+        const auto owner = owner_of_port(port_of(config.listen));
+        throw Failure{ExitCode::taken, line_of(error) +
+                                           (owner ? ", by " + owner->to_string() : "") +
+                                           ": end that process, or give this node another port"};
+    }
 }
 
 }  // namespace mortise::cli

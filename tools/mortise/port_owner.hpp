@@ -1,4 +1,4 @@
-// Which process listens on a port of this machine.
+// Which process listens on a port of this machine, and a node that needs one.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,9 @@
 #include <string>
 
 #include <sys/types.h>
+
+#include <mortise/config.hpp>
+#include <mortise/node.hpp>
 
 namespace mortise::cli {
 
@@ -21,5 +24,9 @@ struct PortOwner {
 [[nodiscard]] std::uint16_t port_of(const std::string& address);
 // Reads /proc. Empty if nothing listens there, or if this user may not see whose socket it is.
 [[nodiscard]] std::optional<PortOwner> owner_of_port(std::uint16_t port);
+
+// Throws what the constructor of Node throws. The error of a port that is in use names its owner,
+// if this user may know it.
+[[nodiscard]] Node open_node(const Config& config);
 
 }  // namespace mortise::cli

@@ -46,6 +46,9 @@ ProcessCluster::ProcessCluster(Plan plan, OnLine on_line)
 // Another program may take a port before the node binds it: then the node reports that.
 void ProcessCluster::reserve_ports() {
     using asio::ip::tcp;
+    for (std::size_t i = 0; plan_.first_port != 0 && i < plan_.size; ++i)
+        ports_.push_back("127.0.0.1:" + std::to_string(plan_.first_port + i));
+    if (!ports_.empty()) return;
     const tcp::endpoint any{asio::ip::address_v4::loopback(), 0};
     std::vector<tcp::acceptor> holders;
     for (std::size_t i = 0; i < plan_.size; ++i) {
@@ -177,6 +180,11 @@ void ProcessCluster::look_after_members() {
         const auto& process = members_[i].process;
         if (!process || process->is_running()) continue;
         io_.poll();  // the child's last lines, if there are any
+        if (on_end_) {
+            kill(i);
+            on_end_(i);
+            continue;
+        }
         throw Failure{ExitCode::software,
                       "node " + std::to_string(i + 1) + " ended by itself: " +
                           last_line_of(directory() / ("node-" + std::to_string(i + 1) + ".log"))};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -33,9 +34,10 @@ public:
         std::string role;  // `mortise member ROLE`
         std::size_t size = 3;
         Links links = Links::direct;
-        TimingConfig timing;
-        std::filesystem::path parent_directory;  // empty: the system's temporary directory
+        TimingConfig timing{};
+        std::filesystem::path parent_directory{};  // empty: the system's temporary directory
         bool tls = false;
+        std::uint16_t first_port = 0;  // of the first node, the others have the next ones; 0: any
     };
     struct MemberState {
         bool ready = false;
@@ -53,11 +55,15 @@ public:
     void say(std::size_t member, const Json& line);
     // From now on, a member that ends is not a failure.
     void let_end() { may_end_ = true; }
+    // Nor with this function, which is called for it and may start it again.
+    void set_on_end(std::function<void(std::size_t member)> on_end) { on_end_ = std::move(on_end); }
     void say_to_all(const Json& line);
     void set_links(std::size_t member, testkit::LinkMode mode);
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] pid_t pid(std::size_t member) const;
+    // For direct links: where the member listens.
+    [[nodiscard]] const std::string& address(std::size_t member) const { return ports_[member]; }
     [[nodiscard]] bool is_running(std::size_t member) const;
     [[nodiscard]] const MemberState& state(std::size_t member) const;
     // The member that a majority regards as the leader.
@@ -87,6 +93,7 @@ private:
     Plan plan_;
     OnLine on_line_;
     std::function<void()> idle_;
+    std::function<void(std::size_t member)> on_end_;
     asio::io_context io_{1};
     asio::signal_set signals_{io_};
     bool interrupted_ = false;

@@ -1,68 +1,27 @@
 // The command run: a command that is executed while a lock is held.
 #include <algorithm>
-#include <array>
-#include <chrono>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include <unistd.h>
-
-#include "tools/mortise/access.hpp"
 #include "tools/mortise/commands.hpp"
-#include "tools/mortise/run/run_lock.hpp"
+#include "tools/mortise/run/client_lock.hpp"
 #include "tools/mortise/run/supervised_run.hpp"
-#include "tools/mortise/typed_name.hpp"
 #include <mortise/escaped.hpp>
-#include <mortise/node.hpp>
 
 namespace mortise::cli {
 
 namespace {
 
 struct RunCommand {
-    Access access{.timeout = "10s"};
-    std::string lock;
-    bool escaped = false;
-    bool shared = false;
-    // As typed.
-    std::optional<std::string> wait;
-    std::optional<std::string> max_hold;
-    std::optional<std::string> min_hold;
-    std::optional<std::string> grace;
-    std::optional<std::string> ttl;
-    std::optional<std::string> label;
+    LockWords lock;
+    std::optional<std::string> grace;    // as typed
     std::vector<std::string> command;    // what stands after "--"
     std::vector<std::string> misplaced;  // what stands before it
 };
-
-using Clock = std::chrono::steady_clock;
-
-constexpr Duration call_timeout_max = std::chrono::seconds{1};
-constexpr std::size_t label_bytes_max = 256;
-constexpr std::size_t name_bytes_max = 512;
-
-std::string default_label(const std::vector<std::string>& command) {
-    std::array<char, 256> host{};
-    ::gethostname(host.data(), host.size() - 1);
-    const auto label =
-        std::string{host.data()} + "/" + std::to_string(::getpid()) + ": " + command.front();
-    return label.substr(0, label_bytes_max);
-}
-
-Duration time_or(const char* option, const std::optional<std::string>& text, Duration otherwise) {
-    return text ? duration_of(option, *text) : otherwise;
-}
-
-RunLock lock_of(const RunCommand& command) {
-    return {.name = name_of(command.lock, command.escaped),
-            .is_shared = command.shared,
-            .wait = time_or("--wait", command.wait, Duration::max()),
-            .max_hold = time_or("--max-hold", command.max_hold, Duration::max()),
-            .min_hold = time_or("--min-hold", command.min_hold, Duration::zero()),
-            .label = command.label.value_or(default_label(command.command))};
-}
 
 // A hold is renewed when half of the TTL is left at the latest, so a longer time of grace would end
 // every command. One that is as long as the hold may last would end it before it did anything.
@@ -82,9 +41,6 @@ Duration grace_of(const RunCommand& command, Duration ttl, Duration max_hold) {
 }
 
 void check(const RunCommand& command) {
-    const auto name = name_of(command.lock, command.escaped);
-    if (name.empty() || name.size() > name_bytes_max)
-        throw Failure{ExitCode::usage, "--lock: a name has 1 to 512 bytes"};
     if (!command.misplaced.empty())
         throw Failure{ExitCode::usage, "write -- before the command: mortise run --lock NAME -- " +
                                            escaped(command.misplaced.front())};
@@ -93,42 +49,31 @@ void check(const RunCommand& command) {
                       "which command? it stands after --: mortise run --lock NAME -- CMD"};
 }
 
-// Without a limit for the wait, a cluster that cannot be reached would look like a lock that others
-// have.
-void wait_ready(Node& node, Clock::time_point until, const std::stop_token& cancel) {
-    constexpr auto glance = std::chrono::milliseconds{100};
-    while (!cancel.stop_requested()) {
-        const auto now = Clock::now();
-        if (node.wait_ready(std::min(until, now + glance))) return;
-        if (now < until) continue;
-        throw Failure{ExitCode::unavailable,
-                      "the cluster cannot be reached: " + node.status().why_not_ready};
-    }
-}
-
 ExitCode run(const RunCommand& command) {
     check(command);
-    const auto timeout = positive_duration_of("--timeout", command.access.timeout);
-    auto lock = lock_of(command);
-    auto config = client_config_of(command.access, command.ttl);
-    const auto grace = grace_of(command, config.timing.session_ttl, lock.max_hold);
-    lock.patience = config.timing.call_timeout;
-    // A cluster that is away must not keep this program, and its signals, for longer.
-    config.timing.call_timeout = std::min(config.timing.call_timeout, call_timeout_max);
-    // The lock is released before that. A session without locks may as well expire.
-    config.timing.close_timeout = std::chrono::milliseconds{200};
-    const auto until = Clock::now() + timeout;
+    ClientLock lock{command.lock, "--lock", default_label(command.command.front())};
+    const auto grace = grace_of(command, lock.ttl(), lock.max_hold());
     SupervisedRun supervised;  // before the node has threads
-    std::optional<Node> node;
-    const auto acquire = [&](const std::stop_token& cancel) {
-        if (config.cluster.empty()) config.cluster = cluster_of_members(config, until, cancel);
-        node.emplace(config);
-        wait_ready(*node, until, cancel);
-        return acquire_for_run(*node, lock, cancel);
-    };
-    const auto code = supervised.run(command.command, grace.to_nanoseconds(), acquire);
-    if (node) node->close();
+    const auto code =
+        supervised.run(command.command, grace.to_nanoseconds(),
+                       [&](const std::stop_token& cancel) { return lock.acquire(cancel); });
+    lock.close();
     return ExitCode{code};
+}
+
+std::vector<Option> options_of(RunCommand& command) {
+    std::vector<Option> options{
+        required("--lock NAME", value(command.lock.lock, Kind::lock), "The name of the lock"),
+        escaped_flag(command.lock.escaped, "The name")};
+    for (auto& each : lock_options(command.lock, "End the command"))
+        options.push_back(std::move(each));
+    options.push_back(
+        option("--grace DURATION", value(command.grace),
+               "How long before the end of the lease the command receives SIGTERM, less than half "
+               "of --ttl (default: a quarter of --ttl)"));
+    options.push_back(option("--label TEXT", value(command.lock.label),
+                             "Shown to others (default: the host, the process and the command)"));
+    return with_members(command.lock.access, std::move(options));
 }
 
 }  // namespace
@@ -140,26 +85,7 @@ Command run_command() {
         .purpose = "Run a command while a lock is held",
         .arguments = {required("CMD", value(self->misplaced, Kind::command),
                                "The command and its arguments")},
-        .options = with_members(
-            self->access,
-            {required("--lock NAME", value(self->lock, Kind::lock), "The name of the lock"),
-             escaped_flag(self->escaped, "The name"),
-             flag("--shared", self->shared, "Others may hold it in shared mode as well"),
-             option("--wait DURATION", value(self->wait),
-                    "How long to wait for the lock, 0s for one attempt (default: no limit)"),
-             option("--max-hold DURATION", value(self->max_hold),
-                    "End the command after this time (default: no limit)"),
-             option("--min-hold DURATION", value(self->min_hold),
-                    "Keep the name closed for this time from the grant, even if the command ends "
-                    "earlier"),
-             option("--grace DURATION", value(self->grace),
-                    "How long before the end of the lease the command receives SIGTERM, less than "
-                    "half of --ttl (default: a quarter of --ttl)"),
-             option("--ttl DURATION", value(self->ttl),
-                    "After how long the lock is free if this machine dies (default: that of "
-                    "--config, or 10s)"),
-             option("--label TEXT", value(self->label),
-                    "Shown to others (default: the host, the process and the command)")}),
+        .options = options_of(*self),
         .notes =
             "The command finds its lock in MORTISE_LOCK and the fencing token in "
             "MORTISE_FENCING_TOKEN. If the lease cannot be renewed, its process group receives "

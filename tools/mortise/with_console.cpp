@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "tools/mortise/node_console.hpp"
-#include "tools/mortise/say.hpp"
 #include <mortise/console.hpp>
 
 namespace mortise::cli {
@@ -29,15 +28,14 @@ void check_console(const ConsoleChoice& choice) {
     if (choice.listen) Console::check(options_of(choice));
 }
 
-// Its address is reported on stderr: stdout has one line, when the node is ready.
 OpenConsole open_console(const ConsoleChoice& choice, const Config& config, Node& node) {
-    if (!choice.listen) return nullptr;
+    if (!choice.listen) return {};
     auto options = options_of(choice);
     options.tls = config.tls;
     options.log = config.log;
     auto console = std::make_shared<Console>(node, std::move(options));
-    say("console at " + console->url());
-    return console;
+    auto url = console->url();
+    return {std::move(console), std::move(url)};
 }
 
 }  // namespace mortise::cli

@@ -10,7 +10,7 @@ bool has_console() {
 void check_console(const ConsoleChoice&) {}
 
 OpenConsole open_console(const ConsoleChoice&, const Config&, Node&) {
-    return nullptr;
+    return {};
 }
 
 }  // namespace mortise::cli

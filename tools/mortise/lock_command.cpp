@@ -1,0 +1,92 @@
+// The command lock: a lock that is held until this program is asked to end.
+#include <chrono>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tools/mortise/commands.hpp"
+#include "tools/mortise/run/client_lock.hpp"
+#include "tools/mortise/say.hpp"
+#include "tools/mortise/signals.hpp"
+#include <mortise/enums.hpp>
+#include <mortise/escaped.hpp>
+
+namespace mortise::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto glance = 50ms;
+
+// Empty: it was asked to end before the grant.
+Hold acquire(ClientLock& lock, NodeSignals& signals) {
+    std::packaged_task<Hold(std::stop_token)> task{
+        [&](const std::stop_token& cancel) { return lock.acquire(cancel); }};
+    auto granted = task.get_future();
+    std::jthread acquiring{[&](const std::stop_token& stop) { task(stop); }};
+    while (granted.wait_for(0s) != std::future_status::ready)
+        if (signals.wait_for(glance) == NodeSignals::Asked::end) return {};
+    return granted.get();
+}
+
+ExitCode hold_until_end(const Hold& hold, const std::string& name, NodeSignals& signals) {
+    std::cout << name << " is held, token " << to_string(hold.token()) << std::endl;
+    const auto lost = hold.lost();
+    while (!lost.stop_requested())
+        if (signals.wait_for(glance) == NodeSignals::Asked::end) return ExitCode::ok;
+    say(name + " is lost: " + std::string{to_string(hold.why_lost())});
+    return ExitCode::lost;
+}
+
+ExitCode run(const LockWords& words) {
+    ClientLock lock{words, "NAME", default_label("lock")};
+    NodeSignals signals;  // before the node has threads
+    auto code = ExitCode::interrupted;
+    {
+        const auto hold = acquire(lock, signals);
+        if (hold) code = hold_until_end(hold, escaped_name(lock.name()), signals);
+    }
+    lock.close();
+    return code;
+}
+
+std::vector<Option> options_of(LockWords& words) {
+    std::vector<Option> options{escaped_flag(words.escaped, "The name")};
+    for (auto& each : lock_options(words, "Lose the lock"))
+        options.push_back(std::move(each));
+    options.push_back(option("--label TEXT", value(words.label),
+                             "Shown to others (default: the host and the process)"));
+    return with_members(words.access, std::move(options));
+}
+
+}  // namespace
+
+Command lock_command() {
+    const auto self = std::make_shared<LockWords>();
+    return {.name = "mortise lock",
+            .purpose = "Hold a lock until SIGINT or SIGTERM",
+            .arguments = {required("NAME", value(self->lock, Kind::lock), "The name of the lock")},
+            .options = options_of(*self),
+            .notes =
+                "It prints one line when it has the lock. A job is safer with `mortise run`, "
+                "which ends the job when the lock is lost. Without --peer and --config, "
+                "MORTISE_PEER_LIST names the members.",
+            .examples = {{"mortise lock orders/42", "Keeps others away from orders/42 until ^C."},
+                         {"mortise lock --shared --wait 0s reports",
+                          "Holds it beside other readers, or ends at once with 75."}},
+            .exit_codes = exits({64, 65, 66, 77, 78},
+                                {{0, "it was asked to end, and has given the lock back"},
+                                 {69, "no member answers, or there is no majority"},
+                                 {75, "others keep the lock for longer than --wait"},
+                                 {76, "the lock was lost"},
+                                 {130, "it was asked to end before it had the lock"}}),
+            .run = [self] { return run(*self); }};
+}
+
+}  // namespace mortise::cli
