@@ -173,10 +173,12 @@ void Raft::adopt_formation(const Entry& entry, Instant now) {
     pending_.hard_state = hard_state_;
     append_to_log(entry);
     become_follower(std::nullopt, now);
-    // The voter with the lowest id, which offered the first entry, asks first; the others would
-    // only interfere.
-    if (configuration().voters.front().id == self()) {
-        std::get<Follower>(role_).election_at = now + options_.heartbeat;
+    // The voter with the lowest id, which offered the first entry, asks first, when the others have
+    // that entry; they would only interfere.
+    const auto& voters = configuration().voters;
+    if (voters.front().id == self()) {
+        const auto others_take = voters.size() == 1 ? Nanoseconds{0} : options_.heartbeat;
+        std::get<Follower>(role_).election_at = now + others_take;
     }
     note(Note::Kind::formed);
 }

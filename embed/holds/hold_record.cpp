@@ -307,6 +307,11 @@ void HoldRecord::notify_lost() {
     std::ignore = gate()->submit(release_);
 }
 
+bool HoldRecord::is_idle() const {
+    const auto use = present_use();
+    return is_cached_grant() && (!use || use->is_released());
+}
+
 std::shared_ptr<HoldRecord> HoldRecord::present_use() const {
     if (!rare_) return nullptr;
     return rare_->use.with([](const auto& known) { return known.lock(); });

@@ -179,6 +179,8 @@ public:
     void set_age_warnings(std::uint8_t number) { age_warnings_ = number; }
     // It is a cached grant, whether it is used at the moment or not.
     [[nodiscard]] bool is_cached_grant() const { return rare_ && rare_->is_cached; }
+    // It is a cached grant that nobody uses at the moment.
+    [[nodiscard]] bool is_idle() const;
     // It is one of several holds that are released together.
     [[nodiscard]] bool is_part_of_set() const { return rare_ && rare_->part != nullptr; }
     // Null if the record shares no grant.

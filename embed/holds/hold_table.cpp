@@ -268,6 +268,11 @@ HoldTable::Records HoldTable::take_all() {
     return std::exchange(holds_, {});
 }
 
+bool HoldTable::is_in_use() const {
+    return std::any_of(holds_.begin(), holds_.end(),
+                       [](const auto& one) { return !one.value->is_idle(); });
+}
+
 // Where nobody listens, the close does not wait for a thread of the notifier.
 std::vector<core::OperationId> HoldTable::close() {
     std::vector<core::OperationId> notified;

@@ -73,6 +73,8 @@ public:
     [[nodiscard]] core::Instant idle_at() const {
         return by_idle_.empty() ? core::Instant::never() : by_idle_.begin()->first;
     }
+    // Somebody uses a hold; a cached grant may be idle.
+    [[nodiscard]] bool is_in_use() const;
     // The node stops or abandons its session.
     void lose_everything(LossReason why);
     // The node closes, and all holds are lost. Returns those whose owners are being notified.

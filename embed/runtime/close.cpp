@@ -4,6 +4,7 @@
 
 #include <asio/post.hpp>
 
+#include "core/raft/quorum.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/network_side.hpp"
 #include <mortise/errc.hpp>
@@ -14,7 +15,8 @@ void CoreLoop::begin_close(std::function<void()> done) {
     closing_.begin(std::move(done));
     if (driver_->is_stopped()) return closing_.finish();
     const auto tag = parts_.gate->next_tag();
-    closing_.release(tag);
+    const bool has_calls = driver_->core().agent().outstanding() > 0;
+    closing_.release(tag, !has_calls && !program_.holds().is_in_use());
     core::Calls calls;
     calls.calls.emplace_back(core::CloseCall{tag, program_.holds().close()});
     step(std::move(calls));
@@ -35,13 +37,23 @@ void CoreLoop::hand_over_leadership() {
     }
     closing_.hand_over();
     if (best) step(core::TransferLeadership{*best});
-    watch_hand_over();
+    watch_close();
 }
 
-// Waits until the other node campaigns, which ends the transfer here, or until the transfer has
-// failed.
-void CoreLoop::watch_hand_over() {
-    if (closing_.is_handing_over() && !driver_->core().raft().is_transferring()) closing_.finish();
+// A transfer is waited for until the other node campaigns, which ends it here, or until it has
+// failed. The end of the session alone is worth no wait for members that are gone.
+void CoreLoop::watch_close() {
+    if (!closing_.is_awaited()) return;
+    const auto& raft = driver_->core().raft();
+    const bool is_handed_over = closing_.is_handing_over() && !raft.is_transferring();
+    const bool is_useless = closing_.is_closing() && closing_.owes_nothing() && !reaches_majority();
+    if (is_handed_over || is_useless) closing_.finish();
+}
+
+bool CoreLoop::reaches_majority() const {
+    return core::has_quorum(driver_->core().raft().configuration(), [this](core::NodeId voter) {
+        return voter == options_.self || is_connected(voter);
+    });
 }
 
 void CoreLoop::end() {

@@ -15,7 +15,13 @@ public:
     void begin(std::function<void()> done) { done_ = std::move(done); }
     [[nodiscard]] bool is_awaited() const { return static_cast<bool>(done_); }
 
-    void release(core::CallTag tag) { releases_ = tag; }
+    // `owes_nothing`: nobody used a hold, and no call or release was under way. Then only idle
+    // grants and the session end.
+    void release(core::CallTag tag, bool owes_nothing = false) {
+        releases_ = tag;
+        owes_nothing_ = owes_nothing;
+    }
+    [[nodiscard]] bool owes_nothing() const { return owes_nothing_; }
     [[nodiscard]] bool is_closing() const { return releases_.is_set(); }
     // Whether this is the answer to the releases.
     [[nodiscard]] bool is_answer(core::CallTag answered) const {
@@ -36,6 +42,8 @@ private:
     std::function<void()> done_;
     // the call that releases everything: set by release()
     core::CallTag releases_;
+    // nobody used a hold, and no call or release was under way: set by release()
+    bool owes_nothing_ = false;
     // a transfer of the leadership is under way, or was not needed: from hand_over() to finish()
     bool is_handing_over_ = false;
 };

@@ -91,7 +91,7 @@ void CoreLoop::step(core::Event event) {
 void CoreLoop::after_step(core::Instant began) {
     watch_leader();
     watch_ready();
-    watch_hand_over();
+    watch_close();
     tell_observers();
     set_timer();
     const Duration took = steady_now() - began;

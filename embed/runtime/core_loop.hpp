@@ -172,7 +172,8 @@ private:
     // close.cpp
     void stopped(const std::string& reason) override;
     void hand_over_leadership();
-    void watch_hand_over();
+    void watch_close();
+    [[nodiscard]] bool reaches_majority() const;
 
     // publish.cpp: effects
     void applied(const core::Applied& applied) override { entries_.applied(applied); }

@@ -69,6 +69,39 @@ TEST(LocalCluster, ALockHeldOnOneNodeIsBusyOnTheOthers) {
     EXPECT_GT(next.token(), token);
 }
 
+// The last node would wait for members that are gone, for an hour here.
+TEST(LocalCluster, EndsAtOnceIfNothingIsHeld) {
+    auto timing = quick_timing();
+    timing.close_timeout = 1h;
+    LocalCluster cluster{3, timing};
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto& node = cluster.node(i);
+        for (int times = 0; times < 2; ++times)  // the second one is cached
+            EXPECT_FALSE(acquire_in_the_end(node, "orders").release());
+        EXPECT_FALSE(acquire_in_the_end(node, std::to_string(i).c_str()).release());
+        EXPECT_FALSE(acquire_in_the_end(node, std::to_string(i).c_str()).release());
+    }
+}
+
+// What somebody uses is given back as soon as there is a majority again.
+TEST(LocalCluster, ACloseWaitsForAMajorityIfSomethingIsHeld) {
+    auto timing = quick_timing();
+    timing.close_timeout = timing.session_ttl = 1h;
+    LocalCluster cluster{3, timing};
+    const auto victim = (await_leader(cluster) + 1) % 3;
+    const auto held = cluster.node(victim).acquire("orders/42");
+    cluster.isolate(victim);
+    while (cluster.node(victim).status().leader)
+        std::this_thread::sleep_for(1ms);
+    auto closed = std::async(std::launch::async, [&] { cluster.node(victim).close(); });
+    while (held.why_lost() == LossReason::none)
+        std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(100ms);
+    cluster.heal();
+    closed.get();
+    EXPECT_TRUE(cluster.node((victim + 1) % 3).try_acquire("orders/42"));
+}
+
 // A leader that closes waits until another node campaigns, so no node has to detect its absence.
 TEST(LocalCluster, ALeaderThatClosesHandsOver) {
     LocalCluster cluster{3, quick_timing()};

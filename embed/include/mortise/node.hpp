@@ -102,7 +102,8 @@ public:
     // Ends pending calls with node_stopped, releases all holds in one command, transfers leadership
     // and stops. The holds are lost first: they are released when the callbacks of Hold::lost()
     // have returned, or after 100 ms. Waits at most close_timeout, and for callbacks that are
-    // running; no callback runs after it has returned. What could not be released within
+    // running; no callback runs after it has returned. It does not wait for members that are gone
+    // if nobody uses a hold and no call is under way. What could not be released within
     // close_timeout becomes free when the session expires. It waits a moment longer for an
     // unresponsive disk and then leaves it behind: the data directory stays taken until the disk
     // answers. On a thread of the node (in a callback) it returns at once and finishes elsewhere. A

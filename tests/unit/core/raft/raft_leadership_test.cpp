@@ -20,6 +20,28 @@ struct Leading {
     HandDriven& leader;
 };
 
+// --- the first leader
+
+TEST(RaftLeadership, ASoleFounderLeadsAtOnce) {
+    HandDriven node{options_of(n1), RaftState{}};
+    const auto formed = node.now;
+    node.adopt_formation(founding_entry(voters({1})));
+    node.complete_writes();
+    node.timer_when_due();
+    node.complete_writes();
+    EXPECT_TRUE(node->is_leader());
+    EXPECT_EQ(node.now, formed);
+}
+
+// The others have the first entry by then, so they can vote.
+TEST(RaftLeadership, TheFirstOfSeveralFoundersAsksAfterAHeartbeat) {
+    HandDriven node{options_of(n1), RaftState{}};
+    const auto formed = node.now;
+    node.adopt_formation(founding_entry(voters({1, 2, 3})));
+    node.timer_when_due();
+    EXPECT_EQ(node.now, formed + heartbeat);
+}
+
 // --- check-quorum (thesis 6.2)
 
 TEST(RaftLeadership, LastsWhileAMajorityAnswers) {
