@@ -100,6 +100,7 @@ private:
     void receive(NodeId from, const Superseded& message, Now now);
     void receive(NodeId from, const MembershipRequest& message, Now now);
     [[nodiscard]] bool is_believed(NodeId from, const RaftMessage& message, Now now);
+    void let_catch_up(NodeId from, RaftMessage& message, Now now);
     void refuse(NodeId from, std::string_view message, std::string_view why);
     void refuse_life(const Hello& hello);
     void tell_superseded(const Hello& hello);

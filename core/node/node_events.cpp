@@ -117,8 +117,10 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
         ++refused_messages_;
         return;
     }
-    if (!is_believed(from, message, now))
-        return refuse(from, name_of(message), "its sender has lost what it acknowledged");
+    if (!is_believed(from, message, now)) {
+        refuse(from, name_of(message), "its sender has lost what it acknowledged");
+        return let_catch_up(from, message, now);
+    }
     bootstrap_.needs_no_offer(from);
     const auto* reply = std::get_if<AppendReply>(&message);
     const bool reports = reply != nullptr && raft_.is_leader() && reply->term == raft_.term();
@@ -139,6 +141,13 @@ bool NodeCore::is_believed(NodeId from, const RaftMessage& message, Now now) {
         tell_superseded(hello);
     }
     return false;
+}
+
+// If this leader alone knows what was forgotten, the peer does not give its directory up. So it
+// receives the log all the same.
+void NodeCore::let_catch_up(NodeId from, RaftMessage& message, Now now) {
+    if (!peers_.is_only_witness_against(from, now.steady)) return;
+    if (raft_.let_catch_up(from, std::move(message), now.steady)) peers_.counts_again(from);
 }
 
 void NodeCore::receive(NodeId from, const FormationQuestion& message, Now /*now*/) {

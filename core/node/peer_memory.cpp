@@ -61,6 +61,7 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newes
     known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
     known.attested_before = std::max(known.attested_before, known.attested);
     known.lacking_since.reset();
+    known.told_since.reset();
     // The directory was restored from a time before it learned of the cluster: it would bootstrap
     // and vote again (S47).
     const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
@@ -72,6 +73,7 @@ PeerMemory::Belief PeerMemory::believe(Incarnation from, const RaftMessage& mess
     auto& known = known_[from];
     const auto belief = known.forgot ? Belief::forgotten : judge(known, message, now);
     known.forgot = belief == Belief::forgotten;
+    if (known.forgot && !known.told_since) known.told_since = now;
     if (belief == Belief::sound && shows_durable_term(message))
         known.said = std::max(known.said, term_of(message));
     return belief;
@@ -86,6 +88,14 @@ PeerMemory::Belief PeerMemory::judge(Known& known, const RaftMessage& message, I
         if (now - *known.lacking_since > patience_) return Belief::forgotten;
     }
     return known.lacking_since ? Belief::doubtful : Belief::sound;
+}
+
+void PeerMemory::counts_again(Incarnation incarnation) {
+    auto& known = known_[incarnation];
+    Known anew;
+    anew.generation = known.generation;
+    anew.command_format = known.command_format;
+    known = anew;
 }
 
 void PeerMemory::acknowledged(Incarnation by, LogId committed) {
@@ -114,6 +124,13 @@ std::optional<std::uint8_t> PeerMemory::command_format(Incarnation incarnation) 
 bool PeerMemory::has_forgotten(Incarnation incarnation) const {
     const auto found = known_.find(incarnation);
     return found != known_.end() && found->second.forgot;
+}
+
+// A member that has it from a leader speaks after the patience.
+bool PeerMemory::is_only_witness(Incarnation incarnation, Instant now) const {
+    const auto found = known_.find(incarnation);
+    if (found == known_.end() || !found->second.told_since) return false;
+    return now > *found->second.told_since + 2 * patience_;
 }
 
 }  // namespace mortise::core

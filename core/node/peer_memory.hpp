@@ -1,7 +1,8 @@
 // What this node remembers about the generations of its peers, by the incarnation of their
 // directories. So a directory that was rolled back, or of which there is a copy, is detected: it is
 // undamaged in itself, and only nodes that have heard from it since know more (storage/README.md).
-// Nothing is forgotten while this node runs.
+// Nothing is forgotten while this node runs, unless it does not matter any more
+// (docs/decisions/0077).
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,8 @@ public:
     // a doubt. A statement that shows the entry ends the doubt; another contradiction after
     // `patience` is evidence.
     Belief believe(Incarnation from, const RaftMessage& message, Instant now);
+    // Nothing that this directory has forgotten matters any more.
+    void counts_again(Incarnation incarnation);
     // The peer itself acknowledged this entry, and it is committed: nothing can undo that.
     void acknowledged(Incarnation by, LogId committed);
     // The same according to a leader.
@@ -49,6 +52,9 @@ public:
     void forget_attested_but(const Configuration& members);
 
     [[nodiscard]] bool has_forgotten(Incarnation incarnation) const;
+    // The directory has forgotten something, and its node goes on although it was told so a while
+    // ago. So nobody else says that: the node would begin anew (LifeDoubts).
+    [[nodiscard]] bool is_only_witness(Incarnation incarnation, Instant now) const;
     // The newest format that its present run reads; empty if it has not said hello.
     [[nodiscard]] std::optional<std::uint8_t> command_format(Incarnation incarnation) const;
 
@@ -67,6 +73,7 @@ private:
         LogId attested_before;
         std::optional<Instant> lacking_since;  // what a leader attested
         bool forgot = false;
+        std::optional<Instant> told_since;  // in its present run
     };
 
     Belief judge(Known& known, const RaftMessage& message, Instant now) const;

@@ -89,6 +89,15 @@ PeerMemory::Belief Peers::believe(NodeId from, const RaftMessage& message, Insta
     return memory_.believe(at(from).generation.incarnation, message, now);
 }
 
+bool Peers::is_only_witness_against(NodeId peer, Instant now) const {
+    return memory_.is_only_witness(at(peer).generation.incarnation, now);
+}
+
+void Peers::counts_again(NodeId peer) {
+    memory_.counts_again(at(peer).generation.incarnation);
+    remember_acknowledged(peer);
+}
+
 // Only committed entries: others that were acknowledged may yet be truncated.
 void Peers::remember_acknowledged(NodeId from) {
     const auto* progress = raft_.progress_of(from);

@@ -43,6 +43,10 @@ public:
     [[nodiscard]] bool has_forgotten(const Hello& hello) const;
     // A statement of a connected peer. Returns false if its directory has forgotten something.
     PeerMemory::Belief believe(NodeId from, const RaftMessage& message, Instant now);
+    // See PeerMemory.
+    [[nodiscard]] bool is_only_witness_against(NodeId peer, Instant now) const;
+    // A follower that has forgotten something has it again, and this node leads.
+    void counts_again(NodeId peer);
     // A follower answered its leader, which is this node.
     void remember_acknowledged(NodeId from);
     // A leader may have reported what every member has.

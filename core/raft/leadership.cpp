@@ -11,8 +11,8 @@ namespace mortise::core {
 Instant Raft::quorum_contact(const Leader& leader, Instant now) const {
     return quorum_value(configuration(), [&](NodeId id) {
         if (id == self()) return now;
-        const auto peer = leader.peers.find(id);
-        return peer == leader.peers.end() ? leader.since : peer->second.heard;
+        const auto* progress = counted(id);
+        return progress == nullptr ? leader.since : progress->heard;
     });
 }
 

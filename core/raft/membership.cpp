@@ -35,7 +35,7 @@ std::optional<MembershipRefusal> Raft::may_not_change() const {
 bool Raft::is_carried(const Configuration& next, Instant now) const {
     return has_quorum(next, [&](NodeId id) {
         if (id == self()) return true;
-        const auto* progress = progress_of(id);
+        const auto* progress = counted(id);
         return progress != nullptr && now <= progress->heard + options_.election_timeout;
     });
 }
@@ -95,7 +95,7 @@ ChangeResult Raft::move(NodeId id, const std::string& address, Instant now) {
 // learner, because a node whose own log does not show that it is a member takes part in no election
 // (S47), and as a voter it could prevent a majority.
 bool Raft::is_caught_up(NodeId peer, Instant now) const {
-    const auto* progress = progress_of(peer);
+    const auto* progress = counted(peer);
     if (progress == nullptr || progress->state != Progress::State::replicate) return false;
     if (now > progress->heard + options_.election_timeout) return false;
     const bool knows_it = progress->match >= configuration_id().index;
@@ -120,7 +120,7 @@ void Raft::resign_if_removed() {
     if (is_member() || !is_configuration_committed() || leader.transfer) return;
     const std::pair<const NodeId, Progress>* nearest = nullptr;
     for (const auto& peer : leader.peers) {
-        if (!configuration().is_voter(peer.first)) continue;
+        if (!configuration().is_voter(peer.first) || peer.second.counts_from) continue;
         if (nearest == nullptr || peer.second.match > nearest->second.match) nearest = &peer;
     }
     // The configuration was made by another leader, and has no voter that this node sends to.
@@ -164,7 +164,33 @@ void Raft::on_peer_restarted(NodeId peer) {
     anew.heard = found->second.heard;
     anew.next = log_.last().index.next();
     anew.named = log_.last().index;
+    if (found->second.counts_from) anew.counts_from = log_.last().index.next();
     found->second = std::move(anew);
+}
+
+// What the follower has forgotten does not matter any more once it has an entry of this term that
+// was appended after its start, and a majority has it without this follower. Whoever got its vote
+// in a later term campaigned before that start, with a log that lacks the entry. So no voter that
+// has the entry votes for it, and a voter that did so earlier has not accepted the entry
+// (docs/decisions/0077).
+bool Raft::let_catch_up(NodeId from, RaftMessage message, Instant now) {
+    auto* leader = std::get_if<Leader>(&role_);
+    const bool reports = std::holds_alternative<AppendReply>(message) ||
+                         std::holds_alternative<SnapshotReply>(message);
+    if (leader == nullptr || !reports || term_of(message) != term()) return false;
+    auto found = leader->peers.find(from);
+    if (found == leader->peers.end()) return false;
+    auto& counts_from = found->second.counts_from;
+    if (!counts_from) counts_from = log_.last().index.next();
+    take_message(from, std::move(message), now);
+    // Some followers leave with their last answer.
+    found = leader->peers.find(from);
+    if (found == leader->peers.end()) return false;
+    auto& progress = found->second;
+    if (std::min(progress.match, commit_) < *progress.counts_from) return false;
+    progress.counts_from.reset();
+    note(Note::Kind::peer_counts_again, from);
+    return true;
 }
 
 void Raft::let_leavers_go(Leader& leader) {

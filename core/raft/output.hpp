@@ -47,6 +47,7 @@ struct Note {
         state_sent,             // the follower has received it
         state_installed,        // this node has installed a snapshot
         peer_forgot,            // its directory was rolled back, or is a copy: it is not counted
+        peer_counts_again,      // it has what it had forgotten, and no forgotten vote matters
         refused_chunk,          // a chunk of a snapshot does not fit, or the follower cannot use it
         own_life_doubted,       // a peer says that this node's directory was rolled back
         refused_state,          // the leader sends an invalid snapshot

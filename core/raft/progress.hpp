@@ -44,6 +44,9 @@ struct Progress {
     // The follower is being removed, by the entry at this index. It still receives that entry, and
     // counts for nothing else.
     std::optional<LogIndex> leaves_at;
+    // Its directory has forgotten something. It counts for nothing until it has this entry, which
+    // was appended since, and a majority has it without this follower (docs/decisions/0077).
+    std::optional<LogIndex> counts_from;
     LogIndex match;  // durable at the follower, as it reported itself
     LogIndex next;   // the first entry not sent yet
     // The highest index that this leader can have sent to it. It can acknowledge none above.

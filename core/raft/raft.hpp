@@ -110,6 +110,10 @@ public:
     ChangeResult move(NodeId id, const std::string& address, Instant now);
     // Notes that the peer has lost what it acknowledged.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
+    // Executes the answer of a follower whose directory has lost what it acknowledged: it receives
+    // the log, and counts for nothing. Returns true if it counts again from now on. Other messages
+    // of such a follower have no effect.
+    bool let_catch_up(NodeId from, RaftMessage message, Instant now);
     // Tells a node that acts like a member that it is not one. Does nothing unless the present
     // configuration is committed, and the term durable.
     void dismiss(NodeId stranger);
@@ -225,6 +229,8 @@ public:
     // Leader only: returns the progress of a follower. Null for other nodes, and if this node does
     // not lead.
     [[nodiscard]] const Progress* progress_of(NodeId peer) const;
+    // Null also if the follower counts for nothing now.
+    [[nodiscard]] const Progress* counted(NodeId peer) const;
     // Leader only: returns all nodes to which it sends its log, including those that are being
     // removed.
     [[nodiscard]] std::vector<Incarnation> followers() const;

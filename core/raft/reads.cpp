@@ -58,8 +58,8 @@ void Raft::grant_reads(Leader& leader) {
     if (leader.reads.empty()) return;
     const auto confirmed = quorum_value(configuration(), [&](NodeId id) {
         if (id == self()) return leader.read_round;
-        const auto peer = leader.peers.find(id);
-        return peer == leader.peers.end() ? std::uint64_t{0} : peer->second.read_round_confirmed;
+        const auto* progress = counted(id);
+        return progress == nullptr ? std::uint64_t{0} : progress->read_round_confirmed;
     });
     for (auto& reads = leader.reads; !reads.empty(); reads.pop_front()) {
         const auto& read = reads.front();

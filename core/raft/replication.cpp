@@ -213,11 +213,10 @@ void Raft::advance_everything(Leader& leader) {
 }
 
 void Raft::advance_commit() {
-    auto& leader = std::get<Leader>(role_);
     const auto reached = [&](NodeId id) {
         if (id == self()) return writes_.durable();
-        const auto peer = leader.peers.find(id);
-        return peer == leader.peers.end() ? LogIndex{} : peer->second.match;
+        const auto* progress = counted(id);
+        return progress == nullptr ? LogIndex{} : progress->match;
     };
     const auto agreed = quorum_value(configuration(), reached);
     if (agreed <= commit_) return;
@@ -315,6 +314,11 @@ const Progress* Raft::progress_of(NodeId peer) const {
     if (leader == nullptr) return nullptr;
     const auto found = leader->peers.find(peer);
     return found == leader->peers.end() ? nullptr : &found->second;
+}
+
+const Progress* Raft::counted(NodeId peer) const {
+    const auto* progress = progress_of(peer);
+    return progress == nullptr || progress->counts_from ? nullptr : progress;
 }
 
 std::vector<Incarnation> Raft::followers() const {

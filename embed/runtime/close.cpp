@@ -28,7 +28,7 @@ void CoreLoop::hand_over_leadership() {
     std::optional<core::NodeId> best;
     core::LogIndex match;
     for (const auto& voter : raft.configuration().voters) {
-        const auto* progress = raft.progress_of(voter.id);
+        const auto* progress = raft.counted(voter.id);
         const bool reachable = voter.id != options_.self && is_connected(voter.id);
         if (!raft.is_leader() || !reachable || progress == nullptr) continue;
         if (best && progress->match <= match) continue;

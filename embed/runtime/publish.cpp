@@ -107,6 +107,11 @@ void CoreLoop::noted(const core::Note& note) {
                 "node " + peer + " has lost what it acknowledged, or is a copy: it is not counted",
                 {{"peer", peer}});
             return;
+        case Kind::peer_counts_again:
+            parts_.log.info("peer_counts_again",
+                            "node " + peer + " has received what it had lost: it is counted again",
+                            {{"peer", peer}});
+            return;
         case Kind::refused_state:
             parts_.log.error("snapshot_refused",
                              "cannot read the snapshot that node " + peer +

@@ -53,6 +53,8 @@ inline NoteWords words_of(const core::Note& note) {
             return {"in term {} has sent its state to node {}", "state sent to a follower"};
         case Kind::state_installed: return {"in term {} has the state of another"};
         case Kind::peer_forgot: return {"in term {} finds that node {} has forgotten"};
+        case Kind::peer_counts_again:
+            return {"in term {} counts node {} again", "forgetful member counted again"};
         case Kind::refused_state: return {"in term {} cannot read the state of node {}"};
     }
     return {"in term {} notes something"};

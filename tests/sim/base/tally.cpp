@@ -126,6 +126,7 @@ constexpr std::string_view expected_probes[] = {
     "many names at once",
     "rolled back member found out",
     "rolled back member told by one",
+    "forgetful member counted again",
     "rolled back member met who learned of it later",
     "rolled back where nobody knew better",
     "upgrade kept to the older format",

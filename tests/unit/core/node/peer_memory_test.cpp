@@ -180,6 +180,34 @@ TEST(PeerMemory, ADirectoryThatHasForgottenNeverCountsAgain) {
     EXPECT_FALSE(believes(memory, accepts(20)));
 }
 
+TEST(PeerMemory, IsAloneWithWhatNobodyElseHasSaidForAWhile) {
+    PeerMemory memory{patience};
+    memory.acknowledged(directory, log_id(3, 10));
+    memory.hear(hello(1, 1), {});
+    EXPECT_FALSE(memory.is_only_witness(directory, start + 9 * patience));
+    believes(memory, rejects(15, {}));
+    EXPECT_FALSE(memory.is_only_witness(directory, start + 2 * patience));
+    EXPECT_TRUE(memory.is_only_witness(directory, start + 3 * patience));
+    memory.hear(hello(2, 2), {});
+    EXPECT_FALSE(memory.is_only_witness(directory, start + 9 * patience));
+}
+
+// The term and the entry that it lacked are no evidence any more.
+TEST(PeerMemory, WhoCountsAgainBeginsAnew) {
+    PeerMemory memory{patience};
+    memory.hear(hello(1, 1), {});
+    EXPECT_TRUE(believes(memory, accepts(50)));
+    memory.acknowledged(directory, log_id(3, 10));
+    memory.hear(hello(2, 2), {});
+    EXPECT_FALSE(believes(memory, accepts(5)));
+    memory.counts_again(directory);
+    EXPECT_TRUE(believes(memory, accepts(5)));
+    EXPECT_EQ(memory.hear(hello(2, 2), {}), Verdict::same_life);
+    memory.hear(hello(3, 3), {});
+    EXPECT_TRUE(believes(memory, accepts(5)));
+    EXPECT_FALSE(memory.has_forgotten(directory));
+}
+
 // So a member that never led detects it as well.
 TEST(PeerMemory, TakesALeadersWordForWhatAMemberHas) {
     PeerMemory memory{patience};

@@ -1,0 +1,146 @@
+// Members whose directory has forgotten something, as the leader alone knows: how they count again
+// (docs/decisions/0077).
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/node_fixture.hpp"
+
+namespace mortise::core::test {
+namespace {
+
+// Led by node 1, which alone knows of what node 2 has forgotten.
+class NodeCoreForgetful : public testing::Test {
+protected:
+    NodeCoreForgetful() {
+        cluster.connect_all();
+        cluster.run_for(5 * heartbeat);
+        image = cluster[n2].disk();
+    }
+    // Node 2 acknowledges entries, and starts on its former image. Node 3 has not learned that.
+    void forget() {
+        cluster.disconnect(n1, n3);
+        cluster.disconnect(n2, n3);
+        acquire();
+        cluster.run_for(3 * heartbeat);
+        cluster.roll_back(n2, image, epoch++);
+        cluster.connect(n1, n2);
+        cluster.connect(n1, n3);
+        cluster.connect(n2, n3);
+    }
+    // Whoever else knew it has said so by then, and node 2 would have begun anew.
+    void wait_for_others() { cluster.run_for(8 * election_timeout - 2 * heartbeat); }
+    void run_until_excluded() {
+        for (int i = 0; i < 1'000 && !is_excluded(); ++i)
+            cluster.run_for(1ms);
+    }
+    void acquire() {
+        ++tag;
+        cluster[n1].acquire(tag, "name" + std::to_string(tag));
+    }
+    [[nodiscard]] bool is_granted() { return cluster[n1].was_answered<Acquired>(tag); }
+    [[nodiscard]] bool is_excluded() {
+        const auto* progress = cluster[n1].raft().progress_of(n2);
+        return progress != nullptr && progress->counts_from.has_value();
+    }
+    [[nodiscard]] LogIndex reported() { return cluster[n1].raft().progress_of(n2)->match; }
+    [[nodiscard]] LogIndex committed() { return cluster[n1].raft().commit_index(); }
+
+    NodeCluster cluster{1, 2, 3};
+    Disk image;
+    std::uint64_t epoch = 2;
+    std::uint64_t tag = 0;
+};
+
+// It said so to the leader alone, for example because the others did not know its directory yet.
+TEST_F(NodeCoreForgetful, WhoSaidATermThatItNeverHadCountsAgain) {
+    const auto lie = [&](std::uint64_t term) {
+        cluster[n1].receive(n2, RaftMessage{rejects(term, 1, {})});
+        cluster.settle();
+    };
+    // After these its leader follows no other term for a while.
+    for (int i = 0; i < 4; ++i)
+        lie(cluster[n1].raft().term().next().raw());
+    lie(term_end - 1);
+    ASSERT_TRUE(cluster[n1].raft().is_leader());
+    cluster.crash_and_restart(n2);
+    cluster.connect_all();
+    cluster.run_for(heartbeat);
+    ASSERT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
+    cluster.run_for(15 * election_timeout);
+    ASSERT_TRUE(cluster[n1].raft().is_leader());
+    EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_counts_again));
+    EXPECT_FALSE(cluster[n2].superseded);
+    EXPECT_TRUE(cluster[n2].core().agent().open_session());
+    EXPECT_FALSE(cluster[n2].raft().is_doubted());
+    cluster.disconnect(n1, n3);
+    acquire();
+    cluster.run_for(3 * heartbeat);
+    EXPECT_TRUE(is_granted());
+}
+
+TEST_F(NodeCoreForgetful, WhoLacksWhatItAcknowledgedReceivesItAndCountsAgain) {
+    forget();
+    cluster.run_for(heartbeat);
+    ASSERT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
+    wait_for_others();
+    EXPECT_EQ(reported(), LogIndex{});
+    cluster.run_for(7 * election_timeout);
+    EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_counts_again));
+    EXPECT_EQ(reported(), committed());
+    EXPECT_TRUE(cluster[n2].core().agent().open_session());
+    EXPECT_FALSE(cluster[n2].superseded);
+}
+
+// Otherwise its answers would make a majority of it and the leader, which has forgotten votes.
+TEST_F(NodeCoreForgetful, CountsForNothingWithoutAMajorityOfTheOthers) {
+    forget();
+    wait_for_others();
+    cluster.disconnect(n1, n3);
+    cluster.disconnect(n2, n3);
+    const auto before = committed();
+    acquire();
+    cluster[n1].inspect(900, "name1");
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(is_excluded());
+    EXPECT_GT(reported(), before);
+    EXPECT_EQ(committed(), before);
+    EXPECT_FALSE(cluster[n1].was_answered<Viewed>(900));
+    cluster.run_for(election_timeout);
+    EXPECT_FALSE(cluster[n1].raft().is_leader());
+}
+
+// A candidate that has its forgotten vote may have what was appended before.
+TEST_F(NodeCoreForgetful, NeedsAnEntryThatWasAppendedAfterItsStart) {
+    forget();
+    wait_for_others();
+    run_until_excluded();
+    ASSERT_TRUE(is_excluded());
+    const auto before = cluster[n1].raft().log().last().index;
+    cluster.run_for(3 * heartbeat);
+    ASSERT_EQ(cluster[n1].raft().log().last().index, before);
+    EXPECT_EQ(committed(), before);
+    EXPECT_EQ(reported(), before);
+    EXPECT_TRUE(is_excluded());
+    acquire();
+    cluster.run_for(2 * heartbeat);
+    EXPECT_FALSE(is_excluded());
+}
+
+TEST_F(NodeCoreForgetful, BeginsAgainWithEachStart) {
+    forget();
+    wait_for_others();
+    run_until_excluded();
+    ASSERT_TRUE(is_excluded());
+    const auto first = *cluster[n1].raft().progress_of(n2)->counts_from;
+    cluster.disconnect(n1, n2);
+    acquire();
+    cluster.run_for(heartbeat);
+    cluster.crash_and_restart(n2);
+    cluster.connect(n1, n2);
+    ASSERT_TRUE(is_excluded());
+    EXPECT_GT(*cluster[n1].raft().progress_of(n2)->counts_from, first);
+}
+
+}  // namespace
+}  // namespace mortise::core::test
