@@ -2,13 +2,6 @@
 
 namespace mortise::detail {
 
-std::string published(FencingToken token, std::string_view value) {
-    auto bytes = token.to_string();
-    bytes += ' ';
-    bytes += value;
-    return bytes;
-}
-
 std::optional<Leader> leader_of(const HolderInfo& holder, std::string_view bytes) {
     const auto mark = published(holder.token, {});
     if (holder.mode != LockMode::exclusive || !bytes.starts_with(mark)) return std::nullopt;

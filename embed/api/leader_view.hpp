@@ -5,13 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "embed/values/published.hpp"
 #include <mortise/election.hpp>
 #include <mortise/observe.hpp>
 
 namespace mortise::detail {
 
-// What is stored with the name of an election: the token of the leader, a blank, its value.
-[[nodiscard]] std::string published(FencingToken token, std::string_view value);
 // The leader, if that hold is exclusive and has written those bytes.
 [[nodiscard]] std::optional<Leader> leader_of(const HolderInfo& holder, std::string_view bytes);
 

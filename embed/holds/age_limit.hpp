@@ -29,6 +29,12 @@ public:
         return true;
     }
 
+    // How long it takes from that age until another one is due.
+    [[nodiscard]] core::Nanoseconds until_next(core::Nanoseconds age) const {
+        const auto given = warnings_at(age);
+        return (given == 0 ? limit_ : limit_ * (std::int64_t{1} << given)) - age;
+    }
+
 private:
     core::Nanoseconds limit_;
 };

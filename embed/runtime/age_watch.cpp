@@ -6,6 +6,7 @@
 #include "core/node/node_core.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
+#include "embed/values/published.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::detail {
@@ -52,6 +53,12 @@ std::string more_than_the_limit(const core::LockView& view) {
     return "the first request in the queue asks for " + std::to_string(asked) +
            " permits, and the limit is " + std::to_string(view.limit->permits) +
            ": all wait until the limit grows or that request is given up";
+}
+
+// A candidate of an election waits as long as its leader lives, and that is no trouble.
+bool is_led(const core::LockView& view) {
+    if (!view.value || view.holders.empty()) return false;
+    return view.value->bytes.starts_with(published(from_core(view.holders.front().token), {}));
 }
 
 }  // namespace
@@ -154,6 +161,7 @@ void AgeWatch::warn_of(core::CallTag call, core::Nanoseconds age) {
     event.name = waits->name();
     event.took = age;
     const auto view = core_->machine().inspect(event.name, parties_shown_max);
+    if (is_led(view)) return;
     const auto own =
         std::ranges::find(view.waiters, operation, &core::LockView::Waiting::operation);
     if (own != view.waiters.end()) event.label = own->label;

@@ -45,13 +45,16 @@ ClientLoop::ClientLoop(LoopParts parts, const core::ClientOptions& options)
               [this](bool heard) {
                   step(core::ReadsOpen{reads_.size(), heard});
               }}},
-      began_{steady_now()} {}
+      began_{steady_now()},
+      unready_{parts_.io, parts_.log, parts_.config.timing.session_ttl.to_nanoseconds(),
+               [this] { return why_not_ready(); }} {}
 
 ClientLoop::~ClientLoop() {
     hang_up();
 }
 
 void ClientLoop::begin(SubmittedCalls calls) {
+    unready_.not_ready();
     step(core::ClientTimer{});
     auto taken = program_.begin(std::move(calls));
     if (!taken.calls.empty()) step(core::ClientCalls{std::move(taken.calls)});
@@ -251,6 +254,7 @@ void ClientLoop::watch_ready() {
     if (ready == ready_) return;
     ready_ = ready;
     parts_.readiness.set_ready(ready);
+    ready ? unready_.ready() : unready_.not_ready();
     parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
     parts_.log.info("ready", ready ? "ready" : "not ready");
 }
@@ -331,6 +335,7 @@ void ClientLoop::begin_close(std::function<void()> done) {
 void ClientLoop::end() {
     ended_ = true;
     timer_.cancel();
+    unready_.ready();
     reads_.clear();
     hang_up();
     program_.lose_everything();

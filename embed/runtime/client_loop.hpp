@@ -15,6 +15,7 @@
 #include "embed/runtime/member_connection.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/program_side.hpp"
+#include "embed/runtime/unready_watch.hpp"
 
 namespace mortise::detail {
 
@@ -74,6 +75,7 @@ private:
     bool ready_ = false;
     CloseSteps closing_;
     core::Instant began_;
+    UnreadyWatch unready_;
 };
 
 }  // namespace mortise::detail

@@ -61,6 +61,7 @@ void CoreLoop::end() {
     desk_.close();
     timer_.cancel();
     ages_.stop();
+    unready_.ready();
     network_->stop();
     program_.lose_everything();
 }

@@ -52,7 +52,9 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
       overruns_{std::chrono::seconds{1}},
       ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
              options_.access},
-            parts_.config.observability} {
+            parts_.config.observability},
+      unready_{parts_.io, parts_.log, parts_.config.timing.session_ttl.to_nanoseconds(),
+               [this] { return why_not_ready_now(); }} {
     if (parts_.config.listen.empty()) return;
     options_.client_places = client_node_places(clients_max(parts_.config));
 }
@@ -74,6 +76,7 @@ void CoreLoop::begin(SubmittedCalls calls) {
     network_->start();
     membership_.warn_of_missing_peers();
     ages_.start(driver_->core());
+    unready_.not_ready();
     step(core::TimerFired{});
     begin_calls(std::move(calls));
     take_calls();

@@ -24,6 +24,7 @@
 #include "embed/runtime/observer_hub.hpp"
 #include "embed/runtime/pause_watch.hpp"
 #include "embed/runtime/program_side.hpp"
+#include "embed/runtime/unready_watch.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
 #include "embed/threads/readiness.hpp"
@@ -233,6 +234,7 @@ private:
     AtMostEvery overruns_;
     // warnings of holds and calls that last long
     AgeWatch ages_;
+    UnreadyWatch unready_;
 };
 
 }  // namespace mortise::detail

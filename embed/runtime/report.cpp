@@ -37,10 +37,12 @@ void CoreLoop::watch_ready() {
     ready_ = ready;
     parts_.readiness.set_ready(ready);
     if (ready) {
+        unready_.ready();
         parts_.log.info("ready", "ready");
         parts_.events.publish({.kind = NodeEvent::Kind::ready});
         return;
     }
+    unready_.not_ready();
     const auto why = why_not_ready_now();
     parts_.log.info("not_ready", "not ready: " + why, {{"reason", why}});
     parts_.events.publish({.kind = NodeEvent::Kind::not_ready, .text = why});

@@ -88,8 +88,9 @@ class ThreeNodes(unittest.TestCase):
             for process in alone.processes[1:]:
                 process.kill()
             one = ("status", "--peer", f"127.0.0.1:{alone.ports[0]}")
-            wait_until(lambda: run(*one).returncode == OK)
-            wait_until(lambda: run(*one, "--ready").returncode == UNAVAILABLE)
+            wait_until(lambda: "not ready" in run(*one).stdout)
+            self.assertEqual(run(*one).returncode, UNAVAILABLE)
+            self.assertEqual(run(*one, "--ready").returncode, UNAVAILABLE)
 
     def test_locks_of_an_idle_cluster(self):
         self.assertEqual(self.json("locks", *self.cluster.peers()), [])

@@ -45,7 +45,7 @@ class Health(unittest.TestCase):
         config = Path(directory) / f"node-{number}.toml"
         config.write_text("\n".join(lines) + "\n", encoding="utf-8")
         self.begin(config)
-        wait_until(lambda: run("status", "--peer", f"127.0.0.1:{port}").returncode == OK)
+        wait_until(lambda: run("status", "--peer", f"127.0.0.1:{port}").stdout)
         return port, config
 
     def begin(self, config):

@@ -43,7 +43,7 @@ class Mistaken(unittest.TestCase):
     def status(self, node, ports=None):
         port = (ports or self.cluster.ports)[node - 1]
         result = run("status", "--json", "--peer", f"127.0.0.1:{port}")
-        return json.loads(result.stdout)[0].get("status") if result.returncode == OK else None
+        return json.loads(result.stdout)[0].get("status") if result.stdout else None
 
     def are_ready(self, *nodes, ports=None):
         found = [self.status(node, ports) for node in nodes]

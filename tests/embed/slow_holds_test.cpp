@@ -10,6 +10,7 @@
 
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -200,6 +201,72 @@ TEST_F(SlowHolds, AreNotWatchedUnlessConfigured) {
     EXPECT_TRUE(std::ranges::none_of(events, [](const NodeEvent& event) {
         return event.kind == Kind::slow_hold || event.kind == Kind::long_wait;
     }));
+}
+
+TEST_F(SlowHolds, CandidatesOfAnElectionGiveNoWarning) {
+    open({}, 30ms);
+    Election election{*node_, "service"};
+    const auto leader = election.campaign("one");
+    std::stop_source enough;
+    AcquireOptions options;
+    options.cancel = enough.get_token();
+    auto candidate = std::async(std::launch::async, [&] {
+        std::error_code ec;
+        return election.campaign("two", options, ec);
+    });
+    auto other = std::async(std::launch::async, [&] {
+        const auto hold = node_->acquire("job");
+        std::error_code ec;
+        return node_->acquire("job", options, ec);
+    });
+    EXPECT_THAT(of(Kind::long_wait, 2).front().name, "job");
+    for (const auto& event : of(Kind::long_wait, 2))
+        EXPECT_EQ(event.name, "job");
+    enough.request_stop();
+    candidate.wait();
+    other.wait();
+}
+
+// A node that waits for its peers, or a client for a member.
+Config alone(Role role, const std::string& directory) {
+    Config config;
+    config.role = role;
+    config.timing.session_ttl = 1s;
+    config.timing.election_timeout = 200ms;
+    config.timing.heartbeat = 50ms;
+    config.timing.close_timeout = 0s;
+    config.peers = {{1, "127.0.0.1:1"}, {2, "127.0.0.1:2"}, {3, "127.0.0.1:3"}};
+    if (role == Role::client) return config;
+    config.node_id = 1;
+    config.data_dir = directory;
+    config.listen = "127.0.0.1:0";
+    return config;
+}
+
+TEST(NotReady, IsSaidWithItsReasonAfterATtlAndWhenThatHasDoubled) {
+    const testkit::TempDirectory directory{"mortise-not-ready"};
+    for (const auto role : {Role::voter, Role::client}) {
+        Lines lines;
+        auto config = alone(role, directory.path().string());
+        config.log.sink = [&](LogLevel level, std::string_view line) { lines.add(level, line); };
+        const Node node{config};
+        while (lines.with("not ready for").size() < 2)
+            std::this_thread::sleep_for(10ms);
+        const auto said = lines.with("not ready for");
+        EXPECT_NE(said[0].find("not ready for 1s: "), std::string::npos) << said[0];
+        EXPECT_NE(said[1].find("not ready for 2s: "), std::string::npos) << said[1];
+        EXPECT_NE(said[0].find("127.0.0.1:2"), std::string::npos) << said[0];
+    }
+}
+
+TEST_F(SlowHolds, AReadyNodeIsNotSaidToBeNotReady) {
+    auto config = Config::in_memory();
+    config.timing = alone(Role::voter, "x").timing;
+    config.log.sink = [this](LogLevel level, std::string_view line) { lines_.add(level, line); };
+    node_.emplace(std::move(config));
+    ASSERT_TRUE(node_->wait_ready(std::chrono::steady_clock::now() + patience));
+    std::this_thread::sleep_for(1500ms);
+    EXPECT_TRUE(lines_.with("not ready").empty());
 }
 
 }  // namespace

@@ -103,10 +103,12 @@ ExitCode run(const StatusCommand& command) {
         std::ranges::any_of(reports, [](const MemberReport& report) { return !report.error; });
     if (!answered)
         nobody_answered(reasons_of(reports) + "; start the nodes, or run mortise doctor");
-    const bool all_ready = std::ranges::all_of(reports, [](const MemberReport& report) {
+    const auto is_ready = [](const MemberReport& report) {
         return !report.error && report.status.ready && !report.status.stopped;
-    });
-    const auto code = command.ready && !all_ready ? ExitCode::unavailable : ExitCode::ok;
+    };
+    const bool is_well = command.ready ? std::ranges::all_of(reports, is_ready)
+                                       : std::ranges::any_of(reports, is_ready);
+    const auto code = is_well ? ExitCode::ok : ExitCode::unavailable;
     if (command.access.json) {
         print(json_list(reports));
         return code;
@@ -188,7 +190,7 @@ Command status_command() {
                       "Asks three members what they know of themselves and of the cluster."},
                      {"mortise status --ready --peer 127.0.0.1:7401",
                       "Is the health check of one member."}},
-        .exit_codes = {{69, "no member answers; with --ready: not all answer and are ready"}},
+        .exit_codes = {{69, "no member answers and is ready; with --ready: not all do and are"}},
         .run = [self] { return run(*self); },
         .access = &self->access};
 }

@@ -102,8 +102,9 @@ struct ObservabilityConfig {
     // A hold of this program is held for so long. A cached grant counts from when another request
     // waits for it.
     Duration slow_hold{};
-    // An acquire of this program waits for so long.
-    Duration long_wait{};
+    // An acquire of this program waits for so long. Not said of the candidates of an election, and
+    // not on a client node.
+    Duration long_wait{std::chrono::minutes{1}};
 
     friend bool operator==(const ObservabilityConfig&, const ObservabilityConfig&) = default;
 };

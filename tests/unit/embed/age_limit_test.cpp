@@ -9,6 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+TEST(AgeLimit, KnowsWhenTheNextWarningIsDue) {
+    const AgeLimit limit{10s};
+    EXPECT_EQ(limit.until_next(0s), 10s);
+    EXPECT_EQ(limit.until_next(9s), 1s);
+    EXPECT_EQ(limit.until_next(10s), 10s);
+    EXPECT_EQ(limit.until_next(25s), 15s);
+}
+
 TEST(AgeLimit, WarnsAtTheLimitAndEachTimeThatTheAgeHasDoubled) {
     const AgeLimit limit{10s};
     std::uint8_t given = 0;
