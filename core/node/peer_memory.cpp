@@ -90,11 +90,12 @@ PeerMemory::Belief PeerMemory::judge(Known& known, const RaftMessage& message, I
     return known.lacking_since ? Belief::doubtful : Belief::sound;
 }
 
-void PeerMemory::counts_again(Incarnation incarnation) {
+void PeerMemory::counts_again(Incarnation incarnation, Term said) {
     auto& known = known_[incarnation];
     Known anew;
     anew.generation = known.generation;
     anew.command_format = known.command_format;
+    anew.said = said;
     known = anew;
 }
 

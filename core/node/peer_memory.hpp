@@ -42,8 +42,9 @@ public:
     // a doubt. A statement that shows the entry ends the doubt; another contradiction after
     // `patience` is evidence.
     Belief believe(Incarnation from, const RaftMessage& message, Instant now);
-    // Nothing that this directory has forgotten matters any more.
-    void counts_again(Incarnation incarnation);
+    // Nothing that this directory has forgotten matters any more. Its present run has shown this
+    // term.
+    void counts_again(Incarnation incarnation, Term said);
     // The peer itself acknowledged this entry, and it is committed: nothing can undo that.
     void acknowledged(Incarnation by, LogId committed);
     // The same according to a leader.

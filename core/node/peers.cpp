@@ -94,7 +94,7 @@ bool Peers::is_only_witness_against(NodeId peer, Instant now) const {
 }
 
 void Peers::counts_again(NodeId peer) {
-    memory_.counts_again(at(peer).generation.incarnation);
+    memory_.counts_again(at(peer).generation.incarnation, raft_.term());
     remember_acknowledged(peer);
 }
 

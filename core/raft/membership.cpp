@@ -177,13 +177,16 @@ bool Raft::let_catch_up(NodeId from, RaftMessage message, Instant now) {
     auto* leader = std::get_if<Leader>(&role_);
     const bool reports = std::holds_alternative<AppendReply>(message) ||
                          std::holds_alternative<SnapshotReply>(message);
-    if (leader == nullptr || !reports || term_of(message) != term()) return false;
+    if (leader == nullptr || !reports || term_of(message) < term()) return false;
     auto found = leader->peers.find(from);
     if (found == leader->peers.end()) return false;
     auto& counts_from = found->second.counts_from;
     if (!counts_from) counts_from = log_.last().index.next();
     take_message(from, std::move(message), now);
-    // Some followers leave with their last answer.
+    // A higher term, or the end of a transfer, ends the leadership; and some followers leave with
+    // their last answer.
+    leader = std::get_if<Leader>(&role_);
+    if (leader == nullptr) return false;
     found = leader->peers.find(from);
     if (found == leader->peers.end()) return false;
     auto& progress = found->second;

@@ -1,5 +1,6 @@
 // Members whose directory has forgotten something, as the leader alone knows: how they count again
 // (docs/decisions/0077).
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -140,6 +141,37 @@ TEST_F(NodeCoreForgetful, BeginsAgainWithEachStart) {
     cluster.connect(n1, n2);
     ASSERT_TRUE(is_excluded());
     EXPECT_GT(*cluster[n1].raft().progress_of(n2)->counts_from, first);
+}
+
+// It denies its leader, as the third member does, and goes on to a higher term.
+TEST_F(NodeCoreForgetful, WhoForgotItsVoteForTheLeaderCountsAgain) {
+    cluster.add_played(n4);  // it answers nothing, so nobody learns what all members have
+    cluster.run_for(3 * heartbeat);
+    const std::map<NodeId, Disk> images{{n2, cluster[n2].disk()}, {n3, cluster[n3].disk()}};
+    cluster.disconnect(n1, n2);
+    cluster.disconnect(n1, n3);
+    cluster.run_for(10 * election_timeout);
+    const auto voter = cluster[n2].raft().is_leader() ? n3 : n2;
+    auto& elected = cluster[voter == n2 ? n3 : n2];
+    ASSERT_TRUE(elected.raft().is_leader());
+    elected.acquire(1, "x");
+    cluster.run_for(heartbeat);
+    ASSERT_TRUE(elected.was_answered<Acquired>(1));
+    // The third member learns that a majority has voted for the leader.
+    cluster.connect(n1, n2);
+    cluster.connect(n1, n3);
+    cluster.run_for(5 * election_timeout);
+    ASSERT_TRUE(elected.raft().is_leader());
+    cluster.roll_back(voter, images.at(voter), epoch++);
+    cluster.connect_all();
+    for (std::uint64_t next = 2; next < 40; ++next) {
+        cluster.run_for(election_timeout);
+        if (auto* leads = cluster.leader()) leads->acquire(next, "x" + std::to_string(next));
+    }
+    EXPECT_TRUE(elected.noted(Note::Kind::peer_forgot));
+    EXPECT_FALSE(cluster[voter].superseded);
+    EXPECT_TRUE(cluster[voter].core().agent().open_session());
+    EXPECT_TRUE(cluster[voter].raft().leader());
 }
 
 }  // namespace

@@ -200,12 +200,24 @@ TEST(PeerMemory, WhoCountsAgainBeginsAnew) {
     memory.acknowledged(directory, log_id(3, 10));
     memory.hear(hello(2, 2), {});
     EXPECT_FALSE(believes(memory, accepts(5)));
-    memory.counts_again(directory);
+    memory.counts_again(directory, Term{5});
     EXPECT_TRUE(believes(memory, accepts(5)));
     EXPECT_EQ(memory.hear(hello(2, 2), {}), Verdict::same_life);
     memory.hear(hello(3, 3), {});
     EXPECT_TRUE(believes(memory, accepts(5)));
     EXPECT_FALSE(memory.has_forgotten(directory));
+}
+
+// What it has shown since is evidence like any other.
+TEST(PeerMemory, WhoCountsAgainMayForgetAgain) {
+    PeerMemory memory{patience};
+    memory.hear(hello(1, 1), {});
+    EXPECT_TRUE(believes(memory, accepts(50)));
+    memory.hear(hello(2, 2), {});
+    EXPECT_FALSE(believes(memory, accepts(5)));
+    memory.counts_again(directory, Term{5});
+    memory.hear(hello(3, 3), {});
+    EXPECT_FALSE(believes(memory, accepts(4)));
 }
 
 // So a member that never led detects it as well.
