@@ -10,14 +10,20 @@
 namespace mortise::storage {
 
 struct LogRoom {
-    // One of RocksDB's memtables, as long as which a file of the write-ahead log becomes. There are
-    // at most `memtables`.
+    // One of RocksDB's memtables, as long as which a file of the write-ahead log becomes; it may be
+    // exceeded by one write. There are at most `memtables`.
     std::uint64_t memtable_bytes = std::uint64_t{64} << 20U;
     // Of the entries that are kept for slow members.
     std::uint64_t log_bytes = std::uint64_t{1} << 30U;
 
     static constexpr int memtables = 4;
     static constexpr std::uint64_t ahead_bytes_max = std::uint64_t{256} << 20U;
+
+    // Of the entries of one write to the database; a single entry may be longer.
+    [[nodiscard]] std::uint64_t write_bytes() const { return memtable_bytes / 8; }
+    // What an opening writes at most: all that is in the write-ahead log, if nothing of it was
+    // purged, as one table, and the small files that RocksDB begins anew.
+    [[nodiscard]] std::uint64_t opening_bytes() const;
 };
 
 // The largest that fit into this many bytes, together with what compaction writes beside them, and

@@ -8,13 +8,11 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include "storage/files/log_room.hpp"
+
 namespace mortise::storage {
 
 namespace {
-
-constexpr std::uint64_t part_of_disk = 64;
-// enough for one flush and one write
-constexpr std::uint64_t bytes_least = std::uint64_t{4} << 20U;
 
 // The largest allowed size of a file of this process.
 std::uint64_t file_size_limit() {
@@ -24,13 +22,14 @@ std::uint64_t file_size_limit() {
     return limit.rlim_cur;
 }
 
-// A large reserve is useless where files cannot become large.
+// A large reserve is useless where files cannot become large. On a small volume it is what the next
+// opening needs: that must be possible when everything else is full.
 std::uint64_t bytes_for(std::uint64_t wanted, const std::filesystem::path& directory) {
     wanted = std::min(wanted, file_size_limit() / 4);
     std::error_code failed;
     const auto disk = std::filesystem::space(directory, failed);
     if (failed) return wanted;
-    return std::min(wanted, std::max<std::uint64_t>(disk.capacity / part_of_disk, bytes_least));
+    return std::min(wanted, log_room(disk.capacity).opening_bytes());
 }
 
 std::string in_mebibytes(std::uint64_t bytes) {

@@ -12,7 +12,8 @@ namespace mortise::storage {
 
 class ReserveFile {
 public:
-    // Reserves this many bytes; on a small file system a small part of it, but at least 4 MiB.
+    // Reserves this many bytes; on a small file system what the next opening needs at most
+    // (LogRoom::opening_bytes).
     // Errc::no_space unless the same amount is free besides: otherwise a node on a full disk would
     // start and fail at once.
     static Result<std::shared_ptr<ReserveFile>> hold(const std::filesystem::path& path,

@@ -157,10 +157,14 @@ Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
     if (!database) return database;
     auto options = log_options(*database->env, database->errors);
     options.create_if_missing = is_untouched(meta);
+    const bool is_small = room.memtable_bytes < LogRoom{}.memtable_bytes;
+    // A compaction would begin at once, and put the large memtable in force again when it ends: one
+    // that has no bound on a small volume.
+    options.disable_auto_compactions = is_small;
     if (auto opened = open_after_crash(std::move(options), *database); !opened)
         return std::move(opened).error();
     // Only now: with small memtables the opening would write out what was purged of a longer log.
-    if (room.memtable_bytes == LogRoom{}.memtable_bytes) return database;
+    if (!is_small) return database;
     auto status = set_memtable_bytes(*database->db, room.memtable_bytes);
     if (!status.ok()) return to_error(status, path);
     return database;

@@ -42,7 +42,8 @@ Result<void> RocksLogStore::write(std::span<const core::Write> writes) {
     if (failed_) return *failed_;
     auto planned = plan(writes);
     if (!planned) return fail(std::move(planned).error());
-    if (auto done = carry_out(*planned); !done) return fail(std::move(done).error());
+    if (auto done = carry_out_in_pieces(*std::move(planned)); !done)
+        return fail(std::move(done).error());
     // Another process may have the directory by now, which has not seen this write.
     if (!held_.lock) return {};
     if (auto held = held_.lock->check(); !held) return fail(std::move(held).error());
@@ -103,6 +104,28 @@ Result<void> RocksLogStore::add(const core::Write& write, Plan& plan) const {
         append.push_back(&entry);
     }
     return {};
+}
+
+// A memtable takes one write more than it has room for, and the next opening has to write all of it
+// (LogRoom::opening_bytes). Each piece leaves a log that could have been meant.
+Result<void> RocksLogStore::carry_out_in_pieces(Plan plan) {
+    while (true) {
+        Plan rest;
+        rest.append = plan.cut_after(LogRoom{.memtable_bytes = memtable_bytes_}.write_bytes());
+        if (auto done = carry_out(plan); !done || rest.append.empty()) return done;
+        plan = std::move(rest);
+    }
+}
+
+std::vector<const core::Entry*> RocksLogStore::Plan::cut_after(std::uint64_t bytes) {
+    std::uint64_t sum = 0;
+    const auto first = std::ranges::find_if(append, [&](const core::Entry* entry) {
+        sum += entry->payload.size();
+        return sum > bytes && entry != append.front();
+    });
+    std::vector<const core::Entry*> rest{first, append.end()};
+    append.erase(first, append.end());
+    return rest;
 }
 
 Result<void> RocksLogStore::carry_out(const Plan& plan) {

@@ -1,5 +1,6 @@
 // The log in RocksDB. A write is one batch with one sync, and includes what was purged since the
-// last write. So only the write in progress is unsynced in the write-ahead log.
+// last write. So only the write in progress is unsynced in the write-ahead log. A write that is
+// long for the memtables is several of them, one after the other.
 #pragma once
 
 #include <memory>
@@ -52,6 +53,9 @@ private:
         std::optional<LogBase> reset;
         std::optional<core::LogIndex> truncate_from;  // of the stored entries that stay
         std::vector<const core::Entry*> append;
+
+        // Leaves at most so many bytes of entries, or one entry, and returns the others.
+        [[nodiscard]] std::vector<const core::Entry*> cut_after(std::uint64_t bytes);
     };
     struct Purge {
         LogBase base;
@@ -60,6 +64,7 @@ private:
 
     [[nodiscard]] Result<Plan> plan(std::span<const core::Write> writes) const;
     Result<void> add(const core::Write& write, Plan& plan) const;
+    Result<void> carry_out_in_pieces(Plan plan);
     Result<void> carry_out(const Plan& plan);
     [[nodiscard]] Result<EntryMark> kept_of(const Plan& plan) const;
     Result<void> lower_witness(const Plan& plan, const EntryMark& kept);

@@ -1,5 +1,6 @@
 #include "storage/rocks/rocks_settings.hpp"
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -106,8 +107,13 @@ rocksdb::Options marks_options(RocksEnv& env, std::shared_ptr<BackgroundErrors> 
     return options;
 }
 
+// A memtable is full up to 0.6 blocks of its memory later. RocksDB would keep the size of the
+// blocks that fits the largest one.
 rocksdb::Status set_memtable_bytes(rocksdb::DB& db, std::uint64_t bytes) {
-    return db.SetOptions({{"write_buffer_size", std::to_string(bytes)}});
+    const auto block = std::min<std::uint64_t>(bytes / 8, mib);
+    return db.SetOptions({{"write_buffer_size", std::to_string(bytes)},
+                          {"arena_block_size", std::to_string(block)},
+                          {"disable_auto_compactions", "false"}});
 }
 
 // The environment starts a thread. RocksDB starts another one for the process when it opens a
@@ -118,8 +124,7 @@ Result<RocksDatabase> prepare_database(std::filesystem::path path,
     try {
         GoneBeforeExit<RocksEnv> env{new RocksEnv{files}};
         std::thread{[] {}}.join();
-        return RocksDatabase{std::move(path), std::move(env), std::make_shared<BackgroundErrors>(),
-                             nullptr};
+        return RocksDatabase{std::move(path), std::move(env)};
     } catch (const std::system_error& failed) {
         return make_error(Errc::shortage, "cannot start a thread for " + path.string() +
                                               thread_limits() + ": " + failed.code().message());
