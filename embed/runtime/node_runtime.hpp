@@ -209,10 +209,12 @@ private:
     std::unique_ptr<CoreLoop> loop_;
     // the only run of a client node: set by begin_client(); null for any other
     std::unique_ptr<ClientLoop> client_;
-    // the data directory and its threads: nothing of it is in use in a client node
-    DiskSide disk_{descriptors_};
     // attempts at another run: from suspend() until one succeeds, or until the node ends
     Reopening reopening_;
+    // the data directory and its threads: nothing of it is in use in a client node. If a start
+    // fails, these threads end here, and until then they may call abandon(), which uses what is
+    // above
+    DiskSide disk_{descriptors_};
     // the end of the node, once
     Closing closing_{[this] { end_node(); }};
     // what the core thread said last: set by each answer, and for ever by snapshot()
