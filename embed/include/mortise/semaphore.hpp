@@ -115,7 +115,8 @@ public:
     void resize(std::uint32_t limit, std::error_code& ec);
     // The same, if the limit has this version: 1 until the first change, and one more with each
     // change; LockInfo::limit has it. False, without an effect, if it has another one. There is no
-    // version 0: invalid_argument.
+    // version 0: invalid_argument. It begins anew in another cluster, and when the name was
+    // removed: compare with one that was just read.
     [[nodiscard]] bool resize(std::uint32_t limit, std::uint64_t expected_version);
     [[nodiscard]] bool resize(std::uint32_t limit, std::uint64_t expected_version,
                               std::error_code& ec);
