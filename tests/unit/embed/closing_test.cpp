@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/no_threads.hpp"
+
 namespace mortise::detail {
 namespace {
 
@@ -107,6 +109,26 @@ TEST_F(ClosingTest, WaitsForCodeOfTheProgramHoweverLongItTakes) {
     }};
     EXPECT_EQ(node_->closing.close(node_, false, long_enough), Outcome::done);
     later.join();
+}
+
+// Nobody can close it: a thread of the node cannot wait for itself.
+TEST_F(ClosingTest, StaysAliveIfAThreadOfTheNodeHasNoOtherThatClosesIt) {
+    const auto owner = std::make_shared<int>();
+    {
+        const test::NoThreads none;
+        EXPECT_EQ(node_->closing.close(owner, true, long_enough), Outcome::kept);
+    }
+    EXPECT_EQ(owner.use_count(), 2);
+    EXPECT_EQ(ending_->ends, 0);
+    EXPECT_FALSE(node_->closing.is_done());
+}
+
+TEST_F(ClosingTest, EndsTheNodeOnTheCallersThreadIfThereIsNoOther) {
+    ending_->may_be_quiet.set_value();
+    ending_->disk_answers.set_value();
+    const test::NoThreads none;
+    EXPECT_EQ(node_->closing.close(node_, false, long_enough), Outcome::done);
+    EXPECT_EQ(ending_->ends, 1);
 }
 
 TEST_F(ClosingTest, ADestructorWaitsForNothingLonger) {

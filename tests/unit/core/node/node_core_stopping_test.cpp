@@ -120,7 +120,7 @@ TEST_P(NodeCoreStoppingFive, OneThatSaysItWhileTheLeaderIsLostDelaysTheElectionA
         cluster.disconnect(id, lost);
     const auto gap = longest_gap(8 * election_timeout, [&] { lie(); });
     RecordProperty("gap_ms", std::to_string(gap / 1ms));
-    EXPECT_LE(gap, 3 * election_timeout);
+    EXPECT_LE(gap, 2 * election_timeout);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, NodeCoreStoppingThree, testing::ValuesIn(lies),
