@@ -10,7 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/magic.h>
+#include <sys/resource.h>
 
+#include "tests/support/no_threads.hpp"
 #include "tests/support/silent_address.hpp"
 #include "tools/mortise/doctor/checks.hpp"
 #include "tools/mortise/doctor/reach.hpp"
@@ -477,6 +479,30 @@ TEST(DoctorReach, NamesTheAddressThatIsSilentBesideOneThatIsNot) {
     const auto none = reach(Resolved{{first}, {}}, 200ms);
     EXPECT_EQ(none.how, Reach::silent);
     EXPECT_THAT(none.silent, IsEmpty());
+}
+
+// A name may have any number of addresses.
+TEST(DoctorReach, TriesAThousandAddressesWithFewDescriptorsAndNoThreads) {
+    asio::io_context io;
+    asio::ip::tcp::acceptor here{io, {asio::ip::make_address("127.0.0.1"), 0}};
+    asio::ip::tcp::acceptor closed{io, {asio::ip::make_address("127.0.0.1"), 0}};
+    const auto refused = endpoint_at(closed.local_endpoint());
+    closed.close();
+    std::vector<Endpoint> endpoints(1'000, refused);
+    endpoints.push_back(endpoint_at(here.local_endpoint()));
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    auto few = before;
+    few.rlim_cur = 128;
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    Reached reached;
+    {
+        const mortise::test::NoThreads none;
+        reached = reach({endpoints, {}}, 200ms);
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(reached.how, Reach::connected) << reached.detail;
+    EXPECT_THAT(reached.silent, IsEmpty());
 }
 
 }  // namespace

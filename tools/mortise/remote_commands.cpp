@@ -231,7 +231,8 @@ Command break_command() {
             .arguments = {required("NAME", value(self->name, Kind::lock), "The lock")},
             .options = {escaped_flag(self->escaped, "NAME"),
                         required("--token TOKEN", number(self->token, 0, INT64_MAX),
-                                 "The holder's token; mortise inspect shows it"),
+                                 "The holder's token, or the one under which the name is closed, "
+                                 "as mortise inspect shows it; with another one nothing happens"),
                         required("--reason TEXT", value(self->reason), "Shown in logs and events"),
                         flag("--now", self->now,
                              "Do not wait for the holder's node: two may hold it for a while")},

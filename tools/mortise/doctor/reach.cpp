@@ -4,8 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <future>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <system_error>
 
 #include <arpa/inet.h>
@@ -68,32 +69,73 @@ bool is_its_own_peer(int socket) {
     return here.size == there.size && std::memcmp(&here.address, &there.address, here.size) == 0;
 }
 
-int finish_connecting(int socket, std::chrono::milliseconds patience) {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (true) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-        pollfd writable{socket, POLLOUT, 0};
-        const int ready = ::poll(&writable, 1, static_cast<int>(std::max(left.count(), 0L)));
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready < 0) return errno;
-        if (ready == 0) return ETIMEDOUT;
+// Several attempts to connect. Each has an errno in the end: 0 if it is connected, ETIMEDOUT if
+// nothing came.
+class Attempts {
+public:
+    explicit Attempts(std::span<const Endpoint> endpoints) {
+        for (const auto& endpoint : endpoints)
+            begin(endpoint);
+    }
+    ~Attempts() {
+        for (const auto& each : sockets_)
+            if (each.fd >= 0) ::close(each.fd);
+    }
+    Attempts(const Attempts&) = delete;
+    Attempts& operator=(const Attempts&) = delete;
+
+    std::vector<int> await(std::chrono::milliseconds patience) {
+        const auto end = std::chrono::steady_clock::now() + patience;
+        auto left = patience;
+        while (is_any_open() && left.count() > 0) {
+            const int ready =
+                ::poll(sockets_.data(), sockets_.size(), static_cast<int>(left.count()));
+            if (ready < 0 && errno != EINTR) break;
+            if (ready > 0) take_results();
+            left = std::chrono::ceil<std::chrono::milliseconds>(end -
+                                                                std::chrono::steady_clock::now());
+        }
+        return numbers_;
+    }
+
+private:
+    void begin(const Endpoint& endpoint) {
+        const int socket =
+            ::socket(endpoint.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int number = socket < 0 ? errno : ETIMEDOUT;
+        if (socket >= 0 && ::connect(socket, endpoint.get(), endpoint.size) != 0 &&
+            errno != EINPROGRESS)
+            number = errno;
+        sockets_.push_back({socket, POLLOUT, 0});
+        numbers_.push_back(number);
+        if (number != ETIMEDOUT) end(sockets_.back());
+    }
+    // poll() passes over it from now on.
+    static void end(pollfd& socket) {
+        if (socket.fd >= 0) ::close(socket.fd);
+        socket = {-1, 0, 0};
+    }
+    [[nodiscard]] bool is_any_open() const {
+        return std::ranges::any_of(sockets_, [](const pollfd& each) { return each.fd >= 0; });
+    }
+    void take_results() {
+        for (std::size_t i = 0; i < sockets_.size(); ++i) {
+            auto& socket = sockets_[i];
+            if (socket.fd < 0 || socket.revents == 0) continue;
+            numbers_[i] = result_of(socket.fd);
+            end(socket);
+        }
+    }
+    static int result_of(int socket) {
         int number = 0;
         socklen_t size = sizeof number;
         if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size) != 0) return errno;
         return number == 0 && is_its_own_peer(socket) ? ECONNREFUSED : number;
     }
-}
 
-int connect_to(const Endpoint& endpoint, std::chrono::milliseconds patience) {
-    const int socket =
-        ::socket(endpoint.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (socket < 0) return errno;
-    int number = ::connect(socket, endpoint.get(), endpoint.size) == 0 ? 0 : errno;
-    if (number == EINPROGRESS || number == 0) number = finish_connecting(socket, patience);
-    ::close(socket);
-    return number;
-}
+    std::vector<pollfd> sockets_;
+    std::vector<int> numbers_;  // as many
+};
 
 }  // namespace
 
@@ -161,12 +203,17 @@ Resolved resolve(const std::string& address) {
 
 Reached reach(const Resolved& resolved, std::chrono::milliseconds patience) {
     if (resolved.endpoints.empty()) return {Reach::unresolved, resolved.problem};
-    std::vector<std::future<int>> numbers;
-    for (const auto& endpoint : resolved.endpoints)
-        numbers.push_back(std::async(std::launch::async, connect_to, endpoint, patience));
+    // A name may have any number of addresses.
+    constexpr std::size_t at_once_max = 16;
+    std::vector<int> numbers;
+    for (std::span<const Endpoint> left{resolved.endpoints}; !left.empty();) {
+        const auto some = left.first(std::min(left.size(), at_once_max));
+        std::ranges::copy(Attempts{some}.await(patience), std::back_inserter(numbers));
+        left = left.subspan(some.size());
+    }
     Reached reached{Reach::failed, {}, {}};
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const int number = numbers[i].get();
+        const int number = numbers[i];
         if (kind_of(number) == Reach::silent)
             reached.silent.push_back(resolved.endpoints[i].to_string());
         if (reached.how == Reach::connected) continue;

@@ -47,7 +47,8 @@ struct Reached {
     // Other endpoints of the address that do not answer, while one does.
     std::vector<std::string> silent{};
 };
-// Tries all endpoints, each for that long. The connections are closed at once.
+// Tries all endpoints, each for that long, on this thread, 16 at a time. The connections are closed
+// at once.
 [[nodiscard]] Reached reach(const Resolved& resolved, std::chrono::milliseconds patience);
 
 }  // namespace mortise::cli
