@@ -24,7 +24,7 @@ def failovers(cluster, runs, how):
         cluster.nodes[leader].send_signal(how)
         times.append((caller.do("once", name=NAME)["granted_at_ns"] - begin) / 1e6)
         if how == signal.SIGKILL:
-            cluster.nodes[leader].kill()
+            cluster.nodes[leader].end()
             cluster.start(leader)
         else:
             cluster.thaw(leader)
@@ -93,7 +93,7 @@ class Held:
         """The longest step of a node, in milliseconds, and the changes of leader, until the locks
         of a holder that was killed are free."""
         self.hold(self.options.locks)
-        self.cluster.nodes[self.holder].kill()
+        self.cluster.nodes[self.holder].end()
         left = [self.cluster.nodes[number] for number in (self.leader, self.replica)]
         before = [node.do("counters") for node in left]
         left[1].do("once", 90, name=f"held/{self.options.locks - 1:015}")
@@ -106,7 +106,7 @@ class Held:
     def restart(self):
         """Seconds from the start of a replica's process to an acquire that it was granted."""
         self.hold(self.options.locks)
-        self.cluster.nodes[self.replica].kill()
+        self.cluster.nodes[self.replica].end()
         begin = time.monotonic_ns()
         self.cluster.start(self.replica)
         node = self.cluster.nodes[self.replica]

@@ -1,16 +1,14 @@
 """The programs that are measured: the floor, and clusters of three nodes."""
 
 import json
-import os
-import select
-import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-PATIENCE = 60  # seconds, for what takes a moment
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/support"))
+from harness import PATIENCE, Process, Talker, Unsaid, free_ports  # noqa: E402,F401
 
 
 class Failed(Exception):
@@ -38,34 +36,22 @@ class Programs:
         return json.loads(done.stdout)
 
 
-class Node:
+class Node(Talker):
     """A process that runs bench_node: a task is a line to it, and the answer a line from it."""
-
-    def __init__(self, words, log):
-        self.log = log
-        with open(log, "ab") as errors:
-            self.process = subprocess.Popen(list(map(str, words)), stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, stderr=errors, bufsize=0)
-        self.read = b""
 
     def ask(self, task, **more):
         try:
-            self.process.stdin.write((json.dumps({"task": task, **more}) + "\n").encode())
+            self.tell(json.dumps({"task": task, **more}))
         except OSError:
             raise Failed(f"a node ended: {self.last_line()}") from None
 
     def answer(self, patience=PATIENCE):
-        end = time.monotonic() + patience
-        while b"\n" not in self.read:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
-                raise Failed(f"no answer within {patience:.0f} s")
-            got = os.read(self.process.stdout.fileno(), 1 << 16)
-            if not got:
-                raise Failed(f"a node ended: {self.last_line()}")
-            self.read += got
-        line, _, self.read = self.read.partition(b"\n")
-        answer = json.loads(line)
+        try:
+            answer = json.loads(self.next(patience=patience))
+        except Unsaid:
+            if self.is_silent():
+                raise Failed(f"a node ended: {self.last_line()}") from None
+            raise Failed(f"no answer within {patience:.0f} s") from None
         if answer.get("failure"):
             raise Failed(f"a call failed: {answer['failure']}")
         return answer
@@ -73,28 +59,6 @@ class Node:
     def do(self, task, patience=PATIENCE, **more):
         self.ask(task, **more)
         return self.answer(patience)
-
-    def last_line(self):
-        lines = Path(self.log).read_text(errors="replace").splitlines()
-        return lines[-1] if lines else "it said nothing"
-
-    def send_signal(self, number):
-        os.kill(self.process.pid, number)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
-def free_ports(count):
-    """Between here and the node's own bind, somebody else may take one: the node then says so."""
-    holders = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [holder.getsockname()[1] for holder in holders]
-    for holder in holders:
-        holder.close()
-    return ports
 
 
 class Started:
@@ -133,13 +97,13 @@ class Cluster(Started):
 
     def end_all(self):
         for node in self.nodes.values():
-            node.kill()
+            node.end()
 
     def start(self, number):
         folder = Path(self.directory.name)
         self.nodes[number] = Node(
             [self.programs.node, number, folder / str(number), *self.addresses],
-            folder / f"{number}.log")
+            log=folder / f"{number}.log")
 
     def await_ready(self):
         for node in self.nodes.values():
@@ -169,7 +133,7 @@ class Cluster(Started):
         return min(number for number in self.nodes if number != leader)
 
     def freeze(self, number):
-        self.nodes[number].send_signal(signal.SIGSTOP)
+        self.nodes[number].pause()
 
     def thaw(self, number):
-        self.nodes[number].send_signal(signal.SIGCONT)
+        self.nodes[number].resume()

@@ -51,7 +51,7 @@ class Client:
     def failover(self, servers, run):
         leader, *others = servers.addresses()
         number = next(it for it in servers.ports if servers.address(it) == leader)
-        caller = Node([self.program, "once", ",".join(others)], servers.folder / "caller.log")
+        caller = Node([self.program, "once", ",".join(others)], log=servers.folder / "caller.log")
         try:
             caller.do("once")
             time.sleep(0.5 + 0.037 * (run % 10))
@@ -59,7 +59,7 @@ class Client:
             servers.kill(number)
             took = (caller.do("once")["granted_at_ns"] - begin) / 1e6
         finally:
-            caller.kill()
+            caller.end()
         servers.start(number)
         servers.await_ready()
         return took

@@ -11,7 +11,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from processes import Failed, Started, free_ports
+from processes import Failed, Process, Started, free_ports
 
 PATIENCE = 60  # seconds, for a start
 
@@ -28,11 +28,18 @@ def clean_environment():
     return {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
 
 
-def end(process):
-    """Also what it started: it leads a session of its own."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+class Server(Process):
+    """It is in a session of its own, so that a ^C reaches the script alone, and dies with the
+    script, however that ends."""
+
+    def __init__(self, words, folder, log):
+        super().__init__([program("setpriv"), "--pdeathsig", "KILL", "--", *words],
+                         output=folder / log, stdin=subprocess.DEVNULL, cwd=folder,
+                         env=clean_environment(), start_new_session=True)
+
+    def kill(self):
+        """Also what it started."""
+        os.killpg(self.pid, signal.SIGKILL)
 
 
 class Servers(Started):
@@ -60,7 +67,7 @@ class Servers(Started):
 
     def end_all(self):
         for process in self.processes.values():
-            end(process)
+            process.end()
 
     def prepare(self):
         """What is done once, before the first start."""
@@ -68,30 +75,21 @@ class Servers(Started):
     def data(self, number):
         return self.folder / str(number)
 
-    def run(self, words, log):
-        """A server is in a session of its own, so that a ^C reaches the script alone, and dies with
-        the script, however that ends."""
-        with open(self.folder / log, "ab") as output:
-            return subprocess.Popen(
-                [program("setpriv"), "--pdeathsig", "KILL", "--", *map(str, words)],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=self.folder,
-                env=clean_environment(), start_new_session=True)
-
     def start(self, number):
-        self.processes[number] = self.run(self.command(number), f"{number}.log")
+        self.processes[number] = Server(self.command(number), self.folder, f"{number}.log")
 
     def kill(self, number):
-        end(self.processes[number])
+        self.processes[number].end()
 
     def await_ready(self):
         end = time.monotonic() + PATIENCE
         for number, process in self.processes.items():
             while not self.answers(number):
                 if process.poll() is not None:
-                    raise Failed(f"a server ended: {self.last_line(number)}")
+                    raise Failed(f"a server ended: {process.last_line()}")
                 if time.monotonic() > end:
                     raise Failed(f"a server was not ready within {PATIENCE} s: "
-                                 f"{self.last_line(number)}")
+                                 f"{process.last_line()}")
                 time.sleep(0.05)
 
     def answers(self, number):
@@ -99,10 +97,6 @@ class Servers(Started):
             return self.is_ready(number)
         except (OSError, ValueError):
             return False
-
-    def last_line(self, number):
-        lines = (self.folder / f"{number}.log").read_text(errors="replace").split("\n")
-        return next((line for line in reversed(lines) if line.strip()), "it said nothing")
 
     def address(self, number):
         return f"127.0.0.1:{self.ports[number][0]}"
@@ -145,13 +139,13 @@ class MariaDb(Servers):
         return ["--user=root"] if os.geteuid() == 0 else []
 
     def prepare(self):
-        install = self.run(
+        install = Server(
             [program("mariadb-install-db"), "--no-defaults", f"--datadir={self.data(1)}",
              "--auth-root-authentication-method=normal", "--skip-test-db", *self.as_user()],
-            "install.log")
+            self.folder, "install.log")
         self.processes[0] = install
         if install.wait(PATIENCE) != 0:
-            raise Failed(f"mariadb-install-db: {self.last_line('install')}")
+            raise Failed(f"mariadb-install-db: {install.last_line()}")
         del self.processes[0]
 
     def command(self, number):

@@ -4,7 +4,6 @@ names, with the library that the second one names, and a node."""
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 FOLDER, LIBRARY = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
@@ -13,16 +12,8 @@ sys.path.insert(0, FOLDER)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import mortise  # noqa: E402  pylint: disable=wrong-import-position
-from free_ports import free_ports  # noqa: E402,F401  for those who import this
-
-PATIENCE = 60  # seconds; a test takes this long only if it hangs
-
-
-def wait_for(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.002)
-    return condition()
+from harness import (PATIENCE, Case, Process, config_text, free_ports, local,  # noqa: E402,F401
+                     wait_until as wait_for)  # for those who import this
 
 
 def open_node():
@@ -40,8 +31,19 @@ def run(program, **environment):
                           timeout=PATIENCE, check=False)
 
 
-def toml(number, ports, folder):
-    peers = ", ".join(f'{{ id = {i}, address = "127.0.0.1:{port}" }}'
-                      for i, port in enumerate(ports, 1))
-    return (f'node_id = {number}\nlisten = "127.0.0.1:{ports[number - 1]}"\n'
-            f'data_dir = "{folder}/{number}"\npeer = [{peers}]\n')
+class ProcessesOfPython(Case):
+    """This process has node 1, and the test starts its script again for nodes 2 and 3."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = str(self.directory)
+        self.log = f"{self.folder}/log"
+        every = local(free_ports(3))
+        for number in every:
+            (self.directory / f"{number}.toml").write_text(
+                config_text(number, every, f"{self.folder}/{number}", every[number]),
+                encoding="utf-8")
+
+    def start(self, number, what):
+        return self.keep(Process([sys.executable, sys.argv[0], FOLDER, LIBRARY, "--process", what,
+                                  f"{self.folder}/{number}.toml", self.log], stderr=None))

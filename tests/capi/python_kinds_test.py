@@ -5,16 +5,14 @@ python_kinds_test.py PACKAGE_FOLDER LIBRARY. Also between two processes.
 
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
 from one_python_node import (
-    FOLDER, LIBRARY, PATIENCE, free_ports, mortise, open_node, toml, wait_for)
+    PATIENCE, ProcessesOfPython, mortise, open_node, wait_for)
 
 
 class OneNode(unittest.TestCase):
@@ -275,26 +273,7 @@ def stand_by(node, log):
     time.sleep(2 * PATIENCE)
 
 
-class ThreeProcesses(unittest.TestCase):
-    """This one has node 1, and starts the others."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="mortise-python-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.log = f"{folder.name}/log"
-        ports = free_ports(3)
-        for number in (1, 2, 3):
-            Path(f"{folder.name}/{number}.toml").write_text(toml(number, ports, folder.name),
-                                                            encoding="utf-8")
-
-    def start(self, number, what):
-        child = subprocess.Popen([sys.executable, __file__, FOLDER, LIBRARY, "--process", what,
-                                  f"{self.folder}/{number}.toml", self.log])
-        self.addCleanup(child.wait)
-        self.addCleanup(child.kill)
-        return child
-
+class ThreeProcesses(ProcessesOfPython):
     def test_two_of_them_meet_and_share_a_permit(self):
         children = [self.start(number, "share") for number in (2, 3)]
         with mortise.Node(f"{self.folder}/1.toml") as node:

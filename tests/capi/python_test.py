@@ -23,7 +23,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from one_python_node import (
-    FOLDER, LIBRARY, PATIENCE, free_ports, mortise, open_node, toml, wait_for)
+    FOLDER, LIBRARY, PATIENCE, ProcessesOfPython, mortise, open_node, wait_for)
 
 
 @dataclasses.dataclass
@@ -394,28 +394,7 @@ def stand_by(node, log):
     time.sleep(2 * PATIENCE)
 
 
-class ThreeProcesses(unittest.TestCase):
-    """This one has node 1, and starts the others."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="mortise-python-")
-        self.addCleanup(folder.cleanup)
-        self.log = f"{folder.name}/log"
-        ports = free_ports(3)
-        for number in (1, 2, 3):
-            Path(f"{folder.name}/{number}.toml").write_text(toml(number, ports, folder.name),
-                                                            encoding="utf-8")
-        self.folder = folder.name
-
-    def start(self, number, what):
-        child = subprocess.Popen(
-            [sys.executable, __file__, FOLDER, LIBRARY, "--process", what,
-             f"{self.folder}/{number}.toml", self.log], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(child.wait)
-        self.addCleanup(child.kill)
-        self.addCleanup(child.stdout.close)
-        return child
-
+class ThreeProcesses(ProcessesOfPython):
     def test_two_of_them_exclude_each_other(self):
         children = [self.start(number, "take_turns") for number in (2, 3)]
         with mortise.Node(f"{self.folder}/1.toml") as node:

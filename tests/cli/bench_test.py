@@ -1,19 +1,12 @@
 """Tests that the benchmark measures, not what it measures."""
 
 import json
-import tempfile
 import unittest
-from pathlib import Path
 
-from program import OK, run
+from program import OK, Case, run
 
 
-class Bench(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-bench-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-
+class Bench(Case):
     def bench(self, *words):
         asked = ["bench", "--seconds", 1, "--clients", 4, "--directory", self.directory, *words]
         for _ in range(5):  # on a busy machine the leader may change

@@ -5,11 +5,10 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-from program import (DATA_ERROR, DENIED, EXISTS, FAILED, IO_ERROR, NO_INPUT, OK, USAGE, run)
+from program import (DATA_ERROR, DENIED, EXISTS, FAILED, IO_ERROR, NO_INPUT, OK, USAGE, Case,
+                     run)
 
 OPENSSL = shutil.which("openssl")
 DAY = 24 * 3600
@@ -23,11 +22,10 @@ def openssl(*words, expect=0):
     return result.stdout
 
 
-class Cert(unittest.TestCase):
+class Cert(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-cert-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name) / "pki"
+        super().setUp()
+        self.directory = self.directory / "pki"
         if OPENSSL is None:
             self.fail("this test needs the openssl program")
 

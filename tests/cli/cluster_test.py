@@ -5,7 +5,6 @@ import os
 import signal
 import tempfile
 import unittest
-from pathlib import Path
 from unittest import mock
 
 import program
@@ -183,23 +182,20 @@ class Waiting(unittest.TestCase):
     def test_a_node_says_why_it_is_not_ready(self):
         with Cluster() as cluster:
             for process in cluster.processes[1:]:
-                process.kill()
-                process.wait()
+                process.end()
             # The others may have run long enough to form the cluster, or not.
             self.assertRegex(cluster.processes[0].stderr.readline(), r"\Amortise: not ready: \w")
 
     def test_a_node_says_that_it_listens_where_nobody_calls(self):
         with Cluster(size=1) as cluster:
             cluster.wait_ready()
-            cluster.processes[0].terminate()
-            self.assertEqual(cluster.processes[0].wait(60), OK)
+            self.assertEqual(cluster.processes[0].stop(), OK)
             config = cluster.config(1)
             listen = f"127.0.0.1:{cluster.ports[0]}"
             text = config.read_text(encoding="utf-8")
             config.write_text(text.replace(f'address = "{listen}"', 'address = "127.0.0.1:1"'),
                               encoding="utf-8")
-            again = start("node", "--config", config)
-            cluster.processes.append(again)
+            again = cluster.keep(start("node", "--config", config))
             self.assertEqual(again.stderr.readline(),
                              f"mortise: listening on {listen}, peers are told 127.0.0.1:1\n")
 
@@ -215,8 +211,7 @@ class Ending(unittest.TestCase):
         with Cluster() as cluster:
             cluster.wait_ready()
             for process in cluster.processes[1:]:
-                process.kill()
-                process.wait()
+                process.end()
             peer = ["--peer", f"127.0.0.1:{cluster.ports[0]}"]
             result = run("locks", *peer, "--timeout", "1s")
             self.assertEqual(result.returncode, UNAVAILABLE, result.stdout)
@@ -226,19 +221,15 @@ class Ending(unittest.TestCase):
             self.assertTrue(result.stderr.startswith("mortise: orders/42: no majority"),
                             result.stderr)
             self.assertEqual(run("locks", *peer, "--local").returncode, OK)
-            cluster.processes[0].terminate()
-            self.assertEqual(cluster.processes[0].wait(60), OK)
+            self.assertEqual(cluster.processes[0].stop(), OK)
 
     def test_a_killed_node_comes_back(self):
         with Cluster() as cluster:
             cluster.wait_ready()
-            cluster.processes[0].kill()
-            cluster.processes[0].wait()
-            again = start("node", "--config", cluster.config(1))
-            cluster.processes.append(again)
+            cluster.processes[0].end()
+            again = cluster.keep(start("node", "--config", cluster.config(1)))
             self.assertIn("ready", again.stdout.readline())
-            again.terminate()
-            self.assertEqual(again.wait(60), OK)
+            self.assertEqual(again.stop(), OK)
 
 
 class TlsOfAConfiguration(unittest.TestCase):
@@ -259,7 +250,7 @@ class TlsOfAConfiguration(unittest.TestCase):
 
     def config(self, member):
         """Of a user, who knows this member only."""
-        directory = Path(self.cluster.directory.name)
+        directory = self.cluster.place
         path = directory / "user.toml"
         path.write_text(f'''role = "client"
 peer = [{{ id = {member["id"]}, address = "{member["address"]}" }}]

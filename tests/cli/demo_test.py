@@ -4,12 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from program import INTERRUPTED, OK, PROGRAM, environment
+from program import INTERRUPTED, OK, PROGRAM, Case, environment, start
 
 
 def demo(directory, *words):
@@ -22,11 +21,13 @@ def children_of(pid):
     return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
 
 
-class Demo(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-demo-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+class Demo(Case):
+    def in_progress(self):
+        """It, and the processes of its nodes."""
+        process = self.keep(start("demo", TMPDIR=str(self.directory)))
+        while "workers fight" not in (line := process.stdout.readline()):
+            self.assertNotEqual(line, "")
+        return process, children_of(process.pid)
 
     def test_kills_partitions_and_judges_by_the_log(self):
         log = self.directory / "fenced.log"
@@ -69,11 +70,7 @@ class Demo(unittest.TestCase):
                 end = max(each["at_ns"] for each in writes)
 
     def test_an_interrupt_leaves_nothing_behind(self):
-        process = subprocess.Popen([PROGRAM, "demo"], env=environment(TMPDIR=str(self.directory)),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while "workers fight" not in (line := process.stdout.readline()):
-            self.assertNotEqual(line, "")
-        children = children_of(process.pid)
+        process, children = self.in_progress()
         self.assertEqual(len(children), 3)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
@@ -82,13 +79,8 @@ class Demo(unittest.TestCase):
         self.assertEqual(list(self.directory.iterdir()), [])
 
     def test_its_nodes_end_with_it_even_when_it_is_killed(self):
-        process = subprocess.Popen([PROGRAM, "demo"], env=environment(TMPDIR=str(self.directory)),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while "workers fight" not in (line := process.stdout.readline()):
-            self.assertNotEqual(line, "")
-        children = children_of(process.pid)
-        process.kill()
-        process.communicate()
+        process, children = self.in_progress()
+        process.end()
         end = time.monotonic() + 60
         while left := [pid for pid in children if is_alive(pid)]:
             self.assertLess(time.monotonic(), end, left)

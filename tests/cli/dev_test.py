@@ -8,8 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from program import (INTERRUPTED, OK, PROGRAM, TAKEN, UNAVAILABLE, USAGE, environment, run,
-                     start, wait_until)
+from program import (INTERRUPTED, OK, PROGRAM, TAKEN, UNAVAILABLE, USAGE, Case, environment,
+                     run, start, wait_until)
 
 LOST = 76
 
@@ -41,12 +41,7 @@ class Dev:
         return self.process.returncode
 
 
-class DevTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-dev-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-
+class DevTest(Case):
     def start(self, *words):
         dev = Dev(self.directory, *words)
         self.addCleanup(lambda: dev.process.poll() is None and dev.end())
@@ -80,9 +75,7 @@ class DevTest(unittest.TestCase):
 
     def test_a_lock_stays_when_the_leader_is_killed(self):
         dev = self.start("--port", "0")
-        holder = start("lock", "orders/42", **dev.peers)
-        self.addCleanup(holder.communicate)
-        self.addCleanup(holder.kill)
+        holder = self.keep(start("lock", "orders/42", **dev.peers))
         self.assertEqual(holder.stdout.readline(), "orders/42 is held, token 1\n")
         leader = int(re.search(r"node (\d) leads", dev.words).group(1))
         os.kill(dev.processes[leader], signal.SIGKILL)
@@ -103,19 +96,16 @@ class DevTest(unittest.TestCase):
         self.assertIn(f"process {first.processes[1]}", result.stderr)
 
 
-class LockTest(unittest.TestCase):
+class LockTest(Case):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory(prefix="mortise-dev-test-")
-        cls.addClassCleanup(cls.directory.cleanup)
-        cls.dev = Dev(cls.directory.name, "--port", "0")
+        directory = tempfile.TemporaryDirectory(prefix="mortise-dev-test-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.dev = Dev(directory.name, "--port", "0")
         cls.addClassCleanup(cls.dev.end)
 
     def start(self, *words):
-        holder = start("lock", *words, **self.dev.peers)
-        self.addCleanup(holder.communicate)
-        self.addCleanup(holder.kill)
-        return holder
+        return self.keep(start("lock", *words, **self.dev.peers))
 
     def test_readers_share_it(self):
         first = self.start("reports", "--shared")

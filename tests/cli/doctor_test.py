@@ -7,17 +7,15 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from program import (FAILED, OK, PROGRAM, USAGE, WITH_TLS, Cluster, config_text, environment,
-                     free_ports, run)
+from program import (FAILED, OK, PROGRAM, USAGE, WITH_TLS, Case, Cluster, config_text,
+                     environment, free_ports, run)
 
 
 def doctor(config, *words):
@@ -89,11 +87,10 @@ class Deaf(Listener):
         super().close()
 
 
-class DoctorTest(unittest.TestCase):
+class DoctorTest(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-doctor-")
-        self.addCleanup(directory.cleanup)
-        self.place = Path(directory.name)
+        super().setUp()
+        self.place = self.directory
         self.ports = free_ports(3)
 
     def config(self, name="node-1", ports=None, more="", **changed):
@@ -172,9 +169,8 @@ class ClusterTest(unittest.TestCase):
         cls.cluster.__enter__()
         cls.addClassCleanup(cls.cluster.__exit__)
         cls.cluster.wait_ready()
-        cls.cluster.processes[2].send_signal(signal.SIGTERM)
-        cls.cluster.processes[2].wait()
-        cls.place = Path(cls.cluster.directory.name)
+        cls.cluster.processes[2].stop()
+        cls.place = cls.cluster.place
 
     def changed(self, name, replace):
         text = self.cluster.config(3).read_text(encoding="utf-8")

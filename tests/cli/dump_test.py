@@ -56,7 +56,7 @@ class Dump(unittest.TestCase):
             return cls.lock["waiters"]
         wait_until(waits)
         cls.pid = cluster.processes[0].pid
-        cls.running = run("dump", Path(cluster.directory.name) / "node-1")
+        cls.running = run("dump", cluster.data(1))
         return json.loads(run("status", "--json", *cluster.peers()).stdout)
 
     @classmethod

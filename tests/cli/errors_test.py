@@ -6,13 +6,11 @@ import resource
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 from program import (CONFIG, DATA_ERROR, DENIED, IO_ERROR, NO_INPUT, OK, PROGRAM, TAKEN,
-                     UNAVAILABLE, USAGE, config_text, environment, free_ports, run, start)
+                     UNAVAILABLE, USAGE, Case, config_text, environment, free_ports, run, start)
 
 
 def obey_permissions():
@@ -22,12 +20,7 @@ def obey_permissions():
         ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
 
 
-class Errors(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-
+class Errors(Case):
     def expect(self, result, code, *texts):
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
@@ -195,10 +188,7 @@ class Errors(unittest.TestCase):
             path.write_bytes(change(text).encode())
             node = start("node", "--config", path)
             self.assertIn("is ready", node.stdout.readline())
-            node.terminate()
-            self.assertEqual(node.wait(60), OK)
-            for stream in (node.stdin, node.stdout, node.stderr):
-                stream.close()
+            self.end(node)
         for wrong, line in ((text + "[limits]\nlog_bytes = '64MiB'\n", "limits.log_bytes"),
                             ("node_id = 1\nnode_id = 1\n", "mortise.toml:2: "),
                             (text + "\0", "mortise.toml:"),
@@ -223,22 +213,15 @@ class Errors(unittest.TestCase):
 
     def test_a_node_outlives_a_limit_of_the_size_of_files(self):
         """Its standard error is a file, too, and it has a line to write."""
-        with open(self.directory / "errors", "w", encoding="utf-8") as errors:
-            node = subprocess.Popen([PROGRAM, "node", "--config", self.config(self.alone())],
-                                    stdout=subprocess.PIPE, stderr=errors, text=True)
-        try:
-            self.assertIn("ready", node.stdout.readline())
-            before = resource.prlimit(node.pid, resource.RLIMIT_FSIZE)
-            resource.prlimit(node.pid, resource.RLIMIT_FSIZE, (0, before[1]))
-            time.sleep(4)
-            self.assertIsNone(node.poll())
-            resource.prlimit(node.pid, resource.RLIMIT_FSIZE, before)
-            node.terminate()
-            self.assertEqual(node.wait(60), OK)
-        finally:
-            node.kill()
-            node.wait()
-            node.stdout.close()
+        node = self.keep(start("node", "--config", self.config(self.alone()),
+                               log=self.directory / "errors"))
+        self.assertIn("ready", node.stdout.readline())
+        before = resource.prlimit(node.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(node.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+        time.sleep(4)
+        self.assertIsNone(node.poll())
+        resource.prlimit(node.pid, resource.RLIMIT_FSIZE, before)
+        self.assertEqual(node.stop(), OK)
 
     def test_a_sole_node_that_has_lost_its_data_says_what_to_do(self):
         config = self.config(self.alone() + '[log]\nlevel = "info"\n')
@@ -270,10 +253,8 @@ class Errors(unittest.TestCase):
         self.end(third)
 
     def end(self, node):
-        node.terminate()
-        self.assertEqual(node.wait(60), OK)
-        for stream in (node.stdin, node.stdout, node.stderr):
-            stream.close()
+        self.assertEqual(node.stop(), OK)
+        node.end()
 
     def test_a_directory_in_use(self):
         first = start("node", "--config", self.config(self.alone()))
@@ -282,19 +263,13 @@ class Errors(unittest.TestCase):
             second = self.config(self.alone(), "second.toml")
             self.expect(run("node", "--config", second), TAKEN, "in use", str(first.pid))
         finally:
-            first.terminate()
-            self.assertEqual(first.wait(), OK)
-            first.stdout.close()
-            first.stderr.close()
+            self.end(first)
 
     def test_a_directory_of_another_node(self):
         config = self.config(self.alone())
         first = start("node", "--config", config)
         self.assertIn("ready", first.stdout.readline())
-        first.terminate()
-        self.assertEqual(first.wait(), OK)
-        first.stdout.close()
-        first.stderr.close()
+        self.end(first)
         ports = free_ports(2)
         other = config_text(2, ports, self.directory).replace("node-2", "node-1")
         self.expect(run("node", "--config", self.config(other, "other.toml")), DATA_ERROR)

@@ -1,14 +1,12 @@
 """`mortise status --ready`, as a health check of members in every state."""
 
 import json
-import signal
 import socket
 import threading
 import time
 import unittest
-from pathlib import Path
 
-from program import (OK, UNAVAILABLE, USAGE, Cluster, certificates, free_ports, run, start,
+from program import (OK, UNAVAILABLE, USAGE, Cluster, config_text, free_ports, run, start,
                      wait_until)
 
 
@@ -34,24 +32,15 @@ class Health(unittest.TestCase):
     def newcomer(self, number):
         """Starts a learner with an empty directory; returns its port."""
         port, = free_ports(1)
-        directory = self.cluster.directory.name
-        lines = [f"node_id = {number}", f'data_dir = "{directory}/node-{number}"',
-                 f'listen = "127.0.0.1:{port}"', 'role = "learner"']
-        for peer, at in enumerate(self.cluster.ports, 1):
-            lines += ["[[peer]]", f"id = {peer}", f'address = "127.0.0.1:{at}"']
-        lines += certificates(number, directory)
-        lines += ["[timing]", 'session_ttl = "3s"', 'election_timeout = "500ms"',
-                  'heartbeat = "50ms"']
-        config = Path(directory) / f"node-{number}.toml"
-        config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        config = self.cluster.write_config(
+            config_text(number, [*self.cluster.ports, port], self.cluster.place, peers=(1, 2, 3),
+                        role='"learner"'), f"node-{number}")
         self.begin(config)
         wait_until(lambda: run("status", "--peer", f"127.0.0.1:{port}").stdout)
         return port, config
 
     def begin(self, config):
-        process = start("node", "--config", config)
-        self.cluster.processes.append(process)
-        return process
+        return self.cluster.keep(start("node", "--config", config))
 
     def test_a_learner_is_ready_once_it_is_added_and_until_it_is_removed(self):
         port, config = self.newcomer(4)
@@ -68,8 +57,7 @@ class Health(unittest.TestCase):
         self.assertIn("removed", self.status(port).stdout)
         # The next start behaves the same.
         process = self.cluster.processes[-1]
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(60), OK)
+        self.assertEqual(process.stop(), OK)
         again = self.begin(config)
         said = [again.stderr.readline()]
         while said[-1] and not said[-1].startswith("mortise: "):
@@ -77,16 +65,15 @@ class Health(unittest.TestCase):
         self.assertEqual(said[-1], f"mortise: not ready: {removed}\n")
         self.assertIn("this node is not a member of its cluster any more", "".join(said))
         self.assertEqual(self.state(port)[0], UNAVAILABLE)
-        again.send_signal(signal.SIGTERM)
-        self.assertEqual(again.wait(60), OK)
+        self.assertEqual(again.stop(), OK)
 
     def test_a_member_that_does_not_answer_takes_no_longer_than_the_time_out(self):
         process = self.cluster.processes[2]
-        process.send_signal(signal.SIGSTOP)
+        process.pause()
         began = time.monotonic()
         result = self.status(self.cluster.ports[2], "--timeout", "500ms")
         took = time.monotonic() - began
-        process.send_signal(signal.SIGCONT)
+        process.resume()
         self.assertEqual((result.returncode, result.stdout), (UNAVAILABLE, ""))
         self.assertTrue(result.stderr.startswith("mortise: no member answered: 127.0.0.1:"))
         self.assertLess(took, 5)

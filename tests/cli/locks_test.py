@@ -3,12 +3,11 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import unittest
 
 from program import (HOLDER, IO_ERROR, OK, PROGRAM, READER_GONE, USAGE, Cluster, environment, run,
-                     wait_until)
+                     start, wait_until)
 
 
 class Locks(unittest.TestCase):
@@ -59,7 +58,7 @@ class Locks(unittest.TestCase):
         lock = self.json("inspect", "orders/42")
         token = lock["holders"][0]["token"]
         self.assertEqual((lock["closed"], lock["closures"]), (False, []))
-        self.cluster.processes[2].send_signal(signal.SIGSTOP)
+        self.cluster.processes[2].pause()
         self.text("break", "orders/42", "--token", token, "--reason", "it hangs")
         lock = self.json("inspect", "orders/42")
         closure, = lock["closures"]
@@ -71,7 +70,7 @@ class Locks(unittest.TestCase):
                                 r"REASON --now opens it, and two programs may hold it\n")
         self.text("break", "orders/42", "--token", token, "--reason", "at once", "--now")
         wait_until(lambda: not self.json("inspect", "orders/42")["closed"])
-        self.cluster.processes[2].send_signal(signal.SIGCONT)
+        self.cluster.processes[2].resume()
 
     def test_a_list_that_is_cut_says_so(self):
         self.start("crowd")
@@ -90,14 +89,12 @@ class Locks(unittest.TestCase):
     # More than a pipe holds: the rest has no reader.
     def end_early(self, *words):
         for more in ((), ("--json",)):
-            child = subprocess.Popen([PROGRAM, *words, *more, *self.cluster.peers()],
-                                     env=environment(), stdout=subprocess.PIPE,
-                                     stderr=subprocess.PIPE)
+            child = start(*words, *more, *self.cluster.peers())
             child.stdout.read(1)
             child.stdout.close()
             said = child.stderr.read()
-            child.stderr.close()
-            self.assertEqual((child.wait(60), said), (READER_GONE, b""))
+            self.assertEqual((child.wait(60), said), (READER_GONE, ""))
+            child.end()
         with open("/dev/full", "w", encoding="utf-8") as full:
             result = subprocess.run([PROGRAM, *words, *self.cluster.peers()], env=environment(),
                                     stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -4,11 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-from program import HOLDER, OK, PROGRAM, USAGE, Cluster, environment, run
+from program import HOLDER, OK, PROGRAM, USAGE, Case, Cluster, environment, run
 
 
 def help_of(*words):
@@ -101,11 +99,9 @@ class Help(unittest.TestCase):
                                r"\(default: 5s\)")
 
 
-class Manual(unittest.TestCase):
+class Manual(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+        super().setUp()
         result = run("man", "--directory", self.directory)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (OK, "", ""))
 
@@ -159,7 +155,7 @@ class Manual(unittest.TestCase):
                          "mortise: no command 'nonsense'; see mortise --help\n")
 
 
-class CompletionInBash(unittest.TestCase):
+class CompletionInBash(Case):
     def completed(self, line, **variables):
         """What bash would offer at the end of the line."""
         # A part of bash: words are divided at blanks, "=" and ":".
@@ -175,14 +171,10 @@ class CompletionInBash(unittest.TestCase):
             _mortise
             printf '%s\\n' "${{COMPREPLY[@]}}" """
         result = subprocess.run(["bash", "-c", script, "bash", line, *words],
-                                env=environment(**variables), cwd=self.directory.name,
+                                env=environment(**variables), cwd=self.directory,
                                 capture_output=True, text=True, timeout=60, check=True)
         self.assertEqual(result.stderr, "")
         return [word for word in result.stdout.split("\n") if word]
-
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
-        self.addCleanup(self.directory.cleanup)
 
     def test_commands_and_options(self):
         self.assertEqual(self.completed("mortise sess"), ["sessions"])
@@ -197,8 +189,8 @@ class CompletionInBash(unittest.TestCase):
 
     def test_files(self):
         for name in ("one.toml", "one.pem"):
-            (Path(self.directory.name) / name).touch()
-        (Path(self.directory.name) / "one.d").mkdir()
+            (self.directory / name).touch()
+        (self.directory / "one.d").mkdir()
         self.assertEqual(sorted(self.completed("mortise node --config one")),
                          ["one.d", "one.pem", "one.toml"])
         self.assertEqual(self.completed("mortise dump one"), ["one.d"])

@@ -1,44 +1,29 @@
 """Members that are configured wrongly, or return at another address: the effects and messages."""
 
 import json
-import subprocess
 import time
 import unittest
-from pathlib import Path
 
-from program import (OK, PROGRAM, USAGE, Cluster, config_text, environment, free_ports, run,
-                     wait_until)
+from program import OK, USAGE, Cluster, config_text, free_ports, run, start, wait_until
 
 
 class Mistaken(unittest.TestCase):
     def setUp(self):
         self.cluster = Cluster()
         self.addCleanup(self.cluster.__exit__)
-        self.started = 0
 
     def text(self, node, ports=None):
-        return config_text(node, ports or self.cluster.ports, self.cluster.directory.name)
+        return config_text(node, ports or self.cluster.ports, self.cluster.place)
 
     def start(self, node, text, name=None):
         """Its log goes to a file, which a test reads while it runs."""
-        config = Path(self.cluster.directory.name) / f"{name or f'node-{node}'}.toml"
-        config.write_text(text + '[log]\nlevel = "info"\n', encoding="utf-8")
-        self.started += 1
-        log = config.with_suffix(f".{self.started}.log")
-        with open(log, "w", encoding="utf-8") as errors:
-            process = subprocess.Popen([PROGRAM, "node", "--config", config], env=environment(),
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=errors, text=True)
-        self.cluster.processes.append(process)
-        return process, log
+        config = self.cluster.write_config(text + '[log]\nlevel = "info"\n',
+                                           name or f"node-{node}")
+        log = config.with_suffix(f".{len(self.cluster.processes)}.log")
+        return self.cluster.keep(start("node", "--config", config, log=log))
 
     def start_three(self):
-        return [self.start(node, self.text(node))[1] for node in (1, 2, 3)]
-
-    def stop(self, *processes):
-        for process in processes:
-            process.kill()
-            process.wait()
+        return [self.start(node, self.text(node)) for node in (1, 2, 3)]
 
     def status(self, node, ports=None):
         port = (ports or self.cluster.ports)[node - 1]
@@ -49,8 +34,8 @@ class Mistaken(unittest.TestCase):
         found = [self.status(node, ports) for node in nodes]
         return all(status is not None and status["ready"] for status in found)
 
-    def expect(self, log, *words):
-        wait_until(lambda: all(word in log.read_text(encoding="utf-8") for word in words))
+    def expect(self, node, *words):
+        wait_until(lambda: all(word in node.logged() for word in words))
 
     def connected(self, node, at):
         members = {member["id"]: member for member in self.status(at)["members"]}
@@ -59,14 +44,14 @@ class Mistaken(unittest.TestCase):
 
 class ClustersOfOtherNames(Mistaken):
     def test_they_are_no_cluster_and_both_sides_say_why(self):
-        logs = [self.start(node, f'cluster = "orders"\n{self.text(node)}')[1] for node in (1, 2)]
-        third, log = self.start(3, f'cluster = "payments"\n{self.text(3)}')
+        first, _ = [self.start(node, f'cluster = "orders"\n{self.text(node)}') for node in (1, 2)]
+        third = self.start(3, f'cluster = "payments"\n{self.text(3)}')
         differ = "configured for clusters of different names"
-        self.expect(log, differ)
-        self.expect(logs[0], "node 3", "payments", "orders")
+        self.expect(third, differ)
+        self.expect(first, "node 3", "payments", "orders")
         wait_until(lambda: differ in (self.status(3) or {}).get("why_not_ready", ""))
         self.assertFalse(self.are_ready(1))
-        self.stop(third)
+        third.end()
         self.start(3, f'cluster = "orders"\n{self.text(3)}')
         wait_until(lambda: self.are_ready(1, 2, 3))
 
@@ -77,12 +62,12 @@ class TimesThatDiffer(Mistaken):
         slow = slow.replace('heartbeat = "50ms"', 'heartbeat = "200ms"')
         quick = [self.text(node).replace('election_timeout = "500ms"', 'election_timeout = "150ms"')
                  for node in (2, 3)]
-        logs = [self.start(node, text)[1] for node, text in zip((1, 2, 3), (slow, *quick))]
+        nodes = [self.start(node, text) for node, text in zip((1, 2, 3), (slow, *quick))]
         wait_until(lambda: self.are_ready(1, 2, 3))
-        self.expect(logs[0], "node 2 is configured with election_timeout 150ms (here 600ms), "
+        self.expect(nodes[0], "node 2 is configured with election_timeout 150ms (here 600ms), "
                              "heartbeat 50ms (here 200ms)", "node 3 is configured")
-        self.expect(logs[2], "node 1 is configured with election_timeout 600ms (here 150ms)")
-        self.assertNotIn("node 2 is configured", logs[2].read_text(encoding="utf-8"))
+        self.expect(nodes[2], "node 1 is configured with election_timeout 600ms (here 150ms)")
+        self.assertNotIn("node 2 is configured", nodes[2].logged())
         result = run("transfer-leader", 1, *self.cluster.peers())
         self.assertEqual(result.returncode, OK, result.stderr)
         end = time.monotonic() + 5
@@ -92,18 +77,18 @@ class TimesThatDiffer(Mistaken):
 
 class ASecondProcessWithAMembersId(Mistaken):
     def test_it_is_refused_and_says_why_and_disturbs_nobody(self):
-        logs = self.start_three()
+        nodes = self.start_three()
         wait_until(lambda: self.are_ready(1, 2, 3))
         elsewhere = [self.cluster.ports[0], *free_ports(1), self.cluster.ports[2]]
         text = self.text(2, elsewhere).replace('/node-2"', '/second"')
-        before = [log.read_text(encoding="utf-8").count("leads") for log in logs]
-        _, log = self.start(2, text, "second")
-        self.expect(log, "every node needs an id and a directory of its own")
-        self.expect(logs[0], "refused a second node 2")
+        before = [node.logged().count("leads") for node in nodes]
+        second = self.start(2, text, "second")
+        self.expect(second, "every node needs an id and a directory of its own")
+        self.expect(nodes[0], "refused a second node 2")
         end = time.monotonic() + 5
         while time.monotonic() < end:
             self.assertTrue(self.connected(2, at=1) and self.connected(2, at=3))
-        after = [log.read_text(encoding="utf-8").count("leads") for log in logs]
+        after = [node.logged().count("leads") for node in nodes]
         self.assertEqual(before, after)
         self.assertIn("every node needs an id and a directory of its own",
                       self.status(2, elsewhere)["why_not_ready"])
@@ -114,7 +99,7 @@ class AMemberThatComesBackUnderAnotherPort(Mistaken):
         super().setUp()
         self.start_three()
         wait_until(lambda: self.are_ready(1, 2, 3))
-        self.stop(self.cluster.processes[2])
+        self.cluster.processes[2].end()
         self.ports = [*self.cluster.ports[:2], *free_ports(1)]
         self.address = f"127.0.0.1:{self.ports[2]}"
         self.start(3, self.text(3, self.ports))
@@ -129,7 +114,8 @@ class AMemberThatComesBackUnderAnotherPort(Mistaken):
                          (OK, "node 3 has this address now\n"), moved.stderr)
         wait_until(lambda: self.are_ready(3, ports=self.ports))
         # The files of the other members still have the former port.
-        self.stop(*self.cluster.processes[:2])
+        for node in (1, 2):
+            self.cluster.processes[node - 1].end()
         for node in (1, 2):
             self.start(node, self.text(node))
         wait_until(lambda: self.are_ready(1, 2, 3, ports=self.ports))

@@ -5,13 +5,11 @@ import json
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
-from program import (OK, PROGRAM, TAKEN, UNAVAILABLE, USAGE, Cluster, config_text, environment,
-                     free_ports, run, wait_until)
+from program import (OK, TAKEN, UNAVAILABLE, USAGE, Case, Cluster, config_text, free_ports, run,
+                     start, wait_until)
 
 LOST = 76
 NAME = "jobs/nightly"
@@ -30,7 +28,7 @@ def is_gone(pid):
         return True
 
 
-class Run(unittest.TestCase):
+class Run(Case):
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster(session_ttl="3s")
@@ -46,18 +44,7 @@ class Run(unittest.TestCase):
         return run(*self.words(command, *options))
 
     def start(self, command, *options):
-        process = subprocess.Popen([PROGRAM, *self.words(command, *options)], env=environment(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process):
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
+        return self.keep(start(*self.words(command, *options), stdin=subprocess.DEVNULL))
 
     def lock(self):
         return json.loads(run("inspect", NAME, "--json", *self.cluster.peers()).stdout)
@@ -145,15 +132,12 @@ class Run(unittest.TestCase):
     def test_a_waiter_that_was_stopped_waits_anew(self):
         holder = self.start(shell("echo runs; sleep 1000"))
         holder.stdout.readline()
-        waiter = subprocess.Popen(
-            [PROGRAM, "run", "--lock", NAME, "--ttl", "1s", *self.cluster.peers(), "--", "echo",
-             "now"], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, waiter)
+        waiter = self.keep(start("run", "--lock", NAME, "--ttl", "1s", *self.cluster.peers(), "--",
+                                 "echo", "now", stdin=subprocess.DEVNULL))
         wait_until(lambda: self.lock()["waiters"])
-        waiter.send_signal(signal.SIGSTOP)
+        waiter.pause()
         wait_until(lambda: not self.lock()["waiters"])
-        waiter.send_signal(signal.SIGCONT)
+        waiter.resume()
         wait_until(lambda: self.lock()["waiters"])
         holder.send_signal(signal.SIGTERM)
         self.assertEqual(waiter.wait(60), OK, waiter.stderr.read())
@@ -162,12 +146,12 @@ class Run(unittest.TestCase):
     @contextlib.contextmanager
     def frozen(self):
         for member in self.cluster.processes:
-            member.send_signal(signal.SIGSTOP)
+            member.pause()
         try:
             yield
         finally:
             for member in self.cluster.processes:
-                member.send_signal(signal.SIGCONT)
+                member.resume()
 
     def test_a_cluster_that_is_away_is_not_a_lock_that_others_have(self):
         holder = self.start(shell("echo runs; sleep 1000"))
@@ -195,30 +179,22 @@ class Run(unittest.TestCase):
 
     # The commands do not compare the name of the cluster.
     def test_a_cluster_may_have_any_name(self):
-        with tempfile.TemporaryDirectory(prefix="mortise-cli-test-") as directory:
-            ports = free_ports(1)
-            config = Path(directory) / "node.toml"
-            config.write_text(config_text(1, ports, directory, cluster='"orders"'),
-                              encoding="utf-8")
-            node = subprocess.Popen([PROGRAM, "node", "--config", config], env=environment(),
-                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            try:
-                node.stdout.readline()
-                words = ["run", "--lock", NAME, "--timeout", "2s"]
-                peer = ["--peer", f"127.0.0.1:{ports[0]}"]
-                for words, variables, code in (
-                        ([*words, *peer], {}, OK),
-                        (words, {"MORTISE_PEER_LIST": f"1=127.0.0.1:{ports[0]}"}, OK),
-                        ([*words, "--config", config], {}, OK),
-                        ([*words, *peer], {"MORTISE_CLUSTER": "orders"}, OK),
-                        ([*words, *peer], {"MORTISE_CLUSTER": "bills"}, UNAVAILABLE)):
-                    with self.subTest(words=words, variables=variables):
-                        result = run(*words, "--", "true", **variables)
-                        self.assertEqual(result.returncode, code, result.stderr)
-            finally:
-                node.kill()
-                node.wait()
-                node.stdout.close()
+        ports = free_ports(1)
+        config = self.directory / "node.toml"
+        config.write_text(config_text(1, ports, self.directory, cluster='"orders"'),
+                          encoding="utf-8")
+        self.keep(start("node", "--config", config)).stdout.readline()
+        words = ["run", "--lock", NAME, "--timeout", "2s"]
+        peer = ["--peer", f"127.0.0.1:{ports[0]}"]
+        for words, variables, code in (
+                ([*words, *peer], {}, OK),
+                (words, {"MORTISE_PEER_LIST": f"1=127.0.0.1:{ports[0]}"}, OK),
+                ([*words, "--config", config], {}, OK),
+                ([*words, *peer], {"MORTISE_CLUSTER": "orders"}, OK),
+                ([*words, *peer], {"MORTISE_CLUSTER": "bills"}, UNAVAILABLE)):
+            with self.subTest(words=words, variables=variables):
+                result = run(*words, "--", "true", **variables)
+                self.assertEqual(result.returncode, code, result.stderr)
 
     # Nobody can renew, and nobody can grant the lock to others either.
     def test_without_the_cluster_the_command_ends_before_the_lock_is_free(self):

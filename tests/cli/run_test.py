@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from program import PROGRAM as RUN_HERE
-from program import full_pipe
+from program import Case, Process, full_pipe, wait_until
 
 PATIENCE = 30
 BUSY, LOST = 75, 76
@@ -43,32 +43,16 @@ def children_of(pid):
     return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
 
 
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("waited in vain")
-        time.sleep(0.02)
-
-
-class Run(unittest.TestCase):
+class Run(Case):
     def run_here(self, command, **options):
         return subprocess.run(words_of(command, **options), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     def start(self, command, **options):
-        process = subprocess.Popen(words_of(command, **options), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, process)
-        return process
+        return self.begin(words_of(command, **options))
 
-    def end(self, process):
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGCONT)
-            process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
+    def begin(self, words, **options):
+        return self.keep(Process(words, **({"stdin": subprocess.DEVNULL} | options)))
 
     # --- exit codes and the environment
 
@@ -141,14 +125,11 @@ class Run(unittest.TestCase):
     def test_a_broken_lock_ends_the_command_although_nobody_reads_what_is_said(self):
         reader, writer = full_pipe()
         self.addCleanup(os.close, reader)
-        process = subprocess.Popen(
+        process = self.begin(
             words_of(shell("echo $$; exec sleep 1000"), how="broken", max_hold="20s",
                      grace="19900ms"),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writer, text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+            stderr=writer, preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
         os.close(writer)
-        process.stderr = open(os.devnull, encoding="utf-8")
-        self.addCleanup(self.end, process)
         command = int(process.stdout.readline())
         began = time.monotonic()
         wait_until(lambda: not is_alive(command))
@@ -165,9 +146,7 @@ class Run(unittest.TestCase):
             os.chmod(becomes_root, 0o4755)
             words = [run_here, *words_of([becomes_root, "--reuid=0", "sleep", "4"], max_hold="1s",
                                          how="broken")[1:]]
-            process = subprocess.Popen(words, user=65534, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            self.addCleanup(self.end, process)
+            process = self.begin(words, user=65534)
             said = next(line for line in process.stderr if line.startswith("mortise: "))
             self.assertIn("the lock is lost, and the command cannot be killed: "
                           "it runs as another user", said)
@@ -212,10 +191,8 @@ class Run(unittest.TestCase):
             pr_set_child_subreaper = 36
             ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1)
         orphans = "for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 & ); done; echo left"
-        process = subprocess.Popen(words_of(shell(f"{orphans}; read end")), text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, preexec_fn=become_subreaper)
-        self.addCleanup(self.end, process)
+        process = self.begin(words_of(shell(f"{orphans}; read end")), stdin=subprocess.PIPE,
+                             preexec_fn=become_subreaper)
         self.assertEqual(process.stdout.readline(), "left\n")
         # The guard and the command.
         wait_until(lambda: len(children_of(process.pid)) == 2)

@@ -4,12 +4,10 @@ import os
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
-from program import OK, PROGRAM, config_text, environment, free_ports, wait_until
+from program import OK, Case, config_text, free_ports, start, wait_until
 
 
 class Manager:
@@ -35,13 +33,10 @@ class Manager:
                 return message
 
 
-class Service(unittest.TestCase):
+class Service(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+        super().setUp()
         self.ports = free_ports(2)
-        self.errors = self.directory / "errors"
 
     def manager(self, address=None):
         manager = Manager(address or str(self.directory / "notify"))
@@ -52,22 +47,11 @@ class Service(unittest.TestCase):
         config = self.directory / "mortise.toml"
         config.write_text(config_text(1, ports or self.ports[:1], self.directory),
                           encoding="utf-8")
-        with open(self.errors, "wb") as errors:
-            node = subprocess.Popen([PROGRAM, "node", "--config", config], stderr=errors,
-                                    env=environment(NOTIFY_SOCKET=notify),
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        self.addCleanup(self.kill, node)
-        return node
-
-    @staticmethod
-    def kill(node):
-        if node.poll() is None:
-            node.kill()
-        node.wait()
+        return self.keep(start("node", "--config", config, NOTIFY_SOCKET=notify,
+                               log=self.directory / "errors", stdout=subprocess.DEVNULL))
 
     def end(self, node):
-        node.send_signal(signal.SIGTERM)
-        self.assertEqual(node.wait(60), OK, self.errors.read_text(encoding="utf-8"))
+        self.assertEqual(node.stop(), OK, node.logged())
 
     def test_a_life(self):
         manager = self.manager()
@@ -107,16 +91,16 @@ class Service(unittest.TestCase):
             with self.subTest(notify=notify):
                 node = self.start(notify)
                 said = "mortise: cannot tell the service manager at NOTIFY_SOCKET="
-                wait_until(lambda: said in self.errors.read_text(encoding="utf-8"))
+                wait_until(lambda node=node: said in node.logged())
                 node.send_signal(signal.SIGHUP)
-                wait_until(lambda: "SIGHUP" in self.errors.read_text(encoding="utf-8"))
+                wait_until(lambda node=node: "SIGHUP" in node.logged())
                 self.end(node)
-                self.assertEqual(self.errors.read_text(encoding="utf-8").count(said), 1)
+                self.assertEqual(node.logged().count(said), 1)
 
     def test_a_manager_that_was_away_for_a_while_is_told_the_rest(self):
         node = self.start(str(self.directory / "notify"))
         said = "mortise: cannot tell the service manager at NOTIFY_SOCKET="
-        wait_until(lambda: said in self.errors.read_text(encoding="utf-8"))
+        wait_until(lambda: said in node.logged())
         manager = self.manager()
         self.end(node)
         manager.until(STOPPING="1")

@@ -6,42 +6,32 @@ import pty
 import resource
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
-from program import (OK, PROGRAM, WITH_TLS, Cluster, config_text, environment, free_ports,
-                     full_pipe, run, wait_until)
+from program import (OK, PROGRAM, WITH_TLS, Case, Cluster, config_text, environment, free_ports,
+                     full_pipe, run, start, wait_until)
 
 
-class Signals(unittest.TestCase):
+class Signals(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-cli-test-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+        super().setUp()
         self.port, = free_ports(1)
+        self.errors = self.directory / "errors"
         self.config = self.directory / "mortise.toml"
         self.config.write_text(config_text(1, [self.port], self.directory), encoding="utf-8")
 
     def start(self, before=None, stdout=subprocess.PIPE, **more):
         """A single node that is ready; its stderr goes to a file."""
-        self.errors = self.directory / "errors"
-        with open(self.errors, "wb") as errors:
-            node = subprocess.Popen([PROGRAM, "node", "--config", self.config], env=environment(),
-                                    stdin=subprocess.DEVNULL, stdout=stdout, stderr=errors,
-                                    preexec_fn=before, **more)
-        self.addCleanup(self.kill, node)
+        node = self.start_soon(log=self.errors, stdout=stdout, preexec_fn=before, **more)
         self.wait_ready()
         return node
 
-    def kill(self, node):
-        if node.poll() is None:
-            node.kill()
-        node.wait()
-        if node.stdout is not None:
-            node.stdout.close()
+    def start_soon(self, **options):
+        return self.keep(start("node", "--config", self.config, stdin=subprocess.DEVNULL,
+                               **options))
 
     def is_ready(self):
         return run("status", "--ready", "--peer", f"127.0.0.1:{self.port}").returncode == OK
@@ -70,8 +60,7 @@ class Signals(unittest.TestCase):
             self.assertIn(text, line)
 
     def end(self, node):
-        node.send_signal(signal.SIGTERM)
-        self.assertEqual(node.wait(60), OK, self.errors.read_text(encoding="utf-8"))
+        self.assertEqual(node.stop(), OK, node.logged())
 
     def test_it_ends_although_nobody_reads_what_it_says(self):
         """It is not ready, which it says after two seconds."""
@@ -79,26 +68,18 @@ class Signals(unittest.TestCase):
         self.config.write_text(config_text(1, ports, self.directory), encoding="utf-8")
         reader, writer = full_pipe()
         self.addCleanup(os.close, reader)
-        node = subprocess.Popen([PROGRAM, "node", "--config", self.config], env=environment(),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer)
+        node = self.start_soon(stdout=subprocess.DEVNULL, stderr=writer)
         os.close(writer)
-        self.addCleanup(self.kill, node)
         time.sleep(3)
-        node.send_signal(signal.SIGTERM)
-        self.assertEqual(node.wait(10), OK)
+        self.assertEqual(node.stop(10), OK)
 
     def test_a_node_without_a_program_says_that_it_is_of_no_use_as_a_client(self):
-        config = self.directory / "client.toml"
-        config.write_text(f'role = "client"\n[[peer]]\nid = 1\naddress = "127.0.0.1:{self.port}"\n',
-                          encoding="utf-8")
-        node = subprocess.Popen([PROGRAM, "node", "--config", config], env=environment(),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, text=True)
-        self.addCleanup(node.stderr.close)
-        self.addCleanup(self.kill, node)
+        self.config.write_text(
+            f'role = "client"\n[[peer]]\nid = 1\naddress = "127.0.0.1:{self.port}"\n',
+            encoding="utf-8")
+        node = self.start_soon()
         self.assertIn("no program uses it", node.stderr.readline())
-        node.send_signal(signal.SIGTERM)
-        self.assertEqual(node.wait(60), OK)
+        self.assertEqual(node.stop(), OK)
 
     def test_sighup_has_a_daemon_read_its_files_again(self):
         node = self.start()
@@ -155,7 +136,7 @@ class Signals(unittest.TestCase):
                 for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(node.pid, one)
-            self.assertEqual(node.wait(60), OK, self.errors.read_text(encoding="utf-8"))
+            self.assertEqual(node.wait(60), OK, node.logged())
 
     def test_sigquit_leaves_a_core_at_once(self):
         def no_core():
@@ -169,8 +150,7 @@ class Signals(unittest.TestCase):
         os.close(reader)
         node = self.start(stdout=writer)
         os.close(writer)
-        wait_until(lambda: "mortise: cannot write to standard output\n" in
-                   self.errors.read_text(encoding="utf-8"))
+        wait_until(lambda: "mortise: cannot write to standard output\n" in node.logged())
         self.assertTrue(self.is_ready())
         self.end(node)
 
@@ -179,10 +159,9 @@ class Signals(unittest.TestCase):
         os.mkfifo(through)
         text = self.config.read_text(encoding="utf-8")
         self.config = through
-        waits = subprocess.Popen([PROGRAM, "node", "--config", through], env=environment())
+        waits = self.start_soon()
         time.sleep(0.3)
-        waits.send_signal(signal.SIGTERM)
-        self.assertEqual(waits.wait(60), -signal.SIGTERM)
+        self.assertEqual(waits.stop(), -signal.SIGTERM)
         writer = threading.Thread(target=through.write_text, args=(text,))
         writer.start()
         node = self.start()
@@ -195,7 +174,6 @@ class Signals(unittest.TestCase):
 
     def start_in_a_terminal(self):
         """A terminal as its controlling terminal. Returns the other side of it."""
-        self.errors = self.directory / "errors"
         errors = os.open(self.errors, os.O_WRONLY | os.O_CREAT, 0o600)
         pid, terminal = pty.fork()
         if pid == 0:
@@ -237,7 +215,6 @@ class Signals(unittest.TestCase):
 
     def test_a_shell_hands_the_hang_up_on(self):
         """The shell leads the session; the node is its background job."""
-        self.errors = self.directory / "errors"
         command = f"""set -m; {PROGRAM} node --config {self.config} 2> {self.errors} &
                   trap 'kill -HUP $!; wait $!; echo $? > {self.directory}/code; exit' HUP
                   while :; do sleep 0.1; done"""

@@ -4,29 +4,14 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import threading
 import time
 import unittest
 
-from program import (HOLDER, OK, PROGRAM, READER_GONE, UNAVAILABLE, USAGE, Cluster, environment,
-                     free_ports, full_pipe, run, wait_until)
+from program import (HOLDER, OK, PROGRAM, READER_GONE, UNAVAILABLE, USAGE, Case, Cluster, Talker,
+                     environment, free_ports, full_pipe, run, start, wait_until)
 
 
-class Output:
-    """The lines of a process, as they come."""
-
-    def __init__(self, process):
-        self.lines = []
-        self.thread = threading.Thread(target=self.read, args=(process.stdout,))
-        self.thread.start()
-
-    def read(self, stream):
-        for line in stream:
-            self.lines.append(line)
-
-
-class Watch(unittest.TestCase):
+class Watch(Case):
     def start_cluster(self):
         # The holder has the lock orders/42, and waits for it a second time.
         self.cluster = Cluster(last=HOLDER, does=["one"], session_ttl="20s")
@@ -35,28 +20,16 @@ class Watch(unittest.TestCase):
         self.cluster.wait_ready()
 
     def watch(self, *words):
-        process = subprocess.Popen([PROGRAM, "watch", *words, *self.cluster.peers()],
-                                   env=environment(), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, process)
-        process.output = Output(process)
-        return process
-
-    def end(self, process):
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        process.output.thread.join()
-        process.stdout.close()
-        process.stderr.close()
+        return self.keep(Talker([PROGRAM, "watch", *words, *self.cluster.peers()],
+                                env=environment(), log=self.directory / "errors"))
 
     def token(self):
         shown = json.loads(run("inspect", "orders/42", "--json", *self.cluster.peers()).stdout)
         return shown["holders"][0]["token"]
 
     def events(self, process, count):
-        wait_until(lambda: len(process.output.lines) >= count)
-        return [json.loads(line) for line in process.output.lines]
+        wait_until(lambda: len(process.lines) >= count)
+        return [json.loads(line) for line in process.lines]
 
     # Under ThreadSanitizer even _exit() waits for a write to stdout.
     @unittest.skipIf("TSAN_OPTIONS" in os.environ, "ThreadSanitizer hangs")
@@ -64,15 +37,10 @@ class Watch(unittest.TestCase):
         self.start_cluster()
         reader, writer = full_pipe()
         self.addCleanup(os.close, reader)
-        process = subprocess.Popen([PROGRAM, "watch", *self.cluster.peers()], env=environment(),
-                                   stdout=writer, stderr=subprocess.PIPE, text=True)
+        process = self.keep(start("watch", *self.cluster.peers(), stdout=writer))
         os.close(writer)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
         time.sleep(1)
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(5), OK)
+        self.assertEqual(process.stop(5), OK)
 
     def test_it_shows_the_state_and_then_each_change(self):
         self.start_cluster()
@@ -92,7 +60,7 @@ class Watch(unittest.TestCase):
         self.assertNotEqual(events[3]["position"], events[4]["position"])
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(60), OK)
-        self.assertEqual(process.stderr.read(), "")
+        self.assertEqual(process.logged(), "")
         # It continues after a position.
         process = self.watch("orders/", "--json", "--from", events[3]["position"])
         self.assertEqual(self.events(process, 2), events[4:])
@@ -100,45 +68,38 @@ class Watch(unittest.TestCase):
     def test_it_is_a_table_without_json(self):
         self.start_cluster()
         process = self.watch()
-        wait_until(lambda: len(process.output.lines) >= 4)
-        titles, gap, state, complete = process.output.lines
+        wait_until(lambda: len(process.lines) >= 4)
+        titles, gap, state, complete = process.lines
         self.assertEqual(titles.split()[:3], ["POSITION", "EVENT", "NAME"])
         self.assertEqual(gap.split()[:2], ["-", "gap"])
         self.assertEqual(state.split()[1:3], ["holds", "orders/42"])
-        self.assertRegex(complete, r"^\d+\.0\.\d+ +state_complete\n$")
+        self.assertRegex(complete, r"^\d+\.0\.\d+ +state_complete$")
 
     def test_it_goes_on_at_another_member(self):
         self.start_cluster()
         process = self.watch("--json")
         self.events(process, 3)
-        self.cluster.processes[0].kill()
-        self.cluster.processes[0].wait()
+        self.cluster.processes[0].end()
         token = self.token()
         run("break", "orders/42", "--token", token, "--reason", "r", *self.cluster.peers())
         events = self.events(process, 6)
         self.assertEqual([event["event"] for event in events],
                          ["gap", "state", "state_complete", "released", "granted", "released"])
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(60), OK)
-        self.assertRegex(process.stderr.read(),
+        self.assertEqual(process.stop(), OK)
+        self.assertRegex(process.logged(),
                          r"^mortise: [^\n]*127\.0\.0\.1:\d+[^\n]*; trying the next member\n")
 
     def test_it_ends_when_nobody_reads(self):
         self.start_cluster()
-        process = subprocess.Popen([PROGRAM, "watch", *self.cluster.peers()], env=environment(),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = self.keep(start("watch", *self.cluster.peers()))
         process.stdout.readline()
         process.stdout.close()  # and then nothing happens
         self.assertEqual(process.wait(60), READER_GONE)
         self.assertEqual(process.stderr.read(), "")
-        process.stderr.close()
 
     def test_it_ends_when_nobody_reads_although_no_member_answers(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
-            process = subprocess.Popen(
-                [PROGRAM, "watch", "--peer", f"127.0.0.1:{silent.getsockname()[1]}"],
-                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            self.addCleanup(process.kill)
+            process = self.keep(start("watch", "--peer", f"127.0.0.1:{silent.getsockname()[1]}"))
             process.stdout.readline()  # the titles; nothing is written after them
             process.stdout.close()
             self.assertEqual(process.wait(60), READER_GONE)
@@ -178,7 +139,7 @@ class Watch(unittest.TestCase):
 
     def test_the_lease_of_a_stopped_process_runs_down(self):
         self.start_cluster()
-        self.cluster.processes[2].send_signal(signal.SIGSTOP)
+        self.cluster.processes[2].pause()
         def left():
             sessions = json.loads(run("sessions", "--json", *self.cluster.peers()).stdout)
             return next(one["left_ms"] for one in sessions if one["node"] == 3)
@@ -186,7 +147,7 @@ class Watch(unittest.TestCase):
         first = left()
         time.sleep(1.5)
         self.assertLess(left(), first - 1_000)
-        os.kill(self.cluster.processes[2].pid, signal.SIGCONT)
+        self.cluster.processes[2].resume()
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ tests/compatibility/0.2.0. The messages of that version are written by
 
 import json
 import shutil
-import signal
 import sys
 import tarfile
 import time
 from pathlib import Path
 
-from cluster import ARCHIVE, EXPECTED, HERE, NODES, Members, dump, temporary, wait_until
+from cluster import ARCHIVE, EXPECTED, HERE, NODES, Kept, dump
+from program import wait_until
 
 FOLDER = Path(sys.argv.pop(1)).resolve()
 SCHEMA = HERE.parents[1] / "transport" / "peer.capnp"
@@ -32,27 +32,27 @@ def lead(members):
 def fill(members):
     """A dead member whose value is dirty, and a living one with something of everything."""
     members.start(5, "doomed")
-    members.line(5, "up")
-    members.add(5)
-    members.line(5, "holds")
-    members.kill(5)
+    members.members[5].expect("up")
+    members.change("add", 5)
+    members.members[5].expect("holds")
+    members.members[5].end()
 
     def is_dirty():
         lock = members.ask("inspect", "values/dirty")
         return lock and lock["value"]["dirty"]
     wait_until(is_dirty)
-    members.start(4, "fill", members.directory / "gate")
-    members.line(4, "up")
-    members.add(4)
-    members.line(4, "filled")
+    members.start(4, "fill", members.place / "gate")
+    members.members[4].expect("up")
+    members.change("add", 4)
+    members.members[4].expect("filled")
 
 
 def stop(members):
     """When the states that are stored have everything; node 1 in order, the others by a crash."""
     time.sleep(3)  # a state is stored each 250 ms, if it has changed
-    members.processes[1].send_signal(signal.SIGTERM)
-    members.processes[1].wait(60)
-    members.kill(1, 2, 3, 4)
+    members.members[1].stop()
+    for node in (2, 3, 4):
+        members.members[node].end()
 
 
 def pack(members):
@@ -65,20 +65,16 @@ def pack(members):
         return about
     with tarfile.open(FOLDER / ARCHIVE, "w:xz", preset=9) as archive:
         for name in [*(f"node-{node}" for node in NODES), "gate"]:
-            archive.add(members.directory / name, name, filter=kept)
+            archive.add(members.place / name, name, filter=kept)
 
 
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with temporary() as directory:
-        members = Members(directory)
-        try:
-            lead(members)
-            fill(members)
-            stop(members)
-        finally:
-            members.kill(*list(members.processes))
-        found = {str(node): dump(members.directory / f"node-{node}") for node in NODES}
+    with Kept() as members:
+        lead(members)
+        fill(members)
+        stop(members)
+        found = {str(node): dump(members.data(node)) for node in NODES}
         applied = {node: found[str(node)]["applied_index"] for node in NODES}
         print("states as of", applied)
         assert applied[1] > 0, "no state was saved"

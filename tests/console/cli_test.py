@@ -7,31 +7,21 @@ import re
 import signal
 import socket
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
-from program import (OK, TAKEN, USAGE, config_text, free_ports, run, start)  # noqa: E402
+from program import (OK, TAKEN, USAGE, Case, config_text, free_ports, run, start)  # noqa: E402
 
 
-class Console(unittest.TestCase):
+class Console(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-console-test-")
-        self.addCleanup(directory.cleanup)
-        self.config = Path(directory.name) / "mortise.toml"
-        self.config.write_text(config_text(1, free_ports(1), directory.name), encoding="utf-8")
+        super().setUp()
+        self.config = self.directory / "mortise.toml"
+        self.config.write_text(config_text(1, free_ports(1), self.directory), encoding="utf-8")
 
     def start(self, *words):
-        process = start("node", "--config", self.config, *words)
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+        return self.keep(start("node", "--config", self.config, *words))
 
     def url(self, process):
         line = process.stderr.readline()
@@ -60,8 +50,7 @@ class Console(unittest.TestCase):
         told = json.loads(told)
         self.assertEqual((status, told["node"]["ready"]), (200, True))
         self.assertTrue(told["console"]["may_break"])
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(30), OK)
+        self.assertEqual(process.stop(30), OK)
         with self.assertRaises(OSError):
             self.get(host, port, "/")
 

@@ -9,15 +9,13 @@ It takes Debian's packages python3-yaml and python3-kubernetes; without them it 
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from deployed import TREE, Deployed  # noqa: E402
-from program import OK, PROGRAM, environment, free_ports, run, wait_until  # noqa: E402
+from program import (OK, PROGRAM, Case, environment, free_ports, run, start,  # noqa: E402
+                     wait_until)
 
 try:
     import yaml
@@ -26,7 +24,7 @@ except ImportError as missing:
     print(f"not tried: {missing}")
     sys.exit(77)
 
-FOLDER = TREE / "deploy" / "kubernetes"
+FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "kubernetes"
 # What is newer than the client of Debian 12, which knows Kubernetes 1.22.
 NEWER = {"V1StatefulSetSpec": {"ordinals": "dict(str, int)"}}
 SCALARS = {"str": str, "int": int, "bool": bool, "object": (str, int), "datetime": str}
@@ -75,8 +73,9 @@ def complaints_of_object(value, kind, at):
     return found
 
 
-class Read(unittest.TestCase):
+class Read(Case):
     def setUp(self):
+        super().setUp()
         self.all = documents()
         self.set = self.all["StatefulSet"]["spec"]
         self.pod = self.set["template"]["spec"]
@@ -131,9 +130,6 @@ class Manifest(Read):
 class Started(Read):
     def setUp(self):
         super().setUp()
-        directory = tempfile.TemporaryDirectory(prefix="mortise-deploy-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
         self.ports = free_ports(3)
 
     def make_secret(self):
@@ -173,19 +169,23 @@ class Started(Read):
 
     def test_nodes_with_its_environment_pass_its_probes(self):
         secret = self.make_secret()
-        nodes = Deployed(self, self.directory)
+        nodes = []
+
+        def begin(index):
+            nodes.append(self.keep(start(*self.container["args"], **variables[index],
+                                         output=self.directory / f"output-{index}")))
         variables = {index: self.here(self.variables(index), index, secret) for index in (1, 2, 3)}
-        nodes.start(*self.container["args"], **variables[1])
+        begin(1)
         try:
             wait_until(lambda: self.probe("livenessProbe", 1, variables[1]) == OK)
             self.assertNotEqual(self.probe("readinessProbe", 1, variables[1]), OK)
             for index in (2, 3):
-                nodes.start(*self.container["args"], **variables[index])
+                begin(index)
             for index in (1, 2, 3):
                 wait_until(lambda index=index: self.probe("readinessProbe", index,
                                                           variables[index]) == OK)
         except TimeoutError:
-            self.fail(nodes.said())
+            self.fail("\n".join(node.logged() for node in nodes))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
 from program import (CONFIG, DATA_ERROR, DENIED, NO_INPUT, OK, PROGRAM, USAGE,  # noqa: E402
-                     environment, run)
+                     Case, run, tls_lines)
 
 TREE = Path(__file__).resolve().parents[2]
 UNIT = TREE / "deploy" / "systemd" / "mortise.service"
@@ -75,11 +75,9 @@ class Unit(unittest.TestCase):
         self.assertEqual(set(settings()) - known, set())
 
 
-class Program(unittest.TestCase):
+class Program(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-unit-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+        super().setUp()
         self.command, = settings()["ExecStart"]
         self.lasting = [int(code) for code in settings()["RestartPreventExitStatus"][0].split()]
 
@@ -90,16 +88,13 @@ class Program(unittest.TestCase):
             config.write_text(text, encoding="utf-8")
         words = shlex.split(self.command.replace("/etc/mortise/mortise.toml", str(config)))
         self.assertEqual(words[0], "/usr/bin/mortise")
-        done = subprocess.run([PROGRAM, *words[1:]], capture_output=True, text=True, timeout=60,
-                              env=environment(), check=False)
-        return done.returncode
+        return run(*words[1:]).returncode
 
     def test_what_a_restart_does_not_change_is_not_tried_again(self):
         for words in (("init", "--cluster", "mortise"), ("issue", "--node", "1")):
             self.assertEqual(run("cert", *words, "--dir", self.directory).returncode, OK)
         (self.directory / "node-1.key").chmod(0o644)
-        tls = "[tls]\n" + "".join(f'{name} = "{self.directory}/{file}"\n' for name, file in (
-            ("certificate", "node-1.pem"), ("key", "node-1.key"), ("ca", "ca.pem")))
+        tls = "\n".join(tls_lines(self.directory, "node-1"))
         single = f'data_dir = "{self.directory}/data"\nnode_id = 1\nlisten = "127.0.0.1:0"\n'
         self.assertEqual(self.start(), NO_INPUT)
         self.assertEqual(self.start("sheep = 1\n"), CONFIG)

@@ -8,24 +8,20 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from deployed import TREE, Deployed  # noqa: E402
-from program import OK, PROGRAM, environment, free_ports, run, wait_until  # noqa: E402
+from program import (OK, PROGRAM, Case, environment, free_ports, run, start,  # noqa: E402
+                     wait_until)
 
-FOLDER = TREE / "deploy" / "three-nodes"
+FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "three-nodes"
 
 
-class ThreeNodes(unittest.TestCase):
+class ThreeNodes(Case):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="mortise-deploy-")
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+        super().setUp()
         self.ports = free_ports(3)
         (self.directory / "mortise").symlink_to(PROGRAM)  # for the script
 
@@ -49,9 +45,8 @@ class ThreeNodes(unittest.TestCase):
 
     def test_they_are_a_cluster_and_the_command_of_the_page_says_so(self):
         self.make_certificates()
-        nodes = Deployed(self, self.directory)
-        for node in (1, 2, 3):
-            nodes.start("node", "--config", self.config(node))
+        nodes = [self.keep(start("node", "--config", self.config(node),
+                                 output=self.directory / f"output-{node}")) for node in (1, 2, 3)]
         page = (FOLDER / "README.md").read_text(encoding="utf-8")
         command, = re.findall(r"^ +(mortise status .*)$", page, re.MULTILINE)
         words = shlex.split(command)[1:]
@@ -62,7 +57,7 @@ class ThreeNodes(unittest.TestCase):
         try:
             wait_until(ready)
         except TimeoutError:
-            self.fail(nodes.said())
+            self.fail("\n".join(node.logged() for node in nodes))
 
     def test_the_files_differ_where_they_say(self):
         def neutral(node):

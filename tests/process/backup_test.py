@@ -10,73 +10,36 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from program import (CONFIG, DATA_ERROR, OK, TAKEN, config_text,  # noqa: E402
-                     free_ports, run, wait_until)
-from members_test import Member  # noqa: E402
+from nodes_case import NodesCase
+from program import CONFIG, DATA_ERROR, OK, TAKEN, run, wait_until
 
 
 def copy(source, target):
     subprocess.run(["cp", "-a", source, target], check=True)
 
 
-class BackupTest(unittest.TestCase):
+class BackupTest(NodesCase):
     """Nodes 1 to 3 are a cluster; 4 may be added."""
 
+    size = 5
+    more = '[log]\nlevel = "info"\n'
+
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-backup-")
-        self.place = Path(self.directory.name)
-        self.ports = free_ports(5)
-        self.members = {}
+        super().setUp()
         self.newest = 0
-        self.addCleanup(self.tear_down)
-        for node in (1, 2, 3):
-            self.start(node)
-        for node in (1, 2, 3):
-            self.members[node].expect("ready")
+        self.start_all(1, 2, 3)
         self.work(1)
-
-    def tear_down(self):
-        for member in self.members.values():
-            if member.process.poll() is None:
-                member.kill()
-        self.directory.cleanup()
-
-    def data(self, node):
-        return self.place / f"node-{node}"
-
-    def config(self, node, data=None, port=None):
-        text = config_text(node, self.ports[:3] if node <= 3 else self.ports[:node], self.place)
-        if node > 3:
-            own = f'[[peer]]\nid = {node}\naddress = "127.0.0.1:{self.ports[node - 1]}"\n'
-            text = 'role = "learner"\n' + text.replace(own, "")
-        if data is not None:
-            text = text.replace(f'data_dir = "{self.data(node)}"', f'data_dir = "{data}"')
-        if port is not None:
-            text = text.replace(f'listen = "127.0.0.1:{self.ports[node - 1]}"',
-                                f'listen = "127.0.0.1:{port}"')
-        path = self.place / f"node-{node}{'' if data is None else '-other'}.toml"
-        path.write_text(text + '[log]\nlevel = "info"\n', encoding="utf-8")
-        return path
-
-    def start(self, node, **changed):
-        self.members[node] = Member(self.config(node, **changed))
-        return self.members[node]
 
     def stop(self, *nodes):
         """In order."""
         for node in nodes:
             self.members[node].tell("quit")
         for node in nodes:
-            self.members[node].process.wait(60)
-            self.members[node].process.stdin.close()
+            self.members[node].wait(60)
 
     def back(self, node, **changed):
         self.start(node, **changed).expect("ready")
@@ -85,28 +48,18 @@ class BackupTest(unittest.TestCase):
     def work(self, node):
         """Acquires and releases a lock: its token is greater than every earlier one."""
         member = self.members[node]
-        member.tell("acquire x")
-        wait_until(lambda: member.said("held x"))
-        token = int(member.said("held x")[-1][2])
+        token = self.held(node, "x")
         self.assertGreater(token, self.newest)
         self.newest = token
         member.tell("release x")
-        wait_until(lambda: member.said("released x"))
+        member.expect("released x")
         member.lines[:] = [line for line in member.lines if " x" not in line]
-
-    def peers(self, *nodes):
-        return [word for node in nodes
-                for word in ("--peer", f"127.0.0.1:{self.ports[node - 1]}")]
 
     def votes(self, node, *at):
         def does():
             listed = json.loads(run("members", "--json", *self.peers(*at)).stdout or "[]")
             return any(m["id"] == node and m["role"] == "voter" for m in listed)
         wait_until(does)
-
-    def change(self, *words, at):
-        result = run(*words, *self.peers(at))
-        self.assertEqual(result.returncode, OK, result.stderr)
 
     def set_aside(self, node):
         return sorted(path.name for path in self.data(node).glob("damaged-*"))
@@ -202,14 +155,14 @@ class BackupTest(unittest.TestCase):
             code = run("dump", image).returncode
             self.assertIn(code, (OK, DATA_ERROR))
             self.members[3].expect_more("grant", 20)
-        self.members[2].kill()
+        self.members[2].end()
         for number in range(4):
             self.restore(self.place / f"image-{number}", 2)
             self.start(2).expect("ready")
             self.members[2].tell("load name")
             self.members[2].expect_more("grant", 5)
             self.votes(2, 1, 3)
-            self.members[2].kill()
+            self.members[2].end()
         for member in self.members.values():
             tokens = [int(words[2]) for words in member.said("grant name")]
             self.assertEqual(tokens, sorted(set(tokens)))
@@ -219,8 +172,8 @@ class BackupTest(unittest.TestCase):
         copy(self.data(2), self.place / "image")
         self.back(2)
         self.start(4).expect("up")
-        self.change("members", "add", "4", f"127.0.0.1:{self.ports[3]}", at=1)
-        self.change("members", "promote", "4", at=1)
+        self.add(4)
+        self.change("members", "promote", "4")
         self.stop(2)
         self.restore(self.place / "image", 2)
         self.back(2)
@@ -231,12 +184,12 @@ class BackupTest(unittest.TestCase):
         self.stop(2)
         copy(self.data(2), self.place / "image")
         self.back(2)
-        self.change("members", "remove", "2", at=1)
-        self.members[2].kill()
+        self.change("members", "remove", "2")
+        self.members[2].end()
         self.restore(self.place / "image", 2)
         returned = self.start(2)
         returned.expect("up")
-        wait_until(lambda: any("not a member" in line for line in list(returned.errors)))
+        wait_until(lambda: returned.complains("not a member"))
         self.work(1)
         self.assertEqual(returned.said("ready"), [])
 
@@ -263,7 +216,7 @@ class BackupTest(unittest.TestCase):
         # Nodes 1 and 2 continue from their images in the next term. Nothing would distinguish their
         # entries from entries that node 3 has with the same index and term.
         for leader in (1, 2, 3, 1, 2):
-            self.change("transfer-leader", str(leader), at=leader)
+            self.change("transfer-leader", str(leader), at=(leader,))
         last = self.stopped_and_copied(3)["last_index"]
         self.back(3)
         # A node saves its state at intervals: later entries of its log are not certainly committed.
@@ -284,7 +237,7 @@ class BackupTest(unittest.TestCase):
         while self.stopped_and_copied(1)["last_term"] <= image["last_term"]:
             self.back(1)
             for leader in (1, 2):
-                self.change("transfer-leader", str(leader), at=leader)
+                self.change("transfer-leader", str(leader), at=(leader,))
         self.back(1)
 
     def test_images_of_different_times_go_on_from_what_a_majority_has(self):
@@ -298,10 +251,9 @@ class BackupTest(unittest.TestCase):
             self.work(node)
         self.go_beyond(self.dumped(self.place / "image-3"))
         third = self.start(3)
-        wait_until(lambda: any("contradicts what is certain here" in line
-                               for line in list(third.errors)))
+        wait_until(lambda: third.complains("contradicts what is certain here"))
         self.assertEqual(third.said("ready"), [])
-        third.kill()
+        third.end()
         shutil.rmtree(self.data(3))
         self.back(3)
         self.votes(3, 1, 2)
@@ -333,8 +285,9 @@ class BackupTest(unittest.TestCase):
 
     def start_copy(self):
         """A copy of node 2, beside it, on another port."""
-        second = Member(self.config(2, data=self.place / "copy", port=self.ports[4]))
-        self.addCleanup(lambda: second.process.poll() is None and second.kill())
+        first = self.members[2]
+        second = self.start(2, data=self.place / "copy", port=self.ports[4])
+        self.members[2] = first
         return second
 
     def test_a_copy_of_the_same_age_beside_its_original_stops(self):
@@ -342,8 +295,7 @@ class BackupTest(unittest.TestCase):
         copy(self.data(2), self.place / "copy")
         self.back(2)
         second = self.start_copy()
-        wait_until(lambda: any("uses a copy of this data directory" in line
-                               for line in list(second.errors)))
+        wait_until(lambda: second.complains("uses a copy of this data directory"))
         self.assertEqual(second.said("ready"), [])
         self.work(2)
         self.work(1)
@@ -355,14 +307,13 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(self.refused(2, data=self.place / "copy"), TAKEN)  # its port
         second = self.start_copy()
         second.expect("up")
-        wait_until(lambda: any("every node needs an id and a directory of its own" in line
-                               for line in second.errors))
+        wait_until(lambda: second.complains("every node needs an id and a directory of its own"))
         for _ in range(3):
             for node in (1, 2, 3):
                 self.work(node)
             time.sleep(1)
         self.assertEqual(second.said("ready"), [])
-        second.kill()
+        second.end()
         self.work(2)
         self.assertEqual(self.set_aside(2), [])
 
@@ -372,7 +323,7 @@ class BackupTest(unittest.TestCase):
         self.work(1)
         self.members[2].tell("load name")
         time.sleep(1)
-        self.members[2].kill()
+        self.members[2].end()
         (self.place / "away").rename(self.data(2))
         self.back(2)
         self.assertEqual(self.set_aside(2), [])

@@ -8,17 +8,13 @@ Prints what it measured.
 
 import re
 import resource
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-import program  # noqa: E402
-from member_process import Member  # noqa: E402
-from program import HOLDER as VOTER, config_text, free_ports  # noqa: E402
+from nodes_case import NodesCase
+from program import Talker, harness, times
 
 CLIENTS = sys.argv.pop(1)
 COUNT = int(sys.argv.pop(1))
@@ -27,7 +23,7 @@ WATCHED = 20  # seconds
 # For each client, on all voters together: about twice what is seen.
 MEMORY_KIB_MAX = 100
 WRITTEN_A_SECOND_MAX = 300  # bytes, to disks and sockets
-program.PATIENCE = 120
+harness.PATIENCE = 120
 
 
 def memory_kib(process):
@@ -43,59 +39,20 @@ def traffic(process):
     return written, (int(fields[11]) + int(fields[12])) / 100
 
 
-class Clients:
-    """The process with all of them."""
+class ClientCrowdTest(NodesCase):
+    timing = times("10s", "1s", "100ms")
+    more = f"[limits]\nclients = {2 * COUNT}\n"
 
-    def __init__(self, count, ports):
-        self.process = subprocess.Popen(
-            [CLIENTS, str(count), str(TTL_MS), *(f"127.0.0.1:{port}" for port in ports)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def expect(self, word):
-        line = self.process.stdout.readline().split()
-        assert line and line[0] == word, line
-        return [int(number) for number in line[1:]]
-
-    def count(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return self.expect("counted")
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
-class ClientCrowdTest(unittest.TestCase):
     def setUp(self):
+        super().setUp()
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-clients-")
-        self.addCleanup(self.directory.cleanup)
-        self.ports = free_ports(3)
-        self.voters = {}
-        for node in (1, 2, 3):
-            text = config_text(node, self.ports, self.directory.name)
-            path = Path(self.directory.name) / f"node-{node}.toml"
-            path.write_text(
-                text.replace('"3s"', '"10s"').replace('"500ms"', '"1s"')
-                .replace('"50ms"', '"100ms"') + f"[limits]\nclients = {2 * COUNT}\n",
-                encoding="utf-8")
-            self.voters[node] = Member(VOTER, path)
-            self.addCleanup(self.kill, node)
-        for voter in self.voters.values():
-            voter.expect("ready")
-
-    def kill(self, node):
-        voter = self.voters.pop(node, None)
-        if voter is not None:
-            voter.kill()
+        self.start_all(1, 2, 3)
+        self.voters = list(self.members.values())
 
     def totals(self):
-        return [sum(each) for each in zip(*(traffic(one.process) for one in self.voters.values()))]
+        return [sum(each) for each in zip(*map(traffic, self.voters))]
 
     def measured_for(self, seconds):
         """What all voters wrote in a second, and how much of a processor they took."""
@@ -106,16 +63,14 @@ class ClientCrowdTest(unittest.TestCase):
     def test_a_thousand_clients(self):
         time.sleep(5)
         idle_bytes, idle_cpu = self.measured_for(WATCHED)
-        memory = sum(memory_kib(voter.process) for voter in self.voters.values())
+        memory = sum(map(memory_kib, self.voters))
         began = time.monotonic()
-        clients = Clients(COUNT, self.ports)
-        self.addCleanup(clients.end)
-        holding, = clients.expect("holding")
+        clients = self.keep(Talker([CLIENTS, COUNT, TTL_MS, *map(self.address, (1, 2, 3))]))
+        self.assertEqual(clients.answer("holding"), [str(COUNT)])
         took = time.monotonic() - began
-        self.assertEqual(holding, COUNT)
         time.sleep(5)
         bytes_a_second, cpu = self.measured_for(WATCHED)
-        more = sum(memory_kib(voter.process) for voter in self.voters.values()) - memory
+        more = sum(map(memory_kib, self.voters)) - memory
         written = (bytes_a_second - idle_bytes) / COUNT
         print(f"\n{COUNT} clients hold a lock each after {took:.1f} s", flush=True)
         print(f"memory: {more / COUNT:.1f} KiB for each client, on all three voters together")
@@ -124,12 +79,12 @@ class ClientCrowdTest(unittest.TestCase):
               f"{100 * (cpu - idle_cpu):.1f} % of a processor more, together", flush=True)
         self.assertLess(more / COUNT, MEMORY_KIB_MAX)
         self.assertLess(written, WRITTEN_A_SECOND_MAX)
-        self.assertEqual(clients.count(), [COUNT, 0])
+        self.assertEqual(clients.ask("", "counted"), [str(COUNT), "0"])
 
         # Those that used it go to the other two, and nobody loses a lock.
-        self.kill(1)
+        self.members[1].end()
         time.sleep(2 * TTL_MS / 1000)
-        self.assertEqual(clients.count(), [COUNT, 0])
+        self.assertEqual(clients.ask("", "counted"), [str(COUNT), "0"])
         print("a voter was killed: no lock was lost", flush=True)
 
 

@@ -5,58 +5,29 @@
 Prints what it took, and what the load beside it saw.
 """
 
-import json
 import random
-import subprocess
+import shutil
 import sys
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-import program  # noqa: E402
-from member_process import Member  # noqa: E402
-from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E402
+from nodes_case import NodesCase
+from program import harness, times, wait_until
 
 COUNT = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 3000
-program.PATIENCE = 600
+harness.PATIENCE = 600
 LOADERS = 8  # threads of each of the two processes that continue
 
 
-class CrowdTest(unittest.TestCase):
+class CrowdTest(NodesCase):
+    # A wiped node needs the whole log, from the first entry on. The others must not be cut off as
+    # well while the machine is busy: a lease may not last until the snapshot is there.
+    timing = times("10s", "1s", "100ms")
+    more = f'[limits]\nlog_bytes = {32 << 20}\n[log]\nlevel = "info"\n'
+
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-crowd-")
-        self.ports = free_ports(3)
-        self.members = {}
-        self.addCleanup(self.tear_down)
-        for node in (1, 2, 3):
-            self.start(node)
-        for member in self.members.values():
-            member.expect("ready")
-
-    def tear_down(self):
-        for member in self.members.values():
-            member.kill()
-        self.directory.cleanup()
-
-    def start(self, node):
-        text = config_text(node, self.ports, self.directory.name)
-        # A wiped node needs the whole log, from the first entry on. The others must not be cut off
-        # as well while the machine is busy: a lease may not last until the snapshot is there.
-        text += f'[limits]\nlog_bytes = {32 << 20}\n[log]\nlevel = "info"\n'
-        path = Path(self.directory.name) / f"node-{node}.toml"
-        path.write_text(text.replace('"3s"', '"10s"').replace('"500ms"', '"1s"')
-                        .replace('"50ms"', '"100ms"'), encoding="utf-8")
-        self.members[node] = Member(CROWD, path)
-
-    def report(self, node):
-        result = run("members", "--json", "--peer", f"127.0.0.1:{self.ports[node - 1]}")
-        self.assertEqual(result.returncode, OK, result.stderr)
-        return json.loads(result.stdout)
-
-    def roles(self, node):
-        return {member["id"]: member["role"] for member in self.report(node)}
+        super().setUp()
+        self.start_all(1, 2, 3)
 
     def measure(self, what, nodes):
         for node in nodes:
@@ -67,13 +38,13 @@ class CrowdTest(unittest.TestCase):
             self.assertEqual(int(errors), 0)
 
     def test_a_wiped_member_comes_back_beside_a_crowd(self):
-        leader = next(member["id"] for member in self.report(1) if member["leads"])
+        leader = self.leader(1)
         wiped = leader % 3 + 1
         working = [node for node in (1, 2, 3) if node != wiped]
         for node in working:
             self.members[node].tell(f"hold crowd{node}/ {COUNT // 2}")
         for node in working:
-            held, again, took = self.members[node].expect("holding")
+            held, again, took = self.members[node].answer("holding")
             print(f"node {node} holds {held} after {float(took) / 1000:.1f} s "
                   f"({again} asked again)", flush=True)
         for node in working:
@@ -81,17 +52,17 @@ class CrowdTest(unittest.TestCase):
         time.sleep(5)
         self.measure("before", working)
 
-        self.members[wiped].kill()
-        subprocess.run(["rm", "-r", f"{self.directory.name}/node-{wiped}"], check=True)
+        self.members[wiped].end()
+        shutil.rmtree(self.data(wiped))
         time.sleep(5)
         self.measure("without it", working)
         begin = time.monotonic()
         self.start(wiped)
-        program.wait_until(lambda: self.members[wiped].said("installed the state"))
+        wait_until(lambda: self.members[wiped].complains("installed the state"))
         print(f"has the state after {time.monotonic() - begin:.1f} s", flush=True)
         self.members[wiped].expect("ready")
         print(f"ready after {time.monotonic() - begin:.1f} s", flush=True)
-        program.wait_until(lambda: self.roles(leader)[wiped] == "voter")
+        wait_until(lambda: self.listed(leader)[wiped]["role"] == "voter")
         print(f"votes after {time.monotonic() - begin:.1f} s", flush=True)
         self.measure("while it came back", working)
 

@@ -2,65 +2,38 @@
 
 import json
 import os
-import resource
 import socket
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from program import (IO_ERROR, OK, PATIENCE, PROGRAM, config_text, environment,  # noqa: E402
-                     free_ports, run, wait_until)
+from program import (IO_ERROR, OK, PATIENCE, PROGRAM, Case, Cluster, Process,  # noqa: E402
+                     config_text, environment, free_ports, run, wait_until)
 
 
-class Few:
+class Few(Cluster):
     """Three nodes with this limit of descriptors each."""
 
     def __init__(self, limit):
-        self.limit = limit
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-few-")
-        self.ports = free_ports(3)
-        self.nodes = [self.start(node) for node in (1, 2, 3)]
-
-    def start(self, node):
-        path = Path(self.directory.name) / f"node-{node}.toml"
-        path.write_text(config_text(node, self.ports, self.directory.name), encoding="utf-8")
-        errors = open(Path(self.directory.name) / f"errors-{node}", "w", encoding="utf-8")
-        with errors:
-            return subprocess.Popen(
-                [PROGRAM, "node", "--config", path], env=environment(), stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=errors, text=True, preexec_fn=self.bound)
-
-    def bound(self):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (self.limit, self.limit))
-
-    def said(self, node):
-        path = Path(self.directory.name) / f"errors-{node}"
-        return path.read_text(encoding="utf-8")
-
-    def running(self):
-        return [node.poll() for node in self.nodes]
-
-    def descriptors(self):
-        return [len(os.listdir(f"/proc/{node.pid}/fd")) for node in self.nodes]
+        super().__init__()
+        for node in (1, 2, 3):
+            self.keep(Process(["prlimit", f"--nofile={limit}:{limit}", PROGRAM, "node", "--config",
+                               self.config(node)], env=environment(),
+                              log=self.place / f"errors-{node}"))
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        for node in self.nodes:
-            if node.poll() is None:
-                node.kill()
-            node.wait()
-            node.stdout.close()
-        self.directory.cleanup()
+    def running(self):
+        return [node.poll() for node in self.processes]
+
+    def descriptors(self):
+        return [len(os.listdir(f"/proc/{node.pid}/fd")) for node in self.processes]
 
     def reports(self):
         """The status of each node; those that do not answer are left out."""
-        peers = [word for port in self.ports for word in ("--peer", f"127.0.0.1:{port}")]
-        answer = run("status", "--json", *peers)
+        answer = run("status", "--json", *self.peers())
         found = json.loads(answer.stdout) if answer.stdout else []
         return [report["status"] for report in found if report.get("status")]
 
@@ -87,8 +60,8 @@ def crowd(ports, each):
 
 class Descriptors(unittest.TestCase):
     def ready(self, few):
-        for node in few.nodes:
-            self.assertIn("is ready", node.stdout.readline())
+        for line in few.wait_ready():
+            self.assertIn("is ready", line)
 
     def test_silent_strangers_stop_nobody(self):
         for limit in (40, 64, 96, 256):
@@ -101,41 +74,37 @@ class Descriptors(unittest.TestCase):
                 commit = max(report["commit_index"] for report in few.reports())
                 wait_until(lambda few=few, commit=commit: few.goes_on_from(commit))
                 self.assertEqual(few.running(), [None] * 3)
-                for node in (1, 2, 3):
-                    self.assertNotIn("suspended", few.said(node))
+                for node in few.processes:
+                    self.assertNotIn("suspended", node.logged())
                 print(f"limit {limit}: {peak} descriptors with {len(silent)} silent connections")
                 for one in silent:
                     one.close()
 
     def test_too_few_are_refused_with_one_line(self):
         with Few(24) as few:
-            for number, node in enumerate(few.nodes, 1):
+            for node in few.processes:
                 self.assertEqual(node.wait(PATIENCE), IO_ERROR)
-                self.assertRegex(few.said(number), r"^mortise: [^\n]*24 descriptors[^\n]*\n$")
+                self.assertRegex(node.logged(), r"^mortise: [^\n]*24 descriptors[^\n]*\n$")
 
     def test_few_are_warned_of_once(self):
         with Few(80) as few:
             self.ready(few)
-            self.assertEqual(few.said(1).count("RLIMIT_NOFILE"), 1)
+            self.assertEqual(few.processes[0].logged().count("RLIMIT_NOFILE"), 1)
 
 
-class Closed(unittest.TestCase):
+class Closed(Case):
     def test_a_program_without_standard_descriptors_keeps_its_directory_well(self):
-        with tempfile.TemporaryDirectory(prefix="mortise-closed-") as directory:
-            port, = free_ports(1)
-            path = Path(directory) / "node-1.toml"
-            path.write_text(config_text(1, [port], directory), encoding="utf-8")
-            words = ["sh", "-c", f'exec "{PROGRAM}" node --config "{path}" <&- >&- 2>&-']
-            node = subprocess.Popen(words, env=environment())
-            try:
-                wait_until(lambda: run("status", "--peer", f"127.0.0.1:{port}").returncode == OK)
-                links = [os.readlink(f"/proc/{node.pid}/fd/{number}") for number in (0, 1, 2)]
-                self.assertEqual(links, ["/dev/null"] * 3)
-            finally:
-                node.terminate()
-                self.assertEqual(node.wait(PATIENCE), OK)
-            lock = Path(directory) / "node-1" / "LOCK"
-            self.assertRegex(lock.read_text(encoding="utf-8"), r"^\d+( \d+)?\n$")
+        port, = free_ports(1)
+        path = self.directory / "node-1.toml"
+        path.write_text(config_text(1, [port], self.directory), encoding="utf-8")
+        words = ["sh", "-c", f'exec "{PROGRAM}" node --config "{path}" <&- >&- 2>&-']
+        node = self.keep(Process(words, env=environment()))
+        wait_until(lambda: run("status", "--peer", f"127.0.0.1:{port}").returncode == OK)
+        links = [os.readlink(f"/proc/{node.pid}/fd/{number}") for number in (0, 1, 2)]
+        self.assertEqual(links, ["/dev/null"] * 3)
+        self.assertEqual(node.stop(), OK)
+        lock = self.directory / "node-1" / "LOCK"
+        self.assertRegex(lock.read_text(encoding="utf-8"), r"^\d+( \d+)?\n$")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from program import HOLDER, PROGRAM, environment, free_ports, run  # noqa: E402
+from program import (HOLDER, PROGRAM, Process, environment, free_ports, run,  # noqa: E402
+                     tls_lines)
 
 MAKE_CERTIFICATE = HOLDER
 # The line comes within about two seconds; a busy machine takes longer.
@@ -37,7 +38,6 @@ class Case:
         self.stack = stack
         self.place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="first-run-")))
         self.ports = free_ports(3)
-        self.logs = {}
         self.processes = {}
 
     def text(self, node, peers=(1, 2, 3), top="", tables="", timing="", **changed):
@@ -52,29 +52,19 @@ class Case:
     def start(self, name, text, wrapper=(), **variables):
         config = self.place / f"{name}.toml"
         config.write_text(text, encoding="utf-8")
-        return self.start_program(name, [*wrapper, PROGRAM, "node", "--config", config],
-                                  **variables)
+        self.start_program(name, [*wrapper, PROGRAM, "node", "--config", config], **variables)
 
     def start_program(self, name, words, **variables):
-        self.logs[name] = self.place / f"{name}.log"
-        with open(self.logs[name], "w", encoding="utf-8") as log:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       env=environment(**variables))
-        self.stack.callback(self.end, process)
-        self.processes[name] = process
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.wait()
+        self.processes[name] = Process(words, env=environment(**variables),
+                                       output=self.place / f"{name}.log")
+        self.stack.callback(self.processes[name].end)
 
     def nodes(self, *texts):
         for node, text in enumerate(texts, 1):
             self.start(node, text)
 
-    def lines(self, name):
-        return self.logs[name].read_text(encoding="utf-8", errors="replace").splitlines()
+    def lines(self, name, *words):
+        return self.processes[name].lines_with(*words)
 
     def wait(self, condition, name):
         end = time.monotonic() + SOON
@@ -85,15 +75,14 @@ class Case:
 
     def says(self, name, *words):
         """One line has all the words, and is not repeated."""
-        def found():
-            return [line for line in self.lines(name) if all(word in line for word in words)]
-        self.wait(found, name)
+        self.wait(lambda: self.lines(name, *words), name)
         time.sleep(QUIET)
-        assert len(found()) == 1, "\n".join([f"{len(found())} times:", *self.lines(name)])
+        times = len(self.lines(name, *words))
+        assert times == 1, "\n".join([f"{times} times:", *self.lines(name)])
 
     def ready(self, *names):
         for name in names:
-            self.wait(lambda n=name: any("is ready" in line for line in self.lines(n)), name)
+            self.wait(lambda n=name: self.lines(n, "is ready"), name)
 
     def ends(self, name, *words):
         """The process ends, with one line that has all the words."""
@@ -130,9 +119,8 @@ class Case:
 
     @staticmethod
     def tls(folder, node, key=None, authorities=None):
-        return "\n".join(["[tls]", f'certificate = "{folder}/node-{node}.pem"',
-                          f'key = "{folder}/{key or f"node-{node}.key"}"',
-                          f'ca = "{authorities or folder}/ca.pem"'])
+        text = "\n".join(tls_lines(folder, f"node-{node}", authorities))
+        return text.replace(f"node-{node}.key", key or f"node-{node}.key")
 
     def two_with(self, first, second):
         """Nodes 1 and 2 of a cluster of two, with these lines of TLS."""
@@ -195,7 +183,7 @@ def a_majority_that_is_gone(case):
     case.nodes(case.text(1), case.text(2), case.text(3))
     case.ready(1, 2, 3)
     for node in (2, 3):
-        case.end(case.processes[node])
+        case.processes[node].end()
     case.says(1, NOT_READY, "no leader is known", f"2 (127.0.0.1:{case.ports[1]}, lost at ",
               " UTC: nothing listens there: start it", f"3 (127.0.0.1:{case.ports[2]}, lost at")
 
@@ -270,7 +258,7 @@ def a_full_disk(case):
 def a_directory_of_another_node(case):
     case.start("first", case.text(2, (2,)))
     case.ready("first")
-    case.end(case.processes["first"])
+    case.processes["first"].end()
     case.start(1, case.text(1, (1,), data_dir=f'"{case.place}/data-2"'))
     case.ends(1, "belongs to node 2, this is node 1: every node needs a directory")
 

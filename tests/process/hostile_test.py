@@ -8,22 +8,17 @@ program before, at most, and afterwards, its sockets, and what the others got me
 
 import collections
 import contextlib
-import json
 import os
-import resource
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-import member_process  # noqa: E402
-import program  # noqa: E402
-import strangers  # noqa: E402
-from program import HOLDER as CROWD, OK, config_text, free_ports, run  # noqa: E402
+import strangers
+from nodes_case import NodesCase
+from program import OK, PATIENCE, Process, run, times, wait_until
 
 CLIENT = os.path.abspath(sys.argv.pop(1))
 GREEDY = os.path.abspath(sys.argv.pop(1))
@@ -49,27 +44,20 @@ GREEDY_SHARE_MIN = {5: 0.5}
 Load = collections.namedtuple("Load", "rate longest errors")
 
 
-def small_stack():
-    resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
+def memory(process):
+    for line in Path(f"/proc/{process.pid}/status").read_text("utf-8").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) // 1024
+    return 0
 
 
-class Member(member_process.Member):
-    def __init__(self, config):
-        super().__init__(CROWD, config, small_stack)
-
-    def memory(self):
-        for line in Path(f"/proc/{self.process.pid}/status").read_text("utf-8").splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) // 1024
-        return 0
-
-    def sockets(self):
-        """Not all descriptors, because the database opens and closes files."""
-        count = 0
-        for each in Path(f"/proc/{self.process.pid}/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                count += os.readlink(each).startswith("socket:")
-        return count
+def sockets(process):
+    """Not all descriptors, because the database opens and closes files."""
+    count = 0
+    for each in Path(f"/proc/{process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            count += os.readlink(each).startswith("socket:")
+    return count
 
 
 class Peak(threading.Thread):
@@ -82,34 +70,18 @@ class Peak(threading.Thread):
     def run(self):
         while not self.ended.wait(0.02):
             try:
-                self.most = max(self.most, self.member.memory())
+                self.most = max(self.most, memory(self.member))
             except OSError:
                 return
 
 
-class HostileTest(unittest.TestCase):
+class HostileTest(NodesCase):
+    within = ("prlimit", f"--stack={STACK}:{STACK}")
+    timing = times("10s", "1s")
+
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-hostile-")
-        self.ports = free_ports(3)
-        self.members = {}
-        self.addCleanup(self.tear_down)
-        for node in (1, 2, 3):
-            path = Path(self.directory.name) / f"node-{node}.toml"
-            path.write_text(config_text(node, self.ports, self.directory.name)
-                            .replace('"3s"', '"10s"').replace('"500ms"', '"1s"'), encoding="utf-8")
-            self.members[node] = Member(path)
-        for member in self.members.values():
-            member.expect("ready")
-
-    def tear_down(self):
-        for member in self.members.values():
-            member.kill()
-        self.directory.cleanup()
-
-    def leader(self):
-        result = run("members", "--json", "--peer", f"127.0.0.1:{self.ports[0]}")
-        self.assertEqual(result.returncode, OK, result.stderr)
-        return next(member["id"] for member in json.loads(result.stdout) if member["leads"])
+        super().setUp()
+        self.start_all(1, 2, 3)
 
     def make_trouble(self, leader, name, connections):
         port = self.ports[leader - 1]
@@ -117,7 +89,7 @@ class HostileTest(unittest.TestCase):
             return strangers.ATTACKS[name](port, connections, SECONDS)
         client = subprocess.run([CLIENT, "127.0.0.1", str(port), name, str(connections),
                                  str(SECONDS)], capture_output=True, text=True,
-                                timeout=program.PATIENCE, check=False)
+                                timeout=PATIENCE, check=False)
         return client.stdout.strip()
 
     def measure(self, nodes, does):
@@ -135,21 +107,21 @@ class HostileTest(unittest.TestCase):
 
     def attack(self, leader, name, connections, quiet):
         attacked = self.members[leader]
-        before = attacked.memory(), attacked.sockets()
+        before = memory(attacked), sockets(attacked)
         peak = Peak(attacked)
         peak.start()
         load, said = self.measure([node for node in self.members if node != leader],
                                   lambda: self.make_trouble(leader, name, connections))
         peak.ended.set()
         peak.join()
-        self.assertIsNone(attacked.process.poll(), f"{name}: the program is dead")
+        self.assertIsNone(attacked.poll(), f"{name}: the program is dead")
         if JUDGED:
-            program.wait_until(lambda: attacked.sockets() <= before[1])
+            wait_until(lambda: sockets(attacked) <= before[1])
         else:
             time.sleep(5)
         share = load.rate / quiet.rate
         print(f"{name} x{connections}: {said}; {before[0]} -> {peak.most} -> "
-              f"{attacked.memory()} MiB; sockets {before[1]} -> {attacked.sockets()}; "
+              f"{memory(attacked)} MiB; sockets {before[1]} -> {sockets(attacked)}; "
               f"{load.rate:.0f} cycles/s, {share:.2f} of what was without it; "
               f"longest acquire {load.longest:.0f} ms, {load.errors} errors", flush=True)
         if JUDGED:
@@ -157,13 +129,13 @@ class HostileTest(unittest.TestCase):
             least = SHARE_MIN_OF.get((name, connections), SHARE_MIN)
             self.assertGreater(share, least, name)
             self.assertEqual(load.errors, 0, name)
-            self.assertEqual(self.leader(), leader, name)
-        result = run("status", "--peer", f"127.0.0.1:{self.ports[leader - 1]}")
+            self.assertEqual(self.leader(1), leader, name)
+        result = run("status", *self.peers(leader))
         self.assertEqual(result.returncode, OK, result.stderr)
 
     def test_no_client_harms_the_program(self):
         only = os.environ.get("HOSTILE_ATTACK")
-        leader = self.leader()
+        leader = self.leader(1)
         for node in self.members:
             if node != leader:
                 self.members[node].ask(f"load busy{node}/ 8", "loading")
@@ -178,17 +150,16 @@ class HostileTest(unittest.TestCase):
     def test_greedy_clients_leave_the_others_a_share(self):
         honest = self.members[1]
         honest.ask("load busy/ 16", "loading")
-        others = [f"127.0.0.1:{port}" for port in self.ports[1:]]
-        leader = self.leader()
+        others = [self.address(2), self.address(3)]
+        leader = self.leader(1)
         loads = {}
         for clients in (0, 5, 50):
             if clients:
-                greedy = subprocess.Popen([GREEDY, str(clients), "20", str(SECONDS + 2), *others],
-                                          stdout=subprocess.PIPE, text=True)
+                greedy = Process([GREEDY, clients, 20, SECONDS + 2, *others])
                 self.assertEqual(greedy.stdout.readline(), "asking\n")
             loads[clients], _ = self.measure([1], lambda: time.sleep(SECONDS))
             if clients:
-                print(greedy.communicate(timeout=program.PATIENCE)[0].strip())
+                print(greedy.communicate(timeout=PATIENCE)[0].strip())
             print(f"beside {clients} greedy clients: {loads[clients].rate:.0f} cycles/s, longest "
                   f"acquire {loads[clients].longest:.0f} ms, {loads[clients].errors} errors",
                   flush=True)
@@ -196,7 +167,7 @@ class HostileTest(unittest.TestCase):
                 least = loads[0].rate * GREEDY_SHARE_MIN[clients]
                 self.assertGreater(loads[clients].rate, least, clients)
                 self.assertEqual(loads[clients].errors, 0, clients)
-                self.assertEqual(self.leader(), leader, clients)
+                self.assertEqual(self.leader(1), leader, clients)
 
 
 if __name__ == "__main__":

@@ -9,58 +9,33 @@ costs up to half of the cycles.
 """
 
 import sys
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-import program  # noqa: E402
-from member_process import Member  # noqa: E402
-from program import HOLDER as OVERLOAD, config_text, free_ports  # noqa: E402
+from nodes_case import Nodes
+from program import times
 
 SECONDS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else 5
 KEPT = 200  # by each node, in addition to the load
 NODES = (1, 2, 3)
 
 
-class Cluster:
+class Cluster(Nodes):
     def __init__(self, ttl):
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-overload-")
-        ports = free_ports(len(NODES))
-        self.members = []
-        for node in NODES:
-            text = config_text(node, ports, self.directory.name)
-            # The shortest valid combination.
-            text = (text.replace('"3s"', f'"{ttl}ms"').replace('"500ms"', f'"{ttl // 5}ms"')
-                    .replace('"50ms"', f'"{ttl // 50}ms"'))
-            path = Path(self.directory.name) / f"node-{node}.toml"
-            path.write_text(text, encoding="utf-8")
-            self.members.append(Member(OVERLOAD, path))
-
-    def __enter__(self):
-        try:
-            for member in self.members:
-                member.expect("ready")
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        for member in self.members:
-            member.kill()
-        self.directory.cleanup()
+        # The shortest valid combination.
+        self.timing = times(f"{ttl}ms", f"{ttl // 5}ms", f"{ttl // 50}ms")
+        self.prepare()
 
     def ask(self, line, beginning):
-        for number, member in enumerate(self.members, 1):
+        for number, member in self.members.items():
             member.tell(line.format(node=number))
-        return [member.expect(beginning) for member in self.members]
+        return [member.answer(beginning) for member in self.members.values()]
 
 
 def measured(ttl, calls):
     """One row, measured with a cluster of its own."""
     with Cluster(ttl) as cluster:
+        cluster.start_all(*NODES)
         cluster.ask(f"keep kept{{node}}/ {KEPT}", "kept")
         cluster.ask(f"load load{{node}}/ {calls // len(NODES)}", "loading")
         time.sleep(2)

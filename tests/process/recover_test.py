@@ -6,74 +6,31 @@
 import json
 import random
 import shutil
-import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from program import (DATA_ERROR, OK, PROGRAM, TAKEN, USAGE, config_text,  # noqa: E402
-                     environment, free_ports, run, wait_until)
-from members_test import Member  # noqa: E402
+from nodes_case import NodesCase
+from program import (DATA_ERROR, OK, PROGRAM, TAKEN, USAGE, environment, run, start, times,
+                     wait_until)
 
 RAISED = 2 ** 48
 
 
-class RecoverTest(unittest.TestCase):
+class RecoverTest(NodesCase):
     """Nodes 1 to 3 are a cluster; node 1 is left of it."""
 
+    size = 5
+    timing = times("2500ms")
+
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="mortise-recover-")
-        self.place = Path(self.directory.name)
-        self.ports = free_ports(5)
-        self.members = {}
-        self.addCleanup(self.tear_down)
-        for node in (1, 2, 3):
-            self.start(node, (1, 2, 3))
-        for node in (1, 2, 3):
-            self.members[node].expect("ready")
-
-    def tear_down(self):
-        for member in self.members.values():
-            if member.process.poll() is None:
-                member.kill()
-        self.directory.cleanup()
-
-    def data(self, node):
-        return self.place / f"node-{node}"
-
-    def config(self, node, peers, role="voter"):
-        text = config_text(node, self.ports, self.place, session_ttl="2500ms")
-        for peer, port in enumerate(self.ports, 1):
-            if peer not in peers:
-                text = text.replace(f'[[peer]]\nid = {peer}\naddress = "127.0.0.1:{port}"\n', "")
-        path = self.place / f"node-{node}.toml"
-        path.write_text(f'role = "{role}"\n' + text, encoding="utf-8")
-        return path
-
-    def start(self, node, peers, role="voter"):
-        self.members[node] = Member(self.config(node, peers, role))
-        return self.members[node]
-
-    def held(self, node, name):
-        """The token of the lock, which it takes and keeps."""
-        member = self.members[node]
-        member.tell(f"acquire {name}")
-        wait_until(lambda: member.said(f"held {name}"))
-        return int(member.said(f"held {name}")[-1][2])
-
-    def stop(self, node):
-        self.members[node].tell("quit")
-        self.members[node].process.wait(60)
-        self.members[node].process.stdin.close()
+        super().setUp()
+        self.start_all(1, 2, 3)
 
     def lose_the_majority(self):
         for node in (3, 2, 1):
-            self.members[node].kill()
+            self.members[node].end()
 
     def dumped(self):
         result = run("dump", "--json", self.data(1))
@@ -90,13 +47,6 @@ class RecoverTest(unittest.TestCase):
         self.assertEqual(result.returncode, OK, result.stderr)
         return result.stdout
 
-    def change(self, *words):
-        result = run(*words, "--peer", f"127.0.0.1:{self.ports[0]}")
-        self.assertEqual(result.returncode, OK, result.stderr)
-
-    def said_in(self, node, words):
-        return any(words in line for line in list(self.members[node].errors))
-
     def test_the_third_member_continues_and_the_others_are_replaced(self):
         self.held(1, "mine")
         newest = max(self.held(2, "theirs"), self.held(3, "others"))
@@ -109,29 +59,28 @@ class RecoverTest(unittest.TestCase):
         refused = run("node", "--config", self.config(1, (1, 2, 3)))
         self.assertIn("whose only member is this node", refused.stderr)
         began = time.monotonic()
-        self.start(1, (1,)).expect("ready")
+        self.start(1, peers=(1,)).expect("ready")
         # A lock of a lost member is held until its session has expired.
         self.assertGreater(self.held(1, "theirs"), newest + RAISED)
         self.assertGreater(time.monotonic() - began, 2.0)
         self.assertGreater(self.held(1, "free"), newest + RAISED)
         for node in (4, 5):
-            self.start(node, (1,), "learner").expect("up")
-            self.change("members", "add", str(node), f"127.0.0.1:{self.ports[node - 1]}")
-            self.change("members", "promote", str(node))
+            self.start(node, peers=(1,)).expect("up")
+            self.add(node)
+            self.change("members", "promote", node)
             self.members[node].expect("ready")
-        self.members[1].kill()
+        self.members[1].end()
         self.assertGreater(self.held(4, "afterwards"), newest + RAISED)
         self.a_former_member_is_refused()
 
     def a_former_member_is_refused(self):
         """With a majority of the new cluster at the addresses that it knows."""
-        self.start(1, (1,)).expect("ready")
+        self.start(1, peers=(1,)).expect("ready")
         shutil.copytree(self.place / "old-2", self.data(2))
-        status = f"127.0.0.1:{self.ports[1]}"
-        self.start(2, (1, 2, 3)).expect("up")
+        self.start(2).expect("up")
 
         def says_why():
-            report = json.loads(run("status", "--json", "--peer", status).stdout)[0]
+            report = json.loads(run("status", "--json", *self.peers(2)).stdout)[0]
             return ("which refuses: the two nodes belong to different clusters: give this node "
                     "the directory" in report.get("status", {}).get("why_not_ready", ""))
         wait_until(says_why)
@@ -171,8 +120,8 @@ class RecoverTest(unittest.TestCase):
         self.assertTrue(Path(told["copy"]).is_dir(), told)
 
     def test_it_is_refused_while_the_node_runs_and_for_what_is_damaged(self):
-        cluster = json.loads(run("status", "--json", "--peer", f"127.0.0.1:{self.ports[0]}")
-                             .stdout)[0]["status"]["cluster_id"]
+        status, = json.loads(run("status", "--json", *self.peers(1)).stdout)
+        cluster = status["status"]["cluster_id"]
         words = ("--no-wait", "--yes-i-lose-what-others-had", cluster)
         self.assertEqual(self.recover(*words).returncode, TAKEN)
         self.lose_the_majority()
@@ -186,14 +135,13 @@ class RecoverTest(unittest.TestCase):
     def test_it_waits_until_nobody_believes_in_a_lock(self):
         self.held(2, "theirs")
         self.lose_the_majority()
-        with subprocess.Popen([PROGRAM, "recover", self.data(1), "--yes-i-lose-what-others-had",
-                               self.dumped()["cluster_id"]], env=environment(), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            lines = []
-            while not lines or not lines[-1].startswith("Waiting 11 s"):
-                lines.append(process.stdout.readline())
-                self.assertNotEqual(lines[-1], "")
-            process.kill()
+        process = self.keep(start("recover", self.data(1), "--yes-i-lose-what-others-had",
+                                  self.dumped()["cluster_id"]))
+        lines = []
+        while not lines or not lines[-1].startswith("Waiting 11 s"):
+            lines.append(process.stdout.readline())
+            self.assertNotEqual(lines[-1], "")
+        process.end()
         self.assertEqual([m["id"] for m in self.dumped()["members"]], [1, 2, 3])
 
     def test_killed_at_any_moment_it_is_what_it_was_or_recovered(self):
@@ -207,12 +155,10 @@ class RecoverTest(unittest.TestCase):
         for _ in range(12):
             shutil.rmtree(self.data(1))
             shutil.copytree(good, self.data(1))
-            with subprocess.Popen([PROGRAM, "recover", self.data(1), "--no-wait",
-                                   "--yes-i-lose-what-others-had", before["cluster_id"]],
-                                  env=environment(), stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL) as process:
-                time.sleep(chance.uniform(0.01, 0.4))
-                process.send_signal(signal.SIGKILL)
+            process = start("recover", self.data(1), "--no-wait", "--yes-i-lose-what-others-had",
+                            before["cluster_id"])
+            time.sleep(chance.uniform(0.01, 0.4))
+            process.end()
             after = self.dumped()
             self.assertEqual(after["damage"], [])
             is_new = [m["id"] for m in after["members"]] == [1]
@@ -222,7 +168,7 @@ class RecoverTest(unittest.TestCase):
                 after = self.dumped()
             self.assertEqual(int(after["newest_token"]), int(before["newest_token"]) + RAISED)
             self.assertEqual({lock["name"] for lock in after["locks"]}, {"a", "b", "c"})
-        self.start(1, (1,)).expect("ready")
+        self.start(1, peers=(1,)).expect("ready")
 
 
 if __name__ == "__main__":

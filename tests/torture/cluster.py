@@ -6,11 +6,16 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import cgroups
 from namespaces import run
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from harness import Process, config_text, times, tls_lines  # noqa: E402
 
 SLOW = "slow"  # the worker with long holds
 QUICK = ["hot", "a", "b", "c", "closed"]
@@ -47,7 +52,7 @@ class Drain:
             self.log.flush()
 
 
-class Life:
+class Life(Process):
     """One process of a node, from its start to its end. Its history and its standard error go
     through pipes: a limit of the size of its files is about those of its node then."""
 
@@ -64,28 +69,21 @@ class Life:
         self.stopped = ""  # why its node stopped by itself
         self.end_is_known = False  # its end was judged, or requested
         self.stop_is_known = False
-        self.log = open(folder / "output.log", "ab")
+        self.said = open(folder / "output.log", "ab")
         history, into = os.pipe()
         with open(folder / f"{number}.jsonl", "ab") as out:
             self.copying = subprocess.Popen(["cat"], stdin=history, stdout=out,
                                             start_new_session=True)
-        words = [word.replace(HISTORY, f"/dev/fd/{into}") for word in words]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, start_new_session=True,
-                                        pass_fds=(into,), cwd=folder)
+        super().__init__([word.replace(HISTORY, f"/dev/fd/{into}") for word in words],
+                         start_new_session=True, pass_fds=(into,), cwd=folder, errors="replace")
         os.close(history)
         os.close(into)
-        self.drain = Drain(self.process.stderr, self.log)
-        self.reader = threading.Thread(target=self.listen, daemon=True)
-        self.reader.start()
-
-    @property
-    def pid(self):
-        return self.process.pid
+        self.drain = Drain(self.stderr, self.said)
+        threading.Thread(target=self.listen, daemon=True).start()
 
     def listen(self):
-        for line in self.process.stdout:
-            words = line.decode(errors="replace").split()
+        for line in self.stdout:
+            words = line.split()
             if words[:1] == ["status"]:
                 self.leader, self.term = int(words[1]), int(words[2])
             elif words[:1] == ["lied"]:
@@ -94,28 +92,25 @@ class Life:
                 self.ready.set()
             elif words[:1] == ["stopped"]:
                 self.stopped = " ".join(words[1:]) or "no reason given"
-            self.log.write(line)
-            self.log.flush()
+            self.said.write(line.encode())
+            self.said.flush()
 
-    def tell(self, word):
-        try:
-            self.process.stdin.write(word.encode() + b"\n")
-            self.process.stdin.flush()
-        except OSError:
-            pass  # it has ended, which is noticed elsewhere
+    def tell(self, line):
+        with contextlib.suppress(OSError):  # it has ended, which is noticed elsewhere
+            super().tell(line)
 
     def is_over(self):
-        if self.ended is None and self.process.poll() is not None:
+        if self.ended is None and self.poll() is not None:
             self.ended = now()
         return self.ended is not None
 
-    def kill(self, patience):
+    def kill_in(self, patience):
         """True when it has ended; a frozen process cannot die yet."""
         if not self.is_over():
             self.killed = self.killed or now()
-            self.process.kill()
+            self.kill()
             try:
-                self.process.wait(patience)
+                self.wait(patience)
             except subprocess.TimeoutExpired:
                 return False
         return self.is_over()
@@ -140,17 +135,14 @@ class Node:
 
     def write_config(self):
         network = self.cluster.network
-        address = network.address(self.number)
-        lines = [f'cluster = "torture"\nnode_id = {self.number}',
-                 f'data_dir = "{self.disk.name}/data"', f'listen = "{address}"']
-        for peer in self.cluster.numbers:
-            lines.append(f'[[peer]]\nid = {peer}\naddress = "{network.address(peer)}"')
-        lines += self.cluster.tls_lines(f"node-{self.number}")
-        lines.append(f'[timing]\nsession_ttl = "{TTL}s"\nelection_timeout = "{ELECTION}s"\n'
-                     f'heartbeat = "{HEARTBEAT}s"\ncall_timeout = "{CALL}s"\n'
-                     '[log]\nlevel = "info"')
+        text = config_text(
+            self.number, {peer: network.address(peer) for peer in self.cluster.numbers},
+            f"{self.disk.name}/data", network.address(self.number),
+            self.cluster.tls_lines(f"node-{self.number}"),
+            times(f"{TTL}s", f"{ELECTION}s", f"{HEARTBEAT}s", call_timeout=f"{CALL}s"),
+            cluster='"torture"')
         path = self.folder / "node.toml"
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text(text + '[log]\nlevel = "info"\n')
         return path
 
     def start(self, lies_every=None):
@@ -170,7 +162,7 @@ class Node:
 
     def signal(self, number):
         if not self.life.is_over():
-            self.life.process.send_signal(number)
+            self.life.send_signal(number)
 
 
 class Cluster:
@@ -208,8 +200,7 @@ class Cluster:
     def tls_lines(self, stem):
         if not self.pki.exists():
             return ["[tls]\ninsecure = true"]
-        return [f'[tls]\ncertificate = "{self.pki}/{stem}.pem"\nkey = "{self.pki}/{stem}.key"\n'
-                f'ca = "{self.pki}/ca.pem"']
+        return tls_lines(self.pki, stem)
 
     def credentials(self, user):
         """The certificate, the key and the authority of a user; nothing without TLS."""
@@ -281,7 +272,7 @@ class Cluster:
             life = node.life
             if life.is_over() and life.killed is None and not life.end_is_known:
                 life.end_is_known = True
-                self.judge(node, f"ended by itself with {life.process.returncode}")
+                self.judge(node, f"ended by itself with {life.returncode}")
             if life.stopped and not life.stop_is_known:
                 life.stop_is_known = True
                 self.judge(node, f"stopped: {life.stopped}")
@@ -299,7 +290,7 @@ class Cluster:
             life = node.life
             if life.stopped and not end_in_order(life):
                 self.complain(f"{life.name} has stopped, and does not end when told to")
-            if life.killed is not None and not life.kill(10):
+            if life.killed is not None and not life.kill_in(10):
                 raise RuntimeError(f"{life.name} does not die")
             if life.is_over() and (life.killed or now() - life.began > START_PAUSE):
                 node.start()
@@ -311,13 +302,13 @@ class Cluster:
         for node in self.nodes.values():
             if not end_in_order(node.life):
                 self.complain(f"{node.life.name} does not end when told to")
-            elif node.life.process.returncode not in (0, -signal.SIGKILL):
-                self.complain(f"{node.life.name} ended with {node.life.process.returncode}")
+            elif node.life.returncode not in (0, -signal.SIGKILL):
+                self.complain(f"{node.life.name} ended with {node.life.returncode}")
 
     def kill_all(self):
         for node in self.nodes.values():
             if node.lives:
-                node.life.kill(5)
+                node.life.kill_in(5)
             for life in node.lives:
                 life.drain.reads.set()
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -328,8 +319,8 @@ def end_in_order(life):
     life.end_is_known = True
     life.tell("quit")
     try:
-        life.process.wait(20)
+        life.wait(20)
     except subprocess.TimeoutExpired:
-        life.kill(5)
+        life.kill_in(5)
         return False
     return life.is_over()

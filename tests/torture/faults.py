@@ -55,7 +55,7 @@ class Fault:
 
 class Kill(Fault):
     def begin(self):
-        gone = self.node.life.kill(1)
+        gone = self.node.life.kill_in(1)
         if gone and self.chance.random() < 0.3:
             self.node.start()  # at once, whatever other faults are active
 
@@ -67,7 +67,7 @@ class KillAll(Fault):
     def begin(self):
         self.count = len(self.cluster.nodes)
         for node in self.cluster.nodes.values():
-            node.life.kill(1)
+            node.life.kill_in(1)
 
 
 class Wiped(Fault):
@@ -78,7 +78,7 @@ class Wiped(Fault):
 
     def begin(self):
         self.count = 0
-        if not self.can_be_missed() or not self.node.life.kill(1):
+        if not self.can_be_missed() or not self.node.life.kill_in(1):
             return
         self.count = 1
         self.cluster.lost.add(self.victim)
@@ -94,7 +94,7 @@ class RolledBack(Fault):
 
     def begin(self):
         self.count = 0
-        if not self.can_be_missed() or not self.node.life.kill(1):
+        if not self.can_be_missed() or not self.node.life.kill_in(1):
             return
         data = self.node.disk / "data"
         image = self.node.folder / "image"
@@ -110,7 +110,7 @@ class RolledBack(Fault):
         """True if there was a run in which it had a session."""
         self.node.start()
         ready = self.node.life.ready.wait(self.patience)
-        return self.node.life.kill(1) and ready
+        return self.node.life.kill_in(1) and ready
 
 
 class Slowing(Fault):
@@ -133,7 +133,7 @@ class Stop(Slowing):
 
     def undo(self):
         if not self.life.is_over():
-            self.life.process.send_signal(signal.SIGCONT)
+            self.life.resume()
 
 
 class Freeze(Slowing):

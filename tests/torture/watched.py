@@ -1,14 +1,12 @@
 """The faults that others must not notice, and the seconds in which one of them was alone."""
 
 import os
-import re
-import select
-import subprocess
 import time
 
 import history
 from cluster import ELECTION, now
 from faults import Fault
+from harness import Talker
 
 # How long there may be no grant while one member lies (decision 0064), or clients are greedy: two
 # election timeouts, and what a busy machine takes.
@@ -71,7 +69,7 @@ class Liar(Fault):
 
     def begin(self):
         self.count = 0
-        if not self.can_be_missed() or not self.node.life.kill(1):
+        if not self.can_be_missed() or not self.node.life.kill_in(1):
             return
         self.cluster.lost.add(self.victim)  # others find out that it lied, and it begins anew
         self.node.start(lies_every=self.chance.choice([5, 50]))
@@ -80,7 +78,7 @@ class Liar(Fault):
 
     def end(self):
         if self.life is not None:
-            self.life.kill(1)
+            self.life.kill_in(1)
             self.count = self.life.lies
 
 
@@ -99,24 +97,18 @@ class Greedy(Fault):
         self.count = 0
         network = self.cluster.network
         credentials = self.cluster.credentials("greedy")
-        self.process = subprocess.Popen(
-            [*network.enter(self.victim), str(self.cluster.programs / "greedy_clients"),
-             str(self.clients), str(self.names), "3600",
-             *map(network.address, self.cluster.numbers)],
+        self.process = Talker(
+            [*network.enter(self.victim), self.cluster.programs / "greedy_clients",
+             self.clients, self.names, 3600, *map(network.address, self.cluster.numbers)],
             env=os.environ | {f"GREEDY_{what.upper()}": file for what, file in credentials.items()},
-            stdout=subprocess.PIPE, start_new_session=True)
-        said = b""
-        if select.select([self.process.stdout], [], [], self.patience)[0]:
-            said = self.process.stdout.readline()
-        if said != b"asking\n":
-            raise RuntimeError(f"the greedy clients have no sessions: {said}")
+            start_new_session=True)
+        self.process.next("asking", self.patience)  # all of them have sessions
         self.count = self.clients
 
     def end(self):
-        self.process.terminate()
-        said = self.process.communicate(timeout=self.patience)[0].decode()
-        asked = re.search(r"asked (\d+)", said)
-        self.count = int(asked[1]) if asked else 0
+        self.process.stop(self.patience)
+        self.process.end()
+        self.count = sum(int(words[1].rstrip(",")) for words in self.process.said("asked"))
 
 
 class GreedyCrowd(Greedy):
