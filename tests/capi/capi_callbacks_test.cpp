@@ -6,10 +6,10 @@
 #include <string>
 #include <thread>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/capi/one_c_node.hpp"
+#include "tests/support/child.hpp"
 
 namespace mortise::capi {
 namespace {
@@ -274,20 +274,16 @@ TEST_F(CLost, IsNotAwaitedInTheChildOfAFork) {
     EXPECT_EQ(mortise_node_break_lock(node_, "forked", 6, mortise_hold_token(hold), "", 0, nullptr),
               MORTISE_OK);
     EXPECT_TRUE(comes_true([&] { return slow.began.load(); }));
-    const auto child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        bool is_right = mortise_hold_release(hold, nullptr) == MORTISE_FORKED;
-        is_right = is_right && mortise_hold_release(other, nullptr) == MORTISE_FORKED;
-        is_right = is_right && watch(other) == MORTISE_FORKED && calls_.destroyed == 1;
-        mortise_hold_unlock(hold);
-        mortise_hold_free(hold);
-        mortise_hold_free(other);
-        ::_exit(is_right && !slow.ended ? 0 : 1);
-    }
-    int status = -1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(tests::exit_of_child([&] {
+                  bool is_right = mortise_hold_release(hold, nullptr) == MORTISE_FORKED;
+                  is_right = is_right && mortise_hold_release(other, nullptr) == MORTISE_FORKED;
+                  is_right = is_right && watch(other) == MORTISE_FORKED && calls_.destroyed == 1;
+                  mortise_hold_unlock(hold);
+                  mortise_hold_free(hold);
+                  mortise_hold_free(other);
+                  return is_right && !slow.ended ? 0 : 1;
+              }),
+              0);
     mortise_hold_free(hold);
     EXPECT_TRUE(slow.ended);
     mortise_hold_free(other);

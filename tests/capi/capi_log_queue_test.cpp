@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/capi/one_c_node.hpp"
+#include "tests/support/child.hpp"
 
 namespace mortise::capi {
 namespace {
@@ -118,16 +118,12 @@ TEST_F(CLogQueue, EndsWhenTheConfigGetsAnother) {
 
 TEST_F(CLogQueue, HasNoLinesInTheChildOfAFork) {
     open(1000);
-    const auto child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        const bool is_end = next().text == nullptr;
-        mortise_log_queue_free(queue_);
-        ::_exit(is_end ? 0 : 1);
-    }
-    int status = -1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(tests::exit_of_child([&] {
+                  const bool is_end = next().text == nullptr;
+                  mortise_log_queue_free(queue_);
+                  return is_end ? 0 : 1;
+              }),
+              0);
 }
 
 TEST_F(CLogQueue, RefusesWrongArguments) {

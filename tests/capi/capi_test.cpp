@@ -6,10 +6,10 @@
 #include <string_view>
 #include <thread>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/capi/one_c_node.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise::capi {
@@ -319,19 +319,16 @@ TEST_F(CNode, DoesNothingInTheChildOfAFork) {
     auto* const hold = acquire("parent");
     Calls calls;
     ASSERT_EQ(mortise_hold_on_lost(hold, count_lost, &calls, nullptr, nullptr), MORTISE_OK);
-    const auto child = ::fork();
-    if (child == 0) {
-        mortise_hold* other = nullptr;
-        bool is_right = try_acquire("child", &other) == MORTISE_FORKED;
-        is_right = is_right && mortise_hold_valid(hold) == 0;
-        is_right = is_right && mortise_hold_check(hold, nullptr) == MORTISE_FORKED;
-        mortise_hold_free(hold);
-        mortise_node_free(node_);
-        ::_exit(is_right && calls.lost == 0 ? 0 : 1);
-    }
-    int status = -1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(tests::exit_of_child([&] {
+                  mortise_hold* other = nullptr;
+                  bool is_right = try_acquire("child", &other) == MORTISE_FORKED;
+                  is_right = is_right && mortise_hold_valid(hold) == 0;
+                  is_right = is_right && mortise_hold_check(hold, nullptr) == MORTISE_FORKED;
+                  mortise_hold_free(hold);
+                  mortise_node_free(node_);
+                  return is_right && calls.lost == 0 ? 0 : 1;
+              }),
+              0);
     EXPECT_EQ(mortise_hold_valid(hold), 1);
     EXPECT_EQ(mortise_hold_release(hold, nullptr), MORTISE_OK);
     mortise_hold_free(hold);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/console/console_fixture.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/testkit.hpp>
 #include <mortise/testkit/temp_directory.hpp>
 
@@ -194,26 +194,22 @@ TEST_F(ConsoleLines, EverybodyWhoMayBreakIsAWarningOfItsOwn) {
 
 // The host is a child, because SIGPIPE would end it.
 TEST_F(ConsoleLines, AReaderOfStderrThatIsGoneIsNoEndOfTheHost) {
-    const auto child = ::fork();
-    if (child == 0) {
-        std::signal(SIGPIPE, SIG_DFL);
-        std::array<int, 2> ends{};
-        if (::pipe(ends.data()) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0) ::_exit(3);
-        ::close(ends[0]);
-        ::close(ends[1]);
-        Node node{Config::in_memory()};
-        try {
-            const Console console{node, for_everybody()};
-        } catch (...) {
-            ::_exit(4);
-        }
-        node.close();
-        ::_exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(exit_of_child([] {
+                  std::signal(SIGPIPE, SIG_DFL);
+                  std::array<int, 2> ends{};
+                  if (::pipe(ends.data()) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0) return 3;
+                  ::close(ends[0]);
+                  ::close(ends[1]);
+                  Node node{Config::in_memory()};
+                  try {
+                      const Console console{node, for_everybody()};
+                  } catch (...) {
+                      return 4;
+                  }
+                  node.close();
+                  return 0;
+              }),
+              0);
 }
 
 #endif

@@ -11,10 +11,10 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/console/console_fixture.hpp"
+#include "tests/support/child.hpp"
 
 namespace mortise::tests {
 namespace {
@@ -411,15 +411,12 @@ TEST_F(ConsoleSecurity, ItsDescriptorsAreNotInherited) {
 }
 
 TEST_F(ConsoleSecurity, AChildOfAForkLeavesItAlone) {
-    const auto child = ::fork();
-    if (child == 0) {
-        console_.close();
-        { const Console moved{std::move(console_)}; }
-        ::_exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(exit_of_child([&] {
+                  console_.close();
+                  { const Console moved{std::move(console_)}; }
+                  return 0;
+              }),
+              0);
     expect_it_answers();
 }
 

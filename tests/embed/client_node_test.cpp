@@ -13,9 +13,9 @@
 
 #include <asio/use_future.hpp>
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/child.hpp"
 #include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
 #include <mortise/testkit/link_proxy.hpp>
@@ -328,18 +328,14 @@ TEST_F(ClientNode, ClosingReleasesEverythingAtOnce) {
 TEST_F(ClientNode, HoldsNothingInAChild) {  // S25
     Client client{config()};
     auto hold = client.node.acquire("a");
-    const auto child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        std::error_code ec;
-        (void)client.node.acquire("b", ec);
-        const bool is_right = !hold.valid() && hold.why_lost() == LossReason::forked &&
-                              ec == Errc::forked && client.node.status().stopped;
-        ::_exit(is_right ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(tests::exit_of_child([&] {
+                  std::error_code ec;
+                  (void)client.node.acquire("b", ec);
+                  const bool is_right = !hold.valid() && hold.why_lost() == LossReason::forked &&
+                                        ec == Errc::forked && client.node.status().stopped;
+                  return is_right ? 0 : 1;
+              }),
+              0);
     EXPECT_TRUE(hold.valid());
 }
 

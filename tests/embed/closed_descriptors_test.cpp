@@ -31,10 +31,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/testkit.hpp>
 
 // These start threads in a child, which ThreadSanitizer does not allow.
@@ -65,20 +65,12 @@ private:
 
 // Its exit status; 128 plus the signal if one killed it, such as the alarm.
 int in_child(const std::function<void(Findings&)>& body) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(50);
+    const auto run = [&] {
         Findings findings;
-        try {
-            body(findings);
-        } catch (const std::exception& error) {
-            findings.expect(false, std::string{"no exception: "} + error.what());
-        }
-        ::_exit(findings.failed() ? exit_failed : 0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        body(findings);
+        return findings.failed() ? exit_failed : 0;
+    };
+    return tests::exit_of_child(run, 50);
 }
 
 std::set<int> open_numbers() {

@@ -17,10 +17,10 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/testkit.hpp>
 
 namespace mortise {
@@ -221,21 +221,18 @@ TEST_F(Descriptors, TheLogIsMeasured) {
 int in_child(std::string& told, const std::function<int(int)>& body) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(60);
-        // A number that the test does not close.
-        const int out = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 100);
-        _exit(body(out));
-    }
+    const auto child = tests::begin_child(
+        [&] {
+            // A number that the test does not close.
+            return body(::fcntl(ends[1], F_DUPFD_CLOEXEC, 100));
+        },
+        60);
     ::close(ends[1]);
     std::array<char, 4096> buffer{};
     for (ssize_t size = 0; (size = ::read(ends[0], buffer.data(), buffer.size())) > 0;)
         told.append(buffer.data(), static_cast<std::size_t>(size));
     ::close(ends[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return tests::end_of(child);
 }
 
 void tell(int out, const std::string& line) {

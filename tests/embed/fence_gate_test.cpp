@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/child.hpp"
 #include <mortise/mortise.hpp>
 
 namespace mortise {
@@ -233,16 +233,12 @@ TEST_F(Gate, SaysWhatIsWrong) {
 TEST_F(Gate, IsDeadInTheChildOfAFork) {
     auto gate = open();
     EXPECT_TRUE(gate.check("x", token(1)));
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        bool well = error_of([&] { (void)gate.check("x", token(1)); }) == Errc::forked;
-        { const auto ended = std::move(gate); }
-        _exit(well ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(tests::exit_of_child([&] {
+                  bool well = error_of([&] { (void)gate.check("x", token(1)); }) == Errc::forked;
+                  { const auto ended = std::move(gate); }
+                  return well ? 0 : 1;
+              }),
+              0);
     EXPECT_TRUE(gate.check("x", token(2)));
 }
 

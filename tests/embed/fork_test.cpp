@@ -18,10 +18,10 @@
 #include <asio/use_future.hpp>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/async.hpp>
 #include <mortise/mortise.hpp>
 
@@ -46,21 +46,17 @@ private:
 int in_child(const std::function<void(Checks&)>& body) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
+    const auto child = tests::begin_child([&] {
         Checks checks;
         body(checks);
         const int line = checks.line();
-        _exit(write(ends[1], &line, sizeof line) == sizeof line ? 0 : 1);
-    }
+        return write(ends[1], &line, sizeof line) == sizeof line ? 0 : 1;
+    });
     close(ends[1]);
     int line = -1;
     if (read(ends[0], &line, sizeof line) != sizeof line) line = -1;
     close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? line : -1;
+    return tests::end_of(child) == 0 ? line : -1;
 }
 
 // Whether the call throws that error.
@@ -313,7 +309,7 @@ public:
     }
     ~IdleChild() {
         kill(pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
+        tests::end_of(pid_);
     }
     IdleChild(const IdleChild&) = delete;
     IdleChild& operator=(const IdleChild&) = delete;

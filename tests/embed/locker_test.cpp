@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <asio/use_future.hpp>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/async.hpp>
 
 namespace mortise {
@@ -175,17 +175,13 @@ TEST_F(LockerOnANode, MayBeSharedByManyThreads) {
 TEST_F(LockerOnANode, IsDeadInTheChildOfAFork) {
     auto hold = node_.acquire("x", by(locker_));
     auto nested = node_.acquire("x", by(locker_));
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        bool well = !nested.valid() && nested.why_lost() == LossReason::forked;
-        nested.unlock();
-        well = well && !locker_.release_all() && locker_.hold_count() == 0;
-        _exit(well ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(tests::exit_of_child([&] {
+                  bool well = !nested.valid() && nested.why_lost() == LossReason::forked;
+                  nested.unlock();
+                  well = well && !locker_.release_all() && locker_.hold_count() == 0;
+                  return well ? 0 : 1;
+              }),
+              0);
     EXPECT_TRUE(hold.valid() && nested.valid());
     EXPECT_EQ(locker_.hold_count(), 2U);
 }

@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/testkit.hpp>
 
 namespace mortise {
@@ -22,29 +22,13 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-#define IN_CHILD_EXPECT(condition)                                           \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            std::fprintf(stderr, "line %d: not %s\n", __LINE__, #condition); \
-            ::_exit(1);                                                      \
-        }                                                                    \
-    } while (false)
-
-// As a shell reports it: 128 plus the signal if a signal ended the process.
 int status_of(const std::function<void()>& body) {
-    const auto child = ::fork();
-    if (child == 0) {
-        try {
-            body();
-            ::_exit(0);
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s\n", error.what());
-            ::_exit(2);
-        }
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    constexpr unsigned no_limit = 0;
+    const auto run = [&] {
+        body();
+        return 0;
+    };
+    return tests::exit_of_child(run, no_limit);
 }
 
 class Surroundings : public ::testing::Test {

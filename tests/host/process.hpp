@@ -3,21 +3,13 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <functional>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
-namespace mortise::tests {
+#include "tests/support/child.hpp"
 
-inline void expect_in_child(bool holds, const char* condition, int line) {
-    if (holds) return;
-    std::fprintf(stderr, "line %d: not %s\n", line, condition);
-    ::_exit(1);
-}
-#define IN_CHILD_EXPECT(condition) \
-    ::mortise::tests::expect_in_child(static_cast<bool>(condition), #condition, __LINE__)
+namespace mortise::tests {
 
 // The sanitizers search for leaks at the end, and are slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -33,24 +25,14 @@ constexpr unsigned child_seconds_max = 60;
     std::exit(status);
 }
 
-// The status as a shell reports it: 128 plus the signal if a signal ended the process. A body that
-// returns ends in leave(0).
+// The status as a shell reports it. A body that returns ends in leave(0).
 inline int status_of(const std::function<void()>& body) {
     std::fflush(nullptr);
-    const auto child = ::fork();
-    if (child == 0) {
-        ::alarm(child_seconds_max);
-        try {
-            body();
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s\n", error.what());
-            ::_exit(2);
-        }
+    const auto run = [&]() -> int {
+        body();
         leave(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    };
+    return exit_of_child(run, child_seconds_max);
 }
 
 }  // namespace mortise::tests

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/threads/call_gate.hpp"
+#include "tests/support/child.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -43,14 +43,7 @@ protected:
     static int bad_children(const std::function<bool()>& check) {
         int bad = 0;
         for (int fork_number = 0; fork_number < 100 && bad == 0; ++fork_number) {
-            const pid_t child = fork();
-            if (child == 0) {
-                alarm(20);
-                _exit(check() ? 0 : 1);
-            }
-            int status = 0;
-            waitpid(child, &status, 0);
-            if (status != 0) ++bad;
+            if (tests::exit_of_child([&] { return check() ? 0 : 1; }) != 0) ++bad;
         }
         return bad;
     }

@@ -14,13 +14,13 @@
 #include <rocksdb/file_system.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "storage/files/directory_lock.hpp"
 #include "storage/files/files.hpp"
 #include "storage/marks/mark_store.hpp"
 #include "storage/rocks/own_files.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/failing_calls.hpp"
 #include "tests/unit/storage/storage_fixture.hpp"
 
@@ -184,18 +184,15 @@ TEST_F(RootInADirectoryOfAnother, ReplacesAFileByANewOne) {
 
 // False if it cannot be killed here.
 bool open_and_be_killed_at_gift(std::uint64_t number, const fs::path& path, bool& was_killed) {
-    const auto child = ::fork();
-    if (child == 0) {
+    const auto end = tests::exit_of_child([&] {
         const bool ran = with_fault({path.string(), {CallKind::give}, number, 0}, [&] {
             static_cast<void>(open_directory(path, as_node_1(), Seams{}));
         });
-        ::_exit(ran ? 0 : 1);
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    was_killed = WIFSIGNALED(status);
-    EXPECT_TRUE(!was_killed || WTERMSIG(status) == SIGKILL) << WTERMSIG(status);
-    return was_killed || WEXITSTATUS(status) == 0;
+        return ran ? 0 : 1;
+    });
+    was_killed = end >= 128;
+    EXPECT_TRUE(!was_killed || end == 128 + SIGKILL) << end;
+    return was_killed || end == 0;
 }
 
 // Each file and each directory has to be given to its owner after it was made.
