@@ -1,10 +1,17 @@
 """Tests that bad histories are detected, and good ones accepted."""
 
+import contextlib
+import io
 import json
+import os
+import tempfile
 import unittest
+from pathlib import Path
 
 import history
 
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("HISTORY_CHECK", ROOT / "build/dev/tests/history_check")
 SECOND = 1_000_000_000
 
 
@@ -33,90 +40,97 @@ def found(rule, calls, *more):
     return list(rule(sorted(calls, key=lambda call: call["invoke"]), *more))
 
 
-class Overlaps(unittest.TestCase):
-    def seen(self, *calls, deaths=None):
-        return len(found(history.overlaps, calls, deaths or {}))
+def is_refused(*calls, deaths=None, restarts=None):
+    """By the search, whose answer is about all calls at once."""
+    with (tempfile.TemporaryDirectory(prefix="mortise-history-") as folder,
+          contextlib.redirect_stdout(io.StringIO())):
+        return bool([*history.search(PROGRAM, f"{folder}/history", calls, deaths or {},
+                                     restarts or {})])
 
+
+class Overlaps(unittest.TestCase):
     def test_one_after_the_other(self):
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), release("p", 1, 30, 50),
-                                   acquire("q", 2, 15, 40)), 0)
+        self.assertFalse(is_refused(acquire("p", 1, 10, 20), release("p", 1, 30, 50),
+                                    acquire("q", 2, 15, 40)))
 
     def test_before_the_release_was_asked_for(self):
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), release("p", 1, 30, 50),
-                                   acquire("q", 2, 15, 29)), 1)
+        self.assertTrue(is_refused(acquire("p", 1, 10, 20), release("p", 1, 30, 50),
+                                   acquire("q", 2, 15, 29)))
 
     def test_before_the_lease_ended(self):
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20, valid_until=60),
-                                   acquire("q", 2, 15, 59)), 1)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20, valid_until=60),
-                                   acquire("q", 2, 15, 61)), 0)
+        held = acquire("p", 1, 10, 20, valid_until=60), told("lost", "p", 1, 50, 99)
+        self.assertTrue(is_refused(*held, acquire("q", 2, 15, 59)))
+        self.assertFalse(is_refused(*held, acquire("q", 2, 15, 61)))
 
     def test_a_later_look_makes_it_longer(self):
+        held = acquire("p", 1, 10, 20, valid_until=60), told("lost", "p", 1, 50, 99)
         look = told("valid", "p", 1, 50, 51, valid_until=90)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20, valid_until=60), look,
-                                   acquire("q", 2, 15, 70)), 1)
+        self.assertTrue(is_refused(*held, look, acquire("q", 2, 15, 70)))
+        self.assertFalse(is_refused(*held, acquire("q", 2, 15, 70)))
 
     def test_what_is_lost_is_over(self):
         lost = told("lost", "p", 1, 20, 40)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 41)), 0)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 39)), 1)
+        self.assertFalse(is_refused(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 41)))
+        self.assertTrue(is_refused(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 39)))
 
     def test_what_is_broken_was_over_when_its_owner_heard_of_it(self):
         lost = told("lost", "p", 1, 30, 50, why="broken")
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)), 0)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)), 1)
+        self.assertFalse(is_refused(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)))
+        self.assertTrue(is_refused(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)))
 
     def test_what_a_closed_node_had_was_over_when_its_owner_heard_of_it(self):
         lost = told("lost", "p", 1, 30, 50, why="node_stopped")
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)), 0)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)), 1)
+        self.assertFalse(is_refused(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 31)))
+        self.assertTrue(is_refused(acquire("p", 1, 10, 20), lost, acquire("q", 2, 15, 29)))
 
     def test_of_two_readers_of_a_process_each_has_what_is_said_of_it(self):
         readers = (acquire("p", 1, 10, 20, "shared", hold=1),
                    acquire("p", 1, 12, 22, "shared", hold=2))
         one, other = (release("p", 1, 30, 31, hold=1), release("p", 1, 50, 51, hold=2))
-        self.assertEqual(self.seen(*readers, one, other, acquire("q", 2, 15, 50)), 0)
-        self.assertEqual(self.seen(*readers, one, other, acquire("q", 2, 15, 49)), 1)
-        self.assertEqual(self.seen(*readers, one, acquire("q", 2, 15, 60)), 1)
+        self.assertFalse(is_refused(*readers, one, other, acquire("q", 2, 15, 50)))
+        self.assertTrue(is_refused(*readers, one, other, acquire("q", 2, 15, 49)))
+        self.assertTrue(is_refused(*readers, one, acquire("q", 2, 15, 60)))
 
     def test_the_dead_hold_nothing(self):
+        """Once another process has their directory, or when their lease is over."""
         calls = acquire("p", 1, 10, 20), acquire("q", 2, 15, 41)
-        self.assertEqual(self.seen(*calls, deaths={"p": 40}), 0)
-        self.assertEqual(self.seen(*calls), 1)
+        self.assertFalse(is_refused(*calls, deaths={"p": 40}, restarts={"p": 41}))
+        self.assertTrue(is_refused(*calls, deaths={"p": 40}, restarts={"p": 42}))
+        self.assertTrue(is_refused(*calls))
 
     def test_readers_together_but_not_beside_a_writer(self):
         readers = acquire("p", 1, 10, 20, "shared"), acquire("q", 1, 10, 21, "shared")
-        self.assertEqual(self.seen(*readers), 0)
-        self.assertEqual(self.seen(*readers, acquire("r", 2, 10, 22)), 2)
+        self.assertFalse(is_refused(*readers))
+        self.assertTrue(is_refused(*readers, acquire("r", 2, 10, 22)))
 
     def test_other_names_do_not_matter(self):
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20),
-                                   acquire("q", 2, 15, 25, name="b")), 0)
+        self.assertFalse(is_refused(acquire("p", 1, 10, 20), acquire("q", 2, 15, 25, name="b")))
 
     def test_learning_late_of_what_is_over_is_no_overlap(self):
-        late = acquire("p", 1, 10, 200, valid_until=90)
-        self.assertEqual(self.seen(late, acquire("q", 2, 15, 150)), 0)
+        late = acquire("p", 1, 10, 200, valid_until=90), told("lost", "p", 1, 10, 200)
+        self.assertFalse(is_refused(*late, acquire("q", 2, 15, 150)))
 
 
 class Tokens(unittest.TestCase):
-    def seen(self, *calls):
-        return len(found(history.tokens, calls))
-
     def test_rising(self):
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), acquire("q", 2, 30, 40)), 0)
+        self.assertFalse(is_refused(acquire("p", 1, 10, 20), release("p", 1, 21, 22),
+                                    acquire("q", 2, 30, 40)))
 
     def test_back(self):
-        self.assertEqual(self.seen(acquire("p", 2, 10, 20), acquire("q", 1, 30, 40)), 1)
+        self.assertTrue(is_refused(acquire("p", 2, 10, 20), release("p", 2, 21, 22),
+                                   acquire("q", 1, 30, 40)))
 
     def test_any_order_while_both_are_under_way(self):
-        self.assertEqual(self.seen(acquire("p", 2, 10, 40), acquire("q", 1, 30, 50)), 0)
+        self.assertFalse(is_refused(acquire("p", 2, 10, 40, "shared"),
+                                    acquire("q", 1, 30, 50, "shared")))
 
     def test_only_readers_share(self):
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20, "shared"),
-                                   acquire("q", 1, 30, 40, "shared")), 0)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20), acquire("q", 1, 30, 40)), 1)
-        self.assertEqual(self.seen(acquire("p", 1, 10, 20, "shared"),
-                                   acquire("q", 1, 30, 40)), 1)
+        def twice(one, other):
+            return is_refused(acquire("p", 1, 10, 20, one), release("p", 1, 35, 36),
+                              acquire("q", 1, 30, 40, other))
+        self.assertFalse(twice("shared", "shared"))
+        self.assertTrue(twice("exclusive", "exclusive"))
+        self.assertTrue(twice("shared", "exclusive"))
 
 
 class Store(unittest.TestCase):

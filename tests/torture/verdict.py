@@ -1,9 +1,7 @@
 """The result of a run: its histories joined, judged and counted."""
 
 import collections
-import json
 import shutil
-import subprocess
 
 import history
 
@@ -30,18 +28,9 @@ def judge(cluster, calls, programs):
                 for life, following in zip(node.lives, node.lives[1:])}
     for what in history.judge(calls, deaths, cluster.slowed):
         cluster.complain(what)
-    path = cluster.folder / "history.jsonl"
-    with open(path, "w", encoding="utf-8") as out:
-        for call in history.for_the_search(calls, deaths, restarts):
-            out.write(json.dumps(call) + "\n")
-    program = programs / "history_check"
-    if not program.exists():
-        print(f"no search: {program} is not there")
-        return
-    done = subprocess.run([program, path], capture_output=True, text=True, check=False)
-    print(done.stdout + done.stderr, end="", flush=True)
-    if done.returncode != 0:
-        cluster.complain("the history cannot be explained")
+    for what in history.search(programs / "history_check", cluster.folder / "history.jsonl", calls,
+                               deaths, restarts):
+        cluster.complain(what)
 
 
 def report(episodes, calls, deaths):
