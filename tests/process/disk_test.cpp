@@ -18,7 +18,7 @@ class RolledBack : public ::testing::Test {
 protected:
     RolledBack() : member_{(cluster_.leader_seen_by(0) + 1) % 3} {}
 
-    [[nodiscard]] fs::path place() const { return cluster_.directory() / std::to_string(member_); }
+    [[nodiscard]] fs::path place() const { return cluster_.data(member_); }
     [[nodiscard]] fs::path image() const { return cluster_.directory() / "image"; }
     void stop() { cluster_.kill_hard(member_); }
     void start() {

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/mortise/leash.hpp"
-
 namespace mortise::cli {
 
 namespace {
@@ -27,18 +25,22 @@ void check(int error, const char* what) {
     if (error != 0) throw std::system_error{error, std::system_category(), what};
 }
 
-// The state in which a child starts: our program, no blocked signals, and four open descriptors.
+// The state in which a child starts: no blocked signals, and no other open descriptors.
 class SpawnPlan {
 public:
-    SpawnPlan(int leash, const std::filesystem::path& output) {
+    SpawnPlan(int connection, const std::filesystem::path& output) {
         check(::posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
         check(::posix_spawnattr_init(&attributes_), "posix_spawnattr_init");
         constexpr int flags = O_WRONLY | O_CREAT | O_APPEND;
-        ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, output.c_str(), flags, 0600);
-        ::posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
-        ::posix_spawn_file_actions_adddup2(&actions_, leash, leash_descriptor);
-        ::posix_spawn_file_actions_addclosefrom_np(&actions_, leash_descriptor + 1);
+        ::posix_spawn_file_actions_adddup2(&actions_, connection, STDIN_FILENO);
+        if (output.empty()) {
+            ::posix_spawn_file_actions_adddup2(&actions_, connection, STDOUT_FILENO);
+        } else {
+            const auto* file = output.c_str();
+            ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, file, flags, 0600);
+            ::posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+        }
+        ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
         sigset_t none;
         ::sigemptyset(&none);
         ::posix_spawnattr_setsigmask(&attributes_, &none);
@@ -51,13 +53,15 @@ public:
     SpawnPlan(const SpawnPlan&) = delete;
     SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-    pid_t carry_out(std::string role) {
-        std::string program = "mortise";
-        std::string command = "member";
-        char* words[] = {program.data(), command.data(), role.data(), nullptr};
+    pid_t carry_out(const std::string& file, std::vector<std::string> words) {
+        std::vector<char*> arguments;
+        for (auto& word : words)
+            arguments.push_back(word.data());
+        arguments.push_back(nullptr);
         pid_t pid = 0;
-        check(::posix_spawn(&pid, "/proc/self/exe", &actions_, &attributes_, words, ::environ),
-              "cannot start another process of this program");
+        check(::posix_spawnp(&pid, file.c_str(), &actions_, &attributes_, arguments.data(),
+                             ::environ),
+              ("cannot start another process of " + words.front()).c_str());
         return pid;
     }
 
@@ -95,9 +99,7 @@ private:
         std::string line;
         std::istream stream{&input_};
         std::getline(stream, line);
-        // If a process is killed while it writes a line, the incomplete line is dropped.
-        if (const auto json = Json::parse(line, nullptr, false); !json.is_discarded())
-            on_line_(json);
+        on_line_(line);
         if (on_line_) read();
     }
 
@@ -106,14 +108,13 @@ private:
     asio::streambuf input_;
 };
 
-ChildProcess::ChildProcess(asio::io_context& io, const std::string& role,
-                           const std::filesystem::path& output, OnLine on_line) {
+ChildProcess::ChildProcess(asio::io_context& io, const Program& program, OnLine on_line) {
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         check(errno, "cannot make a socket pair");
     wire_ = std::make_shared<Wire>(io, ends[0], std::move(on_line));
     try {
-        pid_ = SpawnPlan{ends[1], output}.carry_out(role);
+        pid_ = SpawnPlan{ends[1], program.output}.carry_out(program.file, program.words);
     } catch (...) {
         ::close(ends[1]);
         throw;
@@ -131,8 +132,8 @@ bool ChildProcess::is_running() {
     return pid_ != 0;
 }
 
-void ChildProcess::say(const Json& line) {
-    if (pid_ != 0) wire_->say(line.dump() + "\n");
+void ChildProcess::say(const std::string& line) {
+    if (pid_ != 0) wire_->say(line + "\n");
 }
 
 void ChildProcess::kill() {

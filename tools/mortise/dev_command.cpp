@@ -12,8 +12,8 @@
 #include <errno.h>
 
 #include "tools/mortise/commands.hpp"
+#include "tools/mortise/member_cluster.hpp"
 #include "tools/mortise/node_console.hpp"
-#include "tools/mortise/process_cluster.hpp"
 
 namespace mortise::cli {
 
@@ -44,7 +44,7 @@ std::string this_program() {
 class Dev {
 public:
     explicit Dev(const DevCommand& command)
-        : cluster_{{.role = "dev", .first_port = static_cast<std::uint16_t>(command.first_port)},
+        : cluster_{{.name = "dev", .first_port = static_cast<std::uint16_t>(command.first_port)},
                    [this](std::size_t, const Json& line) { take(line); }},
           console_{console_of(command)} {
         cluster_.set_on_end([this](std::size_t node) { on_end(node); });
@@ -135,7 +135,7 @@ private:
         std::cout << name(*leader) << " leads" << std::endl;
     }
 
-    ProcessCluster cluster_;
+    MemberCluster cluster_;
     const std::string console_;  // where it listens; empty: there is none
     std::string url_;            // of the console, once it is open
     std::optional<std::size_t> leader_;

@@ -23,7 +23,7 @@ namespace {
 
 Leash::Leash() {
     struct stat about {};
-    if (::fstat(leash_descriptor, &about) != 0 || !S_ISSOCK(about.st_mode))
+    if (::fstat(STDIN_FILENO, &about) != 0 || !S_ISSOCK(about.st_mode))
         throw Failure{ExitCode::usage, "this command is for processes that mortise starts itself"};
     // A terminal sends SIGINT to the whole group of processes; the parent decides what it means.
     std::signal(SIGINT, SIG_IGN);
@@ -35,7 +35,7 @@ void Leash::say(const Json& line) {
     std::size_t done = 0;
     while (done < text.size()) {
         const auto sent =
-            ::send(leash_descriptor, text.data() + done, text.size() - done, MSG_NOSIGNAL);
+            ::send(STDIN_FILENO, text.data() + done, text.size() - done, MSG_NOSIGNAL);
         if (sent < 0 && errno != EINTR) end_with_parent();
         if (sent > 0) done += static_cast<std::size_t>(sent);
     }
@@ -49,7 +49,7 @@ Json Leash::next() {
             return Json::parse(line);
         }
         std::array<char, 4096> buffer{};
-        const auto got = ::recv(leash_descriptor, buffer.data(), buffer.size(), 0);
+        const auto got = ::recv(STDIN_FILENO, buffer.data(), buffer.size(), 0);
         if (got == 0 || (got < 0 && errno != EINTR)) end_with_parent();
         if (got > 0) input_.append(buffer.data(), static_cast<std::size_t>(got));
     }

@@ -9,8 +9,6 @@
 
 namespace mortise::cli {
 
-inline constexpr int leash_descriptor = 3;
-
 class Leash {
 public:
     // Throws Failure if there is no parent.

@@ -1,15 +1,11 @@
 #include "tools/mortise/process_cluster.hpp"
 
-#include <algorithm>
 #include <csignal>
-#include <fstream>
-#include <map>
 #include <utility>
 
 #include <asio/ip/tcp.hpp>
 
 #include "tools/mortise/exit_code.hpp"
-#include "tools/mortise/member.hpp"
 #include <mortise/certificates.hpp>
 
 namespace mortise::cli {
@@ -18,28 +14,21 @@ namespace {
 
 constexpr auto glance = std::chrono::milliseconds{50};
 
-std::string last_line_of(const std::filesystem::path& file) {
-    std::ifstream stream{file};
-    std::string last;
-    for (std::string line; std::getline(stream, line);)
-        if (!line.empty()) last = line;
-    return last;
-}
-
 }  // namespace
 
-ProcessCluster::ProcessCluster(Plan plan, OnLine on_line)
+ProcessCluster::ProcessCluster(Plan plan)
     : plan_{std::move(plan)},
-      on_line_{std::move(on_line)},
-      directory_{"mortise-" + plan_.role, plan_.parent_directory},
+      directory_{"mortise-" + plan_.name, plan_.parent_directory},
       members_(plan_.size) {
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
     signals_.async_wait([this](asio::error_code failed, int) { interrupted_ = !failed; });
-    if (plan_.links == Links::proxied)
+    reserve_ports();
+    if (plan_.links == Links::proxied) {
         links_ = std::make_unique<testkit::LinkMatrix>(plan_.size);
-    else
-        reserve_ports();
+        for (std::size_t i = 0; i < size(); ++i)
+            links_->set_target(i, addresses_[i]);
+    }
     if (plan_.tls) make_certificates();
 }
 
@@ -47,13 +36,13 @@ ProcessCluster::ProcessCluster(Plan plan, OnLine on_line)
 void ProcessCluster::reserve_ports() {
     using asio::ip::tcp;
     for (std::size_t i = 0; plan_.first_port != 0 && i < plan_.size; ++i)
-        ports_.push_back("127.0.0.1:" + std::to_string(plan_.first_port + i));
-    if (!ports_.empty()) return;
+        addresses_.push_back("127.0.0.1:" + std::to_string(plan_.first_port + i));
+    if (!addresses_.empty()) return;
     const tcp::endpoint any{asio::ip::address_v4::loopback(), 0};
     std::vector<tcp::acceptor> holders;
     for (std::size_t i = 0; i < plan_.size; ++i) {
         holders.emplace_back(io_, any);
-        ports_.push_back("127.0.0.1:" + std::to_string(holders.back().local_endpoint().port()));
+        addresses_.push_back("127.0.0.1:" + std::to_string(holders.back().local_endpoint().port()));
     }
 }
 
@@ -81,83 +70,42 @@ TlsConfig ProcessCluster::tls_of(NodeId id) const {
     return {stem + ".pem", stem + ".key", directory() / "ca.pem"};
 }
 
-Config ProcessCluster::config_of(std::size_t member) {
+Config ProcessCluster::config_of(std::size_t member) const {
     Config config;
     config.node_id = member + 1;
     config.data_dir = directory() / ("node-" + std::to_string(config.node_id));
-    config.listen = links_ ? "127.0.0.1:0" : ports_[member];
+    config.listen = addresses_[member];
     config.timing = plan_.timing;
     if (plan_.tls) config.tls = tls_of(config.node_id);
     for (std::size_t to = 0; to < size(); ++to)
-        config.peers.push_back({to + 1, links_ ? links_->address(member, to) : ports_[to]});
+        config.peers.push_back(
+            {to + 1, links_ && to != member ? links_->address(member, to) : addresses_[to]});
     return config;
 }
 
-void ProcessCluster::start(std::size_t member) {
-    auto& it = members_[member];
-    const auto output = directory() / ("node-" + std::to_string(member + 1) + ".log");
-    it = {};
-    it.process = std::make_unique<ChildProcess>(
-        io_, plan_.role, output, [this, member](const Json& line) { take(member, line); });
-    it.process->say(settings_of(config_of(member)));
+void ProcessCluster::start(std::size_t member, const ChildProcess::Program& program) {
+    members_[member] = std::make_unique<ChildProcess>(
+        io_, program, [this, member](const std::string& line) { take(member, line); });
 }
 
 void ProcessCluster::kill(std::size_t member) {
-    members_[member].process.reset();
-    members_[member].state = {};
+    members_[member].reset();
 }
 
-void ProcessCluster::say(std::size_t member, const Json& line) {
-    if (members_[member].process) members_[member].process->say(line);
-}
-
-void ProcessCluster::say_to_all(const Json& line) {
-    for (std::size_t i = 0; i < size(); ++i)
-        say(i, line);
+void ProcessCluster::say(std::size_t member, const std::string& line) {
+    if (members_[member]) members_[member]->say(line);
 }
 
 void ProcessCluster::set_links(std::size_t member, testkit::LinkMode mode) {
     links_->set_mode(member, mode);
 }
 
-void ProcessCluster::take(std::size_t member, const Json& line) {
-    auto& it = members_[member];
-    if (line.contains("problem"))
-        throw Failure{line.at("code").get<ExitCode>(), line.at("problem").get<std::string>()};
-    if (line.contains("listening")) {
-        it.listening = true;
-        if (links_) links_->set_target(member, line.at("listening"));
-    } else if (line.contains("status")) {
-        const auto& status = line.at("status");
-        it.state = {status.at("ready"), status.at("standing") == "leader", status.at("leader"),
-                    status.at("why")};
-    } else {
-        on_line_(member, line);
-    }
-}
-
 pid_t ProcessCluster::pid(std::size_t member) const {
-    return members_[member].process ? members_[member].process->pid() : 0;
+    return members_[member] ? members_[member]->pid() : 0;
 }
 
 bool ProcessCluster::is_running(std::size_t member) const {
-    return members_[member].process != nullptr;
-}
-
-const ProcessCluster::MemberState& ProcessCluster::state(std::size_t member) const {
-    return members_[member].state;
-}
-
-std::optional<std::size_t> ProcessCluster::leader() const {
-    std::map<NodeId, std::size_t> votes;
-    for (const auto& member : members_)
-        if (member.state.ready && ++votes[member.state.leader] > size() / 2)
-            if (member.state.leader != 0) return member.state.leader - 1;
-    return std::nullopt;
-}
-
-bool ProcessCluster::all_ready() const {
-    return std::ranges::all_of(members_, [](const Member& member) { return member.state.ready; });
+    return members_[member] != nullptr;
 }
 
 bool ProcessCluster::pump_until(const std::function<bool()>& done,
@@ -177,8 +125,7 @@ bool ProcessCluster::pump_until(const std::function<bool()>& done,
 void ProcessCluster::look_after_members() {
     if (may_end_) return;
     for (std::size_t i = 0; i < size(); ++i) {
-        const auto& process = members_[i].process;
-        if (!process || process->is_running()) continue;
+        if (!members_[i] || members_[i]->is_running()) continue;
         io_.poll();  // the child's last lines, if there are any
         if (on_end_) {
             kill(i);
@@ -186,8 +133,7 @@ void ProcessCluster::look_after_members() {
             continue;
         }
         throw Failure{ExitCode::software,
-                      "node " + std::to_string(i + 1) + " ended by itself: " +
-                          last_line_of(directory() / ("node-" + std::to_string(i + 1) + ".log"))};
+                      "node " + std::to_string(i + 1) + " ended by itself: " + last_line(i)};
     }
 }
 

@@ -1,4 +1,4 @@
-// Three nodes of a temporary cluster, each in a process of its own on this machine.
+// A temporary cluster on this machine whose nodes are processes of their own.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <asio/io_context.hpp>
@@ -23,7 +23,7 @@ namespace mortise::cli {
 
 // Everything happens on the calling thread: lines of members arrive only within pump_until().
 // SIGINT and SIGTERM are detected there, too, and throw Failure{interrupted}; the destructor then
-// removes everything.
+// removes everything. Members count from 0; the NodeId is one more.
 class ProcessCluster {
 public:
     enum class Links {
@@ -31,7 +31,7 @@ public:
         proxied,  // every link can be cut
     };
     struct Plan {
-        std::string role;  // `mortise member ROLE`
+        std::string name;  // of its directory
         std::size_t size = 3;
         Links links = Links::direct;
         TimingConfig timing{};
@@ -39,36 +39,21 @@ public:
         bool tls = false;
         std::uint16_t first_port = 0;  // of the first node, the others have the next ones; 0: any
     };
-    struct MemberState {
-        bool ready = false;
-        bool leads = false;
-        NodeId leader = 0;
-        std::string why_not_ready;
-    };
-    // Members count from 0; the NodeId is one more.
-    using OnLine = std::function<void(std::size_t member, const Json& line)>;
 
-    ProcessCluster(Plan plan, OnLine on_line);
-
-    void start(std::size_t member);
-    void kill(std::size_t member);
-    void say(std::size_t member, const Json& line);
+    virtual void kill(std::size_t member);
     // From now on, a member that ends is not a failure.
     void let_end() { may_end_ = true; }
     // Nor with this function, which is called for it and may start it again.
     void set_on_end(std::function<void(std::size_t member)> on_end) { on_end_ = std::move(on_end); }
-    void say_to_all(const Json& line);
     void set_links(std::size_t member, testkit::LinkMode mode);
 
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] pid_t pid(std::size_t member) const;
     // For direct links: where the member listens.
-    [[nodiscard]] const std::string& address(std::size_t member) const { return ports_[member]; }
+    [[nodiscard]] const std::string& address(std::size_t member) const {
+        return addresses_[member];
+    }
     [[nodiscard]] bool is_running(std::size_t member) const;
-    [[nodiscard]] const MemberState& state(std::size_t member) const;
-    // The member that a majority regards as the leader.
-    [[nodiscard]] std::optional<std::size_t> leader() const;
-    [[nodiscard]] bool all_ready() const;
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
 
     // Returns false if `limit` passed before `done` was true. Throws Failure if a member ends that
@@ -76,22 +61,27 @@ public:
     bool pump_until(const std::function<bool()>& done, std::chrono::milliseconds limit);
     void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
 
-private:
-    struct Member {
-        std::unique_ptr<ChildProcess> process;
-        MemberState state;
-        bool listening = false;
-    };
+protected:
+    explicit ProcessCluster(Plan plan);
+    ~ProcessCluster() = default;
 
-    [[nodiscard]] Config config_of(std::size_t member);
+    // A line of a member.
+    virtual void take(std::size_t member, const std::string& line) = 0;
+    // The last line that a member left which ended by itself.
+    [[nodiscard]] virtual std::string last_line(std::size_t member) const = 0;
+
+    [[nodiscard]] Config config_of(std::size_t member) const;
+    [[nodiscard]] testkit::LinkMatrix* links() const { return links_.get(); }
+    void start(std::size_t member, const ChildProcess::Program& program);
+    void say(std::size_t member, const std::string& line);
+
+private:
     void reserve_ports();
     void make_certificates();
     [[nodiscard]] TlsConfig tls_of(NodeId id) const;
-    void take(std::size_t member, const Json& line);
     void look_after_members();
 
     Plan plan_;
-    OnLine on_line_;
     std::function<void()> idle_;
     std::function<void(std::size_t member)> on_end_;
     asio::io_context io_{1};
@@ -100,8 +90,8 @@ private:
     bool may_end_ = false;
     testkit::TempDirectory directory_;
     std::unique_ptr<testkit::LinkMatrix> links_;
-    std::vector<std::string> ports_;  // for direct links
-    std::vector<Member> members_;
+    std::vector<std::string> addresses_;  // that were free
+    std::vector<std::unique_ptr<ChildProcess>> members_;
 };
 
 }  // namespace mortise::cli

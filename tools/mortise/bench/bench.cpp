@@ -15,7 +15,7 @@
 #include "tools/mortise/bench/limits.hpp"
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/json_form.hpp"
-#include "tools/mortise/process_cluster.hpp"
+#include "tools/mortise/member_cluster.hpp"
 #include "tools/mortise/table.hpp"
 #include "tools/mortise/terminal.hpp"
 
@@ -58,8 +58,8 @@ public:
     explicit Bench(const BenchCommand& command)
         : seconds_{static_cast<std::int64_t>(command.seconds)},
           callers_{command.clients},
-          cluster_{{.role = "bench",
-                    .links = ProcessCluster::Links::direct,
+          cluster_{{.name = "bench",
+                    .links = MemberCluster::Links::direct,
                     .timing = {},
                     .parent_directory = command.directory,
                     .tls = command.tls},
@@ -149,7 +149,7 @@ private:
     std::chrono::seconds seconds_;
     std::size_t callers_;
     std::map<std::size_t, Json> answers_;
-    ProcessCluster cluster_;
+    MemberCluster cluster_;
 };
 
 std::string microseconds(std::chrono::nanoseconds time) {

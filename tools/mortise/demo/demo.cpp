@@ -40,8 +40,8 @@ class Demo {
 public:
     explicit Demo(const DemoCommand& command)
         : seed_{command.seed != 0 ? command.seed : std::random_device{}()},
-          cluster_{{.role = "demo",
-                    .links = ProcessCluster::Links::proxied,
+          cluster_{{.name = "demo",
+                    .links = MemberCluster::Links::proxied,
                     .timing = testkit::quick_timing(),
                     .parent_directory = {}},
                    [this](std::size_t member, const Json& line) { scene_->take(member, line); }},
@@ -163,7 +163,7 @@ private:
     std::vector<std::string> locks_{"orders/1", "orders/2", "orders/3"};
     const std::uint64_t seed_;
     std::uint64_t starts_ = 0;  // makes each start draw other choices
-    ProcessCluster cluster_;
+    MemberCluster cluster_;
     std::filesystem::path log_file_;
     std::unique_ptr<Scene> scene_;
     Verdict verdict_;

@@ -37,7 +37,7 @@ FencingToken token_in(const Json& line) {
 Scene::Scene(std::vector<std::string> locks, const std::filesystem::path& log_file, bool live)
     : locks_{std::move(locks)}, log_{log_file}, view_{live, [this] { return picture(); }} {}
 
-void Scene::attach(ProcessCluster& cluster) {
+void Scene::attach(MemberCluster& cluster) {
     cluster_ = &cluster;
 }
 

@@ -12,7 +12,7 @@
 
 #include "tools/mortise/demo/fenced_log.hpp"
 #include "tools/mortise/demo/view.hpp"
-#include "tools/mortise/process_cluster.hpp"
+#include "tools/mortise/member_cluster.hpp"
 
 namespace mortise::cli {
 
@@ -21,7 +21,7 @@ public:
     Scene(std::vector<std::string> locks, const std::filesystem::path& log_file, bool live);
 
     // Sends the store's answers to the members. Must be called before anything else.
-    void attach(ProcessCluster& cluster);
+    void attach(MemberCluster& cluster);
 
     // A line was received from a member.
     void take(std::size_t member, const Json& line);
@@ -61,7 +61,7 @@ private:
     std::vector<std::string> locks_;
     FencedLog log_;
     View view_;
-    ProcessCluster* cluster_ = nullptr;
+    MemberCluster* cluster_ = nullptr;
     std::map<std::string, Holder> holders_;
     std::map<std::size_t, std::size_t> grants_;
     std::map<std::size_t, std::string> troubles_;  // "killed", "cut off"
