@@ -52,6 +52,10 @@ struct MemberStatus {
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };
 
+// The answer to a request, or why there is none.
+template <class Reply>
+using ClientAnswer = std::variant<Reply, core::CallError, core::Denied>;
+
 // Lists names with `prefix` that are greater than `after`; or, as inspect, the name `prefix`
 // itself.
 struct ListRequest {
@@ -71,7 +75,7 @@ struct ListReply {
     friend bool operator==(const ListReply&, const ListReply&) = default;
 };
 
-using ListAnswer = std::variant<ListReply, core::CallError, core::Denied>;
+using ListAnswer = ClientAnswer<ListReply>;
 
 // The next changes for the observer of this connection.
 struct ObserveRequest {
@@ -88,7 +92,7 @@ struct ObserveReply {
     bool is_ready = false;   // otherwise the member may be far behind the others
 };
 
-using ObserveAnswer = std::variant<ObserveReply, core::CallError, core::Denied>;
+using ObserveAnswer = ClientAnswer<ObserveReply>;
 
 struct SessionsRequest {
     core::SessionId after;
@@ -105,7 +109,7 @@ struct SessionsReply {
     friend bool operator==(const SessionsReply&, const SessionsReply&) = default;
 };
 
-using SessionsAnswer = std::variant<SessionsReply, core::CallError, core::Denied>;
+using SessionsAnswer = ClientAnswer<SessionsReply>;
 
 using ChangeAnswer =
     std::variant<core::Changed, core::MembershipRefusal, core::CallError, core::Denied>;

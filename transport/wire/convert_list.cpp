@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/base/overloaded.hpp"
 #include "transport/wire/checked_reading.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/convert_operation.hpp"
@@ -23,24 +22,14 @@ unsigned size_of(std::size_t size) {
     return static_cast<unsigned>(size);
 }
 
-// Holders and waiters have the same fields except the token.
-template <class Party>
-Party get_party(CheckedReading& reading, auto from, core::LockView& view, const char* what) {
-    Party party;
-    party.operation = get_operation(reading, from.getOperation());
-    view.nodes[party.operation.session] = core::NodeId{from.getNode()};
-    party.mode = reading.known(from.getMode(), core::LockMode::exclusive, what);
-    party.since = reading.index(from.getSince(), what);
-    party.label = reading.text(from.getLabel(), core::label_bytes_max, what);
-    return party;
+core::NodeId node_of(const core::LockView& view, core::OperationId operation) {
+    return view.nodes.at(operation.session);
 }
 
-void put_party(const auto& party, const core::LockView& view, auto to) {
-    put_operation(party.operation, to.initOperation());
-    to.setNode(view.nodes.at(party.operation.session).raw());
-    to.setMode(static_cast<wire::LockMode>(party.mode));
-    to.setSince(party.since.raw());
-    if (!party.label.empty()) to.setLabel(data_of(party.label));
+core::OperationId get_owner(CheckedReading& reading, auto from, core::LockView& view) {
+    const auto operation = get_operation(reading, from.getOperation());
+    view.nodes[operation.session] = core::NodeId{from.getNode()};
+    return operation;
 }
 
 void put_closings(const core::LockView& view, wire::Lock::Builder to) {
@@ -102,17 +91,16 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
     to.setPolicy(static_cast<wire::QueuePolicy>(view.policy));
     auto holders = to.initHolders(size_of(std::min(view.holders.size(), list_holders_max)));
     for (unsigned i = 0; i < holders.size(); ++i) {
-        put_party(view.holders[i], view, holders[i]);
-        holders[i].setToken(view.holders[i].token.raw());
-        holders[i].setCachedTokens(view.holders[i].cached_tokens);
-        put_slots(view.holders[i].slots, holders[i]);
+        const auto& hold = view.holders[i];
+        put_hold(hold, hold.operation, node_of(view, hold.operation), holders[i]);
     }
     auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
     for (unsigned i = 0; i < waiters.size(); ++i) {
-        put_party(view.waiters[i], view, waiters[i]);
-        waiters[i].setUpgrades(view.waiters[i].upgrades.raw());
-        waiters[i].setPriority(view.waiters[i].priority);
-        waiters[i].setPermits(view.waiters[i].permits);
+        const auto& waiting = view.waiters[i];
+        put_party(waiting, waiting.operation, node_of(view, waiting.operation), waiters[i]);
+        waiters[i].setUpgrades(waiting.upgrades.raw());
+        waiters[i].setPriority(waiting.priority);
+        waiters[i].setPermits(waiting.permits);
     }
     to.setHoldersTotal(view.holders_total);
     to.setWaitersTotal(view.waiters_total);
@@ -126,10 +114,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         to.setRemaining(view.latch->remaining);
     }
     put_barrier(view, to);
-    if (!view.value) return;
-    to.setValue(data_of(view.value->bytes));
-    to.setValueVersion(view.value->version);
-    to.setValueIsDirty(view.value->dirty);
+    put_value(view.value, to);
 }
 
 core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
@@ -138,18 +123,18 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     if (view.name.empty()) reading.fail(Malformed::bad_number, "Lock.name");
     view.policy = reading.known(from.getPolicy(), core::QueuePolicy::prefer_writers, "Lock.policy");
     reading.list(from.getHolders(), list_holders_max, "Lock.holders", [&](auto each) {
-        view.holders.push_back(get_party<core::Grant>(reading, each, view, "Lock.holders"));
-        view.holders.back().token =
-            reading.set<core::FencingToken>(each.getToken(), "Lock.holders.token");
-        view.holders.back().cached_tokens = each.getCachedTokens();
-        view.holders.back().slots = get_slots(reading, each, "Lock.holders.slots");
+        auto& hold = view.holders.emplace_back();
+        hold.operation = get_owner(reading, each, view);
+        get_hold(reading, each, hold);
+        if (!hold.token.is_set()) reading.fail(Malformed::bad_number, "Lock.holders.token");
     });
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
-        view.waiters.push_back(
-            get_party<core::LockView::Waiting>(reading, each, view, "Lock.waiters"));
-        view.waiters.back().upgrades = core::Seq{each.getUpgrades()};
-        view.waiters.back().priority = each.getPriority();
-        view.waiters.back().permits = each.getPermits();
+        auto& waiting = view.waiters.emplace_back();
+        waiting.operation = get_owner(reading, each, view);
+        get_party(reading, each, waiting, "Lock.waiters");
+        waiting.upgrades = core::Seq{each.getUpgrades()};
+        waiting.priority = each.getPriority();
+        waiting.permits = each.getPermits();
     });
     view.holders_total = from.getHoldersTotal();
     view.waiters_total = from.getWaitersTotal();
@@ -158,9 +143,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         view.limit = core::LockView::Limit{from.getLimit(), from.getLimitVersion()};
     if (from.getIsLatch()) view.latch = core::LockView::Latch{from.getRemaining()};
     get_barrier(reading, from, view);
-    if (from.getValueVersion() == 0) return view;
-    view.value = core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "Lock.value"),
-                                 from.getValueVersion(), from.getValueIsDirty()};
+    view.value = get_value(reading, from);
     return view;
 }
 
@@ -195,14 +178,14 @@ std::size_t locks_that_fit(const std::vector<core::LockView>& locks) {
     return fitting;
 }
 
-void put(const ListReply& reply, wire::ListAnswer::Builder to) {
+void put_list(const ListReply& reply, wire::ListAnswer::Builder to) {
     auto locks = to.initLocks(size_of(locks_that_fit(reply.locks)));
     for (unsigned i = 0; i < locks.size(); ++i)
         put(reply.locks[i], locks[i]);
     to.setMore(reply.more || locks.size() < reply.locks.size());
 }
 
-ListReply get(CheckedReading& reading, wire::ListAnswer::Reader from) {
+ListReply get_list(CheckedReading& reading, wire::ListAnswer::Reader from) {
     ListReply reply;
     reading.list(from.getLocks(), list_locks_max, "ListAnswer.locks", [&](auto each) {
         auto lock = get(reading, each);
@@ -237,24 +220,11 @@ core::Result<ListRequest> read(wire::ListRequest::Reader from) {
 }
 
 void write(const ListAnswer& answer, wire::ListAnswer::Builder to) {
-    std::visit(core::Overloaded{[&](const ListReply& reply) { put(reply, to); },
-                                [&](core::CallError error) { to.setFailed(failure_of(error)); },
-                                [&](const core::Denied& denied) {
-                                    to.setDenied(data_of(text_of_denial(denied)));
-                                }},
-               answer);
+    write_answer(answer, to, put_list);
 }
 
 core::Result<ListAnswer> read(wire::ListAnswer::Reader from) {
-    CheckedReading reading;
-    ListAnswer answer;
-    switch (from.which()) {
-        case wire::ListAnswer::LOCKS: answer = get(reading, from); break;
-        case wire::ListAnswer::FAILED: answer = get_failure(reading, from.getFailed()); break;
-        case wire::ListAnswer::DENIED: answer = get_denied(reading, from.getDenied()); break;
-        default: reading.fail(Malformed::unknown_kind, "ListAnswer");
-    }
-    return reading.finish(std::move(answer));
+    return read_answer(from, wire::ListAnswer::LOCKS, "ListAnswer", get_list);
 }
 
 }  // namespace mortise::transport

@@ -30,28 +30,6 @@ core::Position get_position(CheckedReading& reading, wire::Position::Reader from
     return {reading.index(from.getIndex(), "Position.index"), from.getOrdinal(), from.getCluster()};
 }
 
-// What holders in a state and in a change have in common. A locker is not told.
-void put_hold(const auto& hold, core::OperationId operation, core::NodeId node,
-              wire::Holder::Builder to) {
-    put_operation(operation, to.initOperation());
-    to.setNode(node.raw());
-    to.setMode(static_cast<wire::LockMode>(hold.mode));
-    to.setToken(hold.token.raw());
-    to.setSince(hold.since.raw());
-    to.setCachedTokens(hold.cached_tokens);
-    if (!hold.label.empty()) to.setLabel(data_of(hold.label));
-    put_slots(hold.slots, to);
-}
-
-void get_hold(CheckedReading& reading, wire::Holder::Reader from, auto& hold) {
-    hold.mode = reading.known(from.getMode(), core::LockMode::exclusive, "Holder.mode");
-    hold.token = core::FencingToken{from.getToken()};
-    hold.since = reading.index(from.getSince(), "Holder.since");
-    hold.cached_tokens = from.getCachedTokens();
-    hold.label = reading.text(from.getLabel(), core::label_bytes_max, "Holder.label");
-    hold.slots = get_slots(reading, from, "Holder.slots");
-}
-
 std::string get_name(CheckedReading& reading, capnp::Data::Reader from) {
     auto name = reading.text(from, core::name_bytes_max, "Observed.name");
     if (name.empty()) reading.fail(Malformed::bad_number, "Observed.name");
@@ -64,26 +42,19 @@ void put_state(const core::NameState& state, wire::NameState::Builder to) {
         to.initHolders(static_cast<unsigned>(std::min(state.holders.size(), list_holders_max)));
     for (unsigned i = 0; i < holders.size(); ++i)
         put_hold(state.holders[i], state.holders[i].operation, state.nodes[i], holders[i]);
-    if (!state.value) return;
-    to.setValue(data_of(state.value->bytes));
-    to.setValueVersion(state.value->version);
-    to.setValueIsDirty(state.value->dirty);
+    put_value(state.value, to);
 }
 
 core::NameState get_state(CheckedReading& reading, wire::NameState::Reader from) {
     core::NameState state;
     state.name = get_name(reading, from.getName());
     reading.list(from.getHolders(), list_holders_max, "NameState.holders", [&](auto each) {
-        core::Grant grant;
+        auto& grant = state.holders.emplace_back();
         grant.operation = get_operation(reading, each.getOperation());
         get_hold(reading, each, grant);
-        state.holders.push_back(std::move(grant));
         state.nodes.emplace_back(each.getNode());
     });
-    if (from.getValueVersion() == 0) return state;
-    state.value =
-        core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "NameState.value"),
-                        from.getValueVersion(), from.getValueIsDirty()};
+    state.value = get_value(reading, from);
     return state;
 }
 
@@ -139,7 +110,7 @@ core::Observed get_observed(CheckedReading& reading, wire::Observed::Reader from
     return observed;
 }
 
-void put_reply(const ObserveReply& reply, wire::ObserveAnswer::Builder to) {
+void put_events(const ObserveReply& reply, wire::ObserveAnswer::Builder to) {
     auto events = to.initEvents(static_cast<unsigned>(reply.events.size()));
     for (unsigned i = 0; i < events.size(); ++i)
         put_observed(reply.events[i], events[i]);
@@ -148,7 +119,7 @@ void put_reply(const ObserveReply& reply, wire::ObserveAnswer::Builder to) {
     to.setIsReady(reply.is_ready);
 }
 
-ObserveReply get_reply(CheckedReading& reading, wire::ObserveAnswer::Reader from) {
+ObserveReply get_events(CheckedReading& reading, wire::ObserveAnswer::Reader from) {
     ObserveReply reply;
     reading.list(from.getEvents(), observed_max, "ObserveAnswer.events",
                  [&](auto each) { reply.events.push_back(get_observed(reading, each)); });
@@ -182,24 +153,11 @@ core::Result<ObserveRequest> read(wire::ObserveRequest::Reader from) {
 }
 
 void write(const ObserveAnswer& answer, wire::ObserveAnswer::Builder to) {
-    std::visit(core::Overloaded{[&](const ObserveReply& reply) { put_reply(reply, to); },
-                                [&](core::CallError error) { to.setFailed(failure_of(error)); },
-                                [&](const core::Denied& denied) {
-                                    to.setDenied(data_of(text_of_denial(denied)));
-                                }},
-               answer);
+    write_answer(answer, to, put_events);
 }
 
 core::Result<ObserveAnswer> read(wire::ObserveAnswer::Reader from) {
-    CheckedReading reading;
-    ObserveAnswer answer;
-    switch (from.which()) {
-        case wire::ObserveAnswer::EVENTS: answer = get_reply(reading, from); break;
-        case wire::ObserveAnswer::FAILED: answer = get_failure(reading, from.getFailed()); break;
-        case wire::ObserveAnswer::DENIED: answer = get_denied(reading, from.getDenied()); break;
-        default: reading.fail(Malformed::unknown_kind, "ObserveAnswer");
-    }
-    return reading.finish(std::move(answer));
+    return read_answer(from, wire::ObserveAnswer::EVENTS, "ObserveAnswer", get_events);
 }
 
 std::size_t wire_bytes(const core::Observed& observed) {

@@ -3,12 +3,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "core/agent/call.hpp"
+#include "core/base/overloaded.hpp"
 #include "core/locks/command.hpp"
 #include "transport/peer.capnp.h"
 #include "transport/wire/checked_reading.hpp"
+#include "transport/wire/client_messages.hpp"
+#include "transport/wire/convert.hpp"
 
 namespace mortise::transport {
 
@@ -39,6 +45,50 @@ inline core::Slots get_slots(CheckedReading& reading, wire::Holder::Reader from,
     return slots;
 }
 
+// What holders and waiters have in common. A locker is not told.
+void put_party(const auto& party, core::OperationId operation, core::NodeId node, auto to) {
+    put_operation(operation, to.initOperation());
+    to.setNode(node.raw());
+    to.setMode(static_cast<wire::LockMode>(party.mode));
+    to.setSince(party.since.raw());
+    if (!party.label.empty()) to.setLabel(data_of(party.label));
+}
+
+void get_party(CheckedReading& reading, auto from, auto& party, const char* what) {
+    party.mode = reading.known(from.getMode(), core::LockMode::exclusive, what);
+    party.since = reading.index(from.getSince(), what);
+    party.label = reading.text(from.getLabel(), core::label_bytes_max, what);
+}
+
+// A hold in a listing, in a state and in a change.
+void put_hold(const auto& hold, core::OperationId operation, core::NodeId node,
+              wire::Holder::Builder to) {
+    put_party(hold, operation, node, to);
+    to.setToken(hold.token.raw());
+    to.setCachedTokens(hold.cached_tokens);
+    put_slots(hold.slots, to);
+}
+
+void get_hold(CheckedReading& reading, wire::Holder::Reader from, auto& hold) {
+    get_party(reading, from, hold, "Holder");
+    hold.token = core::FencingToken{from.getToken()};
+    hold.cached_tokens = from.getCachedTokens();
+    hold.slots = get_slots(reading, from, "Holder.slots");
+}
+
+void put_value(const std::optional<core::LockValue>& value, auto to) {
+    if (!value) return;
+    to.setValue(data_of(value->bytes));
+    to.setValueVersion(value->version);
+    to.setValueIsDirty(value->dirty);
+}
+
+std::optional<core::LockValue> get_value(CheckedReading& reading, auto from) {
+    if (from.getValueVersion() == 0) return std::nullopt;
+    return core::LockValue{reading.text(from.getValue(), core::value_bytes_max, "value"),
+                           from.getValueVersion(), from.getValueIsDirty()};
+}
+
 // On the wire zero means no failure.
 static_assert(static_cast<int>(core::CallError::invalid_argument) + 1 ==
               static_cast<int>(wire::Failure::INVALID_ARGUMENT));
@@ -63,6 +113,34 @@ inline std::string_view text_of_denial(const core::Denied& denied) {
 
 inline core::Denied get_denied(CheckedReading& reading, capnp::Data::Reader why) {
     return {reading.text(why, denied_bytes_max, "denied")};
+}
+
+template <class Reply, class To>
+void write_answer(const ClientAnswer<Reply>& answer, To to, void (*put)(const Reply&, To)) {
+    std::visit(core::Overloaded{[&](const Reply& reply) { put(reply, to); },
+                                [&](core::CallError error) { to.setFailed(failure_of(error)); },
+                                [&](const core::Denied& denied) {
+                                    to.setDenied(data_of(text_of_denial(denied)));
+                                }},
+               answer);
+}
+
+// `reply` is the member of the union that `get` reads.
+template <class Reply, class From>
+core::Result<ClientAnswer<Reply>> read_answer(From from, auto reply, const char* what,
+                                              Reply (*get)(CheckedReading&, From)) {
+    CheckedReading reading;
+    ClientAnswer<Reply> answer;
+    if (from.which() == reply) {
+        answer = get(reading, from);
+    } else if (from.isFailed()) {
+        answer = get_failure(reading, from.getFailed());
+    } else if (from.isDenied()) {
+        answer = get_denied(reading, from.getDenied());
+    } else {
+        reading.fail(Malformed::unknown_kind, what);
+    }
+    return reading.finish(std::move(answer));
 }
 
 }  // namespace mortise::transport

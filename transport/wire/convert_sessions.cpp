@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/overloaded.hpp"
 #include "transport/wire/checked_reading.hpp"
 #include "transport/wire/convert.hpp"
 #include "transport/wire/convert_operation.hpp"
@@ -75,24 +74,11 @@ core::Result<SessionsRequest> read(wire::SessionsRequest::Reader from) {
 }
 
 void write(const SessionsAnswer& answer, wire::SessionsAnswer::Builder to) {
-    std::visit(core::Overloaded{[&](const SessionsReply& reply) { put_sessions(reply, to); },
-                                [&](core::CallError error) { to.setFailed(failure_of(error)); },
-                                [&](const core::Denied& denied) {
-                                    to.setDenied(data_of(text_of_denial(denied)));
-                                }},
-               answer);
+    write_answer(answer, to, put_sessions);
 }
 
 core::Result<SessionsAnswer> read(wire::SessionsAnswer::Reader from) {
-    CheckedReading reading;
-    SessionsAnswer answer;
-    switch (from.which()) {
-        case wire::SessionsAnswer::SESSIONS: answer = get_sessions(reading, from); break;
-        case wire::SessionsAnswer::FAILED: answer = get_failure(reading, from.getFailed()); break;
-        case wire::SessionsAnswer::DENIED: answer = get_denied(reading, from.getDenied()); break;
-        default: reading.fail(Malformed::unknown_kind, "SessionsAnswer");
-    }
-    return reading.finish(std::move(answer));
+    return read_answer(from, wire::SessionsAnswer::SESSIONS, "SessionsAnswer", get_sessions);
 }
 
 }  // namespace mortise::transport
