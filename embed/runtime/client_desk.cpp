@@ -31,26 +31,20 @@ bool is_leaving(const core::Configuration& present, core::NodeId id) {
     return core::without_outgoing(present).find(id) == nullptr;
 }
 
-class DeniedObserver final : public transport::ClientObserver {
-public:
-    explicit DeniedObserver(core::Denied why) : why_{std::move(why)} {}
-    void next(core::Nanoseconds /*patience*/,
-              std::function<void(transport::ObserveAnswer)> answer) override {
-        answer(why_);
-    }
-
-private:
-    core::Denied why_;
-};
+// Why the call has no result.
+template <class Answer>
+Answer failure_in(const core::CallAnswer& given) {
+    if (const auto* denied = std::get_if<core::Denied>(&given.result)) return *denied;
+    const auto* error = std::get_if<core::CallError>(&given.result);
+    return error != nullptr ? *error : core::CallError::outcome_unknown;
+}
 
 transport::ChangeAnswer change_answer_of(const core::CallAnswer& given) {
     const bool is_done = std::holds_alternative<core::Changed>(given.result) ||
                          std::holds_alternative<core::Written>(given.result);
     if (is_done) return core::Changed{};
     if (const auto* why = std::get_if<core::MembershipRefusal>(&given.result)) return *why;
-    if (const auto* denied = std::get_if<core::Denied>(&given.result)) return *denied;
-    const auto* error = std::get_if<core::CallError>(&given.result);
-    return error != nullptr ? *error : core::CallError::outcome_unknown;
+    return failure_in<transport::ChangeAnswer>(given);
 }
 
 }  // namespace
@@ -112,19 +106,14 @@ void ClientDesk::list(transport::ListRequest request,
     call.parties_max = parties_max;
     loop_.submit(std::move(call), [limit, is_exact = request.is_exact,
                                    answer = std::move(answer)](core::CallAnswer& given) {
-        if (auto* viewed = std::get_if<core::Viewed>(&given.result)) {
-            transport::ListReply reply;
-            const bool too_many = viewed->locks.size() > limit;
-            if (too_many) viewed->locks.resize(limit);
-            reply.more = too_many || (!is_exact && parties_of(viewed->locks) >= parties_max);
-            reply.locks = std::move(viewed->locks);
-            answer(std::move(reply));
-            return;
-        }
-        if (auto* denied = std::get_if<core::Denied>(&given.result))
-            return answer(std::move(*denied));
-        const auto* error = std::get_if<core::CallError>(&given.result);
-        answer(error != nullptr ? *error : core::CallError::outcome_unknown);
+        auto* viewed = std::get_if<core::Viewed>(&given.result);
+        if (viewed == nullptr) return answer(failure_in<transport::ListAnswer>(given));
+        transport::ListReply reply;
+        const bool too_many = viewed->locks.size() > limit;
+        if (too_many) viewed->locks.resize(limit);
+        reply.more = too_many || (!is_exact && parties_of(viewed->locks) >= parties_max);
+        reply.locks = std::move(viewed->locks);
+        answer(std::move(reply));
     });
 }
 
@@ -188,25 +177,10 @@ void ClientDesk::gone(core::ClientId client) noexcept {
     }
 }
 
-void ClientDesk::notify(core::ClientId client, const core::ClientNotice& notice) {
+std::shared_ptr<transport::ClientConnection> ClientDesk::connection_of(
+    core::ClientId client) const {
     const auto found = connections_.find(client);
-    if (found == connections_.end()) return;
-    const auto connection = found->second;  // sending may close it
-    connection->send(notice);
-}
-
-void ClientDesk::disconnect(core::ClientId client) {
-    const auto found = connections_.find(client);
-    if (found == connections_.end()) return;
-    const auto connection = found->second;
-    connection->close();
-}
-
-void ClientDesk::hang_up(core::ClientId client) {
-    const auto found = connections_.find(client);
-    if (found == connections_.end()) return;
-    const auto connection = found->second;
-    connection->hang_up();
+    return found == connections_.end() ? nullptr : found->second;
 }
 
 void ClientDesk::close() {
@@ -223,10 +197,9 @@ std::optional<core::Denied> ClientDesk::denial_of_observing(std::string_view pre
                         prefix);
 }
 
-std::unique_ptr<transport::ClientObserver> ClientDesk::observe(core::ObservedNames names,
-                                                               core::Position from) {
-    if (auto why = denial_of_observing(names.prefix))
-        return std::make_unique<DeniedObserver>(std::move(*why));
+transport::ClientObserver ClientDesk::observe(core::ObservedNames names, core::Position from) {
+    if (const auto why = denial_of_observing(names.prefix))
+        return [why](core::Nanoseconds /*patience*/, const auto& answer) { answer(*why); };
     return observers_.add(std::move(names), from);
 }
 
@@ -237,12 +210,8 @@ void ClientDesk::sessions(transport::SessionsRequest request,
         return answer(sessions_now(request));
     }
     loop_.catch_up([this, request, answer = std::move(answer)](core::CallAnswer& given) {
-        if (std::holds_alternative<core::Viewed>(given.result))
-            return answer(sessions_now(request));
-        if (auto* denied = std::get_if<core::Denied>(&given.result))
-            return answer(std::move(*denied));
-        const auto* error = std::get_if<core::CallError>(&given.result);
-        answer(error != nullptr ? *error : core::CallError::outcome_unknown);
+        const bool is_read = std::holds_alternative<core::Viewed>(given.result);
+        answer(is_read ? sessions_now(request) : failure_in<transport::SessionsAnswer>(given));
     });
 }
 

@@ -34,14 +34,13 @@ public:
     [[nodiscard]] bool has_place(core::ClientId client) const override;
     void gone(core::ClientId client) noexcept override;
 
-    // For client nodes, from the core.
-    void notify(core::ClientId client, const core::ClientNotice& notice);
-    void disconnect(core::ClientId client);
-    void hang_up(core::ClientId client);
+    // To a client node. Null if it has none; using it may end it.
+    [[nodiscard]] std::shared_ptr<transport::ClientConnection> connection_of(
+        core::ClientId client) const;
     // The node stops: nothing reaches it any more.
     void close();
-    [[nodiscard]] std::unique_ptr<transport::ClientObserver> observe(core::ObservedNames names,
-                                                                     core::Position from) override;
+    [[nodiscard]] transport::ClientObserver observe(core::ObservedNames names,
+                                                    core::Position from) override;
     void sessions(transport::SessionsRequest request,
                   std::function<void(transport::SessionsAnswer)> answer) override;
 

@@ -51,11 +51,6 @@ public:
             end_with(core::CallError::resource_exhausted);
         }
     }
-    void forget() {
-        answer_ = nullptr;
-        std::error_code ignored;
-        timer_.cancel(ignored);
-    }
 
 private:
     // One at a time, so that an answer is not much longer than its limit.
@@ -90,34 +85,19 @@ private:
     std::function<void(transport::ObserveAnswer)> answer_;  // empty: the client does not wait
 };
 
-// What the connection of the client has.
-class ClientObservers::Handle final : public transport::ClientObserver {
-public:
-    explicit Handle(std::shared_ptr<One> one) : one_{std::move(one)} {}
-    ~Handle() override { one_->forget(); }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-
-    void next(core::Nanoseconds patience,
-              std::function<void(transport::ObserveAnswer)> answer) override {
-        one_->next(patience, std::move(answer));
-    }
-
-private:
-    std::shared_ptr<One> one_;
-};
-
 ClientObservers::ClientObservers(Source source)
     : source_{std::make_shared<const Source>(std::move(source))} {}
 
 ClientObservers::~ClientObservers() = default;
 
-std::unique_ptr<transport::ClientObserver> ClientObservers::add(core::ObservedNames names,
-                                                                core::Position from) {
+// The connection of the client owns the observer.
+transport::ClientObserver ClientObservers::add(core::ObservedNames names, core::Position from) {
     std::erase_if(all_, [](const auto& one) { return one.expired(); });
     auto one = std::make_shared<One>(source_, std::move(names), from);
     all_.push_back(one);
-    return std::make_unique<Handle>(std::move(one));
+    return [one](core::Nanoseconds patience, std::function<void(transport::ObserveAnswer)> answer) {
+        one->next(patience, std::move(answer));
+    };
 }
 
 // An answer may remove observers, but adds none: that takes another message of a client.

@@ -32,15 +32,13 @@ public:
     ClientObservers(const ClientObservers&) = delete;
     ClientObservers& operator=(const ClientObservers&) = delete;
 
-    [[nodiscard]] std::unique_ptr<transport::ClientObserver> add(core::ObservedNames names,
-                                                                 core::Position from);
+    [[nodiscard]] transport::ClientObserver add(core::ObservedNames names, core::Position from);
     // Answers those who wait and for whom there is something new: a limited amount of work (P10).
     // True if there is more to do at once.
     [[nodiscard]] bool tell();
 
 private:
     class One;
-    class Handle;
 
     std::shared_ptr<const Source> source_;
     std::vector<std::weak_ptr<One>> all_;

@@ -153,15 +153,15 @@ void NetworkSide::disconnect(core::NodeId peer) {
 }
 
 void NetworkSide::notify(core::ClientId client, const core::ClientNotice& notice) {
-    parts_.desk.notify(client, notice);
+    if (const auto connection = parts_.desk.connection_of(client)) connection->send(notice);
 }
 
 void NetworkSide::disconnect(core::ClientId client) {
-    parts_.desk.disconnect(client);
+    if (const auto connection = parts_.desk.connection_of(client)) connection->close();
 }
 
 void NetworkSide::hang_up(core::ClientId client) {
-    parts_.desk.hang_up(client);
+    if (const auto connection = parts_.desk.connection_of(client)) connection->hang_up();
 }
 
 void NetworkSide::connect_to_peers() {

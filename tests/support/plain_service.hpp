@@ -2,23 +2,19 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "transport/clients/client_service.hpp"
 
 namespace mortise::transport::test {
 
 struct PlainService : ClientService {
-    struct NoNews : ClientObserver {
-        void next(core::Nanoseconds /*patience*/,
-                  std::function<void(ObserveAnswer)> answer) override {
-            answer(ObserveReply{});
-        }
-    };
+    static void no_news(core::Nanoseconds /*patience*/,
+                        const std::function<void(ObserveAnswer)>& answer) {
+        answer(ObserveReply{});
+    }
 
-    std::unique_ptr<ClientObserver> observe(core::ObservedNames /*names*/,
-                                            core::Position /*from*/) override {
-        return std::make_unique<NoNews>();
+    ClientObserver observe(core::ObservedNames /*names*/, core::Position /*from*/) override {
+        return no_news;
     }
     void sessions(SessionsRequest /*request*/,
                   std::function<void(SessionsAnswer)> answer) override {

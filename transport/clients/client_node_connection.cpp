@@ -25,19 +25,11 @@ void ClientNodeConnection::send(const core::ClientNotice& notice) {
     }
 }
 
-void ClientNodeConnection::close() {
+void ClientNodeConnection::end_with(void (Visit::*how)()) {
     const auto alive = loop_.lock();
     if (!alive) return;
-    (*alive)->run([visit = visit_] {
-        if (const auto open = visit.lock()) open->malformed();
-    });
-}
-
-void ClientNodeConnection::hang_up() {
-    const auto alive = loop_.lock();
-    if (!alive) return;
-    (*alive)->run([visit = visit_] {
-        if (const auto open = visit.lock()) open->hang_up();
+    (*alive)->run([visit = visit_, how] {
+        if (const auto open = visit.lock()) (open.get()->*how)();
     });
 }
 

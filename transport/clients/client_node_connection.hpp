@@ -18,8 +18,8 @@ public:
         : visit_{std::move(visit)}, loop_{std::move(loop)} {}
 
     void send(const core::ClientNotice& notice) override;
-    void close() override;
-    void hang_up() override;
+    void close() override { end_with(&Visit::malformed); }
+    void hang_up() override { end_with(&Visit::hang_up); }
 
     // False: too many calls wait already.
     [[nodiscard]] bool may_wait() const;
@@ -27,6 +27,7 @@ public:
     [[nodiscard]] kj::Promise<std::string> hear();
 
 private:
+    void end_with(void (Visit::*how)());
     void answer();
     void tell_kept();
 

@@ -28,15 +28,11 @@ public:
     virtual void hang_up() = 0;
 };
 
-// The observer of one client. It may be destroyed at any time; then it answers no more.
-class ClientObserver {
-public:
-    virtual ~ClientObserver() = default;
-
-    // Answered on the same thread, at once or later, at most once, and not after the observer is
-    // destroyed. Call it again only after that.
-    virtual void next(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) = 0;
-};
+// The observer of one client: asks for what comes next. Answered on the same thread, at once or
+// later, at most once, and not after the observer is destroyed, which may be at any time. Call it
+// again only after that.
+using ClientObserver =
+    std::function<void(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer)>;
 
 class ClientService {
 public:
@@ -49,8 +45,8 @@ public:
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
-    [[nodiscard]] virtual std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
-                                                                  core::Position from) = 0;
+    [[nodiscard]] virtual ClientObserver observe(core::ObservedNames names,
+                                                 core::Position from) = 0;
     virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;
 
     // --- client nodes

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -58,16 +57,17 @@ private:
         const auto visit = visit_.lock();
         return !visit || visit->is_congested();
     }
+    // What a request takes of the limits until it is answered. Empty: the limits are reached.
+    using Uses = std::vector<CountLimit::Use>;
+    [[nodiscard]] Uses listing();
+    [[nodiscard]] static Uses alone(CountLimit& limit);
     // `begin` calls the service, whose answer may come after this connection, or even the loop, is
     // gone. The uses last until then.
-    template <class Answer, class Begin>
-    kj::Promise<Answer> answer_to(std::vector<CountLimit::Use> uses, Begin begin);
-    kj::Promise<ListAnswer> ask(ListRequest request);
+    template <class Answer>
+    kj::Promise<void> answer(Uses uses, auto context, auto begin);
+    kj::Promise<void> show(ListRequest request, auto context);
     // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
-    // `begin` calls the service.
-    using Answered = std::function<void(const ChangeAnswer&)>;
-    kj::Promise<ChangeAnswer> ask_to_change(const std::function<void(Answered)>& begin);
 
     std::weak_ptr<Visit> visit_;
     KjLoop& loop_;
@@ -82,7 +82,7 @@ private:
     core::ClientId client_;                             // not set: it is none, or was not admitted
     PieceReader said_{core::client_message_bytes_max};
     CountLimit observations_{1};
-    std::unique_ptr<ClientObserver> observer_;
+    ClientObserver observer_;       // empty: there is none
     core::ObservedNames observed_;  // by that observer
 };
 
@@ -92,23 +92,52 @@ kj::Promise<void> Member::status(StatusContext context) {
     return kj::READY_NOW;
 }
 
-template <class Answer, class Begin>
-kj::Promise<Answer> Member::answer_to(std::vector<CountLimit::Use> uses, Begin begin) {
+template <class Answer>
+kj::Promise<void> reply(const Answer& answer, auto context) {
+    write(answer, context.getResults().initAnswer());
+    return kj::READY_NOW;
+}
+
+template <class Answer>
+kj::Promise<void> Member::answer(Uses uses, auto context, auto begin) {
+    if (uses.empty()) return reply<Answer>(core::CallError::resource_exhausted, context);
+    context.allowCancellation();
     auto promised = kj::newPromiseAndFulfiller<Answer>();
     auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<Answer>>>(kj::mv(promised.fulfiller));
-    begin([fulfiller, loop = loop_.handle(), uses = std::move(uses)](Answer answer) {
+    begin([fulfiller, loop = loop_.handle(), uses = std::move(uses)](Answer given) {
         const auto alive = loop.lock();
-        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(answer)); });
+        if (alive) (*alive)->run([&] { (*fulfiller)->fulfill(std::move(given)); });
     });
-    return kj::mv(promised.promise);
+    return promised.promise.then(
+        [context](Answer&& given) mutable { write(given, context.getResults().initAnswer()); });
 }
 
-kj::Promise<ListAnswer> Member::ask(ListRequest request) {
-    auto own = own_lists_.take();
-    auto use = own ? all_lists_.take() : nullptr;
-    if (!use || is_congested()) return ListAnswer{core::CallError::resource_exhausted};
-    return answer_to<ListAnswer>({std::move(own), std::move(use)}, [&](auto answered) {
+Member::Uses Member::listing() {
+    auto uses = alone(own_lists_);
+    if (uses.empty()) return uses;
+    auto all = all_lists_.take();
+    if (!all || is_congested()) return {};
+    uses.push_back(std::move(all));
+    return uses;
+}
+
+Member::Uses Member::alone(CountLimit& limit) {
+    auto use = limit.take();
+    return use ? Uses{std::move(use)} : Uses{};
+}
+
+std::optional<core::Denied> Member::denied(core::Right right, std::string_view name) {
+    const auto visit = visit_.lock();
+    return visit ? client_denial({visit->identity(), visit->is_local()}, right, name)
+                 : core::Denied{};
+}
+
+// A client may list the names with a prefix if it may observe the prefix.
+kj::Promise<void> Member::show(ListRequest request, auto context) {
+    if (auto why = denied(core::Right::observe, request.prefix))
+        return reply<ListAnswer>(*std::move(why), context);
+    return answer<ListAnswer>(listing(), context, [&](auto answered) {
         service_.list(std::move(request), std::move(answered));
     });
 }
@@ -116,16 +145,7 @@ kj::Promise<ListAnswer> Member::ask(ListRequest request) {
 kj::Promise<void> Member::list(ListContext context) {
     if (!is_open()) return useless();
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
-    if (!request) return malformed();
-    // A client may list the names with a prefix if it may observe the prefix.
-    if (auto refused = denied(core::Right::observe, request->prefix)) {
-        write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
-        return kj::READY_NOW;
-    }
-    context.allowCancellation();
-    return ask(std::move(*request)).then([context](ListAnswer&& answer) mutable {
-        write(answer, context.getResults().initAnswer());
-    });
+    return request ? show(*std::move(request), context) : malformed();
 }
 
 kj::Promise<void> Member::inspect(InspectContext context) {
@@ -135,46 +155,20 @@ kj::Promise<void> Member::inspect(InspectContext context) {
     request.prefix = bytes_of(params.getName());
     request.local = params.getLocal();
     request.is_exact = true;
-    if (!core::is_valid_name(request.prefix)) return malformed();
-    if (auto refused = denied(core::Right::observe, request.prefix)) {
-        write(ListAnswer{std::move(*refused)}, context.getResults().initAnswer());
-        return kj::READY_NOW;
-    }
-    context.allowCancellation();
-    return ask(std::move(request)).then([context](ListAnswer&& answer) mutable {
-        write(answer, context.getResults().initAnswer());
-    });
-}
-
-std::optional<core::Denied> Member::denied(core::Right right, std::string_view name) {
-    const auto visit = visit_.lock();
-    return visit ? client_denial({visit->identity(), visit->is_local()}, right, name)
-                 : core::Denied{};
-}
-
-kj::Promise<ChangeAnswer> Member::ask_to_change(const std::function<void(Answered)>& begin) {
-    auto use = changes_.take();
-    if (!use) return ChangeAnswer{core::CallError::resource_exhausted};
-    return answer_to<ChangeAnswer>({std::move(use)}, begin);
+    return core::is_valid_name(request.prefix) ? show(std::move(request), context) : malformed();
 }
 
 kj::Promise<void> Member::change(ChangeContext context) {
     if (!is_open()) return useless();
     auto goal = read_guarded([&] { return context.getParams().getGoal(); });
     if (!goal) return malformed();
-    if (auto refused = denied(core::Right::members, {})) {
-        write(ChangeAnswer{std::move(*refused)}, context.getResults().initAnswer());
-        return kj::READY_NOW;
-    }
+    if (auto why = denied(core::Right::members, {}))
+        return reply<ChangeAnswer>(*std::move(why), context);
     constexpr std::uint64_t patience_max = std::chrono::nanoseconds{std::chrono::hours{1}}.count();
-    const auto patience = std::min(context.getParams().getPatienceNs(), patience_max);
-    context.allowCancellation();
-    return ask_to_change([&](Answered answered) {
-               service_.change(std::move(*goal), core::Nanoseconds{patience}, std::move(answered));
-           })
-        .then([context](ChangeAnswer&& answer) mutable {
-            write(answer, context.getResults().initAnswer());
-        });
+    const core::Nanoseconds patience{std::min(context.getParams().getPatienceNs(), patience_max)};
+    return answer<ChangeAnswer>(alone(changes_), context, [&](auto answered) {
+        service_.change(*std::move(goal), patience, std::move(answered));
+    });
 }
 
 kj::Promise<void> Member::breakLock(BreakLockContext context) {
@@ -186,19 +180,13 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
     const bool sound = core::is_valid_name(request.name) && request.expected.is_set() &&
                        request.reason.size() <= core::reason_bytes_max;
     if (!sound) return malformed();
-    if (auto refused = denied(core::Right::break_lock, request.name)) {
-        write(ChangeAnswer{std::move(*refused)}, context.getResults().initAnswer());
-        return kj::READY_NOW;
-    }
+    if (auto why = denied(core::Right::break_lock, request.name))
+        return reply<ChangeAnswer>(*std::move(why), context);
     if (const auto visit = visit_.lock(); visit && visit->identity() != nullptr)
         request.asked_by = visit->identity()->name();
-    context.allowCancellation();
-    return ask_to_change([&](Answered answered) {
-               service_.break_lock(std::move(request), std::move(answered));
-           })
-        .then([context](ChangeAnswer&& answer) mutable {
-            write(answer, context.getResults().initAnswer());
-        });
+    return answer<ChangeAnswer>(alone(changes_), context, [&](auto answered) {
+        service_.break_lock(std::move(request), std::move(answered));
+    });
 }
 
 // --- client nodes
@@ -250,25 +238,17 @@ kj::Promise<void> Member::observe(ObserveContext context) {
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
     if (request->continues && !observer_) return malformed();
-    const auto refuse = [&](const ObserveAnswer& why) -> kj::Promise<void> {
-        write(why, context.getResults().initAnswer());
-        return kj::READY_NOW;
-    };
     const auto& names = request->continues ? observed_ : request->names;
-    if (auto why = denied(core::Right::observe, names.prefix)) return refuse(std::move(*why));
-    auto use = observations_.take();
-    if (!use || is_congested()) return refuse(core::CallError::resource_exhausted);
-    if (!request->continues) {
-        observed_ = request->names;
-        observer_ = service_.observe(request->names, request->from);
-    }
-    context.allowCancellation();
-    return answer_to<ObserveAnswer>(
-               {std::move(use)},
-               [&](auto answered) { observer_->next(request->patience, std::move(answered)); })
-        .then([context](ObserveAnswer&& answer) mutable {
-            write(answer, context.getResults().initAnswer());
-        });
+    if (auto why = denied(core::Right::observe, names.prefix))
+        return reply<ObserveAnswer>(*std::move(why), context);
+    auto uses = is_congested() ? Uses{} : alone(observations_);
+    return answer<ObserveAnswer>(std::move(uses), context, [&](auto answered) {
+        if (!request->continues) {
+            observed_ = request->names;
+            observer_ = service_.observe(request->names, request->from);
+        }
+        observer_(request->patience, std::move(answered));
+    });
 }
 
 // They show the whole cluster, so they take the right to observe every name.
@@ -276,21 +256,11 @@ kj::Promise<void> Member::sessions(SessionsContext context) {
     if (!is_open()) return useless();
     auto request = read_guarded([&] { return context.getParams().getRequest(); });
     if (!request) return malformed();
-    const auto refuse = [&](const SessionsAnswer& why) -> kj::Promise<void> {
-        write(why, context.getResults().initAnswer());
-        return kj::READY_NOW;
-    };
-    if (auto why = denied(core::Right::observe, {})) return refuse(std::move(*why));
-    auto own = own_lists_.take();
-    auto use = own ? all_lists_.take() : nullptr;
-    if (!use || is_congested()) return refuse(core::CallError::resource_exhausted);
-    context.allowCancellation();
-    return answer_to<SessionsAnswer>(
-               {std::move(own), std::move(use)},
-               [&](auto answered) { service_.sessions(*request, std::move(answered)); })
-        .then([context](SessionsAnswer&& answer) mutable {
-            write(answer, context.getResults().initAnswer());
-        });
+    if (auto why = denied(core::Right::observe, {}))
+        return reply<SessionsAnswer>(*std::move(why), context);
+    return answer<SessionsAnswer>(listing(), context, [&](auto answered) {
+        service_.sessions(*request, std::move(answered));
+    });
 }
 
 }  // namespace

@@ -72,19 +72,13 @@ struct Service : ClientService {
     std::vector<std::pair<core::ClientId, core::ClientMessage>> words;
     std::vector<core::ClientId> left;
     // The answers are held; an observer that is destroyed is counted.
-    struct Observer : ClientObserver {
-        explicit Observer(Service& service) : owner{service} {}
-        ~Observer() override { ++owner.observers_gone; }
-        void next(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) override {
-            owner.patiences.push_back(patience);
-            owner.held_news.push_back(std::move(answer));
-        }
-        Service& owner;
-    };
-    std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
-                                            core::Position from) override {
+    ClientObserver observe(core::ObservedNames names, core::Position from) override {
         observed.emplace_back(names.prefix, from);
-        return std::make_unique<Observer>(*this);
+        const std::shared_ptr<void> end{nullptr, [this](void*) { ++observers_gone; }};
+        return [this, end](core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer) {
+            patiences.push_back(patience);
+            held_news.push_back(std::move(answer));
+        };
     }
     void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) override {
         session_requests.push_back(request);

@@ -36,10 +36,9 @@ struct AskedService final : ClientService {
         asked.push_back("break " + request.name + " for " + request.asked_by);
         answer(core::Changed{});
     }
-    std::unique_ptr<ClientObserver> observe(core::ObservedNames names,
-                                            core::Position /*from*/) override {
+    ClientObserver observe(core::ObservedNames names, core::Position /*from*/) override {
         asked.push_back("observe " + names.prefix);
-        return std::make_unique<PlainService::NoNews>();
+        return PlainService::no_news;
     }
     void sessions(SessionsRequest /*request*/,
                   std::function<void(SessionsAnswer)> answer) override {
