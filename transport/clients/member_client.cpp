@@ -229,7 +229,7 @@ template <class T, class Make, class Take>
 void MemberClient::Impl::call(Done<T> done, Make make, Take take) {
     run([&] {
         if (!member_ || connection_->is_closed()) return not_answered(done, "not connected");
-        auto begin = [this, done, make, take] { ask<T>(done, make, take); };
+        auto begin = [this, done, make, take] { ask(done, make, take); };
         if (in_flight_ < own_questions_max) return begin();
         waiting_.push_back(std::move(begin));
     });
@@ -302,31 +302,41 @@ void MemberClient::connect(const std::string& address, core::Nanoseconds timeout
     impl_->connect(address, timeout, std::move(done));
 }
 
+namespace {
+
+constexpr auto take_answer = [](auto& response) {
+    return read_guarded([&] { return response.getAnswer(); });
+};
+
+// Asks with `Call` for what the request says.
+template <auto Call>
+auto asks(const auto& request) {
+    return [request](wire::Member::Client& member) {
+        auto call = (member.*Call)(nullptr);
+        write(request, call.initRequest());
+        return call;
+    };
+}
+
+}  // namespace
+
 void MemberClient::status(Done<MemberStatus> done) {
-    impl_->call<MemberStatus>(
+    impl_->call(
         std::move(done), [](wire::Member::Client& member) { return member.statusRequest(); },
         [](auto& response) { return read_guarded([&] { return response.getStatus(); }); });
 }
 
 void MemberClient::list(const ListRequest& request, Done<ListAnswer> done) {
-    const auto take = [](auto& response) {
-        return read_guarded([&] { return response.getAnswer(); });
-    };
-    if (request.is_exact) {
-        const auto inspect = [request](wire::Member::Client& member) {
-            auto call = member.inspectRequest();
-            call.setName(data_of(request.prefix));
-            call.setLocal(request.local);
-            return call;
-        };
-        return impl_->call<ListAnswer>(std::move(done), inspect, take);
-    }
-    const auto list = [request](wire::Member::Client& member) {
-        auto call = member.listRequest();
-        write(request, call.initRequest());
+    if (!request.is_exact)
+        return impl_->call(std::move(done), asks<&wire::Member::Client::listRequest>(request),
+                           take_answer);
+    const auto make = [request](wire::Member::Client& member) {
+        auto call = member.inspectRequest();
+        call.setName(data_of(request.prefix));
+        call.setLocal(request.local);
         return call;
     };
-    impl_->call<ListAnswer>(std::move(done), list, take);
+    impl_->call(std::move(done), make, take_answer);
 }
 
 void MemberClient::change(const core::MembershipGoal& goal, core::Nanoseconds patience,
@@ -337,10 +347,7 @@ void MemberClient::change(const core::MembershipGoal& goal, core::Nanoseconds pa
         call.setPatienceNs(static_cast<std::uint64_t>(std::max<std::int64_t>(patience.count(), 0)));
         return call;
     };
-    const auto take = [](auto& response) {
-        return read_guarded([&] { return response.getAnswer(); });
-    };
-    impl_->call<ChangeAnswer>(std::move(done), make, take);
+    impl_->call(std::move(done), make, take_answer);
 }
 
 void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer> done) {
@@ -352,10 +359,7 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
         call.setImmediate(request.immediate);
         return call;
     };
-    const auto take = [](auto& response) {
-        return read_guarded([&] { return response.getAnswer(); });
-    };
-    impl_->call<ChangeAnswer>(std::move(done), make, take);
+    impl_->call(std::move(done), make, take_answer);
 }
 
 void MemberClient::say(std::string piece, Done<void> done) {
@@ -364,11 +368,11 @@ void MemberClient::say(std::string piece, Done<void> done) {
         call.setPiece(data_of(piece));
         return call;
     };
-    impl_->call<void>(std::move(done), make, [](auto&) { return core::Result<void>{}; });
+    impl_->call(std::move(done), make, [](auto&) { return core::Result<void>{}; });
 }
 
 void MemberClient::hear(Done<std::string> done) {
-    impl_->call<std::string>(
+    impl_->call(
         std::move(done), [](wire::Member::Client& member) { return member.hearRequest(); },
         [](auto& response) -> core::Result<std::string> {
             return std::string{bytes_of(response.getPiece())};
@@ -376,27 +380,12 @@ void MemberClient::hear(Done<std::string> done) {
 }
 
 void MemberClient::observe(const ObserveRequest& request, Done<ObserveAnswer> done) {
-    const auto make = [request](wire::Member::Client& member) {
-        auto call = member.observeRequest();
-        write(request, call.initRequest());
-        return call;
-    };
-    const auto take = [](auto& response) {
-        return read_guarded([&] { return response.getAnswer(); });
-    };
-    impl_->call<ObserveAnswer>(std::move(done), make, take);
+    impl_->call(std::move(done), asks<&wire::Member::Client::observeRequest>(request), take_answer);
 }
 
 void MemberClient::sessions(const SessionsRequest& request, Done<SessionsAnswer> done) {
-    const auto make = [request](wire::Member::Client& member) {
-        auto call = member.sessionsRequest();
-        write(request, call.initRequest());
-        return call;
-    };
-    const auto take = [](auto& response) {
-        return read_guarded([&] { return response.getAnswer(); });
-    };
-    impl_->call<SessionsAnswer>(std::move(done), make, take);
+    impl_->call(std::move(done), asks<&wire::Member::Client::sessionsRequest>(request),
+                take_answer);
 }
 
 core::Result<void> MemberClient::set_credentials(
