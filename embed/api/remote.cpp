@@ -2,16 +2,15 @@
 #include <variant>
 
 #include "embed/api/argument_errors.hpp"
+#include "embed/api/remote_members.hpp"
 #include "embed/api/remote_observer.hpp"
 #include "embed/config/host_port.hpp"
-#include "embed/host/descriptor_watch.hpp"
 #include "embed/host/stay_loaded.hpp"
 #include "embed/host/tls_watch.hpp"
 #include "embed/runtime/membership_change.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/one_line.hpp"
 #include "storage/base/descriptors.hpp"
-#include "transport/clients/blocking_member_client.hpp"
 #include "transport/wire/message_limits.hpp"
 #include <mortise/certificates.hpp>
 #include <mortise/errc.hpp>
@@ -40,105 +39,110 @@ void take_configuration(const core::Hello& hello, MemberReport& report) {
 
 class Remote::Impl {
 public:
-    using Credentials = std::shared_ptr<const transport::TlsCredentials>;
-
-    Impl(std::vector<std::string> addresses, Duration timeout, Credentials credentials)
-        : addresses_{std::move(addresses)},
-          patience_{timeout.to_nanoseconds()},
-          credentials_{std::move(credentials)} {
+    explicit Impl(detail::RemoteMembers members) : members_{std::move(members)} {
         detail::stay_loaded();
         storage::occupy_standard_descriptors();
-        if (addresses_.empty())
+        if (members_.addresses.empty())
             throw std::system_error{Errc::invalid_argument, "no address of a member is given"};
-        for (const auto& address : addresses_)
+        for (const auto& address : members_.addresses)
             if (!detail::parse_host_port(address))
                 throw std::system_error{Errc::invalid_argument, detail::not_an_address(address)};
     }
 
     std::vector<MemberReport> status() {
         std::vector<MemberReport> reports;
-        for (const auto& address : addresses_)
+        for (const auto& address : members_.addresses)
             reports.push_back(report_of(address));
         return reports;
     }
 
-    // Asks the members until one can answer.
     std::vector<LockInfo> list(const transport::ListRequest& request) {
-        Failures failures;
-        for (const auto& address : addresses_) {
-            auto locks = list_of(address, request, failures);
-            if (locks) return *std::move(locks);
-        }
-        throw_failures(std::move(failures), request.is_exact ? request.prefix : std::string{});
+        using Locks = std::vector<LockInfo>;
+        const auto name = request.is_exact ? request.prefix : std::string{};
+        return from_first<Locks>(name, [&](Caller& client, Failures& failures) {
+            Locks locks;
+            auto next = request;
+            while (true) {
+                next.limit = request.limit - locks.size();
+                const auto page = failures.reply_in(client.list(next), request.local);
+                if (!page) return std::optional<Locks>{};
+                for (const auto& view : page->locks)
+                    locks.push_back(from_core(view));
+                const bool is_last = !page->more || page->locks.empty();
+                if (is_last || locks.size() >= request.limit) return std::optional{locks};
+                next.after = locks.back().name;
+            }
+        });
     }
 
     std::vector<SessionInfo> sessions(bool is_local) {
-        Failures failures;
-        for (const auto& address : addresses_) {
-            auto sessions = sessions_of(address, is_local, failures);
-            if (sessions) return *std::move(sessions);
-        }
-        throw_failures(std::move(failures), {});
+        using Sessions = std::vector<SessionInfo>;
+        return from_first<Sessions>({}, [&](Caller& client, Failures& failures) {
+            Sessions sessions;
+            transport::SessionsRequest next{{}, transport::list_sessions_max, is_local};
+            while (true) {
+                const auto page = failures.reply_in(client.sessions(next), is_local);
+                if (!page) return std::optional<Sessions>{};
+                for (const auto& view : page->sessions)
+                    sessions.push_back(detail::session_of(view));
+                if (!page->more) return std::optional{sessions};
+                next.after = page->sessions.back().id;
+            }
+        });
     }
 
     [[nodiscard]] detail::RemoteObserver observer() const {
-        return {addresses_, patience_, credentials_, memory_};
+        return detail::RemoteObserver{members_};
     }
 
     void change(const core::MembershipGoal& goal) {
         detail::throw_unless_changed(detail::check_goal(goal), goal.member.raw());
-        const auto outcome = ask_once([&](auto& client) { return client.change(goal); });
+        const auto outcome = ask_once([&](Caller& client) { return client.change(goal); });
         detail::throw_unless_changed(outcome, goal.member.raw());
     }
 
     void break_lock(const core::BreakLock& request) {
-        auto outcome = ask_once([&](auto& client) { return client.break_lock(request); });
+        auto outcome = ask_once([&](Caller& client) { return client.break_lock(request); });
         if (!outcome.error) return;
         throw LockError{outcome.error, {request.name, {}, {}, std::move(outcome.reason)}};
     }
 
 private:
-    [[nodiscard]] transport::BlockingMemberClient caller() const {
-        return transport::BlockingMemberClient{
-            patience_, {}, credentials_, detail::watch_loop, memory_};
-    }
-    // The last failure of each kind.
-    struct Failures {
-        // a member answered that it cannot answer the request
-        std::optional<std::error_code> answer;
-        std::string why;                     // its reason; empty if the code says everything
-        std::optional<core::Error> contact;  // with the names of all members that failed so
-    };
+    using Caller = transport::BlockingMemberClient;
+    using Failures = detail::RemoteFailures;
+    using Outcome = detail::ChangeOutcome;
 
-    static void add_contact(std::optional<core::Error>& contact, core::Error error,
-                            const std::string& address) {
-        if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
-        if (contact) error.what = contact->what + "; " + error.what;
-        contact = std::move(error);
+    // Asks the members until one can answer, which `ask` returns; empty if it cannot.
+    template <class Answer>
+    Answer from_first(std::string name, auto ask) const {
+        Failures failures;
+        for (const auto& address : members_.addresses) {
+            auto client = members_.caller();
+            failures.begin(address);
+            if (auto hello = client.connect(address); !hello)
+                failures.add_contact(std::move(hello).error());
+            else if (auto answer = ask(client, failures))
+                return *std::move(answer);
+        }
+        if (!failures.answer()) throw detail::in_one_line(failures.contact());
+        auto why = *failures.answer();
+        throw LockError{why.error, {std::move(name), {}, {}, std::move(why.reason)}};
     }
 
     // Asks the first member that can be reached. After that no other member is asked, since its
     // effect is unknown.
-    template <class Ask>
-    detail::ChangeOutcome ask_once(Ask ask) const {
-        std::optional<core::Error> contact;
-        for (const auto& address : addresses_) {
-            auto client = caller();
-            if (auto hello = client.connect(address); !hello) {
-                add_contact(contact, std::move(hello).error(), address);
-                continue;
-            }
+    Outcome ask_once(auto ask) const {
+        return from_first<Outcome>({}, [&](Caller& client, Failures& /*failures*/) {
             const auto answer = ask(client);
-            return detail::outcome_of(answer ? *answer : core::CallError::outcome_unknown);
-        }
-        if (!contact) throw LockError{Errc::no_quorum};
-        throw detail::in_one_line(*contact);
+            return std::optional{
+                detail::outcome_of(answer ? *answer : core::CallError::outcome_unknown)};
+        });
     }
 
     MemberReport report_of(const std::string& address) const {
         MemberReport report;
         report.address = address;
-        auto client = caller();
+        auto client = members_.caller();
         auto status = core::Result<transport::MemberStatus>{core::Error{}};
         if (auto hello = client.connect(address); !hello) {
             status = std::move(hello).error();
@@ -156,79 +160,7 @@ private:
         return report;
     }
 
-    static std::nullopt_t failed(core::Error error, const std::string& address,
-                                 Failures& failures) {
-        add_contact(failures.contact, std::move(error), address);
-        return std::nullopt;
-    }
-    // The reply in an answer; empty if it has none, which is noted.
-    template <class Reply, class Answer>
-    static std::optional<Reply> reply_in(core::Result<Answer> answer, bool is_local,
-                                         const std::string& address, Failures& failures) {
-        if (!answer && answer.error().code == std::errc::timed_out && !is_local) {
-            failures.answer = Errc::no_quorum;  // it runs, and waits for other members
-            return std::nullopt;
-        }
-        if (!answer) return failed(std::move(answer).error(), address, failures);
-        if (const auto* error = std::get_if<core::CallError>(&*answer)) {
-            failures.answer = detail::errc_of(*error);
-            return std::nullopt;
-        }
-        if (auto* denied = std::get_if<core::Denied>(&*answer)) {
-            failures.answer = Errc::permission_denied;
-            failures.why = std::move(denied->why);
-            return std::nullopt;
-        }
-        return std::get<Reply>(std::move(*answer));
-    }
-    // Empty if this member cannot answer the request.
-    std::optional<std::vector<LockInfo>> list_of(const std::string& address,
-                                                 transport::ListRequest request,
-                                                 Failures& failures) const {
-        auto client = caller();
-        if (auto hello = client.connect(address); !hello)
-            return failed(std::move(hello).error(), address, failures);
-        const auto wanted = request.limit;
-        std::vector<LockInfo> locks;
-        while (true) {
-            request.limit = wanted - locks.size();
-            const auto page = reply_in<transport::ListReply>(client.list(request), request.local,
-                                                             address, failures);
-            if (!page) return std::nullopt;
-            for (const auto& view : page->locks)
-                locks.push_back(from_core(view));
-            if (!page->more || page->locks.empty() || locks.size() >= wanted) return locks;
-            request.after = locks.back().name;
-        }
-    }
-    std::optional<std::vector<SessionInfo>> sessions_of(const std::string& address, bool is_local,
-                                                        Failures& failures) const {
-        auto client = caller();
-        if (auto hello = client.connect(address); !hello)
-            return failed(std::move(hello).error(), address, failures);
-        std::vector<SessionInfo> sessions;
-        transport::SessionsRequest request{{}, transport::list_sessions_max, is_local};
-        while (true) {
-            const auto page = reply_in<transport::SessionsReply>(client.sessions(request), is_local,
-                                                                 address, failures);
-            if (!page) return std::nullopt;
-            for (const auto& view : page->sessions)
-                sessions.push_back(detail::session_of(view));
-            if (!page->more) return sessions;
-            request.after = page->sessions.back().id;
-        }
-    }
-    [[noreturn]] static void throw_failures(Failures failures, std::string name) {
-        if (!failures.answer && failures.contact) throw detail::in_one_line(*failures.contact);
-        throw LockError{failures.answer.value_or(Errc::no_quorum),
-                        {std::move(name), {}, {}, std::move(failures.why)}};
-    }
-
-    std::vector<std::string> addresses_;
-    core::Nanoseconds patience_;
-    Credentials credentials_;
-    std::shared_ptr<transport::EndpointMemory> memory_ =
-        std::make_shared<transport::EndpointMemory>();
+    detail::RemoteMembers members_;
 };
 
 namespace {
@@ -242,9 +174,11 @@ std::shared_ptr<const transport::TlsCredentials> credentials_of(const TlsConfig&
 }  // namespace
 
 Remote::Remote(std::vector<std::string> addresses, Duration timeout)
-    : impl_{std::make_unique<Impl>(std::move(addresses), timeout, nullptr)} {}
+    : impl_{std::make_unique<Impl>(
+          detail::RemoteMembers{std::move(addresses), timeout.to_nanoseconds(), nullptr})} {}
 Remote::Remote(std::vector<std::string> addresses, Duration timeout, const TlsConfig& tls)
-    : impl_{std::make_unique<Impl>(std::move(addresses), timeout, credentials_of(tls))} {}
+    : impl_{std::make_unique<Impl>(detail::RemoteMembers{
+          std::move(addresses), timeout.to_nanoseconds(), credentials_of(tls)})} {}
 Remote::~Remote() = default;
 Remote::Remote(Remote&&) noexcept = default;
 Remote& Remote::operator=(Remote&&) noexcept = default;

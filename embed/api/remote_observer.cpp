@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "embed/host/descriptor_watch.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/runtime/translate_observed.hpp"
 #include "embed/values/one_line.hpp"
@@ -33,45 +32,43 @@ void wait_unless(const std::stop_token& stop, core::Nanoseconds time) {
 
 void RemoteObserver::run(const core::ObservedNames& names, const Position& from, const Sinks& sinks,
                          const std::stop_token& stop) {
+    const auto& addresses = members_.addresses;
     reached_ = PositionParts::to_core(from);
     bool was_told = false;   // by any member
     std::size_t silent = 0;  // members in turn that did not answer
-    for (std::size_t at = 0; !stop.stop_requested(); at = (at + 1) % addresses_.size()) {
+    for (std::size_t at = 0; !stop.stop_requested(); at = (at + 1) % addresses.size()) {
         has_replied_ = false;
-        const auto problem = follow(addresses_[at], names, sinks, stop);
+        const auto problem = follow(addresses[at], names, sinks, stop);
         if (stop.stop_requested()) return;
         was_told = was_told || has_replied_;
         silent = has_replied_ ? 0 : silent + 1;
-        if (!was_told && silent == addresses_.size()) throw in_one_line(problem);
-        if (was_told && sinks.moved) sinks.moved(addresses_[at], problem.what);
-        if (silent > 0 && silent % addresses_.size() == 0) wait_unless(stop, round_pause);
+        if (!was_told && silent == addresses.size()) throw in_one_line(problem);
+        if (was_told && sinks.moved) sinks.moved(addresses[at], problem.what);
+        if (silent > 0 && silent % addresses.size() == 0) wait_unless(stop, round_pause);
     }
 }
 
-RemoteObserver::Problem RemoteObserver::follow(const std::string& address,
-                                               const core::ObservedNames& names, const Sinks& sinks,
-                                               const std::stop_token& stop) {
-    const auto named = [&](core::Error error) {
-        if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
-        return error;
-    };
-    transport::BlockingMemberClient client{patience_, {}, credentials_, watch_loop, memory_};
-    if (auto hello = client.connect(address); !hello) return named(std::move(hello).error());
+core::Error RemoteObserver::follow(const std::string& address, const core::ObservedNames& names,
+                                   const Sinks& sinks, const std::stop_token& stop) {
+    auto client = members_.caller();
+    if (auto hello = client.connect(address); !hello)
+        return at_member(address, std::move(hello).error());
     transport::ObserveRequest request{names, reached_, false, poll_time};
     while (true) {
         auto answer = client.observe(request, [&stop] { return stop.stop_requested(); });
-        if (!answer) return named(std::move(answer).error());
+        if (!answer) return at_member(address, std::move(answer).error());
         if (auto* denied = std::get_if<core::Denied>(&*answer))
             throw LockError{Errc::permission_denied,
                             {names.prefix, {}, {}, std::move(denied->why)}};
         if (const auto* failed = std::get_if<core::CallError>(&*answer)) {
             const std::error_code code = errc_of(*failed);
-            return named({code, code.message()});
+            return at_member(address, {code, code.message()});
         }
         auto& reply = std::get<transport::ObserveReply>(*answer);
         take(reply, sinks);
         if (stop.stop_requested()) return {};
-        if (is_left(reply)) return named({make_error_code(Errc::not_ready), "it is not ready"});
+        if (is_left(reply))
+            return at_member(address, {make_error_code(Errc::not_ready), "it is not ready"});
         request.continues = true;
     }
 }
@@ -91,7 +88,7 @@ bool RemoteObserver::is_left(const transport::ObserveReply& reply) {
         left_unready_ = 0;
         return false;
     }
-    if (left_unready_ + 1 < addresses_.size()) {
+    if (left_unready_ + 1 < members_.addresses.size()) {
         ++left_unready_;
         return true;
     }
