@@ -9,7 +9,6 @@
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/version.hpp"
-#include <mortise/errc.hpp>
 
 namespace mortise::detail {
 
@@ -171,7 +170,7 @@ void ClientLoop::connection_up(core::MemberConnectionId id, const core::Hello& m
     member_id_ = member.node;
     parts_.events.publish({.kind = NodeEvent::Kind::peer_up, .peer = member_id_.raw()});
     reads_.use([connection = connection_](const transport::ListRequest& request, auto done) {
-        connection->list(request, std::move(done));
+        connection->client().list(request, std::move(done));
     });
     step(core::MemberUp{id, member.cluster});
 }
@@ -186,7 +185,7 @@ void ClientLoop::connection_down(core::MemberConnectionId id, const std::string&
 // Whether it would be better served there (docs/decisions/0067). A member that is not reached, or
 // not ready, says nothing of its load.
 void ClientLoop::look(std::size_t member) {
-    connection_->status([this, member](const core::Result<transport::MemberStatus>& own) {
+    connection_->client().status([this, member](const core::Result<transport::MemberStatus>& own) {
         if (own) look_at(member, own->load);  // otherwise the connection ends
     });
 }
@@ -312,9 +311,7 @@ void ClientLoop::stop(const std::string& reason) {
     ready_ = false;
     parts_.readiness.stop(reason);
     program_.lose_everything();
-    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
-    parts_.events.publish(
-        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    parts_.say_stopped(reason);
     asio::post(parts_.io, [this] {
         if (ended_) return;
         end();
@@ -346,9 +343,7 @@ void ClientLoop::abandon(const std::string& reason) {
     ready_ = false;
     program_.abandon();
     closing_.finish();
-    parts_.log.error("stopped", "stopped: " + reason);
-    parts_.events.publish(
-        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    parts_.say_stopped(reason);
 }
 
 }  // namespace mortise::detail

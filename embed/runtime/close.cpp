@@ -11,6 +11,11 @@
 
 namespace mortise::detail {
 
+void LoopParts::say_stopped(const std::string& reason) const {
+    log.error("stopped", "stopped: " + reason, {{"reason", reason}});
+    events.publish({.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+}
+
 void CoreLoop::begin_close(std::function<void()> done) {
     closing_.begin(std::move(done));
     if (driver_->is_stopped()) return closing_.finish();
@@ -75,9 +80,7 @@ void CoreLoop::abandon(const std::string& reason) {
     desk_.close();
     program_.abandon();
     closing_.finish();
-    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
-    parts_.events.publish(
-        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    parts_.say_stopped(reason);
 }
 
 void CoreLoop::stopped(const std::string& reason) {
@@ -85,9 +88,7 @@ void CoreLoop::stopped(const std::string& reason) {
     ready_ = false;
     program_.lose_everything();
     // The rest allocates memory, which may fail.
-    parts_.log.error("stopped", "stopped: " + reason, {{"reason", reason}});
-    parts_.events.publish(
-        {.kind = NodeEvent::Kind::stopped, .text = reason, .error = Errc::node_stopped});
+    parts_.say_stopped(reason);
     // It must not be called from within one of the network's own calls.
     asio::post(parts_.io, [this] {
         if (ended_) return;

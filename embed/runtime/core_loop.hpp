@@ -56,6 +56,8 @@ struct LoopParts {
     // (core::Effects::superseded).
     std::function<void()> begin_anew;
     DescriptorWatch& descriptors;
+
+    void say_stopped(const std::string& reason) const;
 };
 
 // Why a node takes no part for now.

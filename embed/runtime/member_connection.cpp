@@ -69,11 +69,6 @@ void MemberConnection::take(const std::string& piece) {
     }
 }
 
-void MemberConnection::list(const transport::ListRequest& request,
-                            transport::MemberClient::Done<transport::ListAnswer> done) {
-    client_.list(request, std::move(done));
-}
-
 void MemberConnection::set_credentials(
     std::shared_ptr<const transport::TlsCredentials> credentials) {
     if (closed_) return;

@@ -33,12 +33,8 @@ public:
 
     void connect();
     void send(const core::ClientMessage& message);
-    void status(transport::MemberClient::Done<transport::MemberStatus> done) {
-        client_.status(std::move(done));
-    }
-    // One page. Fails if the connection breaks.
-    void list(const transport::ListRequest& request,
-              transport::MemberClient::Done<transport::ListAnswer> done);
+    // For what any client may ask.
+    [[nodiscard]] transport::MemberClient& client() { return client_; }
     // Ends if the member is not trusted by the new ones.
     void set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials);
     void close();
