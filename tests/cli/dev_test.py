@@ -92,8 +92,8 @@ class DevTest(Case):
         port = first.peers["MORTISE_PEER_LIST"].split(",")[0].rsplit(":", 1)[1]
         result = run("dev", "--port", port, TMPDIR=str(self.directory))
         self.assertEqual(result.returncode, TAKEN, result.stderr)
-        self.assertIn(f"127.0.0.1:{port}", result.stderr)
-        self.assertIn(f"process {first.processes[1]}", result.stderr)
+        # Others may have the next ports.
+        self.assertRegex(result.stderr, r"cannot listen on 127.0.0.1:\d+: Address already in use")
 
 
 class LockTest(Case):

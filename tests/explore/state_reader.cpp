@@ -102,11 +102,12 @@ void Print::add(const AppendReply& reply) {
 
 void Print::add(const Progress& progress) {
     // `named` only affects refusals of impossible messages, and no node here sends any.
-    const auto& [state, not_incarnation, leaves_at, match, next, not_named, denials, probing,
-                 in_flight, time_heard, commit_sent, commit_due, read_round_sent,
+    const auto& [state, not_incarnation, leaves_at, counts_from, match, next, not_named, denials,
+                 probing, in_flight, time_heard, commit_sent, commit_due, read_round_sent,
                  read_round_confirmed, sending, time_send_state] = progress;
-    // Nothing is purged here, so no node needs a snapshot; and the members do not change.
-    MORTISE_CHECK(!sending && !leaves_at);
+    // Nothing is purged here, so no node needs a snapshot; the members do not change, and no
+    // directory forgets anything.
+    MORTISE_CHECK(!sending && !leaves_at && !counts_from);
     number(static_cast<std::uint64_t>(state));
     add(match);
     add(next);
