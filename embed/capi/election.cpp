@@ -9,10 +9,12 @@
 
 #include <mortise.h>
 
+#include "embed/capi/acquired.hpp"
 #include "embed/capi/calls.hpp"
 #include "embed/capi/handles.hpp"
 #include "embed/capi/lost_watch.hpp"
 #include "embed/capi/options.hpp"
+#include <mortise/detail/start.hpp>
 #include <mortise/election.hpp>
 
 using namespace mortise::capi;
@@ -53,6 +55,23 @@ int mortise_election_campaign(mortise_election* election, const char* value, siz
         require(hold != nullptr, "hold is NULL");
         const auto published = text(value, value_length, "value is NULL");
         *hold = handle_of(election->election.campaign(published, options_of(options)));
+    });
+}
+
+int mortise_election_campaign_async(mortise_election* election, const char* value,
+                                    size_t value_length, const mortise_acquire_options* options,
+                                    mortise_acquired_callback acquired, void* context,
+                                    void (*destroy)(void* context), mortise_error** error) {
+    CallbackContext owned{context, destroy};
+    return guarded(error, [&] {
+        require(election != nullptr, "election is NULL");
+        const auto& asked = election->election;
+        std::string published{text(value, value_length, "value is NULL")};
+        mortise::detail::AcquireOrder order{asked.name(), options_of(options),
+                                            mortise::detail::Attempt::wait};
+        auto end = end_of(order, acquired, owned);
+        mortise::detail::start_campaign(mortise::detail::runtime_of(asked), std::move(order),
+                                        std::move(published), std::move(end));
     });
 }
 

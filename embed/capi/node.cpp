@@ -10,10 +10,12 @@
 
 #include <mortise.h>
 
+#include "embed/capi/acquired.hpp"
 #include "embed/capi/calls.hpp"
 #include "embed/capi/handles.hpp"
 #include "embed/capi/options.hpp"
 #include "embed/capi/structs.hpp"
+#include <mortise/detail/start.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/fencing_token.hpp>
 #include <mortise/lock_error.hpp>
@@ -131,6 +133,22 @@ int mortise_node_acquire_for(mortise_node* node, const char* name, size_t name_l
                        const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
                        return asked.acquire_for(wanted, wait, with);
                    });
+}
+
+int mortise_node_acquire_async(mortise_node* node, const char* name, size_t name_length,
+                               int64_t wait_max_ns, const mortise_acquire_options* options,
+                               mortise_acquired_callback acquired, void* context,
+                               void (*destroy)(void* context), mortise_error** error) {
+    CallbackContext owned{context, destroy};
+    return guarded(error, [&] {
+        require(node != nullptr, "node is NULL");
+        mortise::detail::AcquireOrder order{std::string{text(name, name_length, "name is NULL")},
+                                            options_of(options), mortise::detail::Attempt::until,
+                                            deadline_of(wait_max_ns)};
+        auto end = end_of(order, acquired, owned);
+        mortise::detail::start_acquire(mortise::detail::runtime_of(node->node), std::move(order),
+                                       std::move(end));
+    });
 }
 
 int mortise_node_break_lock(mortise_node* node, const char* name, size_t name_length, int64_t token,

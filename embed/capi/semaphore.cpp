@@ -8,9 +8,11 @@
 
 #include <mortise.h>
 
+#include "embed/capi/acquired.hpp"
 #include "embed/capi/calls.hpp"
 #include "embed/capi/handles.hpp"
 #include "embed/capi/options.hpp"
+#include <mortise/detail/start.hpp>
 #include <mortise/rate_limiter.hpp>
 #include <mortise/semaphore.hpp>
 
@@ -86,6 +88,23 @@ int mortise_semaphore_acquire_for(mortise_semaphore* semaphore, uint32_t count, 
     return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
         const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
         return asked.acquire_for(count, wait, options_of(options));
+    });
+}
+
+int mortise_semaphore_acquire_async(mortise_semaphore* semaphore, uint32_t count,
+                                    int64_t wait_max_ns, const mortise_acquire_options* options,
+                                    mortise_acquired_callback acquired, void* context,
+                                    void (*destroy)(void* context), mortise_error** error) {
+    CallbackContext owned{context, destroy};
+    return guarded(error, [&] {
+        require(semaphore != nullptr, "semaphore is NULL");
+        const auto& asked = semaphore->semaphore;
+        auto order =
+            mortise::detail::order_of(asked, count, options_of(options),
+                                      mortise::detail::Attempt::until, deadline_of(wait_max_ns));
+        auto end = end_of(order, acquired, owned);
+        mortise::detail::start_acquire(mortise::detail::runtime_of(asked), std::move(order),
+                                       std::move(end));
     });
 }
 

@@ -31,12 +31,17 @@ def exported(library):
 
 
 def interface(names):
-    """The version of the functions of C. The C++ classes, if they are shown, have another one."""
-    of_c = {version for name, version in names.items() if not name.startswith("_Z")}
+    """The versions of the functions of C: that of 0.2.0, and those that were added, which continue
+    it, with their functions. The C++ classes, if they are shown, have another one."""
+    of_c = {}
+    for name in sorted(name for name in names if not name.startswith("_Z")):
+        of_c.setdefault(names[name], []).append(name)
     of_cxx = {version for name, version in names.items() if name.startswith("_Z")}
-    assert len(of_c) == 1 and "" not in of_c, f"functions of several versions: {of_c}"
-    assert len(of_cxx) <= 1 and not of_cxx & (of_c | {""}), f"classes of the versions {of_cxx}"
-    return of_c.pop()
+    first = names["mortise_version"]
+    added = [version for version in sorted(of_c) if version != first]
+    assert first and all(version.startswith(first + ".") for version in added), f"{sorted(of_c)}"
+    assert len(of_cxx) <= 1 and not of_cxx & {*of_c, ""}, f"classes of the versions {of_cxx}"
+    return [first, *(f"{version}: {' '.join(of_c[version])}" for version in added)]
 
 
 def soname(library):
@@ -81,7 +86,8 @@ def record(library, header, compiler):
                           if not line.startswith("typedef")), "declared, or exported, but not both"
     found = layout(compiler, header)
     assert not (gap := padded(found)), f"bytes that no member owns: {gap}"
-    return "\n".join([f"soname {soname(library)}", f"version {interface(names)}", *lines, found])
+    versions = [f"version {version}" for version in interface(names)]
+    return "\n".join([f"soname {soname(library)}", *versions, *lines, found])
 
 
 def padded(found):

@@ -125,6 +125,25 @@ int mortise_node_acquire_for(mortise_node* node, const char* name, size_t name_l
                              int64_t wait_max_ns, const mortise_acquire_options* options,
                              mortise_hold** hold, mortise_error** error);
 
+/* The end of an acquire that no thread waits for. `code` is what the blocking function would have
+ * returned; `hold` is NULL unless it was granted, and `error` is NULL unless it failed. Both belong
+ * to the callback, which frees them; the error has no reason. A hold that nobody wants any more is
+ * released with mortise_hold_free(). The callback may call every function, but must not block. */
+typedef void (*mortise_acquired_callback)(void* context, int code, mortise_hold* hold,
+                                          mortise_error* error);
+
+/* Begins what mortise_node_acquire_for() does, and returns at once. If it returns MORTISE_OK,
+ * `acquired` is called exactly once, perhaps before this returns: when the lock is held, when that
+ * time ends (MORTISE_OK without a hold), when the acquire fails, after mortise_canceller_cancel()
+ * with MORTISE_CANCELLED unless it was decided before, or when the node is closed.
+ * mortise_node_close() waits for the callbacks of the acquires that were begun before it. destroy,
+ * which may be NULL, is called after `acquired` has returned, or when this fails; then `acquired`
+ * is not called. */
+int mortise_node_acquire_async(mortise_node* node, const char* name, size_t name_length,
+                               int64_t wait_max_ns, const mortise_acquire_options* options,
+                               mortise_acquired_callback acquired, void* context,
+                               void (*destroy)(void* context), mortise_error** error);
+
 #ifdef __cplusplus
 }
 #endif

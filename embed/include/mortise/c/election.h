@@ -30,8 +30,14 @@ void mortise_election_free(mortise_election* election);
 int mortise_election_campaign(mortise_election* election, const char* value, size_t value_length,
                               const mortise_acquire_options* options, mortise_hold** hold,
                               mortise_error** error);
-/* Withdraws the value and releases the hold, which comes from mortise_election_campaign(); then it
- * is as after mortise_hold_release(), and fails like that. Blocks. */
+/* Begins what mortise_election_campaign() does; the rest is as for mortise_node_acquire_async(). A
+ * cancellation has no effect any more when the candidate leads and its value is being published. */
+int mortise_election_campaign_async(mortise_election* election, const char* value,
+                                    size_t value_length, const mortise_acquire_options* options,
+                                    mortise_acquired_callback acquired, void* context,
+                                    void (*destroy)(void* context), mortise_error** error);
+/* Withdraws the value and releases the hold, which comes from one of these two; then it is as after
+ * mortise_hold_release(), and fails like that. Blocks. */
 int mortise_election_resign(mortise_election* election, mortise_hold* hold, mortise_error** error);
 
 /* Who leads. Free it with mortise_leader_free(). */

@@ -27,7 +27,7 @@ int mortise_semaphore_new(const mortise_node* node, const char* name, size_t nam
                           uint32_t limit, mortise_semaphore** semaphore, mortise_error** error);
 void mortise_semaphore_free(mortise_semaphore* semaphore);
 
-/* The three functions below acquire `count` permits, 1 to 1024, and fail like those of locks. In
+/* The four functions below acquire `count` permits, 1 to 1024, and fail like those of locks. In
  * the options, `mode` and `queue_policy` have their defaults, otherwise MORTISE_INVALID_ARGUMENT;
  * `caching` has no effect. Requests are served in the order of arrival within priorities; one for
  * more permits than the limit waits until the limit grows. */
@@ -45,6 +45,12 @@ int mortise_semaphore_try_acquire(mortise_semaphore* semaphore, uint32_t count,
 int mortise_semaphore_acquire_for(mortise_semaphore* semaphore, uint32_t count, int64_t wait_max_ns,
                                   const mortise_acquire_options* options, mortise_hold** hold,
                                   mortise_error** error);
+/* Begins what mortise_semaphore_acquire_for() does; the rest is as for
+ * mortise_node_acquire_async(). */
+int mortise_semaphore_acquire_async(mortise_semaphore* semaphore, uint32_t count,
+                                    int64_t wait_max_ns, const mortise_acquire_options* options,
+                                    mortise_acquired_callback acquired, void* context,
+                                    void (*destroy)(void* context), mortise_error** error);
 
 /* Changes the limit to 0 to 65536, for everybody. No permit is taken away: if more are held now,
  * nobody gets one until enough came back. From then on the semaphore exists until
