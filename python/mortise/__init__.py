@@ -19,8 +19,7 @@ fork(): in the child, nodes and holds of the parent raise Forked. Open a node th
 os.fork() with os._exit(), as multiprocessing does: while the parent has a node with a directory,
 sys.exit() or the end of the program would wait in the child for threads that only the parent has.
 
-asyncio: run the calls in asyncio.to_thread(), and give each wait a Canceller. Cancelling the task
-alone leaves its thread waiting.
+asyncio: use mortise.aio. The calls of this module block the event loop.
 
 gevent, eventlet: while a greenlet waits for a lock the others run, if threads are patched.
 """

@@ -12,12 +12,12 @@ from ._errors import class_of, known
 from ._load import load
 from ._owner import Owner
 from ._signatures import (
-    DESTROY_CALLBACK, LEADER_CALLBACK, LOG_CALLBACK, LOST_CALLBACK, SIGNATURES, AcquireOptions,
-    CLogLine, CPermit, CPrevious, CStatus, WaitOptions)
+    ACQUIRED_CALLBACK, DESTROY_CALLBACK, LEADER_CALLBACK, LOG_CALLBACK, LOST_CALLBACK, SIGNATURES,
+    AcquireOptions, CLogLine, CPermit, CPrevious, CStatus, WaitOptions)
 
 __all__ = [
-    "DESTROY_CALLBACK", "LEADER_CALLBACK", "LOG_CALLBACK", "LOST_CALLBACK", "AcquireOptions",
-    "CLogLine", "CPermit", "CPrevious", "CStatus", "WaitOptions",
+    "ACQUIRED_CALLBACK", "DESTROY_CALLBACK", "LEADER_CALLBACK", "LOG_CALLBACK", "LOST_CALLBACK",
+    "AcquireOptions", "CLogLine", "CPermit", "CPrevious", "CStatus", "WaitOptions",
 ]
 
 
@@ -124,7 +124,7 @@ def call(function: Any, *arguments: Any) -> None:
     error = ErrorHandle()
     code = function(*arguments, byref(error))
     if code != 0:
-        raise _exception(code, error)
+        raise exception(code, error)
 
 
 def made(kind: Type[Handle], function: Any, *arguments: Any) -> Handle:
@@ -135,7 +135,7 @@ def made(kind: Type[Handle], function: Any, *arguments: Any) -> Handle:
     return output
 
 
-def _exception(code: int, error: ErrorHandle) -> Exception:
+def exception(code: int, error: ErrorHandle) -> Exception:
     return class_of(code)(
         _text(lib.error_message, error).decode(errors="replace"), known(code),
         _text(lib.error_lock_name, error).decode(errors="surrogateescape"),

@@ -73,11 +73,13 @@ LOST_CALLBACK = CFUNCTYPE(None, c_void_p)
 DESTROY_CALLBACK = CFUNCTYPE(None, c_void_p)
 LOG_CALLBACK = CFUNCTYPE(None, c_void_p, c_int32, c_void_p, c_size_t)
 LEADER_CALLBACK = CFUNCTYPE(None, c_void_p, c_void_p)
+ACQUIRED_CALLBACK = CFUNCTYPE(None, c_void_p, c_int, c_void_p, c_void_p)
 
 _OUT = POINTER(c_void_p)  # where a handle or an error goes
 _TEXT = [c_char_p, c_size_t]
 _ACQUIRE = [c_void_p, *_TEXT, POINTER(AcquireOptions), _OUT, _OUT]
 _PERMITS = [c_void_p, c_uint32, POINTER(AcquireOptions), _OUT, _OUT]
+_THEN = [ACQUIRED_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT]
 _WAIT_FOR = [c_void_p, c_int64, POINTER(WaitOptions), POINTER(c_int), _OUT]
 
 # name: (result, parameters)
@@ -111,6 +113,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "node_acquire": (c_int, _ACQUIRE),
     "node_try_acquire": (c_int, _ACQUIRE),
     "node_acquire_for": (c_int, [*_ACQUIRE[:3], c_int64, *_ACQUIRE[3:]]),
+    "node_acquire_async": (c_int, [*_ACQUIRE[:3], c_int64, _ACQUIRE[3], *_THEN]),
     "node_break_lock": (c_int, [c_void_p, *_TEXT, c_int64, *_TEXT, _OUT]),
     "canceller_new": (c_int, [_OUT, _OUT]),
     "canceller_cancel": (None, [c_void_p]),
@@ -137,6 +140,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "semaphore_free": (None, [c_void_p]),
     "semaphore_try_acquire": (c_int, _PERMITS),
     "semaphore_acquire_for": (c_int, [*_PERMITS[:2], c_int64, *_PERMITS[2:]]),
+    "semaphore_acquire_async": (c_int, [*_PERMITS[:2], c_int64, _PERMITS[2], *_THEN]),
     "semaphore_resize": (c_int, [c_void_p, c_uint32, _OUT]),
     "semaphore_limit": (c_int, [c_void_p, POINTER(c_uint32), _OUT]),
     "rate_limiter_new": (c_int, [c_void_p, *_TEXT, c_uint32, c_int64, _OUT, _OUT]),
@@ -155,6 +159,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "election_new": (c_int, [c_void_p, *_TEXT, _OUT, _OUT]),
     "election_free": (None, [c_void_p]),
     "election_campaign": (c_int, _ACQUIRE),
+    "election_campaign_async": (c_int, [*_ACQUIRE[:4], *_THEN]),
     "election_resign": (c_int, [c_void_p, c_void_p, _OUT]),
     "election_leader": (c_int, [c_void_p, _OUT, _OUT]),
     "election_observe": (c_int, [c_void_p, LEADER_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT,
