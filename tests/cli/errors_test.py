@@ -49,7 +49,7 @@ class Errors(Case):
                 self.expect(run(*words), USAGE, "--help")
 
     def test_a_command_that_does_not_exist_is_named(self):
-        for word in ("stats", "help", "Node"):
+        for word in ("stats", "halp", "Node"):
             with self.subTest(word=word):
                 self.expect(run(word), USAGE, f"no command '{word}'; see mortise --help")
 
@@ -141,9 +141,13 @@ class Errors(Case):
                 result = run(*words)
                 self.assertEqual((result.returncode, result.stderr), (OK, ""))
                 self.assertIn("--", result.stdout)
-        result = run("--version")
-        self.assertEqual(result.returncode, OK)
-        self.assertRegex(result.stdout, r"\Amortise \d+\.\d+\.\d+\n\Z")
+        for words in (["--version"], ["-V"], ["version"]):
+            result = run(*words)
+            self.assertEqual(result.returncode, OK)
+            self.assertRegex(result.stdout, r"\Amortise \d+\.\d+\.\d+\n\Z")
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.assertEqual(run("help", "run").stdout, run("run", "--help").stdout)
+        self.expect(run("help", "nonsense"), USAGE, "no command 'nonsense'")
         listed = run("--help").stdout.split("Commands:\n")[1].split("\n\n")[0].splitlines()
         commands = [line.split()[0] for line in listed]
         self.assertIn("members", commands)

@@ -85,7 +85,7 @@ class Help(unittest.TestCase):
         for words in COMMANDS:
             self.assertRegex(help_of(*words), r"(?m)^  -h, --help  ")
         for words, flag in ((("locks",), "--json"), (("run",), "--shared"), (("break",), "--now"),
-                            (("bench",), "--tls"), ((), "--version")):
+                            (("bench",), "--tls"), ((), "-V, --version")):
             self.assertRegex(help_of(*words), rf"(?m)^  {flag}  ")
         shown = [line for words in COMMANDS for line in section(help_of(*words), "Options")
                  if re.match(r"  -.* TEXT\b", line)]
@@ -102,6 +102,7 @@ class Help(unittest.TestCase):
 class Manual(Case):
     def setUp(self):
         super().setUp()
+        self.directory = self.directory / "share" / "man1"
         result = run("man", "--directory", self.directory)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (OK, "", ""))
 

@@ -89,7 +89,7 @@ const Command* read_command_line(const Command& program, int argc, char** argv) 
     if (named != nullptr) argc = take_words_after_dashes(*named, argc, argv);
     CLI::App app{"", program.name};
     app.set_help_flag("-h,--help", "");
-    app.set_version_flag("--version", "");
+    app.set_version_flag("-V,--version", "");
     describe(app, program);
     const auto fail = [&](const std::string& problem) -> Failure {
         return {ExitCode::usage, problem + "; see " + chosen(app, program).name + " --help"};

@@ -45,7 +45,9 @@ Command program() {
                      demo_command(),
                      bench_command(),
                      completion_command(),
-                     man_command()},
+                     man_command(),
+                     help_command(),
+                     version_command()},
         .notes = "`mortise COMMAND --help` describes a command and its exit codes.",
         .examples = {{"mortise dev", "Runs a cluster of three on this machine to try things out."},
                      {"mortise demo", "Shows on this machine what it is about, in half a minute."},
@@ -57,7 +59,7 @@ Command program() {
     complete_description(all);
     all.options.insert(
         all.options.begin(),
-        {.names = {"--version"}, .text = "Display program version information and exit"});
+        {.names = {"-V", "--version"}, .text = "Display program version information and exit"});
     return all;
 }
 

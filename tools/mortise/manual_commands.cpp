@@ -14,6 +14,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/manual/complete.hpp"
 #include "tools/mortise/manual/completion_scripts.hpp"
+#include "tools/mortise/manual/help_text.hpp"
 #include "tools/mortise/manual/man_page.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/remote.hpp>
@@ -108,17 +109,23 @@ struct ManCommand {
     std::optional<std::filesystem::path> directory;  // all pages are written there
 };
 
+// The command of that name; the program itself if it is empty. Throws Failure.
+const Command& described(const Command& all, const std::string& name) {
+    const bool is_program = name.empty() || name == all.name;
+    const auto* const command = is_program ? &all : all.find(name);
+    if (command == nullptr || command->purpose.empty())
+        throw Failure{ExitCode::usage, "no command '" + name + "'; see mortise --help"};
+    return *command;
+}
+
 ExitCode run(const ManCommand& command) {
     const auto all = program();
     if (!command.directory) {
-        const bool is_program = command.command.empty() || command.command == all.name;
-        const auto* const page = is_program ? &all : all.find(command.command);
-        if (page == nullptr || page->purpose.empty())
-            throw Failure{ExitCode::usage,
-                          "no command '" + command.command + "'; see mortise --help"};
-        std::cout << man_page(*page, MORTISE_VERSION);
+        std::cout << man_page(described(all, command.command), MORTISE_VERSION);
         return ExitCode::ok;
     }
+    std::error_code failed;  // the pages say that they cannot be written
+    std::filesystem::create_directories(*command.directory, failed);
     write_page(all, *command.directory);
     for (const auto& below : all.commands)
         write_page(below, *command.directory);
@@ -162,20 +169,49 @@ Command complete_command() {
             .words = words.get()};
 }
 
+Command help_command() {
+    const auto name = std::make_shared<std::string>();
+    return {.name = "mortise help",
+            .purpose = "Print the help of a command, as --help does",
+            .arguments = {option("COMMAND", value(*name),
+                                 "The command; without it, the program itself")},
+            .examples = {{"mortise help", "Lists the commands."},
+                         {"mortise help run", "Prints what `mortise run --help` prints."}},
+            .exit_codes = exits({0, 64, 74, 141}),
+            .run = [name] {
+                const auto all = program();
+                std::cout << help_text(described(all, *name));
+                return ExitCode::ok;
+            }};
+}
+
+Command version_command() {
+    return {.name = "mortise version",
+            .purpose = "Print the version, as --version does",
+            .examples = {{"mortise version", "Prints \"mortise\" and three numbers."},
+                         {"mortise version | cut -d' ' -f2", "Prints the numbers."}},
+            .exit_codes = exits({0, 64, 74, 141}),
+            .run = [] {
+                std::cout << "mortise " MORTISE_VERSION "\n";
+                return ExitCode::ok;
+            }};
+}
+
 Command man_command() {
     const auto self = std::make_shared<ManCommand>();
-    return {.name = "mortise man",
-            .purpose = "Print the manual page of a command",
-            .arguments = {option("COMMAND", value(self->command),
-                                 "The command; without it, the program itself")},
-            .options = {option("--directory DIRECTORY", value(self->directory, Kind::directory),
-                               "Write all pages into this directory")
-                            .excluding("COMMAND")},
-            .examples = {{"mortise man run | man -l -", "Shows the manual page of `mortise run`."},
-                         {"mortise man --directory /usr/local/share/man/man1",
-                          "Writes all pages there: mortise.1, mortise-run.1 and so on."}},
-            .exit_codes = exits({0, 64, 141}, {{74, "a page cannot be written"}}),
-            .run = [self] { return run(*self); }};
+    return {
+        .name = "mortise man",
+        .purpose = "Print the manual page of a command",
+        .arguments = {option("COMMAND", value(self->command),
+                             "The command; without it, the program itself")},
+        .options = {option("--directory DIRECTORY", value(self->directory, Kind::directory),
+                           "Write all pages into this directory, which is made if it is missing")
+                        .excluding("COMMAND")},
+        .examples = {{"mortise man run | man -l -", "Shows the manual page of `mortise run`."},
+                     {"mortise man --directory /usr/local/share/man/man1",
+                      "Writes all pages there: mortise.1, mortise-run.1 and so on."}},
+        .exit_codes = exits({0, 64, 141}, {{74, "a page cannot be written"}}),
+        .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli
