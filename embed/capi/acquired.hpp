@@ -41,6 +41,7 @@ private:
     const CallbackContext context_;
 };
 
+// `context` is destroyed by the end, or stays with the caller if this throws.
 [[nodiscard]] inline std::unique_ptr<Acquired> end_of(const detail::AcquireOrder& order,
                                                       mortise_acquired_callback acquired,
                                                       CallbackContext& context) {

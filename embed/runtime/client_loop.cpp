@@ -90,6 +90,7 @@ void ClientLoop::step(core::ClientEvent event) {
     }
     stepping_ = false;
     watch_ready();
+    if (closing_.is_useless(core_.is_served())) closing_.finish();
     set_timer();
 }
 
@@ -253,7 +254,10 @@ void ClientLoop::watch_ready() {
     if (ready == ready_) return;
     ready_ = ready;
     parts_.readiness.set_ready(ready);
-    ready ? unready_.ready() : unready_.not_ready();
+    if (ready)
+        unready_.ready();
+    else
+        unready_.not_ready();
     parts_.events.publish({.kind = ready ? NodeEvent::Kind::ready : NodeEvent::Kind::not_ready});
     parts_.log.info("ready", ready ? "ready" : "not ready");
 }
@@ -323,7 +327,8 @@ void ClientLoop::begin_close(std::function<void()> done) {
     closing_.begin(std::move(done));
     if (is_stopped_ || ended_) return closing_.finish();
     const auto tag = parts_.gate->next_tag();
-    closing_.release(tag);
+    const bool has_calls = core_.agent().outstanding() > 0;
+    closing_.release(tag, !has_calls && !program_.holds().is_in_use());
     core::ClientCalls calls;
     calls.calls.emplace_back(core::CloseCall{tag, program_.holds().close()});
     step(std::move(calls));

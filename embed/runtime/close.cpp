@@ -46,13 +46,12 @@ void CoreLoop::hand_over_leadership() {
 }
 
 // A transfer is waited for until the other node campaigns, which ends it here, or until it has
-// failed. The end of the session alone is worth no wait for members that are gone.
+// failed.
 void CoreLoop::watch_close() {
     if (!closing_.is_awaited()) return;
     const auto& raft = driver_->core().raft();
     const bool is_handed_over = closing_.is_handing_over() && !raft.is_transferring();
-    const bool is_useless = closing_.is_closing() && closing_.owes_nothing() && !reaches_majority();
-    if (is_handed_over || is_useless) closing_.finish();
+    if (is_handed_over || closing_.is_useless(reaches_majority())) closing_.finish();
 }
 
 bool CoreLoop::reaches_majority() const {

@@ -17,15 +17,19 @@ public:
 
     // `owes_nothing`: nobody used a hold, and no call or release was under way. Then only idle
     // grants and the session end.
-    void release(core::CallTag tag, bool owes_nothing = false) {
+    void release(core::CallTag tag, bool owes_nothing) {
         releases_ = tag;
         owes_nothing_ = owes_nothing;
     }
-    [[nodiscard]] bool owes_nothing() const { return owes_nothing_; }
     [[nodiscard]] bool is_closing() const { return releases_.is_set(); }
     // Whether this is the answer to the releases.
     [[nodiscard]] bool is_answer(core::CallTag answered) const {
         return releases_.is_set() && answered == releases_;
+    }
+
+    // The end of the session alone is worth no wait for members that are gone.
+    [[nodiscard]] bool is_useless(bool is_heard) const {
+        return is_awaited() && is_closing() && owes_nothing_ && !is_heard;
     }
 
     void hand_over() { is_handing_over_ = true; }

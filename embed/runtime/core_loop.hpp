@@ -236,6 +236,7 @@ private:
     AtMostEvery overruns_;
     // warnings of holds and calls that last long
     AgeWatch ages_;
+    // warnings that this node is not ready for long
     UnreadyWatch unready_;
 };
 

@@ -7,13 +7,6 @@
 
 namespace mortise::detail {
 
-namespace {
-
-// A timer may fire a moment early by our clock.
-constexpr core::Nanoseconds look_again = std::chrono::milliseconds{100};
-
-}  // namespace
-
 void UnreadyWatch::not_ready() {
     since_ = steady_now();
     warnings_ = 0;
@@ -35,7 +28,7 @@ void UnreadyWatch::look() {
                   "not ready for " + to_string(seconds) + (why.empty() ? "" : ": " + why),
                   {{"took", to_string(seconds)}, {"reason", why}});
     }
-    timer_.expires_after(limit_.until_next(age) + look_again);
+    timer_.expires_after(limit_.until_next(age));
     timer_.async_wait([this](std::error_code cancelled) {
         if (!cancelled && is_on_) look();
     });

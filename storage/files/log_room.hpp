@@ -19,7 +19,7 @@ struct LogRoom {
     static constexpr int memtables = 4;
     static constexpr std::uint64_t ahead_bytes_max = std::uint64_t{256} << 20U;
 
-    // Of the entries of one write to the database; a single entry may be longer.
+    // The bytes of entries that one write to the database may have. A single entry may be longer.
     [[nodiscard]] std::uint64_t write_bytes() const { return memtable_bytes / 8; }
     // What an opening writes at most: all that is in the write-ahead log, if nothing of it was
     // purged, as one table, and the small files that RocksDB begins anew.

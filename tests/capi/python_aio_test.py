@@ -33,6 +33,11 @@ class OneNode(unittest.TestCase):
             return True
         return all(wait_for(lambda name=name: is_free(name)) for name in names)
 
+    async def all_are_sent(self):
+        """The node answers in order, so it has everything that was asked before."""
+        async with aio.lock(self.node, "asked last"):
+            pass
+
     def test_a_block_holds_the_lock(self):
         async def go():
             async with aio.lock(self.node, "x", label="me") as hold:
@@ -75,7 +80,7 @@ class OneNode(unittest.TestCase):
             canceller = mortise.Canceller()
             async with aio.lock(self.node, "x"):
                 waiting = asyncio.ensure_future(aio.lock(self.node, "x", canceller=canceller))
-                await asyncio.sleep(0.02)
+                await self.all_are_sent()
                 canceller.cancel()
                 with self.assertRaises(mortise.Cancelled):
                     await waiting
@@ -87,7 +92,7 @@ class OneNode(unittest.TestCase):
             async with aio.lock(self.node, "x"):
                 one, other = (asyncio.ensure_future(
                     aio.lock(self.node, "x", canceller=canceller)) for _ in range(2))
-                await asyncio.sleep(0.02)
+                await self.all_are_sent()
                 one.cancel()
                 await asyncio.wait({one})
                 self.assertTrue(one.cancelled())
@@ -163,7 +168,7 @@ class OneNode(unittest.TestCase):
         async def go():
             hold = await aio.lock(self.node, "x")
             tasks = [asyncio.ensure_future(aio.lock(self.node, "x")) for _ in range(100)]
-            await asyncio.sleep(0.02)
+            await self.all_are_sent()
             self.assertTrue(await asyncio.wait_for(asyncio.to_thread(lambda: hold.valid), PATIENCE))
             hold.unlock()
             for task in tasks:
@@ -240,7 +245,8 @@ class Program(unittest.TestCase):
                        "    hold = await aio.lock(node, 'x')\n"
                        "    waits = [asyncio.ensure_future(aio.lock(node, 'x'))"
                        " for _ in range(50)]\n"
-                       "    await asyncio.sleep(0.02)\n"
+                       "    async with aio.lock(node, 'y'):\n"
+                       "        pass\n"
                        "asyncio.run(main())\n")
 
     def test_with_a_closed_node(self):

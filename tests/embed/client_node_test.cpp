@@ -252,6 +252,32 @@ TEST_F(ClientNode, LosesItsHoldsInTimeWhenNoMemberAnswers) {  // P6
     EXPECT_TRUE(client.node.acquire("b").valid());
 }
 
+// The close may wait for an hour here.
+TEST_F(ClientNode, ClosesAtOnceIfNoMemberServesItAndNothingIsHeld) {
+    auto patient = config();
+    patient.timing.close_timeout = 1h;
+    Client client{patient};
+    EXPECT_FALSE(client.node.acquire("a").release());
+    set_links(testkit::LinkMode::refuse);
+    client.node.close();
+    Node never_served{patient};
+    never_served.close();
+}
+
+TEST_F(ClientNode, ClosesWhenAMemberHasReleasedWhatItHolds) {
+    auto patient = config();
+    patient.timing.close_timeout = patient.timing.session_ttl = 1h;
+    Client client{patient};
+    const auto hold = client.node.acquire("a");
+    set_links(testkit::LinkMode::refuse);
+    auto closed = std::async(std::launch::async, [&] { client.node.close(); });
+    EXPECT_TRUE(wait_until([&] { return hold.why_lost() != LossReason::none; }));
+    EXPECT_EQ(closed.wait_for(100ms), std::future_status::timeout);
+    set_links(testkit::LinkMode::pass);
+    closed.get();
+    EXPECT_TRUE(cluster.node(0).try_acquire("a"));
+}
+
 TEST_F(ClientNode, HearsOfBreaksAndOfOthersThatWant) {
     Client client{config()};
     std::atomic<int> told = 0;

@@ -18,7 +18,8 @@ inline void expect_in_child(bool holds, const char* condition, int line) {
 #define IN_CHILD_EXPECT(condition) \
     ::mortise::tests::expect_in_child(static_cast<bool>(condition), #condition, __LINE__)
 
-// As a shell reports it: 128 plus the signal if a signal ended the process; -1 if it is none.
+// Returns the exit code as a shell reports it: 128 plus the signal if a signal ended the process.
+// -1 if the status is that of no process that has ended.
 inline int end_of(pid_t child) {
     int status = 0;
     if (::waitpid(child, &status, 0) != child) return -1;

@@ -94,9 +94,8 @@ TEST(LocalCluster, ACloseWaitsForAMajorityIfSomethingIsHeld) {
     while (cluster.node(victim).status().leader)
         std::this_thread::sleep_for(1ms);
     auto closed = std::async(std::launch::async, [&] { cluster.node(victim).close(); });
-    while (held.why_lost() == LossReason::none)
-        std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(100ms);
+    EXPECT_TRUE(stops(held.lost()));
+    EXPECT_EQ(closed.wait_for(100ms), std::future_status::timeout);
     cluster.heal();
     closed.get();
     auto next = cluster.node((victim + 1) % 3).try_acquire("orders/42");

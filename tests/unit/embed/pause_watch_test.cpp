@@ -54,10 +54,23 @@ TEST(CloseSteps, KnowTheAnswerToTheReleases) {
     CloseSteps steps;
     EXPECT_FALSE(steps.is_closing());
     EXPECT_FALSE(steps.is_answer({}));  // a call without a tag
-    steps.release(core::CallTag{7});
+    steps.release(core::CallTag{7}, false);
     EXPECT_TRUE(steps.is_closing());
     EXPECT_TRUE(steps.is_answer(core::CallTag{7}));
     EXPECT_FALSE(steps.is_answer(core::CallTag{8}));
+}
+
+TEST(CloseSteps, WaitForMembersThatAreGoneOnlyIfSomethingIsOwed) {
+    for (const bool owes_nothing : {true, false}) {
+        CloseSteps steps;
+        EXPECT_FALSE(steps.is_useless(false));
+        steps.begin([] {});
+        steps.release(core::CallTag{7}, owes_nothing);
+        EXPECT_FALSE(steps.is_useless(true));
+        EXPECT_EQ(steps.is_useless(false), owes_nothing);
+        steps.finish();
+        EXPECT_FALSE(steps.is_useless(false));
+    }
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace mortise::cli {
 
-// As typed.
+// The lock and its options, as the user typed them.
 struct LockWords {
     Access access{.timeout = "10s"};
     std::string lock{};

@@ -29,7 +29,7 @@ protected:
         cluster.connect(n1, n3);
         cluster.connect(n2, n3);
     }
-    // Whoever else knew it has said so by then, and node 2 would have begun anew.
+    // A member that knew of it has told node 2 by then, and node 2 would have begun anew.
     void wait_for_others() { cluster.run_for(8 * election_timeout - 2 * heartbeat); }
     void run_until_excluded() {
         for (int i = 0; i < 1'000 && !is_excluded(); ++i)
