@@ -1,6 +1,7 @@
 #include "core/node/attached_clients.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/overloaded.hpp"
 #include "core/locks/rows/session_row.hpp"
@@ -19,6 +20,14 @@ constexpr std::size_t state_cost_min = std::size_t{1} << 10U;
 bool may_have_session(const Access& access) {
     return access.has(AccessRole::client) || access.has(AccessRole::voter) ||
            access.has(AccessRole::learner);
+}
+
+// For how long what it says may wait for an answer. It renews its session in the same way, with
+// time enough for more than one attempt.
+Nanoseconds pause_of(const Session* session) {
+    constexpr Nanoseconds most = std::chrono::seconds{1};
+    if (session == nullptr) return most;
+    return std::min(most, Nanoseconds{std::chrono::milliseconds{session->opened.ttl_ms}} / 8);
 }
 
 // Other commands are made by members, or by leaders only.
@@ -66,6 +75,7 @@ void AttachedClients::gone(ClientId client) {
     wait_for_state(found);
     waiting_.erase(client);
     told_.erase(client);
+    flow_.forget(client);
     places_.free(found->first);
     forget_nonce(found->second);
     clients_.erase(found);
@@ -161,6 +171,7 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
     note_received(its, decoded);
     // The renewal is passed on even if the requests are not, as the leader does.
     if (has_too_many(its, decoded)) {
+        flow_.dropped(client->first, pause_of(session_of(its)));
         if (message.renewal) forwards_.push_back({{}, message.renewal});
         return;
     }
@@ -170,6 +181,8 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
         });
     its.watched.note(decoded.commands);
     set_access(decoded, NodeId{}, way.access);
+    if (const auto* session = decoded.session.is_set() ? session_of(its) : nullptr)
+        flow_.asked(client->first, session->applied, decoded.last, pause_of(session));
     forwards_.push_back({decoded.batch, message.renewal});
 }
 
@@ -233,9 +246,13 @@ void AttachedClients::on_outcome(const Outcome& outcome, LogIndex index) {
     std::visit(
         Overloaded{[&](const Answered& one) {
                        report(one.operation.session, one, index);
+                       on_applied(one.operation);
                        on_answered(one);
                    },
-                   [&](const Queued& one) { report(one.operation.session, one, index); },
+                   [&](const Queued& one) {
+                       report(one.operation.session, one, index);
+                       on_applied(one.operation);
+                   },
                    [&](const SessionOpened& one) { on_opened(one, index); },
                    [&](const OpenRefused& one) { on_refused(one, index); },
                    [&](const SessionRenewed& one) {
@@ -282,10 +299,16 @@ void AttachedClients::on_ended(SessionId session) {
     const auto found = by_session_.find(session);
     if (found == by_session_.end()) return;
     auto& client = clients_.at(found->second);
+    flow_.forget(found->second);
     client.watched.forget_all(client.session, contentions_);
     client.session = {};
     forget_nonce(client);
     by_session_.erase(found);
+}
+
+void AttachedClients::on_applied(OperationId request) {
+    const auto found = by_session_.find(request.session);
+    if (found != by_session_.end()) flow_.applied(found->second, request.seq);
 }
 
 void AttachedClients::on_broken(const LockBroken& broken, LogIndex at) {
@@ -318,6 +341,7 @@ void AttachedClients::on_gap(const StreamGap& gap) {
 
 void AttachedClients::on_leader(bool known) {
     has_leader_ = known;
+    flow_.forget_all();
     for (auto client = clients_.begin(); client != clients_.end(); ++client) {
         if (client->second.is_served) notice_of(client).has_leader = known;
     }
@@ -352,6 +376,7 @@ void AttachedClients::take_theirs(std::vector<Contended>& contended) {
 // What was to be reported is part of the state.
 void AttachedClients::wait_for_state(Clients::iterator client) {
     auto& its = client->second;
+    flow_.forget(client->first);
     its.watched.forget_all(its.session, contentions_);
     by_session_.erase(its.session);
     its.session = {};
@@ -415,6 +440,7 @@ AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
     Notices told;
     told.unfit = std::exchange(unfit_, {});
     told.replaced = std::exchange(replaced_, {});
+    told.flow = flow_.take_changes();
     serve_waiting(applied);
     for (const auto id : std::exchange(told_, {})) {
         const auto found = clients_.find(id);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/client/client_message.hpp"
+#include "core/node/client_flow.hpp"
 #include "core/node/client_places.hpp"
 #include "core/node/contention_watch.hpp"
 #include "core/node/event.hpp"
@@ -63,6 +64,7 @@ public:
         std::vector<ClientId> unfit;
         // Their sessions are used over other connections now: theirs are to be closed.
         std::vector<ClientId> replaced;
+        std::vector<ClientFlow::Change> flow;
     };
     // At the end of a step, in which everything up to `applied` was applied.
     [[nodiscard]] Notices collect(LogIndex applied);
@@ -119,6 +121,7 @@ private:
     void on_refused(const OpenRefused& refused, LogIndex at);
     void on_opened(const SessionOpened& opened, LogIndex at);
     void on_ended(SessionId session);
+    void on_applied(OperationId request);
     void on_broken(const LockBroken& broken, LogIndex at);
     void on_asked(const ReleaseAsked& asked);
     void wait_for_state(Clients::iterator client);
@@ -140,6 +143,7 @@ private:
     std::set<ClientId> told_;                   // have a notice to be sent
     std::vector<ClientId> unfit_;
     std::vector<ClientId> replaced_;
+    ClientFlow flow_;
     std::vector<Forward> forwards_;
     bool has_leader_ = false;
     bool has_more_ = false;

@@ -14,6 +14,7 @@
 #include "core/base/instant.hpp"
 #include "core/client/client_message.hpp"
 #include "core/leases/countdowns.hpp"
+#include "core/node/client_flow.hpp"
 #include "core/node/message.hpp"
 #include "core/node/state_delta.hpp"
 #include "core/raft/log_base.hpp"
@@ -48,6 +49,8 @@ struct Effects {
     std::vector<ClientId> unfit_clients;
     // Likewise, because their sessions are used over other connections now.
     std::vector<ClientId> replaced_clients;
+    // Clients that have to wait before they say more, or may say more again.
+    std::vector<ClientFlow::Change> client_flow;
     // The machine was replaced: entries up to here were applied elsewhere, and their outcomes are
     // not reported. Precedes `applied`.
     std::optional<LogId> state_replaced;

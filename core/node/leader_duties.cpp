@@ -15,14 +15,18 @@ constexpr std::size_t few_commands = 2;
 // The limit of entries in one write. Entries are small, so that each is applied quickly; a slow
 // disk gets fewer and larger writes.
 constexpr int entries_per_write_max = 32;
+// What is in the log has no turns any more: whoever comes later waits until all of it is applied.
+// So it is no more than what is applied in some tens of milliseconds, and the rest waits in the
+// fair queue.
+constexpr std::size_t unapplied_commands_max = 16 * entry_commands_max;
 // The index of a Sweep that is not proposed yet: later than every other.
 constexpr LogIndex some_time{std::numeric_limits<std::uint64_t>::max()};
 
 }  // namespace
 
 void LeaderDuties::begin_term() {
-    open_.clear();
-    open_commands_ = 0;
+    uncommitted_ = {};
+    unapplied_ = {};
     sweep_at_ = {};
     renewals_due_ = Instant::never();
     gives_way_at_ = Instant::never();
@@ -73,14 +77,24 @@ void LeaderDuties::propose_state_sum(StateComparison& comparison, Instant now) {
     if (raft_.propose(EntryKind::state_sum, encode_state_sum(*sum), now)) comparison.proposed(*sum);
 }
 
-void LeaderDuties::propose_batches(Instant now) {
+void LeaderDuties::UnderWay::add(LogIndex index, std::size_t commands) {
+    entries_.emplace_back(index, commands);
+    commands_ += commands;
+}
+
+void LeaderDuties::UnderWay::got_there(LogIndex last) {
+    for (; !entries_.empty() && entries_.front().first <= last; entries_.pop_front())
+        commands_ -= entries_.front().second;
+}
+
+void LeaderDuties::propose_batches(LogIndex applied, Instant now) {
     if (!proposer_.has_renewals()) {
         renewals_due_ = Instant::never();  // the sessions of those that waited may have ended
     } else if (renewals_due_ == Instant::never()) {
         renewals_due_ = now + options_.heartbeat;
     }
-    for (; !open_.empty() && open_.front().index <= raft_.commit_index(); open_.pop_front())
-        open_commands_ -= open_.front().commands;
+    uncommitted_.got_there(raft_.commit_index());
+    unapplied_.got_there(applied);
     // All entries of one step are one write: what follows gathers behind it.
     for (int entry = 0; entry < entries_per_write_max && propose_batch(now); ++entry) {
     }
@@ -102,8 +116,8 @@ bool LeaderDuties::propose_batch(Instant now) {
     formats_.remember(format);
     if (all && sweep_at_ == some_time) sweep_at_ = *index;
     const auto taken = commands - proposer_.commands();  // none if it only has renewals
-    open_.push_back({*index, taken});
-    open_commands_ += taken;
+    uncommitted_.add(*index, taken);
+    unapplied_.add(*index, taken);
     if (!proposer_.has_renewals()) renewals_due_ = Instant::never();
     return true;
 }
@@ -114,12 +128,14 @@ bool LeaderDuties::propose_batch(Instant now) {
 // caller never waits for its own commands.
 bool LeaderDuties::is_worth_an_entry() const {
     const bool is_full = proposer_.has_an_entry() || proposer_.commands() >= entry_commands_max;
-    return is_full || open_commands_ <= few_commands || proposer_.commands() >= 2 * open_commands_;
+    return is_full || uncommitted_.commands() <= few_commands ||
+           proposer_.commands() >= 2 * uncommitted_.commands();
 }
 
 bool LeaderDuties::can_propose() const {
     return raft_.is_leader() && !raft_.is_transferring() &&
            raft_.writes_in_flight() < writes_in_flight_max &&
+           unapplied_.commands() < unapplied_commands_max &&
            raft_.uncommitted_bytes() < options_.uncommitted_bytes_max && saver_.takes_entries();
 }
 

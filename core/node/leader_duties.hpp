@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "core/node/log_formats.hpp"
 #include "core/node/proposer.hpp"
@@ -31,7 +32,8 @@ public:
     // Hands leadership over if the disk of this node has lagged for too long.
     void give_way(Instant now);
     void propose_state_sum(StateComparison& comparison, Instant now);
-    void propose_batches(Instant now);
+    // Everything up to `applied` was applied here.
+    void propose_batches(LogIndex applied, Instant now);
     [[nodiscard]] Instant deadline() const;
 
 private:
@@ -45,13 +47,19 @@ private:
     Raft& raft_;
     Proposer& proposer_;
     LogFormats& formats_;
-    // The entries with commands that are not committed yet.
-    struct Open {
-        LogIndex index;
-        std::size_t commands = 0;
+    // Entries that were proposed, until they have got somewhere.
+    class UnderWay {
+    public:
+        void add(LogIndex index, std::size_t commands);
+        void got_there(LogIndex last);
+        [[nodiscard]] std::size_t commands() const { return commands_; }
+
+    private:
+        std::deque<std::pair<LogIndex, std::size_t>> entries_;
+        std::size_t commands_ = 0;
     };
-    std::deque<Open> open_;
-    std::size_t open_commands_ = 0;
+    UnderWay uncommitted_;
+    UnderWay unapplied_;  // here
     Instant renewals_due_ = Instant::never();
     LogIndex sweep_at_;                        // a Sweep is in the log up to here
     Instant gives_way_at_ = Instant::never();  // while the state on disk lags

@@ -350,7 +350,7 @@ void NodeCore::lead(Now now) {
     duties_.give_way(now.steady);
     // Batches may take all the space that there is.
     duties_.propose_state_sum(comparison_, now.steady);
-    duties_.propose_batches(now.steady);
+    duties_.propose_batches(applied_, now.steady);
 }
 
 void NodeCore::take_raft_output(Now now) {
@@ -403,6 +403,7 @@ void NodeCore::tell_clients() {
     effects_.notices = std::move(told.notices);
     effects_.unfit_clients = std::move(told.unfit);
     effects_.replaced_clients = std::move(told.replaced);
+    effects_.client_flow = std::move(told.flow);
 }
 
 void NodeCore::check_invariants() const {

@@ -80,6 +80,8 @@ void Driver::carry_out(core::Effects effects) {
         ports_.peers.disconnect(client);
     for (const auto client : effects.replaced_clients)
         ports_.peers.hang_up(client);
+    for (const auto& change : effects.client_flow)
+        ports_.peers.pace(change);
     if (sends && !early) ports_.peers.flush();
     save(effects);
     for (const auto& note : effects.notes)

@@ -67,6 +67,8 @@ public:
     virtual void disconnect(core::ClientId /*client*/) {}
     // Closes a connection in place of which the client has another one.
     virtual void hang_up(core::ClientId /*client*/) {}
+    // The client waits before it says more, or may say more again.
+    virtual void pace(const core::ClientFlow::Change& /*change*/) {}
 };
 
 // Receives what became final, in this order within a step.

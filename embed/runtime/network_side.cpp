@@ -164,6 +164,16 @@ void NetworkSide::hang_up(core::ClientId client) {
     if (const auto connection = parts_.desk.connection_of(client)) connection->hang_up();
 }
 
+void NetworkSide::pace(const core::ClientFlow::Change& change) {
+    const auto connection = parts_.desk.connection_of(change.client);
+    if (!connection) return;
+    if (change.pause) {
+        connection->pause(*change.pause);
+    } else {
+        connection->resume();
+    }
+}
+
 void NetworkSide::connect_to_peers() {
     if (!network_) return;
     auto addresses = to_call_.addresses(parts_.core().raft().configuration());

@@ -76,6 +76,7 @@ public:
     void notify(core::ClientId client, const core::ClientNotice& notice) override;
     void disconnect(core::ClientId client) override;
     void hang_up(core::ClientId client) override;
+    void pace(const core::ClientFlow::Change& change) override;
 
 private:
     core::Hello hello() override;

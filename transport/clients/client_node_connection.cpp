@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/client/client_codec.hpp"
+#include "transport/sockets/clock.hpp"
 #include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
@@ -54,6 +55,40 @@ void ClientNodeConnection::answer() {
         state_left_ -= std::min(state_left_, piece.size());
         next->fulfill(std::move(piece));
     }
+}
+
+void ClientNodeConnection::pause(core::Nanoseconds longest) {
+    paused_until_ = steady_now() + longest;
+}
+
+void ClientNodeConnection::resume() {
+    paused_until_ = {};
+    if (timer_) timer_->cancel();
+    const auto alive = loop_.lock();
+    if (!alive || said_.empty()) return;
+    (*alive)->run([this] {
+        for (auto& said : std::exchange(said_, {}))
+            said->fulfill();
+    });
+}
+
+kj::Promise<void> ClientNodeConnection::may_say_more() {
+    if (steady_now() >= paused_until_) return kj::READY_NOW;
+    auto promised = kj::newPromiseAndFulfiller<void>();
+    said_.push_back(kj::mv(promised.fulfiller));
+    if (said_.size() == 1) resume_later();
+    return kj::mv(promised.promise);
+}
+
+void ClientNodeConnection::resume_later() {
+    const auto alive = loop_.lock();
+    if (!alive) return;
+    if (!timer_) timer_.emplace((*alive)->io());
+    timer_->expires_at(asio::steady_timer::time_point{core::Nanoseconds{paused_until_.ns}});
+    timer_->async_wait([self = weak_from_this()](const asio::error_code& error) {
+        const auto here = self.lock();
+        if (!error && here) here->resume();
+    });
 }
 
 void ClientNodeConnection::tell_kept() {

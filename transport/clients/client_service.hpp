@@ -26,6 +26,10 @@ public:
     virtual void close() = 0;
     // Closes the connection: the client has another one.
     virtual void hang_up() = 0;
+    // What the client says from now on is answered after so long, or when resume() is called. Until
+    // then it says little more, because it may have only a few such calls open.
+    virtual void pause(core::Nanoseconds longest) = 0;
+    virtual void resume() = 0;
 };
 
 // The observer of one client: asks for what comes next. Answered on the same thread, at once or

@@ -221,7 +221,8 @@ kj::Promise<void> Member::say(SayContext context) {
     const auto visit = visit_.lock();
     if (visit && client_.is_set() && !messages.empty())
         service_.said(client_, std::move(messages), visit->identity());
-    return kj::READY_NOW;
+    context.allowCancellation();
+    return connection_->may_say_more();
 }
 
 kj::Promise<void> Member::hear(HearContext context) {

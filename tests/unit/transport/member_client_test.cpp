@@ -545,6 +545,39 @@ TEST_F(ClientConnections, CarryMessagesInBothDirections) {
     EXPECT_EQ(hear()->applied, core::LogIndex{3});
 }
 
+// P10: a client has few such calls open, so it says no more meanwhile.
+TEST_F(ClientConnections, AreAnsweredLaterWhileTheyArePaused) {
+    ASSERT_TRUE(connect());
+    ASSERT_TRUE(say(core::Ping{}));
+    int answered = 0;
+    const auto begin_to_say = [&] {
+        PieceWriter pieces;
+        pieces.add(core::encode(core::Ping{}));
+        client_->say(pieces.take(said_bytes_max), [&](core::Result<void> said) {
+            if (said) ++answered;
+        });
+    };
+    const auto is_answered = [&] {
+        return run_until(
+            io_, [&] { return answered == 2; }, 50ms);
+    };
+    auto& connection = *service_.connections.at(0);
+    connection.pause(1h);
+    begin_to_say();
+    begin_to_say();
+    EXPECT_FALSE(is_answered());
+    EXPECT_EQ(service_.words.size(), 3U) << "what it says is heard";
+    connection.resume();
+    EXPECT_TRUE(run_until(io_, [&] { return answered == 2; }));
+    EXPECT_TRUE(say(core::Ping{}));
+    connection.pause(10ms);
+    EXPECT_TRUE(say(core::Ping{})) << "the pause ends by itself";
+    connection.pause(1h);
+    begin_to_say();
+    client_.reset();  // the call ends with its connection
+    EXPECT_TRUE(run_until(io_, [&] { return !service_.left.empty(); }));
+}
+
 TEST_F(ClientConnections, AreHeardWhenThereIsSomething) {
     ASSERT_TRUE(connect());
     ASSERT_TRUE(say(core::Ping{}));

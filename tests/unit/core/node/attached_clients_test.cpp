@@ -9,6 +9,8 @@
 namespace mortise::core {
 namespace {
 
+using namespace std::chrono_literals;
+
 class AttachedClientsTest : public testing::Test {
 protected:
     AttachedClientsTest() {
@@ -52,7 +54,24 @@ protected:
         say(client_, forward(Request{session_, Seq{seq}, acquire("a")}));
         return !clients_.take_forwards().empty();
     }
-    void collect() { unfit_ = clients_.collect(index_).unfit; }
+    // A hundred others have something under way.
+    void crowd_asks(Seq seq) {
+        for (std::uint64_t i = 1; i <= 100; ++i) {
+            const ClientId other{100 + i};
+            const SessionId session{2 + i};
+            if (machine_.sessions().find(session) == nullptr) {
+                say(other, Attach{1'000 + i, {}});
+                say(other, forward(opening(1'000 + i)));
+                apply(opening(1'000 + i));
+            }
+            say(other, forward(Request{session, seq, acquire("a")}));
+        }
+    }
+    void collect() {
+        auto told = clients_.collect(index_);
+        unfit_ = std::move(told.unfit);
+        flow_ = std::move(told.flow);
+    }
     // The client's next request comes by way of this member, or of another one.
     enum class Way : std::uint8_t { here, elsewhere };
     Seq ask(RequestBody body, Way way = Way::here) {
@@ -95,6 +114,7 @@ protected:
     std::string name_of_waiter_;
     std::vector<Contended> contended_;
     std::vector<ClientId> unfit_;
+    std::vector<ClientFlow::Change> flow_;
 };
 
 TEST_F(AttachedClientsTest, NobodyHasMoreWaitingThanItsShare) {
@@ -104,6 +124,39 @@ TEST_F(AttachedClientsTest, NobodyHasMoreWaitingThanItsShare) {
     ask(acquire("b"));  // is applied
     EXPECT_TRUE(is_passed_on(client_requests_max + 1));
     EXPECT_FALSE(is_passed_on(client_requests_max + 2));
+}
+
+// P10: otherwise a hundred clients fill the queues of everybody, each within its window.
+TEST_F(AttachedClientsTest, WhoHasMuchUnderWayWaitsUntilItIsApplied) {
+    crowd_asks(Seq{1});
+    ASSERT_TRUE(is_passed_on(64));
+    EXPECT_THAT(flow_, testing::IsEmpty());
+    ASSERT_TRUE(is_passed_on(65));
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, 1s}));
+    apply(Request{session_, Seq{1}, acquire("b")});
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, {}}));
+    ASSERT_TRUE(is_passed_on(66));
+    apply(Request{session_, Seq{2}, acquire("b")});  // waits in the queue
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, {}}));
+}
+
+// It must be able to say again at once what the former leader did not do.
+TEST_F(AttachedClientsTest, NobodyWaitsForWhatIsNotAppliedAnyMore) {
+    crowd_asks(Seq{1});
+    ASSERT_TRUE(is_passed_on(65));
+    clients_.on_leader(false);
+    collect();
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, {}}));
+    crowd_asks(Seq{2});
+    ASSERT_TRUE(is_passed_on(65));
+    apply(Request{session_, Seq{1}, CloseSession{}});
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, {}}));
+}
+
+// The requests are dropped: the client is heard less often, instead of being read in vain.
+TEST_F(AttachedClientsTest, WhoAsksForTooMuchWaits) {
+    ASSERT_FALSE(is_passed_on(client_requests_max + 1));
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, 1s}));
 }
 
 // Otherwise the session would be lost because of them.

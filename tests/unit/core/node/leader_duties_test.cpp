@@ -1,6 +1,8 @@
 // What a leader proposes by itself, and when: the part alone, with a leader of a cluster of one.
 #include "core/node/leader_duties.hpp"
 
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/node_fixture.hpp"
@@ -29,7 +31,7 @@ struct LeaderDutiesTest : testing::Test {
     }
     // Proposes, and begins the write.
     void propose() {
-        duties.propose_batches(now);
+        duties.propose_batches(applied.value_or(raft.commit_index()), now);
         if (const auto write = raft.collect(now).write) writes.push_back(write->id);
     }
     [[nodiscard]] LogIndex last() const { return raft.log().last().index; }
@@ -43,6 +45,7 @@ struct LeaderDutiesTest : testing::Test {
     Proposer proposer;
     LeaderDuties duties{options, saver, raft, proposer, formats};
     std::vector<WriteId> writes;
+    std::optional<LogIndex> applied;  // not set: everything that is committed
 };
 
 TEST_F(LeaderDutiesTest, ProposesWhatHasGatheredInOneEntry) {
@@ -91,6 +94,30 @@ TEST_F(LeaderDutiesTest, RenewalsGoWithCommandsAtOnce) {
     propose();
     EXPECT_EQ(last(), before.next());
     EXPECT_FALSE(proposer.has_renewals());
+}
+
+// P10: what is in the log has no turns any more, so a newcomer would wait behind all of it.
+TEST_F(LeaderDutiesTest, ProposesNothingBehindMuchThatIsNotApplied) {
+    applied = raft.commit_index();
+    const auto propose_entries = [&](std::size_t count) {
+        for (std::size_t i = 0; i < count * entry_commands_max; ++i)
+            proposer.add(Expire{SessionId{1}, LogIndex{1}});
+        const auto before = last();
+        propose();
+        complete_writes();
+        settle();
+        return last().raw() - before.raw();
+    };
+    EXPECT_EQ(propose_entries(15), 15U);
+    EXPECT_EQ(propose_entries(2), 1U);
+    EXPECT_TRUE(proposer.has_commands());
+    EXPECT_EQ(propose_entries(0), 0U);
+    EXPECT_EQ(duties.deadline(), Instant::never());
+    applied = applied->next();
+    EXPECT_EQ(propose_entries(0), 1U);
+    EXPECT_FALSE(proposer.has_commands());
+    duties.begin_term();
+    EXPECT_EQ(propose_entries(16), 16U);
 }
 
 // P8: many sessions may expire at once.
