@@ -24,7 +24,9 @@ void draw_faults(core::Prng& prng, Swarm& swarm) {
     constexpr std::uint64_t chances[] = {15, 35, 60};
     const auto chance = chances[prng.below(3)];
     for (std::size_t i = 0; i < fault_count; ++i) {
-        if (static_cast<Fault>(i) == Fault::member_lies) continue;  // see draw_liar()
+        // See draw_liar() and draw_images().
+        const auto fault = static_cast<Fault>(i);
+        if (fault == Fault::member_lies || fault == Fault::disk_set_back) continue;
         if (percent(prng, chance)) swarm.fault_weight[i] = 1 + prng.below(10);
     }
     // Members that are added are also removed.
@@ -263,6 +265,15 @@ void draw_liar(core::Prng& own, Swarm& swarm) {
     swarm.fault_weight[static_cast<std::size_t>(Fault::member_lies)] = 1 + own.below(20);
 }
 
+// Lease trials have no other faults, and a liar may be the only one who says that a member has
+// forgotten something.
+void draw_images(core::Prng& own, Swarm& swarm) {
+    const bool is_fit = swarm.nodes - swarm.spares >= 3 && swarm.liar == 0 && !swarm.lease_trial &&
+                        swarm.workload.burst == 0;
+    if (!is_fit || !own.one_in(4)) return;
+    swarm.fault_weight[static_cast<std::size_t>(Fault::disk_set_back)] = 3 + own.below(10);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -355,6 +366,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_latches(own, swarm);
     draw_clients(own, swarm);
     draw_liar(own, swarm);
+    draw_images(own, swarm);
     return swarm;
 }
 

@@ -111,7 +111,8 @@ struct Swarm {
     [[nodiscard]] bool members_change() const {
         return is_on(Fault::member_added) || is_on(Fault::member_removed) ||
                is_on(Fault::disk_wiped) || is_on(Fault::disk_damaged) ||
-               is_on(Fault::disk_rolled_back) || is_on(Fault::bit_flip);
+               is_on(Fault::disk_rolled_back) || is_on(Fault::disk_set_back) ||
+               is_on(Fault::bit_flip);
     }
     // True if a snapshot arrives no faster than it gets to disk.
     [[nodiscard]] bool is_install_bounded() const {

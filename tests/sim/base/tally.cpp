@@ -42,6 +42,7 @@ constexpr auto fault_names = std::to_array<std::string_view>({
     "member promoted",
     "member removed",
     "member lies",
+    "disk set back",
 });
 static_assert(fault_names.size() == fault_count);
 
@@ -127,6 +128,8 @@ constexpr std::string_view expected_probes[] = {
     "rolled back member found out",
     "rolled back member told by one",
     "forgetful member counted again",
+    "set back member told by its leader",
+    "set back member counted again",
     "rolled back member met who learned of it later",
     "rolled back where nobody knew better",
     "upgrade kept to the older format",

@@ -49,7 +49,8 @@ enum class Fault : std::uint8_t {
     member_added,  // these are requested; the leader decides
     member_promoted,
     member_removed,
-    member_lies,  // about terms, and who leads or is a member
+    member_lies,    // about terms, and who leads or is a member
+    disk_set_back,  // to an image that was taken while its node ran, in the same life
     count,
 };
 

@@ -65,7 +65,8 @@ void Checker::wiped(core::NodeId node) {
     const bool founded =
         std::ranges::any_of(views_, [](const View& each) { return each.platter->knows_cluster(); });
     of.was_wiped = founded;
-    of.rolled_back = false;
+    of.rolled_back = of.was_rolled_back = false;
+    of.forgotten_before = {};
     if (founded) return;
     configuration_ = {};
     configured_at_ = {};
@@ -77,7 +78,25 @@ void Checker::rolled_back(core::NodeId node) {
     auto& of = view(node);
     of.durable_state = {};
     of.durable_log = {};
-    of.rolled_back = true;
+    of.rolled_back = of.was_rolled_back = true;
+    of.forgotten_before = {};
+    of.committed_then = commits_.last();
+}
+
+// (11). Of two votes in a later term than that of the leader, only one can matter.
+void Checker::counts_again(core::NodeId node, core::NodeId leader) {
+    auto& of = view(node);
+    const auto& raft = *view(leader).raft;
+    const auto index = std::min(of.platter->last().index, raft.commit_index());
+    const auto term = raft.log().term_at(index);
+    const bool has_it = term && of.platter->has({*term, index});
+    if (!raft.is_leader() || !has_it || *term != raft.term() || index <= of.committed_then) {
+        violations_.report(leader, "forgetful: counts node " + in_words(node) +
+                                       " again, which has index " + in_words(index));
+    }
+    votes_.forgot(node, of.platter->incarnation, of.platter->hard_state.term);
+    of.rolled_back = false;
+    of.forgotten_before = {};
 }
 
 bool Checker::is_lost(core::NodeId node, const core::Configuration& within) const {
@@ -184,9 +203,11 @@ void Checker::state_replaced(core::NodeId node, core::LogId last) {
 }
 
 // A lost disk may have had it, so it counts as if it had.
-bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const {
+bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of,
+                           core::NodeId without) const {
     const auto carries = [&](const std::vector<core::Member>& members) {
         const auto holding = std::ranges::count_if(members, [&](const core::Member& member) {
+            if (member.id == without) return false;
             const auto& held = view(member.id);
             const auto& platter = *held.platter;
             return held.rolled_back || member.incarnation != platter.incarnation || platter.has(id);
@@ -197,13 +218,22 @@ bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of) const 
 }
 
 // (4). By the committed configuration, or by a later one that may be in force.
-void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when) {
-    if (is_on_quorum(id, configuration_)) return;
+void Checker::check_quorum(core::NodeId node, core::LogId id, const char* when,
+                           core::NodeId without) {
+    if (is_on_quorum(id, configuration_, without)) return;
     for (const auto& [at, later] : configurations_) {
-        if (at.index > configured_at_ && is_on_quorum(id, later)) return;
+        if (at.index > configured_at_ && is_on_quorum(id, later, without)) return;
     }
     violations_.report(node,
                        "durability: committed " + in_words(id) + " is on too few disks, " + when);
+}
+
+// (11)
+void Checker::check_forgetful(core::NodeId leader, core::LogId committed) {
+    for (const auto& of : views_) {
+        if (of.forgotten_before != leader) continue;
+        check_quorum(leader, committed, "without the one that has forgotten", id_of(of));
+    }
 }
 
 void Checker::after_step(core::NodeId node, bool was_timer, core::Instant now,
@@ -235,6 +265,8 @@ void Checker::check_marks(core::NodeId node, const View& of) {
         violations_.report(node, "commit: a leader counted replicas of an earlier term's entry");
     }
     if (counted) check_progress(node, of);
+    if (counted && raft.commit_index() > of.commit)
+        check_forgetful(node, {raft.term(), raft.commit_index()});
     if (raft.is_leader() && !raft.is_member() && raft.is_configuration_committed()) {
         tally_.probe("leader removed");
     }

@@ -16,6 +16,9 @@
 //       timer fires repeatedly while nothing else happens;
 //   (10) one change of the membership at a time: a leader begins none before the previous one is
 //        committed, and the quorums of successive configurations overlap.
+//   (11) a leader that knows what a follower has forgotten commits without it, and counts it again
+//        when that follower has an entry of this leader that was committed after it was rolled
+//        back.
 #pragma once
 
 #include <map>
@@ -43,8 +46,17 @@ public:
     void wiped(core::NodeId node);
     // The promises that the node made or received do not count any more.
     void rolled_back(core::NodeId node);
-    // Whether it was rolled back since it was last wiped.
+    // Whether it was rolled back since it was last wiped, and does not count again.
     [[nodiscard]] bool is_rolled_back(core::NodeId node) const { return view(node).rolled_back; }
+    [[nodiscard]] bool was_rolled_back(core::NodeId node) const {
+        return view(node).was_rolled_back;
+    }
+    // This leader knows what the node, which was rolled back, has forgotten. Not set: none does.
+    void forgotten_before(core::NodeId node, core::NodeId leader) {
+        view(node).forgotten_before = leader;
+    }
+    // The leader counts it again (docs/decisions/0077): the promises of the node count as well.
+    void counts_again(core::NodeId node, core::NodeId leader);
 
     // At the ports, in the order of the effects.
     void submitted(core::NodeId node, const core::Write& write);
@@ -76,7 +88,10 @@ private:
         std::uint64_t late = 0;  // how many timers in a row left a deadline in the past
         bool was_wiped = false;  // since the cluster was formed
         bool rolled_back = false;
-        std::uint64_t timers = 0;  // in a row, since then
+        bool was_rolled_back = false;   // and may count again
+        core::NodeId forgotten_before;  // which leader knows better
+        core::LogIndex committed_then;  // when it was rolled back
+        std::uint64_t timers = 0;       // in a row, since then
         core::Instant timers_since;
         // The durable state as the core last knew it.
         core::HardState durable_state;
@@ -106,8 +121,12 @@ private:
 
     void check_recovered(core::NodeId node, const View& of);
     void check_founding(core::NodeId node);
-    void check_quorum(core::NodeId node, core::LogId id, const char* when);
-    [[nodiscard]] bool is_on_quorum(core::LogId id, const core::Configuration& of) const;
+    // Whether or not the disk of `without` has it.
+    void check_quorum(core::NodeId node, core::LogId id, const char* when,
+                      core::NodeId without = {});
+    [[nodiscard]] bool is_on_quorum(core::LogId id, const core::Configuration& of,
+                                    core::NodeId without) const;
+    void check_forgetful(core::NodeId leader, core::LogId committed);
     void check_change(core::NodeId node, const core::Entry& entry);
     void check_marks(core::NodeId node, const View& of);
     void check_progress(core::NodeId node, const View& of);

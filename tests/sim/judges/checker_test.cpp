@@ -179,6 +179,23 @@ TEST_F(CheckerTest, SeesAnInstallThatIsNotOnDisk) {
     EXPECT_VIOLATION("has installed");
 }
 
+// Who counts it again has to lead, and the node has to have a later entry.
+TEST_F(CheckerTest, SeesAForgetfulMemberThatCountsTooEarly) {
+    for (const auto node : {a, b}) {
+        put(node, founding(7));
+        start(node);
+    }
+    checker.committed(a, founding(7));
+    checker.stopped(b);
+    checker.rolled_back(b);
+    checker.counts_again(b, a);
+    EXPECT_VIOLATION("forgetful: counts node 2 again");
+    EXPECT_FALSE(checker.is_rolled_back(b));
+    EXPECT_TRUE(checker.was_rolled_back(b));
+    checker.wiped(b);
+    EXPECT_FALSE(checker.was_rolled_back(b));
+}
+
 TEST_F(CheckerTest, SeesADeadlineThatStaysInThePast) {
     put(a, founding(7));
     start(a);
@@ -345,6 +362,20 @@ TEST_F(HistoryTest, SeesTwoVotesOfOneIncarnation) {
     votes.voted(a, core::Incarnation{1}, core::Term{2}, b);
     votes.voted(a, core::Incarnation{2}, core::Term{2}, c);
     EXPECT_EQ(found(), "");
+    votes.voted(a, core::Incarnation{1}, core::Term{2}, c);
+    EXPECT_VIOLATION("one vote");
+}
+
+TEST_F(HistoryTest, ForgetsWhatADirectoryVotedInLaterTerms) {
+    VoteHistory votes{violations};
+    for (const auto directory : {core::Incarnation{1}, core::Incarnation{2}}) {
+        votes.voted(a, directory, core::Term{2}, b);
+        votes.voted(a, directory, core::Term{3}, b);
+    }
+    votes.forgot(a, core::Incarnation{1}, core::Term{2});
+    votes.voted(a, core::Incarnation{1}, core::Term{3}, c);
+    EXPECT_EQ(found(), "");
+    EXPECT_TRUE(votes.has_voted(a, core::Incarnation{2}, core::Term{3}, b));
     votes.voted(a, core::Incarnation{1}, core::Term{2}, c);
     EXPECT_VIOLATION("one vote");
 }

@@ -29,6 +29,12 @@ void VoteHistory::voted(core::NodeId voter, core::Incarnation incarnation, core:
     }
 }
 
+void VoteHistory::forgot(core::NodeId voter, core::Incarnation incarnation, core::Term after) {
+    std::erase_if(votes_, [&](const auto& vote) {
+        return vote.first.second == Voter{voter, incarnation} && vote.first.first > after;
+    });
+}
+
 void VoteHistory::hard_state(core::NodeId node, const core::HardState& before,
                              const core::HardState& after) {
     if (after.term < before.term) {

@@ -19,6 +19,8 @@ public:
     // `voter` has sent this vote.
     void voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,
                core::NodeId candidate);
+    // It may have forgotten what it voted in later terms than this one.
+    void forgot(core::NodeId voter, core::Incarnation incarnation, core::Term after);
     void hard_state(core::NodeId node, const core::HardState& before, const core::HardState& after);
     // Whether it has sent that vote.
     [[nodiscard]] bool has_voted(core::NodeId voter, core::Incarnation incarnation, core::Term term,

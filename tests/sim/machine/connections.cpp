@@ -18,7 +18,8 @@ void SimNetwork::node_stopped(core::NodeId node) {
 }
 
 bool SimNetwork::can_connect(core::NodeId a, core::NodeId b) const {
-    return host_.can_answer(a) && host_.can_answer(b) && is_open(a, b) && is_open(b, a);
+    return host_.can_answer(a) && host_.can_answer(b) && is_open(a, b) && is_open(b, a) &&
+           host_.may_connect(a, b);
 }
 
 // Or the connection is coming up: both ends will be informed.

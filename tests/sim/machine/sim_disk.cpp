@@ -171,6 +171,7 @@ void SimDisk::crash() {
 void SimDisk::wipe(core::Incarnation incarnation, core::ClusterId former) {
     platter_ = {};
     image_.reset();
+    image_in_life_.reset();
     may_be_damaged_ = false;
     platter_.former_cluster = former;
     platter_.incarnation = incarnation;
@@ -185,6 +186,17 @@ void SimDisk::take_image() {
 const Platter* SimDisk::former_image() const {
     const bool is_former = image_ && image_->boot_epoch < platter_.boot_epoch;
     return is_former ? &*image_ : nullptr;
+}
+
+// What was submitted and is not on the platter yet is not in the image, as after a loss of power.
+void SimDisk::take_image_in_life() {
+    image_in_life_.reset();
+    if (!may_be_damaged_ && platter_.knows_cluster()) image_in_life_ = platter_;
+}
+
+const Platter* SimDisk::image_in_life() const {
+    const bool is_present = image_in_life_ && image_in_life_->boot_epoch == platter_.boot_epoch;
+    return is_present ? &*image_in_life_ : nullptr;
 }
 
 // --- the state ----------------------------------------------------------------------------------

@@ -105,6 +105,12 @@ public:
     [[nodiscard]] const Platter* former_image() const;
     // Requires such an image, and that the node is down.
     void roll_back() { platter_ = *image_; }
+    // As a snapshot of the volume while the node runs.
+    void take_image_in_life();
+    // The newest such image, if it is of the present run; else null.
+    [[nodiscard]] const Platter* image_in_life() const;
+    // Requires such an image, and that the node is down.
+    void set_back() { platter_ = *std::exchange(image_in_life_, std::nullopt); }
     // What a start finds, with a new boot epoch; empty if the rows are no valid machine.
     [[nodiscard]] std::optional<core::NodeState> recover();
 
@@ -139,6 +145,7 @@ private:
     DiskOptions options_;
     Platter platter_;
     std::optional<Platter> image_;  // of this directory, not of earlier ones
+    std::optional<Platter> image_in_life_;
     std::deque<core::Write> queue_;
     std::size_t syncing_ = 0;  // how many writes at the front of the queue the current sync covers
     struct Saved {

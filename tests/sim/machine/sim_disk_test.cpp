@@ -331,6 +331,32 @@ TEST_F(SimDiskTest, FindsABitThatFlippedInAnEntry) {
     EXPECT_TRUE(disk.is_damaged());
 }
 
+TEST_F(SimDiskTest, GoesBackToAnImageOfItsLife) {
+    disk.submit(append(1, 1));
+    heap.run_until(sim_second);
+    disk.submit(append(2, 2));
+    disk.take_image_in_life();
+    heap.run_until(2 * sim_second);
+    ASSERT_EQ(disk.platter().last().index, core::LogIndex{2});
+    ASSERT_NE(disk.image_in_life(), nullptr);
+    disk.crash();
+    disk.set_back();
+    EXPECT_EQ(disk.platter().last().index, core::LogIndex{1});
+    EXPECT_EQ(disk.image_in_life(), nullptr) << "it is used once";
+}
+
+TEST_F(SimDiskTest, HasAnImageOfThePresentLifeOnly) {
+    disk.take_image_in_life();
+    EXPECT_EQ(disk.image_in_life(), nullptr) << "there is no cluster on the disk";
+    disk.submit(append(1, 1));
+    heap.run_until(sim_second);
+    disk.take_image_in_life();
+    EXPECT_NE(disk.image_in_life(), nullptr);
+    disk.crash();
+    ASSERT_TRUE(disk.recover());
+    EXPECT_EQ(disk.image_in_life(), nullptr);
+}
+
 TEST_F(SimDiskTest, GivesNobodyARowInWhichABitFlipped) {
     disk.submit(append(1, 1));
     heap.run_until(sim_second);

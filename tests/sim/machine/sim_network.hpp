@@ -26,6 +26,10 @@ public:
     [[nodiscard]] virtual core::Generation start_of(core::NodeId node) const {
         return hello(node).generation;
     }
+    // Whether a connection may come up between them.
+    [[nodiscard]] virtual bool may_connect(core::NodeId /*a*/, core::NodeId /*b*/) const {
+        return true;
+    }
     virtual void deliver(core::NodeId node, core::Event event) = 0;
 };
 

@@ -45,5 +45,14 @@ TEST(Simulation, InjectsEveryKindOfFault) {  // P13
     }
 }
 
+// About one seed of forty does; the first one, as this is written.
+TEST(Simulation, ReachesAMemberThatItsLeaderAloneKnowsToHaveForgotten) {
+    constexpr std::uint64_t seeds_max = 300;
+    std::uint64_t counted_again = 0;
+    for (std::uint64_t seed = 1; seed <= seeds_max && counted_again == 0; ++seed)
+        counted_again = run_seed({.seed = seed}).tally.probes().at("set back member counted again");
+    EXPECT_GT(counted_again, 0U);
+}
+
 }  // namespace
 }  // namespace mortise::sim

@@ -41,7 +41,11 @@ void Cluster::start(core::NodeId node) {
     started_at_[static_cast<std::size_t>(node.raw() - 1)] = world_.heap.now();
     at(node).start();
     if (is_running(node) && world_.checker.is_rolled_back(node)) {
-        lives_.rolled_back(hello(node).generation.life);
+        if (has_forgetful() && forgetful_->node == node) {
+            forgetful_started();
+        } else {
+            lives_.rolled_back(hello(node).generation.life);
+        }
     }
     network_.connect_what_can_be();
 }
@@ -53,6 +57,7 @@ void Cluster::carry(core::NodeId from, core::NodeId to, core::PeerMessage&& mess
 void Cluster::died(core::NodeId node) {
     ran_ += world_.heap.now() - started_at_[static_cast<std::size_t>(node.raw() - 1)];
     lives_.forgot(node);
+    if (has_forgetful() && forgetful_->witness == node) lose_witness();
     network_.node_stopped(node);
     if (!restart_crashed_) return;
     const auto wait = world_.prng.between(1, 2 * world_.swarm.restart_after);
@@ -197,6 +202,7 @@ bool Cluster::will_know_better(const core::Hello& hello) const {
 // Nobody repeated the doubt for so long that it ended, or the cluster has accepted the run
 // (docs/decisions/0064): such a node may vote again.
 void Cluster::stepped(core::NodeId node) {
+    if (has_forgetful()) look_after_forgetful(node);
     if (in_doubt_.empty() || at(node).raft().is_doubted()) return;
     const auto said = hello(node);
     if (in_doubt_.erase(said.generation.life) == 0) return;

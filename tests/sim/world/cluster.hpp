@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -26,6 +27,13 @@ public:
     void start(core::NodeId node);
     // Its process has ended by itself. It is restarted even if crashed nodes are not.
     void restart(core::NodeId node);
+    // The node's directory goes back to its image of the present run, and this leader remembers
+    // what is missing in it (forgetful_member.cpp).
+    void set_back(core::NodeId node, core::NodeId witness);
+    // Such a directory exists, and its node does not count again.
+    [[nodiscard]] bool has_forgetful() const;
+    // Nobody is kept from the others any more.
+    void let_everybody_meet();
     // One step of a node that its program triggers.
     void call(core::NodeId node, core::Event event) { at(node).handle(std::move(event)); }
 
@@ -64,6 +72,7 @@ public:
     [[nodiscard]] bool can_answer(core::NodeId node) const override;
     [[nodiscard]] core::Hello hello(core::NodeId node) const override;
     [[nodiscard]] core::Generation start_of(core::NodeId node) const override;
+    [[nodiscard]] bool may_connect(core::NodeId a, core::NodeId b) const override;
     void deliver(core::NodeId node, core::Event event) override;
     // --- NodeOwner ------------------------------------------------------------------------------
     void carry(core::NodeId from, core::NodeId to, core::PeerMessage&& message) override;
@@ -77,12 +86,17 @@ public:
     void begins_anew(core::NodeId node) override;
     void disconnect(core::NodeId a, core::NodeId b) override { network_.reset(a, b); }
     void stepped(core::NodeId node) override;
+    void counts_again(core::NodeId node, core::NodeId peer) override;
 
 private:
     // False if the node cannot know that this hello comes from a directory that was rolled back.
     [[nodiscard]] bool may_meet(core::NodeId node, const core::Hello& hello);
     [[nodiscard]] bool will_know_better(const core::Hello& hello) const;
     void count_as_lost(const core::Hello& rolled_back);
+
+    void forgetful_started();
+    void look_after_forgetful(core::NodeId stepped);
+    void lose_witness();
 
     World& world_;
     SimNetwork network_;
@@ -92,6 +106,17 @@ private:
     LaterLives lives_;
     // Lives of directories that were rolled back, which met somebody who learns of that later.
     std::set<std::uint64_t> in_doubt_;
+    // A member whose directory went back within its life. Only this leader can tell, so it meets
+    // nobody else until its node was told (docs/decisions/0077).
+    struct Forgetful {
+        core::NodeId node;
+        core::Incarnation incarnation;
+        core::NodeId witness;
+        core::Term term;  // which it leads
+        bool told = false;
+        std::uint64_t life = 0;  // the present run of the node
+    };
+    std::optional<Forgetful> forgetful_;
     SimTime ran_ = 0;  // of runs that have ended
     bool restart_crashed_ = true;
 };

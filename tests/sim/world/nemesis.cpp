@@ -20,6 +20,7 @@ constexpr Fault inflicted[] = {
     Fault::cut_mute,        Fault::link_slow,        Fault::connection_reset,
     Fault::disk_damaged,    Fault::member_added,     Fault::member_promoted,
     Fault::member_removed,  Fault::disk_rolled_back, Fault::member_lies,
+    Fault::disk_set_back,
 };
 
 }  // namespace
@@ -37,6 +38,7 @@ void Nemesis::start() {
 
 void Nemesis::stop() {
     stopped_ = true;
+    cluster_.let_everybody_meet();
     world_.turmoil = nullptr;
 }
 
@@ -90,6 +92,7 @@ SimTime Nemesis::draw_length() {
 }
 
 void Nemesis::strike() {
+    if (world_.heap.now() < calm_until_) return;
     const auto fault = draw_fault();
     if (fault != Fault::count) inflict(fault);
 }
@@ -111,6 +114,7 @@ void Nemesis::inflict(Fault fault) {
         case Fault::disk_wiped:
         case Fault::disk_damaged: return wipe(fault);
         case Fault::disk_rolled_back: return roll_back();
+        case Fault::disk_set_back: return take_image();
         case Fault::bit_flip: return flip_bit();
         case Fault::member_added:
         case Fault::member_promoted:
@@ -290,7 +294,7 @@ bool Nemesis::can_be_missed(core::NodeId node) const {
 void Nemesis::roll_back() {
     const auto node = draw_node();
     const auto* image = cluster_.at(node).disk().former_image();
-    if (image == nullptr || !can_be_missed(node)) return;
+    if (image == nullptr || !can_be_missed(node) || cluster_.has_forgetful()) return;
     const auto alone = [&](core::NodeId voter) { return voter == node; };
     if (core::has_quorum(image->newest_configuration(), alone)) return;
     world_.tally.fault(Fault::disk_rolled_back);

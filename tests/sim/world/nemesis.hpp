@@ -38,6 +38,13 @@ private:
     void disturb_disk(Fault kind);
     void wipe(Fault kind);
     void roll_back();
+    void take_image();
+    void set_back_later(core::NodeId node, int tries);
+    void wait_for_leader();
+    [[nodiscard]] bool has_acknowledged_more(core::NodeId node, core::NodeId leader,
+                                             core::LogIndex last) const;
+    [[nodiscard]] bool do_others_know(core::NodeId node, core::LogIndex last) const;
+    [[nodiscard]] bool may_forget(core::NodeId node, core::NodeId witness) const;
     void flip_bit();
     [[nodiscard]] bool can_be_missed(core::NodeId node) const;
     [[nodiscard]] bool is_known_to_another_first_voter(core::NodeId than) const;
@@ -63,6 +70,7 @@ private:
     Cluster& cluster_;
     core::Prng prng_;
     std::uint64_t cuts_ = 0;   // only the newest one is healed by its own timer
+    SimTime calm_until_ = 0;   // nothing is inflicted
     SimTime trial_until_ = 0;  // end of the present lease trial; the next one begins after it
     bool stopped_ = false;
 };

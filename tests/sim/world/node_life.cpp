@@ -129,6 +129,12 @@ void SimNode::roll_back() {
     world_.checker.rolled_back(id_);
 }
 
+void SimNode::set_back() {
+    disk_.set_back();
+    say("its disk goes back within its life, to log index {}", disk_.platter().last().index.raw());
+    world_.checker.rolled_back(id_);
+}
+
 void SimNode::begin_anew() {
     crash();
     set_aside();

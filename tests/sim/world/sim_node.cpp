@@ -198,15 +198,17 @@ void SimNode::noted(const core::Note& note) {
     if (is_dead()) return;
     const core::NodeId liar{world_.swarm.liar};
     const bool by_liar = note.peer == liar || (liar.is_set() && raft().leader() == liar);
-    // A directory that was rolled back may contradict its earlier messages.
+    // A directory that was rolled back may contradict its earlier messages. A follower that found
+    // that goes on to refuse it when its leader counts it again (docs/decisions/0077).
     const bool is_lie = note.kind == core::Note::Kind::refused_message && !by_liar;
-    if (is_lie && !world_.checker.is_rolled_back(note.peer) && !world_.checker.is_rolled_back(id_))
+    if (is_lie && !world_.checker.was_rolled_back(note.peer) &&
+        !world_.checker.was_rolled_back(id_))
         world_.violations.report(id_,
                                  "refused a message of a peer in order: " + std::string{note.why});
     if (note.kind == core::Note::Kind::false_leader) {
         if (by_liar)
             world_.tally.probe("liar found out");
-        else
+        else if (!world_.checker.was_rolled_back(id_))  // it may have forgotten its vote for it
             world_.violations.report(id_, "claims: does not follow a leader that was elected");
     }
     const auto words = words_of(note);
@@ -217,6 +219,7 @@ void SimNode::noted(const core::Note& note) {
         if (life_ > 1) world_.tally.probe("cluster formed after a restart");
     }
     say(words.line, note.term.raw(), note.peer.raw());
+    if (note.kind == core::Note::Kind::peer_counts_again) owner_.counts_again(id_, note.peer);
     const bool lags = driver_->core().state_lag_bytes() > world_.swarm.state_lag_bytes_max;
     if (lags && note.kind == core::Note::Kind::transfer_started)
         world_.tally.probe("leader gave way for its state on disk");
@@ -233,7 +236,7 @@ void SimNode::superseded() {
     const auto& members = raft().configuration();
     const bool is_only_other = members.all().size() == 2 && members.find(liar) != nullptr;
     // Its peers remember what it has said, also if it was a lie.
-    if (!world_.checker.is_rolled_back(id_) && id_ != liar && !is_only_other) {
+    if (!world_.checker.was_rolled_back(id_) && id_ != liar && !is_only_other) {
         world_.violations.report(id_, "superseded: by its only life");
         return;
     }

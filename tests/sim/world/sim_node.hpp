@@ -25,6 +25,8 @@ public:
     virtual void begins_anew(core::NodeId node) = 0;
     // A step of the node has ended, and it lives.
     virtual void stepped(core::NodeId node) = 0;
+    // The node, which leads, has noted that this peer counts again.
+    virtual void counts_again(core::NodeId node, core::NodeId peer) = 0;
 };
 
 class SimNode final : public LogWriter,
@@ -48,6 +50,8 @@ public:
     void wipe_disk(core::ClusterId former = {});
     // Requires that the node is down and that its disk has an earlier image.
     void roll_back();
+    // Likewise, with the image of its last run.
+    void set_back();
     // Whether it runs or not, it continues with an empty directory, and knows its former cluster.
     void begin_anew();
     void set_clock_rate(std::int64_t ppm);
