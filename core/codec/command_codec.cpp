@@ -24,6 +24,8 @@ enum class Kind : std::uint8_t {
     acknowledge = 5,
     end_closure = 6,
     run = 7,  // not a command: it precedes the first request of a run
+    // The numbers below those of requests are used up. Format 2 has this one.
+    clock = 29,
 };
 static_assert(static_cast<std::uint8_t>(Kind::run) < first_request_kind);
 
@@ -62,6 +64,19 @@ void put_command(ByteWriter& out, const EndClosure& c) {
     out.varint(c.closure.raw());
 }
 
+void put_command(ByteWriter& out, const Clock& c) {
+    put_enum(out, Kind::clock);
+    out.varint(c.ms);
+}
+
+// The oldest format that has the command.
+std::uint8_t oldest_format_of(const Command& command) {
+    const auto* opening = std::get_if<OpenSession>(&command);
+    const bool is_newer =
+        std::holds_alternative<Clock>(command) || (opening != nullptr && opening->origin.is_set());
+    return is_newer ? command_format_of_origins : command_format_oldest;
+}
+
 void put_run(ByteWriter& out, const RequestRun& run) {
     put_enum(out, Kind::run);
     out.varint(run.session.raw());
@@ -72,8 +87,9 @@ bool goes_on(const RequestRun& run, const Request& request) {
     return request.session == run.session && request.seq == run.next;
 }
 
-OpenSession get_opening(ByteReader& in) {
+OpenSession get_opening(ByteReader& in, std::uint8_t format) {
     auto c = get_open_session(in);
+    if (c.origin.is_set() && format < command_format_of_origins) in.fail();
     // A client has no directory, so it names none of these (S49).
     const bool is_client = !c.node.is_set() && c.generation == Generation{} && !c.former_life_ended;
     const bool is_somebody = is_client || (c.node.is_set() && c.generation.is_set());
@@ -92,6 +108,12 @@ Renew get_renew(ByteReader& in) {
     return c;
 }
 
+Clock get_clock(ByteReader& in, std::uint8_t format) {
+    const Clock c{in.varint()};
+    if (c.ms == 0 || c.ms > clock_ms_max || format < command_format_of_origins) in.fail();
+    return c;
+}
+
 // Fails if no run precedes the request.
 Request get_next_request(ByteReader& in, std::uint8_t kind, RequestRun& run) {
     if (!run.session.is_set() || !run.next.is_set()) in.fail();
@@ -100,10 +122,11 @@ Request get_next_request(ByteReader& in, std::uint8_t kind, RequestRun& run) {
     return c;
 }
 
-Command get_command(ByteReader& in, RequestRun& run) {
+// Fails if the format does not have the command: an older version would not read it either.
+Command get_command(ByteReader& in, std::uint8_t format, RequestRun& run) {
     const auto kind = in.u8();
     switch (static_cast<Kind>(kind)) {
-        case Kind::open_session: return get_opening(in);
+        case Kind::open_session: return get_opening(in, format);
         case Kind::renew: return get_renew(in);
         case Kind::expire: {
             const auto session = get_id<SessionId>(in);
@@ -115,6 +138,7 @@ Command get_command(ByteReader& in, RequestRun& run) {
             return Acknowledge{session, get_id<LogIndex>(in)};
         }
         case Kind::end_closure: return EndClosure{get_id<ClosureId>(in)};
+        case Kind::clock: return get_clock(in, format);
         case Kind::run: {
             run.session = get_id<SessionId>(in);
             run.next = get_id<Seq>(in);
@@ -145,6 +169,7 @@ void BatchBuilder::add(const Command& command, std::size_t names) {
                command);
     ++count_;
     names_ += names;
+    needed_ = std::max(needed_, oldest_format_of(command));
 }
 
 void BatchBuilder::add_request(const Request& request) {
@@ -175,6 +200,20 @@ Bytes BatchBuilder::take(std::uint8_t format) {
     return Bytes{batch.take()};
 }
 
+Bytes without_origins(const Bytes& batch) {
+    auto commands = decode_batch(batch, format_of(batch));
+    MORTISE_CHECK(commands.has_value());
+    bool differs = false;
+    BatchBuilder without;
+    for (auto& command : *commands) {
+        auto* opening = std::get_if<OpenSession>(&command);
+        differs = differs || (opening != nullptr && opening->origin.is_set());
+        if (opening != nullptr) opening->origin = {};
+        without.add(command);
+    }
+    return differs ? without.take() : batch;
+}
+
 std::optional<std::vector<Command>> decode_batch(const Bytes& batch, std::uint8_t newest) {
     ByteReader in{batch.view()};
     const auto head = get_head(in);
@@ -184,7 +223,7 @@ std::optional<std::vector<Command>> decode_batch(const Bytes& batch, std::uint8_
     RequestRun run;
     while (in.ok() && !in.done()) {
         if (commands.size() == head.count) return std::nullopt;
-        commands.push_back(get_command(in, run));
+        commands.push_back(get_command(in, head.format, run));
     }
     if (!in.done() || commands.size() != head.count) return std::nullopt;
     return commands;

@@ -48,6 +48,11 @@ private:
     std::uint8_t needed_ = command_format_oldest;
 };
 
+// The batch without what only people read and format 1 does not have, the origins of sessions: for
+// a reader of format 1. Returns the same bytes if there is none. Requires a batch that can be
+// decoded.
+[[nodiscard]] Bytes without_origins(const Bytes& batch);
+
 // Empty if the bytes are not a batch, exceed the limits, or have a version above `newest`. Only
 // tests of members with two versions pass a `newest` above command_format_newest; they invent that
 // version, and its commands are those of command_format_newest.

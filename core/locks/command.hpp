@@ -14,6 +14,7 @@
 #include "core/base/short_list.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_mode.hpp"
+#include "core/locks/origin.hpp"
 
 namespace mortise::core {
 
@@ -70,6 +71,8 @@ struct OpenSession {
     // certificate of the connection on which the command came; what the opener wrote there does not
     // count.
     Access access = Access::all();
+    // Shown to readers. Only format 2 has it: in format 1 the session opens without.
+    Origin origin{};
     friend bool operator==(const OpenSession&, const OpenSession&) = default;
 };
 
@@ -111,6 +114,14 @@ struct Acknowledge {
 struct EndClosure {
     ClosureId closure;
     friend bool operator==(const EndClosure&, const EndClosure&) = default;
+};
+
+// The time at which a leader proposes the entry of which this is the first command, in milliseconds
+// since 1970. It decides nothing: it is what people are told from when something is
+// (docs/decisions/0080). Only in format 2.
+struct Clock {
+    std::uint64_t ms = 0;  // 1 to clock_ms_max
+    friend bool operator==(const Clock&, const Clock&) = default;
 };
 
 // --- requests -----------------------------------------------------------------------------------
@@ -338,6 +349,7 @@ struct Request {
     friend bool operator==(const Request&, const Request&) = default;
 };
 
-using Command = std::variant<OpenSession, Renew, Expire, Sweep, Acknowledge, Request, EndClosure>;
+using Command =
+    std::variant<OpenSession, Renew, Expire, Sweep, Acknowledge, Request, EndClosure, Clock>;
 
 }  // namespace mortise::core

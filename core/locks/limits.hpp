@@ -24,6 +24,7 @@ constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t client_sessions_max = sessions_max - 4'096;
 constexpr std::uint32_t session_ttl_ms_max = 86'400'000;  // 24 hours, as in a configuration
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
+constexpr std::uint64_t clock_ms_max = std::uint64_t{1} << 62U;
 // Names that one session holds: a million, beside which as many calls as ever may be under way.
 constexpr std::size_t holds_max = 1'000'000 + operations_max;
 // A faulty node may leave answers of its session unacknowledged. From the first limit on the

@@ -311,10 +311,17 @@ void NodeCore::forward_requests(std::vector<Forward> forwards) {
         if (raft_.is_leader()) {
             intake_.take(options_.self, forward);
         } else if (leader_) {
+            if (!leader_reads(forward.batch)) forward.batch = without_origins(forward.batch);
             effects_.send.push_back({*leader_, std::move(forward)});
         }
     }
     take_intake_output();
+}
+
+bool NodeCore::leader_reads(const Bytes& batch) const {
+    const auto* hello = peers_.find(*leader_);
+    const auto reads = hello != nullptr ? hello->command_format : command_format_oldest;
+    return batch.empty() || format_of(batch) <= reads;
 }
 
 void NodeCore::take_intake_output() {

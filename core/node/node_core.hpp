@@ -66,6 +66,8 @@ private:
     void watch_leadership(Now now);
     void answer_reads(Now now);
     void forward_requests(std::vector<Forward> forwards);
+    // By what it said in its hello. Requires another node to lead.
+    [[nodiscard]] bool leader_reads(const Bytes& batch) const;
     void lead(Now now);
     void take_raft_output(Now now);
     void notify_holders(const AgentOutput& agent);

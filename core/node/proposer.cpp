@@ -67,15 +67,17 @@ void Proposer::renewal_applied(SessionId session, std::uint64_t number) {
     renewals_.erase(found);
 }
 
-void Proposer::take_from(FairQueue& queue, BatchBuilder& out) {
+void Proposer::take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& out) {
     while (!queue.empty()) {
         const auto& batch = queue.front();
         const bool first = out.is_empty();
         const bool fits = out.names() + batch.names <= entry_commands_max &&
                           out.bytes() + batch.bytes.size() <= batch_bytes_max;
         if (!first && !fits) return;
-        out.add_encoded(commands_of(batch.bytes), batch.commands, format_of(batch.bytes),
-                        batch.names);
+        // The sender of an origin has only checked that this leader reads it.
+        const auto bytes =
+            format < format_of(batch.bytes) ? without_origins(batch.bytes) : batch.bytes;
+        out.add_encoded(commands_of(bytes), batch.commands, format_of(bytes), batch.names);
         queue.pop_front();
     }
 }
@@ -110,8 +112,8 @@ Bytes Proposer::take_batch(std::uint8_t format) {
     // In front of the other commands, because a session that is renewed here must not expire here
     // (S4).
     if (!renew.renewals.empty()) out.add(renew);
-    take_from(own_, out);
-    take_from(forwarded_, out);
+    take_from(own_, format, out);
+    take_from(forwarded_, format, out);
     MORTISE_CHECK(!out.is_empty());
     return out.take(format);
 }

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
     // The payload of the next entry; requires that commands wait. It is encoded in `format`, or in
     // a newer one if a forwarded batch in it uses that: the sender of the batch has checked that
-    // all members read it.
+    // all members read it. Origins of sessions are left out instead.
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
     // The same for renewals alone; requires that there are some.
     [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] std::size_t renewals_beside_commands() const;
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
     [[nodiscard]] bool has_room(SessionId turn, std::size_t more, std::size_t max) const;
-    static void take_from(FairQueue& queue, BatchBuilder& out);
+    static void take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& out);
 
     FairQueue own_;  // proposed before the others, so that the next entry contains it
     FairQueue forwarded_;

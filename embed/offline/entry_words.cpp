@@ -165,6 +165,9 @@ struct Words {
     std::string operator()(const core::EndClosure& command) const {
         return "end quorum timer " + number(command.closure);
     }
+    std::string operator()(const core::Clock& command) const {
+        return "it is " + std::to_string(command.ms) + " ms since 1970";
+    }
 };
 
 std::vector<std::string> words_of_commands(const core::Bytes& payload) {

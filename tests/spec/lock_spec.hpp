@@ -130,6 +130,7 @@ private:
     void on(const core::Acknowledge& command);
     void on(const core::Request& command);
     void on(const core::EndClosure& command);
+    void on(const core::Clock& /*command*/) {}  // time decides nothing
     void on(core::OperationId operation, const core::Release& release);
     void on(core::OperationId operation, const core::Cancel& cancel);
     void on(core::OperationId operation, const core::Downgrade& downgrade);

@@ -78,7 +78,7 @@ Script without_session(const Script& script, std::size_t entry, SessionId gone) 
     for (auto& batch : less) {
         for (auto& command : batch) {
             std::visit(core::Overloaded{[](core::OpenSession&) {}, [](core::Sweep&) {},
-                                        [](core::EndClosure&) {},
+                                        [](core::EndClosure&) {}, [](core::Clock&) {},
                                         [&](core::Renew& renew) {
                                             for (auto& one : renew.renewals)
                                                 move(one.session);

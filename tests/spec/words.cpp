@@ -201,6 +201,7 @@ std::string words(const core::Command& command) {
                    },
                    [](const core::Sweep&) { return std::string{"sweep"}; },
                    [](const core::EndClosure& end) { return "end closure " + number(end.closure); },
+                   [](const core::Clock& clock) { return "clock " + std::to_string(clock.ms); },
                    [](const core::Acknowledge& acknowledge) {
                        return "acknowledge " + number(acknowledge.session) + " up to " +
                               number(acknowledge.received);

@@ -161,6 +161,7 @@ private:
             case 4: return Sweep{};
             case 5: return Acknowledge{some_session(), LogIndex{1 + number() / 2}};
             case 6: return EndClosure{ClosureId{1 + prng_.below(20)}};
+            case 7: return Clock{1 + prng_.below(clock_ms_max)};
             default: {
                 const Seq seq{1 + prng_.below(12)};
                 return Request{some_session(), seq, body()};

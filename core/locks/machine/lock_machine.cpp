@@ -150,6 +150,9 @@ void LockMachine::on(const Expire& command) {
         end_session(command.session, SessionEnd::expired);
 }
 
+// Nothing keeps the time yet.
+void LockMachine::on(const Clock& /*command*/) {}
+
 void LockMachine::end_session(SessionId id, SessionEnd how) {
     break_barriers_of(id);
     auto session = sessions_.remove(id);

@@ -107,6 +107,7 @@ private:
     void on(const Acknowledge& command);
     void on(const Request& command);
     void on(const EndClosure& command);
+    void on(const Clock& command);
 
     void tell_again(const Session& session, Seq seq);
     void on(Session& session, Seq seq, const Acquire& request);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint8_t opening_ends_former_life = 1;
 constexpr std::uint8_t opening_is_restricted = 2;  // it does not have all rights
+constexpr std::uint8_t opening_has_origin = 4;
 
 void put(ByteWriter& out, const Access& access) {
     out.varint(access.roles.size());
@@ -43,6 +44,23 @@ Access get_access(ByteReader& in) {
     return access;
 }
 
+void put(ByteWriter& out, const Origin& origin) {
+    out.text(origin.host);
+    out.text(origin.program);
+    out.varint(origin.pid);
+    out.text(origin.address);
+}
+
+Origin get_origin(ByteReader& in) {
+    Origin origin;
+    origin.host = in.text(origin_host_bytes_max);
+    origin.program = in.text(origin_program_bytes_max);
+    origin.pid = in.varint();
+    origin.address = in.text(origin_address_bytes_max);
+    if (!origin.is_set()) in.fail();  // this is encoded without the flag
+    return origin;
+}
+
 }  // namespace
 
 void put(ByteWriter& out, const OpenSession& opened) {
@@ -50,6 +68,7 @@ void put(ByteWriter& out, const OpenSession& opened) {
     std::uint8_t flags = 0;
     if (opened.former_life_ended) flags |= opening_ends_former_life;
     if (is_restricted) flags |= opening_is_restricted;
+    if (opened.origin.is_set()) flags |= opening_has_origin;
     out.u8(flags);
     out.u64(opened.nonce);
     out.u64(opened.node.raw());
@@ -58,12 +77,15 @@ void put(ByteWriter& out, const OpenSession& opened) {
     out.u32(opened.ttl_ms);
     out.u32(opened.rho_ppm);
     if (is_restricted) put(out, opened.access);
+    if (opened.origin.is_set()) put(out, opened.origin);
 }
 
 OpenSession get_open_session(ByteReader& in) {
     OpenSession opened;
     const auto flags = in.u8();
-    if (flags > (opening_ends_former_life | opening_is_restricted)) in.fail();
+    constexpr auto flags_max =
+        opening_ends_former_life | opening_is_restricted | opening_has_origin;
+    if (flags > flags_max) in.fail();
     opened.former_life_ended = (flags & opening_ends_former_life) != 0;
     opened.nonce = in.u64();
     opened.node = NodeId{in.u64()};
@@ -72,6 +94,7 @@ OpenSession get_open_session(ByteReader& in) {
     opened.ttl_ms = in.u32();
     opened.rho_ppm = in.u32();
     if ((flags & opening_is_restricted) != 0) opened.access = get_access(in);
+    if ((flags & opening_has_origin) != 0) opened.origin = get_origin(in);
     if (opened.nonce == 0) in.fail();
     return opened;
 }

@@ -1,5 +1,4 @@
-// Members of two versions. There is one format of commands so far, so the simulation invents the
-// next one: its content is the same, only its number differs (core/codec/command_codec.hpp).
+// Members of two versions: the older one reads the first format of commands only.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,9 @@
 
 namespace mortise::sim {
 
-constexpr std::uint8_t later_format = core::command_format_newest + 1;
+constexpr std::uint8_t earlier_format = core::command_format_oldest;
+constexpr std::uint8_t later_format = core::command_format_newest;
+static_assert(earlier_format < later_format);
 
 // The commands of a batch in either format.
 [[nodiscard]] inline std::optional<std::vector<core::Command>> commands_in(

@@ -114,6 +114,7 @@ void SimNode::look_for_damage() {
 // Nodes are never downgraded.
 void SimNode::upgrade_sometimes() {
     const bool is_first = life_ == 0;
+    if (is_first) command_format_ = earlier_format;
     if (is_first ? prng_.one_in(4) : prng_.one_in(3)) command_format_ = later_format;
     say("reads commands up to format {}", command_format_);
 }

@@ -30,6 +30,12 @@ OpenSession opening_as(Access access) {
     return open;
 }
 
+OpenSession opening_from(Origin origin) {
+    auto open = opening_as(Access::all());
+    open.origin = std::move(origin);
+    return open;
+}
+
 Request cached(LockMode mode, std::uint32_t tokens) {
     Acquire asked{{{"b", mode}}, true, {}, false, "who", 2};
     asked.cached_tokens = tokens;
@@ -43,8 +49,25 @@ Request permits(std::uint32_t permits, std::uint32_t limit) {
     return request(std::move(asked));
 }
 
-// One command of each kind, with small and large numbers.
-std::vector<Command> samples() {
+// What only format 2 has.
+std::vector<Command> newer_samples() {
+    constexpr auto huge = ~std::uint64_t{0};
+    auto restricted = opening_as({{AccessRole::client}, {{Right::acquire, "p"}}});
+    restricted.origin = {{}, {}, 0, "h"};
+    return {
+        Clock{1},
+        Clock{clock_ms_max},
+        opening_from({"db3", "backup", 4711, "10.0.0.7:5000"}),
+        opening_from({{}, {}, 1, {}}),
+        opening_from({std::string(origin_host_bytes_max, 'h'),
+                      std::string(origin_program_bytes_max, 'p'), huge,
+                      std::string(origin_address_bytes_max, 'a')}),
+        restricted,
+    };
+}
+
+// One command of each kind that format 1 has, with small and large numbers.
+std::vector<Command> older_samples() {
     constexpr auto huge = ~std::uint64_t{0};
     return {
         OpenSession{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false},
@@ -131,6 +154,13 @@ std::vector<Command> samples() {
         request(Declined{}),
         request(CloseSession{}),
     };
+}
+
+std::vector<Command> samples() {
+    auto all = older_samples();
+    for (auto& one : newer_samples())
+        all.push_back(std::move(one));
+    return all;
 }
 
 // Consecutive requests of a session, of every kind.
@@ -265,6 +295,36 @@ TEST(CommandCodec, AnOlderVersionReadsNoNewerForm) {  // P12
         }
     }
     EXPECT_FALSE(decode_batch(encoded(samples(), invented)).has_value());
+}
+
+// P12: what every version reads is written as the first one wrote it.
+TEST(CommandCodec, TheOldestFormIsEnoughForWhatItHas) {
+    for (const auto& command : older_samples())
+        EXPECT_EQ(format_of(encoded({command})), command_format_oldest);
+    for (const auto& command : newer_samples())
+        EXPECT_EQ(format_of(encoded({command})), command_format_of_origins);
+    EXPECT_EQ(format_of(encoded({Sweep{}, Clock{1}, Sweep{}})), command_format_of_origins);
+}
+
+// An older version takes such an entry for an empty one, so every version has to (P5).
+TEST(CommandCodec, TheOldestFormHasNoNewerCommand) {  // P12
+    for (const auto& command : newer_samples()) {
+        auto bytes = std::string{encoded({command}).view()};
+        ASSERT_TRUE(decode_batch(Bytes{bytes}));
+        bytes[0] = static_cast<char>(command_format_oldest);
+        EXPECT_FALSE(decode_batch(Bytes{bytes}));
+    }
+}
+
+TEST(CommandCodec, AnOriginIsLeftOutForAReaderOfTheOldestForm) {
+    auto plain = opening_as(Access::all());
+    auto open = plain;
+    open.origin = {"db3", "backup", 4711, {}};
+    const auto without = without_origins(encoded({open, Sweep{}}));
+    EXPECT_EQ(without, encoded({plain, Sweep{}}));
+    EXPECT_EQ(format_of(without), command_format_oldest);
+    const auto other = encoded({plain, Clock{5}}, invented);
+    EXPECT_EQ(without_origins(other), other);
 }
 
 TEST(CommandCodec, WhatIsTakenOverStaysInItsFormOrALaterOne) {
@@ -412,6 +472,13 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     wrong.rho_ppm = 500'000;
     EXPECT_FALSE(decodes(wrong));
     EXPECT_TRUE(decodes(open));
+    EXPECT_FALSE(decodes(Clock{0}));
+    EXPECT_FALSE(decodes(Clock{clock_ms_max + 1}));
+    EXPECT_FALSE(decodes(opening_from({std::string(origin_host_bytes_max + 1, 'h'), {}, 0, {}})));
+    EXPECT_FALSE(
+        decodes(opening_from({{}, std::string(origin_program_bytes_max + 1, 'p'), 0, {}})));
+    EXPECT_FALSE(
+        decodes(opening_from({{}, {}, 0, std::string(origin_address_bytes_max + 1, 'a')})));
 
     const std::vector<Command> full(batch_commands_max, Sweep{});
     EXPECT_TRUE(decode_batch(encoded(full)).has_value());

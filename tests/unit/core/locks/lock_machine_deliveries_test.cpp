@@ -57,7 +57,8 @@ bool is_left_out(const Delivery& delivery, Way way) {
     const bool is_request = std::holds_alternative<Request>(command);
     const bool opens = std::holds_alternative<OpenSession>(command);
     const bool expires = std::holds_alternative<Expire>(command);
-    const bool sweeps = std::holds_alternative<Sweep>(command);
+    const bool is_nobodys =
+        std::holds_alternative<Sweep>(command) || std::holds_alternative<Clock>(command);
     switch (way) {
         case Way::twice:
         case Way::late: return false;
@@ -69,12 +70,12 @@ bool is_left_out(const Delivery& delivery, Way way) {
         case Way::behind_a_gap:
         case Way::ahead: return !is_request;
         // A repeated opening is recognized only while its session lives. After that it opens
-        // another session, which has no names and expires unless it is renewed. A Sweep belongs to
-        // no session, and removes what ended ones left.
-        case Way::after_the_end: return opens || sweeps;
+        // another session, which has no names and expires unless it is renewed. A Sweep, which
+        // removes what ended sessions left, and a Clock belong to no session.
+        case Way::after_the_end: return opens || is_nobodys;
         // The time of a closure may outlast the session.
         case Way::only_after_the_end:
-            return opens || sweeps || std::holds_alternative<EndClosure>(command);
+            return opens || is_nobodys || std::holds_alternative<EndClosure>(command);
     }
     return true;
 }
@@ -248,6 +249,7 @@ protected:
              {{Way::after_the_end, gone}, {Way::only_after_the_end, gone}}},
             {"Expire", {mine}, Expire{SessionId{1}, LogIndex{1}}, {renew(1), another}},
             {"Sweep", {mine, request(1, 2, CloseSession{})}, Sweep{}, {another}},
+            {"Clock", {mine}, Clock{5'000}, {another}},
             {"Acknowledge", {mine}, Acknowledge{SessionId{1}, LogIndex{4}}, {release(1, 7, 1)}},
             {"AcknowledgeOfAMaxHold",
              {on_terms(1, 1, bounded)},

@@ -82,6 +82,24 @@ TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
     EXPECT_EQ(decode_batch(batch, invented).value().size(), 1U);
 }
 
+// P12: its sender only knows that this leader reads it.
+TEST_F(ProposerTest, LeavesOriginsOutWhereNotEveryMemberReadsThem) {
+    OpenSession opening{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
+    opening.origin = {"db3", "backup", 4711, {}};
+    BatchBuilder batch;
+    batch.add(opening);
+    const auto bytes = batch.take();
+    for (const auto format : {command_format_oldest, command_format_of_origins}) {
+        add(bytes);
+        const auto proposed = proposer.take_batch(format);
+        EXPECT_EQ(format_of(proposed), format);
+        const auto commands = decode_batch(proposed, format);
+        ASSERT_TRUE(commands);
+        const bool has_origin = std::get<OpenSession>(commands->front()).origin.is_set();
+        EXPECT_EQ(has_origin, format == command_format_of_origins);
+    }
+}
+
 // What a session sent first goes first.
 TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     BatchBuilder first;
