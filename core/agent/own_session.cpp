@@ -23,6 +23,7 @@ void OwnSession::open(Now now) {
     renew_at_ = Instant::never();
     opening_ = {prng_.next() | 1U, options_.node,    options_.generation.start(),
                 options_.ttl_ms,   options_.rho_ppm, options_.former_life_ended};
+    opening_.origin = options_.origin;
     opening_sent_.reset();
     open_again_at_ = now.steady;
 }

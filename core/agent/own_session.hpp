@@ -38,6 +38,7 @@ struct AgentOptions {
     // A call with less time than this may be over before an answer can come.
     Nanoseconds answer_time{std::chrono::milliseconds{100}};
     std::size_t batch_bytes = batch_bytes_max / 4;  // a batch ends with the request that exceeds it
+    Origin origin{};                                // of the sessions that it opens
 };
 
 class OwnSession {

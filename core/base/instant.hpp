@@ -40,13 +40,16 @@ struct Instant {
     }
 };
 
-// The two clocks of a node, read together when an event arrives. `steady` (CLOCK_MONOTONIC) may
+// The clocks of a node, read together when an event arrives. `steady` (CLOCK_MONOTONIC) may
 // stand still while the machine is suspended, `boot` (CLOCK_BOOTTIME) does not. Countdowns of other
 // nodes' sessions use the former, the validity of our own holds the latter, so that every
 // difference errs on the safe side (S5).
 struct Now {
     Instant steady;
     Instant boot;
+    // CLOCK_REALTIME in milliseconds since 1970; zero: unknown. It may be wrong and leap, and no
+    // decision depends on it: see ClusterClock.
+    std::uint64_t wall_ms{};
 };
 
 }  // namespace mortise::core

@@ -23,6 +23,7 @@ AgentOptions agent_options(const ClientOptions& options) {
     agent.recall_timeout = options.election_timeout;
     agent.access = options.access;
     agent.window = options.window;
+    agent.origin = options.origin;
     agent.batch_bytes = client_batch_bytes;
     return agent;
 }
@@ -95,6 +96,7 @@ void ClientCore::on(const MemberUp& event, Now now) {
     if (event.connection != connection_ || stage_ != Stage::dialling) return;
     heard_at_ = now.steady;
     member_cluster_ = event.cluster;
+    member_format_ = event.command_format;
     if (reads_open_ != 0) unread_since_ = now.steady;  // they are asked of this member now
     attach(now);
 }
@@ -380,8 +382,12 @@ void ClientCore::tell(ClientMessage message, Now now) {
 void ClientCore::send_forwards(std::vector<Forward>& forwards, Now now) {
     if (forwards.empty() || stage_ != Stage::served) return;
     if (unanswered_since_ == Instant::never()) unanswered_since_ = now.steady;
-    for (auto& forward : forwards)
+    for (auto& forward : forwards) {
+        // An older member would close the connection.
+        if (format_of(forward.batch) > member_format_)
+            forward.batch = without_origins(forward.batch);
         tell(std::move(forward), now);
+    }
 }
 
 void ClientCore::collect(Now now) {

@@ -25,6 +25,7 @@
 #include "core/client/client_message.hpp"
 #include "core/client/member_balance.hpp"
 #include "core/client/member_choice.hpp"
+#include "core/codec/command_codec.hpp"
 
 namespace mortise::core {
 
@@ -37,6 +38,7 @@ struct ClientOptions {
     std::size_t window = client_requests_max / 2;  // see AgentOptions
     Access access = Access::all();                 // what this client's own certificate allows
     std::uint64_t seed = 0;  // the nonces of sessions are drawn from it: not to be guessed
+    Origin origin{};         // what this client says of itself, for people
 };
 
 // --- events
@@ -52,6 +54,7 @@ struct ClientCalls {
 struct MemberUp {
     MemberConnectionId connection;
     ClusterId cluster;
+    std::uint8_t command_format = command_format_oldest;  // the newest one that the member reads
 };
 
 // It cannot be reached, or not any more, or broke the protocol.
@@ -194,8 +197,9 @@ private:
     MemberConnectionId newest_connection_;
     std::uint64_t nonce_ = 0;  // of the newest Attach
     bool has_leader_ = false;
-    ClusterId member_cluster_;  // of the member
-    ClusterId cluster_;         // of the session and the position
+    ClusterId member_cluster_;                            // of the member
+    std::uint8_t member_format_ = command_format_oldest;  // the newest one that it reads
+    ClusterId cluster_;                                   // of the session and the position
     LogIndex position_;
     std::string refused_;
 

@@ -24,6 +24,11 @@ constexpr std::size_t sessions_max = 100'000;
 constexpr std::size_t client_sessions_max = sessions_max - 4'096;
 constexpr std::uint32_t session_ttl_ms_max = 86'400'000;  // 24 hours, as in a configuration
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
+// Marks of time (docs/decisions/0080): how many there are, how far apart, and what a Clock may say.
+constexpr std::size_t clock_marks_max = 1'024;
+constexpr std::uint64_t clock_step_ms_min = 1'000;
+constexpr std::uint64_t clock_step_ms_max = std::uint64_t{366} * 86'400'000;
+constexpr std::uint64_t clock_first_ms_max = std::uint64_t{1} << 48U;  // about the year 10,900
 constexpr std::uint64_t clock_ms_max = std::uint64_t{1} << 62U;
 // Names that one session holds: a million, beside which as many calls as ever may be under way.
 constexpr std::size_t holds_max = 1'000'000 + operations_max;

@@ -10,7 +10,7 @@ namespace mortise::core {
 
 constexpr std::size_t origin_host_bytes_max = 64;
 constexpr std::size_t origin_program_bytes_max = 64;
-constexpr std::size_t origin_address_bytes_max = 256;
+constexpr std::size_t origin_address_bytes_max = 128;
 
 struct Origin {
     std::string host;     // at most origin_host_bytes_max

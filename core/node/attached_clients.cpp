@@ -58,7 +58,7 @@ void AttachedClients::said(const ClientSaid& said, Instant now) {
         if (found->second.is_closing) return;
         std::visit(
             [&](const auto& one) {
-                take(found, one, {said.access, said.certificate, now});
+                take(found, one, {said.access, said.certificate, said.address, now});
             },
             message);
     }
@@ -183,6 +183,7 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
     set_access(decoded, NodeId{}, way.access);
     if (const auto* session = decoded.session.is_set() ? session_of(its) : nullptr)
         flow_.asked(client->first, session->applied, decoded.last, pause_of(session));
+    if (options_.knows_origins()) set_address(decoded, way.address);
     forwards_.push_back({decoded.batch, message.renewal});
 }
 
@@ -429,7 +430,7 @@ SessionState AttachedClients::state_of(const Client& client) const {
     SessionState state{client.nonce};
     if (session == nullptr || session->opened.node.is_set()) return state;
     state.session = session->id;
-    state.row = encode_session(*session);
+    state.row = encode_session_for_client(*session);
     for (const auto& [seq, operation] : session->operations) {
         if (!operation.held()) state.waiting.push_back(seq);
     }

@@ -95,6 +95,7 @@ private:
     struct Way {
         const Access& access;
         const std::string& certificate;
+        const std::string& address;
         Instant now;
     };
     void take(Clients::iterator client, const Attach& message, const Way& way);

@@ -173,7 +173,13 @@ void CallDesk::tell_times(LockView& lock, Now now) const {
                 closing.left = std::max(closing.left.value_or(*left), *left);
         }
     }
+    const auto tell_age = [&](LogIndex since) {
+        if (const auto age = clock_.age_of(since, now)) lock.ages.emplace(since, *age);
+    };
+    for (const auto& waiter : lock.waiters)
+        tell_age(waiter.since);
     for (const auto& holder : lock.holders) {
+        tell_age(holder.since);
         const auto session = holder.operation.session;
         if (lock.leases_left.contains(session)) continue;
         if (const auto left = timers_.left(session, now.steady))
@@ -186,7 +192,9 @@ void CallDesk::answer_try(AcquireCall& call, Now now) {
     if (would_grant(request) || would_recall(request) || names_other_policy(request)) {
         agent_.on_acquire(std::move(call), now);
     } else {
-        answers_.push_back({call.tag, Busy{machine_.inspect(request.names.front().name)}});
+        auto view = machine_.inspect(request.names.front().name);
+        tell_times(view, now);
+        answers_.push_back({call.tag, Busy{std::move(view)}});
     }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/agent/session_agent.hpp"
+#include "core/node/cluster_clock.hpp"
 #include "core/node/contention_watch.hpp"
 #include "core/node/membership_calls.hpp"
 #include "core/node/pending_reads.hpp"
@@ -17,10 +18,11 @@ namespace mortise::core {
 class CallDesk {
 public:
     CallDesk(const NodeOptions& options, const LockMachine& machine, const QuorumTimers& timers,
-             SessionAgent& agent, ContentionWatch& contentions)
+             const ClusterClock& clock, SessionAgent& agent, ContentionWatch& contentions)
         : options_{options},
           machine_{machine},
           timers_{timers},
+          clock_{clock},
           agent_{agent},
           contentions_{contentions},
           changes_{options.generation.boot_epoch, {options.election_timeout, options.heartbeat}} {}
@@ -63,6 +65,7 @@ private:
     const NodeOptions& options_;
     const LockMachine& machine_;
     const QuorumTimers& timers_;
+    const ClusterClock& clock_;
     SessionAgent& agent_;
     ContentionWatch& contentions_;
     MembershipCalls changes_;

@@ -90,6 +90,21 @@ void set_access(DecodedForward& decoded, NodeId opener, const Access& access) {
     if (differs) decoded.batch = batch_of(decoded.commands);
 }
 
+void set_address(DecodedForward& decoded, const std::string& address) {
+    bool differs = false;
+    for (auto& command : decoded.commands) {
+        auto* opening = std::get_if<OpenSession>(&command);
+        if (opening == nullptr) continue;
+        auto origin = opening->origin;
+        origin.address = address;
+        origin = tidied(std::move(origin));
+        if (origin == opening->origin) continue;
+        opening->origin = std::move(origin);
+        differs = true;
+    }
+    if (differs) decoded.batch = batch_of(decoded.commands);
+}
+
 SessionId turn_of(const DecodedForward& decoded) {
     if (decoded.session.is_set() || decoded.commands.empty()) return decoded.session;
     return std::visit(Overloaded{[](const OpenSession& one) { return SessionId{one.nonce}; },

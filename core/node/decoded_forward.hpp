@@ -31,6 +31,8 @@ void leave_out_requests(DecodedForward& decoded, Seq next);
 void decline_acquiring(DecodedForward& decoded);
 // Sets the access of `opener`'s certificate in each session that it opens.
 void set_access(DecodedForward& decoded, NodeId opener, const Access& access);
+// Sets the address of a client in each session that it opens: what it wrote there does not count.
+void set_address(DecodedForward& decoded, const std::string& address);
 // Whose turn it takes to propose this: that of its session. A session that is being opened has no
 // id yet, and waits under its nonce.
 [[nodiscard]] SessionId turn_of(const DecodedForward& decoded);

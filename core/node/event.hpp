@@ -74,6 +74,7 @@ struct ClientSaid {
     std::vector<ClientMessage> messages;
     Access access = Access::all();  // by the certificate of its connection
     std::string certificate{};      // the name of its identity; empty without TLS
+    std::string address{};          // from where it is connected; empty: unknown
 };
 
 // Its connection has ended.

@@ -44,7 +44,9 @@ AgentOptions agent_options(const NodeOptions& options) {
             options.election_timeout,
             options.access,
             options.window,
-            options.heartbeat};
+            options.heartbeat,
+            AgentOptions{}.batch_bytes,
+            options.knows_origins() ? options.origin : Origin{}};
 }
 
 }  // namespace
@@ -61,18 +63,25 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       own_life_{options_, raft_, peers_},
       bootstrap_{options_, raft_, peers_, state.former_cluster},
       formats_{options_, raft_, peers_},
+      clock_{machine_, raft_.log().last().index, now},
       membership_{options_, peers_, formats_, raft_},
       saver_{options_, raft_, applied_},
       installer_{options_},
       comparison_{options_},
       timers_{options_, raft_, machine_},
-      call_desk_{options_, machine_, timers_, agent_, contentions_},
+      call_desk_{options_, machine_, timers_, clock_, agent_, contentions_},
       clients_{options_, machine_, contentions_},
       intake_{options_, raft_, machine_, peers_, saver_},
       duties_{options_, saver_, raft_, intake_.proposer(), formats_} {
     MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
     timers_.restart(state.countdowns, now.steady);
     note_cluster();
+    note_format_of_state();
+}
+
+// The log that made it may be purged.
+void NodeCore::note_format_of_state() {
+    if (!machine_.clock().is_empty()) formats_.remember(command_format_of_origins);
 }
 
 void NodeCore::note_cluster() {
@@ -184,6 +193,7 @@ void NodeCore::apply(Entry& entry, Now now) {
     if (applied.entry.kind == EntryKind::commands) {
         machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
                        applied.outcomes);
+        clock_.applied(now);
         changes_.add(applied_, machine_.name_changes());
         for (const auto& outcome : applied.outcomes)
             route(outcome, applied_, now);
@@ -357,6 +367,7 @@ void NodeCore::lead(Now now) {
     duties_.give_way(now.steady);
     // Batches may take all the space that there is.
     duties_.propose_state_sum(comparison_, now.steady);
+    intake_.proposer().set_time(clock_.to_propose(now));
     duties_.propose_batches(applied_, now.steady);
 }
 

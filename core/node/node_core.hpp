@@ -10,6 +10,7 @@
 #include "core/node/attached_clients.hpp"
 #include "core/node/bootstrap.hpp"
 #include "core/node/call_desk.hpp"
+#include "core/node/cluster_clock.hpp"
 #include "core/node/effects.hpp"
 #include "core/node/event.hpp"
 #include "core/node/forward_intake.hpp"
@@ -43,6 +44,8 @@ public:
     [[nodiscard]] LogIndex applied_index() const { return applied_; }
     // The countdowns of this node, which decide nothing alone.
     [[nodiscard]] const QuorumTimers& timers() const { return timers_; }
+    // How long ago entries were proposed, for people.
+    [[nodiscard]] const ClusterClock& clock() const { return clock_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
     // What peers say about this node's generation.
@@ -80,6 +83,7 @@ private:
     void note_waiter(OperationId waiter);
     void hand_over_rows();
     void note_cluster();
+    void note_format_of_state();
     void install(InstallStep step);
     void take_intake_output();
 
@@ -125,6 +129,7 @@ private:
     OwnLife own_life_;
     Bootstrap bootstrap_;
     LogFormats formats_;
+    ClusterClock clock_;
     MembershipDesk membership_;
 
     // What becomes of the state.

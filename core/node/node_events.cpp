@@ -235,6 +235,8 @@ void NodeCore::on(const InstallTaken& /*event*/, Now /*now*/) {
 void NodeCore::on(const StateInstalled& event, Now now) {
     if (!raft_.on_state_installed(event.last, now.steady)) return;
     machine_ = installer_.finish();
+    clock_.state_replaced(now);
+    note_format_of_state();
     has_new_starts_ = true;
     applied_ = event.last.index;
     changes_.restart(applied_);

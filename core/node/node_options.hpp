@@ -9,6 +9,7 @@
 #include "core/base/generation.hpp"
 #include "core/base/instant.hpp"
 #include "core/codec/command_format.hpp"
+#include "core/locks/origin.hpp"
 #include "core/observe/change_ring.hpp"
 #include "core/raft/configuration.hpp"
 
@@ -52,6 +53,10 @@ struct NodeOptions {
     std::uint8_t command_format = command_format_newest;
     std::string cluster_name{};     // see Hello
     Access access = Access::all();  // what this node's own certificate allows
+    Origin origin{};                // what this node says of itself, for people
+
+    // False for an older version.
+    [[nodiscard]] bool knows_origins() const { return command_format >= command_format_of_origins; }
 };
 
 }  // namespace mortise::core

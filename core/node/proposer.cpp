@@ -20,6 +20,7 @@ constexpr std::size_t bytes_waiting_end = 2 * bytes_waiting_max;
 // The maximal encoded size: two numbers of ten bytes, and their frame.
 constexpr std::size_t renewal_bytes_max = 20;
 constexpr std::size_t renew_bytes_around_max = 16;
+constexpr std::size_t clock_bytes_max = 10;  // its kind, and a number below 2^63
 
 }  // namespace
 
@@ -70,7 +71,7 @@ void Proposer::renewal_applied(SessionId session, std::uint64_t number) {
 void Proposer::take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& out) {
     while (!queue.empty()) {
         const auto& batch = queue.front();
-        const bool first = out.is_empty();
+        const bool first = out.names() == 0;  // a Clock has none
         const bool fits = out.names() + batch.names <= entry_commands_max &&
                           out.bytes() + batch.bytes.size() <= batch_bytes_max;
         if (!first && !fits) return;
@@ -87,7 +88,7 @@ std::size_t Proposer::renewals_beside_commands() const {
     const auto& queue = own_.empty() ? forwarded_ : own_;
     if (queue.empty()) return entry_commands_max;
     const auto& batch = queue.front();
-    const auto bytes = batch.bytes.size() + renew_bytes_around_max;
+    const auto bytes = batch.bytes.size() + clock_bytes_max + renew_bytes_around_max;
     if (batch.names >= entry_commands_max || bytes > batch_bytes_max) return 0;
     return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
@@ -105,8 +106,20 @@ Renew Proposer::gather_renewals(std::size_t count_max) {
     return renew;
 }
 
+// A batch of so many bytes follows. If that fills the entry, the time has to wait for the next one:
+// it never makes an entry of its own.
+void Proposer::say_time(std::uint8_t format, std::size_t bytes, BatchBuilder& out) {
+    const bool is_due = time_ms_ != 0 && time_ms_ >= said_ms_ + clock_step_ms_min;
+    if (!is_due || format < command_format_of_origins) return;
+    if (bytes + clock_bytes_max > batch_bytes_max) return;
+    said_ms_ = time_ms_;
+    out.add(Clock{time_ms_}, 0);
+}
+
 Bytes Proposer::take_batch(std::uint8_t format) {
+    MORTISE_CHECK(has_commands());
     BatchBuilder out;
+    say_time(format, (own_.empty() ? forwarded_ : own_).front().bytes.size(), out);
     const auto renew =
         gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_commands());
     // In front of the other commands, because a session that is renewed here must not expire here
@@ -120,6 +133,7 @@ Bytes Proposer::take_batch(std::uint8_t format) {
 
 Bytes Proposer::take_renewals(std::uint8_t format) {
     BatchBuilder out;
+    say_time(format, 0, out);
     out.add(gather_renewals(entry_commands_max));
     return out.take(format);
 }

@@ -39,6 +39,9 @@ public:
     // How many wait, without renewals. A request counts once for each of its names.
     [[nodiscard]] std::size_t commands() const { return own_.names() + forwarded_.names(); }
     [[nodiscard]] bool has_renewals() const { return unproposed_renewals_ != 0; }
+    // The time of the cluster in milliseconds, zero if none is to be said: the next entry says it
+    // in front of its commands, at most once a second.
+    void set_time(std::uint64_t ms) { time_ms_ = ms; }
     // The payload of the next entry; requires that commands wait. It is encoded in `format`, or in
     // a newer one if a forwarded batch in it uses that: the sender of the batch has checked that
     // all members read it. Origins of sessions are left out instead.
@@ -58,6 +61,7 @@ private:
     [[nodiscard]] std::size_t renewals_beside_commands() const;
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
     [[nodiscard]] bool has_room(SessionId turn, std::size_t more, std::size_t max) const;
+    void say_time(std::uint8_t format, std::size_t bytes, BatchBuilder& out);
     static void take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& out);
 
     FairQueue own_;  // proposed before the others, so that the next entry contains it
@@ -65,6 +69,8 @@ private:
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;
     bool renewals_passed_over_ = false;
+    std::uint64_t time_ms_ = 0;
+    std::uint64_t said_ms_ = 0;  // what an entry of this leader has said
 };
 
 }  // namespace mortise::core

@@ -110,8 +110,10 @@ public:
     std::vector<Contended> contended;
     std::vector<InspectCall> reads;
     std::vector<std::string> left_because;
-    std::vector<ClientMessage> said;  // not delivered yet
-    Access access = Access::all();    // of its certificate, as members see it
+    std::vector<ClientMessage> said;                     // not delivered yet
+    Access access = Access::all();                       // of its certificate, as members see it
+    std::string address{};                               // likewise, of its connection
+    std::uint8_t member_format = command_format_newest;  // what members say at most that they read
 
 private:
     void dial(const ClientEffects::Dial& dial) {
@@ -121,7 +123,9 @@ private:
         to_member_ = dial.connection;
         member_ = member;
         connection_ = ClientId{++connections_};
-        step(MemberUp{dial.connection, cluster_[member].hello().cluster});
+        const auto hello = cluster_[member].hello();
+        step(MemberUp{dial.connection, hello.cluster,
+                      std::min(hello.command_format, member_format)});
     }
     void hang_up() {
         if (!connection_.is_set()) return;
@@ -133,7 +137,8 @@ private:
     void deliver() {
         for (auto& message : std::exchange(said, {})) {
             if (!connection_.is_set() || silent_.contains(member_)) continue;
-            cluster_[member_].step(ClientSaid{connection_, {std::move(message)}, access});
+            cluster_[member_].step(
+                ClientSaid{connection_, {std::move(message)}, access, {}, address});
         }
     }
     void settle() {

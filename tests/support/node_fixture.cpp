@@ -44,8 +44,13 @@ HandDrivenNode::HandDrivenNode(HandDrivenNode&&) noexcept = default;
 HandDrivenNode& HandDrivenNode::operator=(HandDrivenNode&&) noexcept = default;
 HandDrivenNode::~HandDrivenNode() = default;
 
+Now HandDrivenNode::clocks() const {
+    const auto passed = static_cast<std::uint64_t>((now - Instant{}) / 1ms);
+    return {now, now, wall_ms == 0 ? 0 : wall_ms + passed};
+}
+
 void HandDrivenNode::step(Event event) {
-    auto effects = core_->step(std::move(event), {now, now});
+    auto effects = core_->step(std::move(event), clocks());
     if (effects.peers) peers = std::move(*effects.peers);
     if (effects.write) writes.push_back(std::move(*effects.write));
     std::ranges::move(effects.send, std::back_inserter(sent));
@@ -191,7 +196,7 @@ void HandDrivenNode::start_again() {
     sent.clear();
     notes.clear();
     options_.seed += 100;
-    core_ = std::make_unique<NodeCore>(options_, NodeState{disk_.state(), {}, {}}, Now{now, now});
+    core_ = std::make_unique<NodeCore>(options_, NodeState{disk_.state(), {}, {}}, clocks());
 }
 
 Hello empty_hello(std::uint64_t id, std::initializer_list<std::uint64_t> voters) {

@@ -89,6 +89,7 @@ public:
     [[nodiscard]] Hello hello() const { return core_->hello(); }
 
     Instant now = start;
+    std::uint64_t wall_ms = 0;  // by its wall clock, at the instant zero; zero: it has none
     std::deque<Write> writes;
     std::vector<Envelope> sent;
     std::vector<Applied> applied;
@@ -119,6 +120,7 @@ private:
         }
     }
     void start_again();
+    [[nodiscard]] Now clocks() const;
 
     NodeOptions options_;
     Disk disk_;

@@ -115,7 +115,9 @@ void LockMachine::on(const OpenSession& command) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::table_full});
         return;
     }
-    const auto& session = sessions_.open(command, index_);
+    auto& session = sessions_.open(command, index_);
+    // Without a mark there will never be a time of this entry, and version 0.2 knows no such index.
+    if (!clock_.is_empty()) session.opened_at = index_;
     outcomes_->push_back(SessionOpened{session.id, command.nonce});
 }
 
@@ -150,8 +152,9 @@ void LockMachine::on(const Expire& command) {
         end_session(command.session, SessionEnd::expired);
 }
 
-// Nothing keeps the time yet.
-void LockMachine::on(const Clock& /*command*/) {}
+void LockMachine::on(const Clock& command) {
+    clock_.add(index_, command.ms);
+}
 
 void LockMachine::end_session(SessionId id, SessionEnd how) {
     break_barriers_of(id);

@@ -19,6 +19,7 @@
 #include "core/locks/row.hpp"
 #include "core/locks/rows/row_writer.hpp"
 #include "core/locks/table/barrier_book.hpp"
+#include "core/locks/table/clock_marks.hpp"
 #include "core/locks/table/ended_sessions.hpp"
 #include "core/locks/table/lock_table.hpp"
 #include "core/locks/table/locker_book.hpp"
@@ -32,6 +33,7 @@ namespace mortise::core {
 //   LockerBook, DeadlockWatch    what lockers hold and wait for; which request fails in a cycle
 //   BarrierBook                  which barriers break when a session ends
 //   UncountedHolds               holds whose max_hold is not counted yet
+//   ClockMarks                   when entries were proposed
 //   LockViews, RowWriter         what readers learn; the state as rows
 //
 // The machine itself turns commands into calls of its parts and into outcomes. It has one function
@@ -59,6 +61,8 @@ public:
 
     [[nodiscard]] const SessionTable& sessions() const { return sessions_; }
     [[nodiscard]] const LockTable& table() const { return table_; }
+    // The times of entries, for people.
+    [[nodiscard]] const ClockMarks& clock() const { return clock_; }
     // Names still have traces of ended sessions: the leader has to put a Sweep into the log.
     [[nodiscard]] bool needs_sweep() const { return !ended_.is_empty(); }
 
@@ -81,18 +85,18 @@ public:
 
     // The state as rows, from which MachineLoader makes a machine again; see RowWriter.
     [[nodiscard]] std::vector<Row> take_changed_rows() {
-        return rows_.take({sessions_, table_, ended_});
+        return rows_.take({sessions_, table_, ended_, clock_});
     }
     [[nodiscard]] std::size_t changed_names() const { return table_.names().changes().size(); }
     [[nodiscard]] std::vector<Row> take_changed_names(std::size_t max) {
         return rows_.take_names(table_, max);
     }
     [[nodiscard]] std::vector<Row> all_rows() const {
-        return RowWriter::all(sessions_, table_, ended_);
+        return RowWriter::all({sessions_, table_, ended_, clock_});
     }
     [[nodiscard]] std::uint64_t rows_sum() const { return rows_.sum(); }
     [[nodiscard]] std::size_t changed_rows() const {
-        return RowWriter::changed(sessions_, table_, ended_);
+        return RowWriter::changed({sessions_, table_, ended_, clock_});
     }
 
     void check_invariants() const;
@@ -180,6 +184,7 @@ private:
     BarrierBook barriers_;  // likewise
     EndedSessions ended_;
     UncountedHolds uncounted_;
+    ClockMarks clock_;  // it decides nothing
     RowWriter rows_;
     DeadlockWatch deadlocks_{};  // of the command that is being applied
 

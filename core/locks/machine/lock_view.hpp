@@ -85,6 +85,19 @@ struct LockView {
     // How long the leases of the holders' sessions run if they are not renewed again. The node that
     // counts them down fills it in.
     std::map<SessionId, Nanoseconds> leases_left{};
+    std::map<SessionId, Origin> origins{};  // of those of the sessions above that have one
+    // How long ago the entries of the grants and requests above were proposed (`since`), those that
+    // have a time. The answering node fills it in.
+    std::map<LogIndex, Nanoseconds> ages{};
+    [[nodiscard]] std::optional<Nanoseconds> age_of(LogIndex since) const {
+        const auto found = ages.find(since);
+        return found == ages.end() ? std::nullopt : std::optional{found->second};
+    }
+    // Null if it is unknown.
+    [[nodiscard]] const Origin* origin_of(SessionId session) const {
+        const auto found = origins.find(session);
+        return found == origins.end() ? nullptr : &found->second;
+    }
     friend bool operator==(const LockView&, const LockView&) = default;
 };
 

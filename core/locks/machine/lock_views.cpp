@@ -143,9 +143,9 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     add_waiters(*record, parties_max, view);
     if (const auto* value = table_.values().find(name)) view.value = *value;
     for (const auto& holder : view.holders)
-        view.nodes[holder.operation.session] = node_of(holder.operation.session);
+        add_session(holder.operation.session, view);
     for (const auto& waiter : view.waiters)
-        view.nodes[waiter.operation.session] = node_of(waiter.operation.session);
+        add_session(waiter.operation.session, view);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
     if (const auto* its = record->barrier()) add_barrier(*its, parties_max, view);
     if (const auto* latch = record->latch()) view.latch = LockView::Latch{latch->remaining()};
@@ -154,6 +154,12 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
         view.limit = LockView::Limit{its->limit(), its->version()};
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
+}
+
+void LockViews::add_session(SessionId session, LockView& view) const {
+    if (!view.nodes.try_emplace(session, node_of(session)).second) return;
+    const auto* origin = origin_of(session);
+    if (origin != nullptr) view.origins.emplace(session, *origin);
 }
 
 void LockViews::add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const {
@@ -277,6 +283,8 @@ SessionView LockViews::view_of(const Session& session) const {
     for (const auto& [seq, operation] : session.operations)
         (operation.held() ? view.holds : view.waits) += operation.names().size();
     view.label = label_of(session);
+    view.origin = session.opened.origin;
+    view.opened_at = session.opened_at;
     return view;
 }
 
@@ -298,6 +306,11 @@ std::string LockViews::label_of(const Session& session) const {
 NodeId LockViews::node_of(SessionId session) const {
     const auto* found = sessions_.find(session);
     return found == nullptr ? NodeId{} : found->opened.node;
+}
+
+const Origin* LockViews::origin_of(SessionId session) const {
+    const auto* found = sessions_.find(session);
+    return found == nullptr || !found->opened.origin.is_set() ? nullptr : &found->opened.origin;
 }
 
 }  // namespace mortise::core

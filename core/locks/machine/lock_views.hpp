@@ -51,6 +51,8 @@ public:
                                                     std::size_t looks_max) const;
     // The node of a session; not set if the session has ended.
     [[nodiscard]] NodeId node_of(SessionId session) const;
+    // Where it comes from; null if that is unknown, or the session has ended.
+    [[nodiscard]] const Origin* origin_of(SessionId session) const;
 
 private:
     [[nodiscard]] bool is_live(OperationId operation) const;
@@ -61,6 +63,7 @@ private:
     [[nodiscard]] bool will_be_delayed(const Holder& holder) const;
     [[nodiscard]] SessionView view_of(const Session& session) const;
     [[nodiscard]] std::string label_of(const Session& session) const;
+    void add_session(SessionId session, LockView& view) const;
     void add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const;
     void add_holders(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_waiters(const LockRecord& record, std::size_t max, LockView& view) const;

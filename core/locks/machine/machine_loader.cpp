@@ -6,6 +6,7 @@
 #include "core/base/check.hpp"
 #include "core/base/fields.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/rows/clock_row.hpp"
 #include "core/locks/rows/name_row.hpp"
 #include "core/locks/rows/row_key.hpp"
 #include "core/locks/rows/session_row.hpp"
@@ -14,7 +15,8 @@
 namespace mortise::core {
 
 // The kinds of rows come in the order of their letters: ended sessions, the totals, incarnations,
-// names, and at last the sessions. So the operations of a session are known when its row comes.
+// names, the sessions, and at last the marks of time. So the operations of a session are known when
+// its row comes.
 bool MachineLoader::add(std::string_view key, std::string_view value) {
     ok_ = ok_ && (is_empty_ || last_key_ < key) && take(key, value);
     is_empty_ = false;
@@ -32,6 +34,7 @@ bool MachineLoader::take(std::string_view key, std::string_view value) {
     const auto id = id_of_row(key);
     if (!id) return false;
     if (kind == RowKind::session) return totals_ && add_session(SessionId{*id}, value);
+    if (kind == RowKind::clock_mark) return totals_ && add_mark(LogIndex{*id}, value);
     if (kind == RowKind::ended_session) return add_ended(SessionId{*id}, value);
     if (kind != RowKind::incarnation) return false;
     const auto epoch = decode_epoch(value);
@@ -44,6 +47,12 @@ bool MachineLoader::add_totals(std::string_view value) {
     machine_.sessions_.restore_newest(totals_->newest_session);
     machine_.table_.restore_newest(totals_->newest_token, totals_->newest_closure);
     return machine_.ended_.restore(totals_->endings, totals_->sweep, totals_->newest_session);
+}
+
+bool MachineLoader::add_mark(LogIndex index, std::string_view value) {
+    const auto mark = decode_mark(index, value);
+    newest_index_ = std::max(newest_index_, index);
+    return mark && machine_.clock_.restore(*mark);
 }
 
 bool MachineLoader::add_ended(SessionId id, std::string_view value) {
@@ -160,6 +169,7 @@ bool MachineLoader::add_session(SessionId id, std::string_view value) {
 bool MachineLoader::is_sound(const Session& session) {
     const auto& opener = session.opened.generation;
     if (machine_.sessions_.newest_start(opener.incarnation).is_earlier_than(opener)) return false;
+    if (session.opened_at > session.renewed_at) return false;
     newest_index_ = std::max(newest_index_, session.renewed_at);
     newest_index_ = std::max(newest_index_, session.answers.newest());
     // A waiting request has no answer yet: it would get a second one.
@@ -178,7 +188,8 @@ std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
         return std::nullopt;
     }
     machine_.index_ = applied;
-    machine_.rows_.all_read({machine_.sessions_, machine_.table_, machine_.ended_});
+    machine_.rows_.all_read(
+        {machine_.sessions_, machine_.table_, machine_.ended_, machine_.clock_});
     return std::move(machine_);
 }
 
@@ -189,6 +200,7 @@ bool MachineLoader::is_complete() const {
     if (!std::ranges::all_of(machine_.barriers_.all(), lives)) return false;
     return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
            totals_->names == machine_.table_.records().size() &&
+           totals_->clock_marks == machine_.clock_.all().size() &&
            totals_->incarnations == machine_.sessions_.newest_epochs().size() && owed_.empty() &&
            ended_found_ == machine_.ended_.all().size();
 }

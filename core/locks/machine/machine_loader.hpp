@@ -30,6 +30,7 @@ private:
     bool add_totals(std::string_view value);
     bool add_session(SessionId id, std::string_view value);
     bool add_ended(SessionId id, std::string_view value);
+    bool add_mark(LogIndex index, std::string_view value);
     bool add_name(std::string_view name, std::string_view value);
 
     bool put_operations_back(std::string_view name);

@@ -8,6 +8,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/instant.hpp"
+#include "core/locks/origin.hpp"
 
 namespace mortise::core {
 
@@ -21,6 +22,9 @@ struct SessionView {
     // The node that counts its lease down fills these in; they are not replicated state.
     Nanoseconds known{};                // for how long this run of the node has known it
     std::optional<Nanoseconds> left{};  // of its lease
+    Origin origin{};
+    LogIndex opened_at{};              // not set: its entry has no time
+    std::optional<Nanoseconds> age{};  // since then; filled in as well
 
     friend bool operator==(const SessionView&, const SessionView&) = default;
 };

@@ -22,6 +22,7 @@ enum class RowKind : char {
     incarnation = 'I',
     name = 'L',
     session = 'S',
+    clock_mark = 'T',
 };
 
 [[nodiscard]] std::string row_key(RowKind kind, std::string_view name = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/locks/rows/clock_row.hpp"
 #include "core/locks/rows/name_row.hpp"
 #include "core/locks/rows/row_key.hpp"
 #include "core/locks/rows/session_row.hpp"
@@ -12,17 +13,17 @@ namespace mortise::core {
 
 namespace {
 
-std::string totals_of(const SessionTable& sessions, const LockTable& table,
-                      const EndedSessions& ended) {
+std::string totals_of(const RowWriter::ConstState& state) {
     StateTotals totals;
-    totals.newest_token = table.newest_token();
-    totals.newest_session = sessions.newest();
-    totals.endings = ended.endings();
-    totals.sessions = sessions.all().size();
-    totals.names = table.records().size();
-    totals.incarnations = sessions.newest_epochs().size();
-    totals.sweep = ended.progress();
-    totals.newest_closure = table.closures().newest();
+    totals.newest_token = state.table.newest_token();
+    totals.newest_session = state.sessions.newest();
+    totals.endings = state.ended.endings();
+    totals.sessions = state.sessions.all().size();
+    totals.names = state.table.records().size();
+    totals.incarnations = state.sessions.newest_epochs().size();
+    totals.sweep = state.ended.progress();
+    totals.newest_closure = state.table.closures().newest();
+    totals.clock_marks = state.clock.all().size();
     return encode_totals(totals);
 }
 
@@ -45,6 +46,18 @@ Row row_of(const LockTable& table, const NamedRecord& record) {
                         table.closures().of(name))};
 }
 
+Row row_of(const ClockMark& mark) {
+    return {row_key(RowKind::clock_mark, mark.index.raw()), encode_mark(mark)};
+}
+
+// Without a value if the mark is gone.
+Row row_of(const ClockMarks& clock, LogIndex index) {
+    const auto& all = clock.all();
+    const auto mark = std::ranges::lower_bound(all, index, {}, &ClockMark::index);
+    if (mark != all.end() && mark->index == index) return row_of(*mark);
+    return {row_key(RowKind::clock_mark, index.raw()), {}};
+}
+
 Row row_of(const SessionTable& sessions, SessionId id) {
     Row row{row_key(RowKind::session, id.raw()), {}};
     if (const auto* session = sessions.find(id)) row.value = encode_session(*session);
@@ -53,10 +66,10 @@ Row row_of(const SessionTable& sessions, SessionId id) {
 
 }  // namespace
 
-std::size_t RowWriter::changed(const SessionTable& sessions, const LockTable& table,
-                               const EndedSessions& ended) {
-    return 1 + ended.changes().size() + table.names().changes().size() +
-           sessions.changes().sessions.size() + sessions.changes().incarnations.size();
+std::size_t RowWriter::changed(ConstState state) {
+    return 1 + state.ended.changes().size() + state.table.names().changes().size() +
+           state.sessions.changes().sessions.size() + state.sessions.changes().incarnations.size() +
+           state.clock.changes().size();
 }
 
 // A name that came and went since the last take() has no row that could be removed.
@@ -86,10 +99,11 @@ std::vector<Row> RowWriter::take_names(LockTable& table, std::size_t max) {
 // The kinds come in the order of their first bytes, so that all rows ascend by key.
 std::vector<Row> RowWriter::take(State state) {
     std::vector<Row> rows;
-    rows.reserve(changed(state.sessions, state.table, state.ended));
+    const ConstState known{state.sessions, state.table, state.ended, state.clock};
+    rows.reserve(changed(known));
     for (const auto id : state.ended.changes())
         rows.push_back(row_of_ended(state.ended, id));
-    if (auto now = totals_of(state.sessions, state.table, state.ended); now != told_totals_) {
+    if (auto now = totals_of(known); now != told_totals_) {
         rows.push_back({row_key(RowKind::totals), now});
         told_totals_ = std::move(now);
     }
@@ -101,10 +115,13 @@ std::vector<Row> RowWriter::take(State state) {
     const auto behind_names = rows.size();
     for (const auto id : state.sessions.changes().sessions)
         rows.push_back(row_of(state.sessions, id));
+    for (const auto index : state.clock.changes())
+        rows.push_back(row_of(state.clock, index));
     sum_up(rows, behind_names);
     state.ended.forget_changes();
     state.table.forget_changes();
     state.sessions.forget_changes();
+    state.clock.forget_changes();
     return rows;
 }
 
@@ -121,21 +138,22 @@ void RowWriter::add_read(std::string_view key, std::string_view value, LockTable
 }
 
 void RowWriter::all_read(State state) {
-    told_totals_ = totals_of(state.sessions, state.table, state.ended);
+    told_totals_ = totals_of({state.sessions, state.table, state.ended, state.clock});
 }
 
-std::vector<Row> RowWriter::all(const SessionTable& sessions, const LockTable& table,
-                                const EndedSessions& ended) {
+std::vector<Row> RowWriter::all(ConstState state) {
     std::vector<Row> rows;
-    for (const auto& [id, traces] : ended.all())
-        rows.push_back(row_of_ended(ended, id));
-    rows.push_back({row_key(RowKind::totals), totals_of(sessions, table, ended)});
-    for (const auto& [id, epoch] : sessions.newest_epochs())
-        rows.push_back(row_of(sessions, id));
-    for (const auto& record : table.records())
-        rows.push_back(row_of(table, *record));
-    for (const auto& [id, session] : sessions.all())
-        rows.push_back(row_of(sessions, id));
+    for (const auto& [id, traces] : state.ended.all())
+        rows.push_back(row_of_ended(state.ended, id));
+    rows.push_back({row_key(RowKind::totals), totals_of(state)});
+    for (const auto& [id, epoch] : state.sessions.newest_epochs())
+        rows.push_back(row_of(state.sessions, id));
+    for (const auto& record : state.table.records())
+        rows.push_back(row_of(state.table, *record));
+    for (const auto& [id, session] : state.sessions.all())
+        rows.push_back(row_of(state.sessions, id));
+    for (const auto& mark : state.clock.all())
+        rows.push_back(row_of(mark));
     return rows;
 }
 

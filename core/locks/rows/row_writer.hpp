@@ -10,6 +10,7 @@
 
 #include "core/locks/row.hpp"
 #include "core/locks/row_sum.hpp"
+#include "core/locks/table/clock_marks.hpp"
 #include "core/locks/table/ended_sessions.hpp"
 #include "core/locks/table/lock_table.hpp"
 #include "core/locks/table/session_table.hpp"
@@ -22,6 +23,13 @@ public:
         SessionTable& sessions;
         LockTable& table;
         EndedSessions& ended;
+        ClockMarks& clock;
+    };
+    struct ConstState {
+        const SessionTable& sessions;
+        const LockTable& table;
+        const EndedSessions& ended;
+        const ClockMarks& clock;
     };
     // Returns the rows that have changed since the last call, ascending by key, each key once. The
     // parts of the state remember what has changed, and forget it here. A session that was created
@@ -32,13 +40,11 @@ public:
     // of take(), and the later one of a key counts.
     [[nodiscard]] std::vector<Row> take_names(LockTable& table, std::size_t max);
     // All rows of a state, ascending by key, whatever was taken.
-    [[nodiscard]] static std::vector<Row> all(const SessionTable& sessions, const LockTable& table,
-                                              const EndedSessions& ended);
+    [[nodiscard]] static std::vector<Row> all(ConstState state);
     // A checksum over all rows, as of the last take(): equal for equal states.
     [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
     // An upper bound of the number of changed rows.
-    [[nodiscard]] static std::size_t changed(const SessionTable& sessions, const LockTable& table,
-                                             const EndedSessions& ended);
+    [[nodiscard]] static std::size_t changed(ConstState state);
 
     // For loading: called with each row that was read when the state has it, and then with the
     // state that they make.

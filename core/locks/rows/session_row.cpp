@@ -152,14 +152,32 @@ Answer get_answer(ByteReader& in) {
     return answer;
 }
 
-std::string encode_session(const Session& session) {
-    auto out = begin_row();
-    put(out, session.opened);
+namespace {
+
+void put(ByteWriter& out, const Session& session, const OpenSession& opened) {
+    put(out, opened);
     out.varint(session.renewed_at.raw());
     out.varint(session.renewal_number);
     out.varint(session.applied.raw());
     put_answers(out, session.answers);
     put_broken(out, session);
+}
+
+}  // namespace
+
+std::string encode_session(const Session& session) {
+    auto out = begin_row();
+    put(out, session, session.opened);
+    // Version 0.2 has none, and ends here.
+    if (session.opened_at.is_set()) out.varint(session.opened_at.raw());
+    return out.take();
+}
+
+std::string encode_session_for_client(const Session& session) {
+    auto out = begin_row();
+    auto opened = session.opened;
+    opened.origin = {};
+    put(out, session, opened);
     return out.take();
 }
 
@@ -173,6 +191,7 @@ std::optional<Session> decode_session(SessionId id, std::string_view value) {
     session.applied = Seq{in.varint()};
     get_answers(in, session);
     get_broken(in, session);
+    if (in.remaining() != 0) session.opened_at = get_id<LogIndex>(in);
     if (!in.done()) return std::nullopt;
     return session;
 }

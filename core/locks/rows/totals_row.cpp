@@ -17,6 +17,8 @@ std::string encode_totals(const StateTotals& totals) {
     put_flag(out, totals.sweep.waited_done);
     out.text(totals.sweep.waited_cursor);
     out.varint(totals.newest_closure.raw());
+    // Version 0.2 has none, and ends here.
+    if (totals.clock_marks != 0) out.varint(totals.clock_marks);
     return out.take();
 }
 
@@ -32,7 +34,9 @@ std::optional<StateTotals> decode_totals(std::string_view value) {
     totals.sweep.waited_done = get_flag(in);
     totals.sweep.waited_cursor = in.text(name_bytes_max);
     totals.newest_closure = ClosureId{in.varint()};
-    if (!in.done()) return std::nullopt;
+    const bool has_marks = in.remaining() != 0;
+    if (has_marks) totals.clock_marks = in.varint();
+    if (!in.done() || has_marks != (totals.clock_marks != 0)) return std::nullopt;
     return totals;
 }
 

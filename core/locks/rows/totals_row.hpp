@@ -21,6 +21,7 @@ struct StateTotals {
     std::uint64_t incarnations = 0;
     EndedSessions::Progress sweep;
     ClosureId newest_closure;
+    std::uint64_t clock_marks = 0;
 };
 
 [[nodiscard]] std::string encode_totals(const StateTotals& totals);

@@ -18,6 +18,7 @@ namespace mortise::core {
 struct Session {
     SessionId id;
     OpenSession opened;  // the command that opened it; it never changes (S1)
+    LogIndex opened_at;  // of the entry that opened it, if that has a time
     LogIndex renewed_at;
     std::uint64_t renewal_number = 0;
     Seq applied;  // the newest applied request; all earlier ones are applied too (S17)

@@ -442,6 +442,34 @@ TEST_F(ClientRights, ItDoesNotOpenTheSessionOfAMember) {
     EXPECT_THAT(cluster[client.member()].unfit_clients, ElementsAre(client.connection()));
 }
 
+// What it says of its own address does not count.
+TEST_F(ClientRights, ItsAddressIsThatOfItsConnection) {
+    auto options = HandDrivenClient::default_options();
+    options.seed = 98;
+    options.origin = {"db3", "back\nup", 4'711, "10.0.0.1"};
+    HandDrivenClient speaks{cluster, options};
+    speaks.address = "192.168.7.7";
+    speaks.reach_only({follower()});
+    speaks.step(ClientTimer{});
+    speaks.run_for(1s);
+    const auto* origin = cluster[leader()].core().machine().views().origin_of(speaks.session());
+    ASSERT_NE(origin, nullptr);
+    EXPECT_EQ(*origin, (Origin{"db3", "back?up", 4'711, "192.168.7.7"}));
+}
+
+TEST_F(ClientRights, ItSaysItsOriginOnlyToMembersThatReadIt) {  // P12
+    auto options = HandDrivenClient::default_options();
+    options.seed = 97;
+    options.origin = {"db3", "backup", 4'711, {}};
+    HandDrivenClient speaks{cluster, options};
+    speaks.member_format = command_format_oldest;
+    speaks.reach_only({follower()});
+    speaks.step(ClientTimer{});
+    speaks.run_for(1s);
+    ASSERT_TRUE(speaks.core().agent().open_session());
+    EXPECT_EQ(cluster[leader()].core().machine().views().origin_of(speaks.session()), nullptr);
+}
+
 TEST_F(ClientRights, ItDoesNotEndSessions) {
     say(Expire{session_of(third()), LogIndex{1}});
     EXPECT_THAT(cluster[client.member()].unfit_clients, ElementsAre(client.connection()));

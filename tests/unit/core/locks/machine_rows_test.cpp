@@ -234,6 +234,49 @@ TEST_F(MachineRowsTest, ARowThatIsBehindItsOwnRequestsIsRefused) {  // S17
     EXPECT_FALSE(decode_session(id, encode_session(session)).has_value());
 }
 
+TEST_F(MachineRowsTest, HasTheTimesAndTheOrigins) {
+    const auto before = all_rows(machine_);
+    put(Clock{5'000});
+    auto open = opening(4);
+    open.origin = {"db3", "backup", 4'711, "10.0.0.7"};
+    put({Clock{9'000}, open});
+    const auto at = index_;
+    const auto again = loaded();
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(again->clock().all(), machine_.clock().all());
+    EXPECT_EQ(again->clock().time_of(at), 9'000U);
+    EXPECT_EQ(again->sessions().find(SessionId{4})->opened, open);
+    EXPECT_EQ(again->sessions().find(SessionId{4})->opened_at, at);
+    (void)machine_.take_changed_rows();
+    EXPECT_EQ(again->rows_sum(), machine_.rows_sum());
+    auto rows = all_rows(machine_);
+    ASSERT_EQ(rows.size(), before.size() + 4);  // two marks, a session and its incarnation
+    rows.erase(std::prev(rows.end()));          // a mark
+    EXPECT_FALSE(load(rows, index_).has_value());
+    EXPECT_FALSE(load(all_rows(machine_), at.previous()).has_value());
+}
+
+// The rows are those of version 0.2 as long as nothing has a time.
+TEST_F(MachineRowsTest, WithoutAMarkNothingIsNoted) {  // P12
+    put(opening(4));
+    EXPECT_FALSE(machine_.sessions().find(SessionId{4})->opened_at.is_set());
+    for (const auto& [key, value] : all_rows(machine_))
+        EXPECT_NE(key.front(), 'T');
+}
+
+// A client may be older than its member.
+TEST_F(MachineRowsTest, TheRowForAClientIsThatOfTheVersionBefore) {
+    auto open = opening(4);
+    put(open);
+    const auto plain = encode_session(*machine_.sessions().find(SessionId{4}));
+    put(Clock{5'000});
+    auto session = *decode_session(SessionId{4}, plain);
+    session.opened.origin = {"db3", "backup", 4'711, "10.0.0.7"};
+    session.opened_at = LogIndex{1};
+    EXPECT_NE(encode_session(session), plain);
+    EXPECT_EQ(encode_session_for_client(session), plain);
+}
+
 TEST_F(MachineRowsTest, NoRowsAreTheStateBeforeTheFirstEntry) {
     ASSERT_TRUE(MachineLoader{}.finish({}).has_value());
     EXPECT_FALSE(MachineLoader{}.finish(LogIndex{1}).has_value());

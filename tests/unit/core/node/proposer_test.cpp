@@ -100,6 +100,57 @@ TEST_F(ProposerTest, LeavesOriginsOutWhereNotEveryMemberReadsThem) {
     }
 }
 
+TEST_F(ProposerTest, SaysTheTimeInFrontOncePerSecond) {
+    const auto said = [&](std::uint64_t ms) -> std::uint64_t {
+        proposer.set_time(ms);
+        add(batch_of(entry_commands_max));
+        const auto commands = decode_batch(proposer.take_batch(command_format_newest)).value();
+        EXPECT_GE(commands.size(), entry_commands_max);
+        const auto* clock = std::get_if<Clock>(&commands.front());
+        return clock == nullptr ? 0 : clock->ms;
+    };
+    EXPECT_EQ(said(5'000), 5'000U);
+    EXPECT_EQ(said(5'999), 0U);
+    EXPECT_EQ(said(6'000), 6'000U);
+    EXPECT_EQ(said(0), 0U);
+    proposer.set_time(9'000);
+    proposer.add_renewal({SessionId{2}, 7});
+    const auto renewals = decode_batch(proposer.take_renewals(command_format_newest)).value();
+    ASSERT_EQ(renewals.size(), 2U);
+    EXPECT_EQ(renewals.front(), Command{Clock{9'000}});
+}
+
+TEST_F(ProposerTest, SaysNoTimeWhereNotEveryMemberReadsIt) {  // P12
+    proposer.set_time(5'000);
+    add(batch_of(1));
+    EXPECT_EQ(decode_batch(proposer.take_batch(command_format_oldest)).value().size(), 1U);
+}
+
+// An entry that is too large has no effect.
+TEST_F(ProposerTest, AFullEntryHasNoPlaceForTheTime) {
+    const auto full = [&](std::size_t bytes) {
+        BatchBuilder out;
+        std::uint64_t seq = 0;
+        while (out.bytes() + 128 < bytes) {
+            const std::string value(std::min(value_bytes_max, bytes - out.bytes() - 64), 'v');
+            out.add(Request{SessionId{1}, Seq{++seq}, SetValue{Seq{1}, "a", value}});
+        }
+        while (out.bytes() < bytes)
+            out.add(Sweep{});
+        return out.take();
+    };
+    std::uint64_t time = 0;
+    for (std::size_t less = 1; less < 64; ++less) {
+        proposer.clear();
+        proposer.set_time(clock_ms_max - 5'000 + ++time);
+        const auto batch = full(batch_bytes_max - less);
+        proposer.add({SessionId{1}, batch, decode_batch(batch).value().size(), 1});
+        proposer.add_renewal({SessionId{2}, ~std::uint64_t{0}});
+        const auto entry = proposer.take_batch(command_format_newest);
+        EXPECT_TRUE(decode_batch(entry)) << less;
+    }
+}
+
 // What a session sent first goes first.
 TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     BatchBuilder first;
