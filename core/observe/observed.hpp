@@ -34,6 +34,7 @@ struct NameState {
     std::vector<Grant> holders;
     std::vector<NodeId> nodes;  // of these; not set if a session has ended and is not swept yet
     std::optional<LockValue> value;
+    std::vector<Origin> origins{};  // as `nodes`; one that is not set is unknown
 };
 
 // The states since the Gap are those of the whole prefix as of this position; names without a state
@@ -43,6 +44,7 @@ struct StateComplete {};
 struct Observed {
     Position position;  // of a change or a complete state; otherwise not set
     std::variant<Gap, NameState, StateComplete, NameChange> what;
+    Origin origin{};  // of the session of a change, if that is open when this is told
 };
 
 }  // namespace mortise::core

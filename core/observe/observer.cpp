@@ -9,6 +9,11 @@ namespace mortise::core {
 
 namespace {
 
+Origin origin_of(SessionId session, const LockMachine& machine) {
+    const auto* origin = machine.views().origin_of(session);
+    return origin == nullptr ? Origin{} : *origin;
+}
+
 NameState state_of(std::string_view name, const LockMachine& machine) {
     NameState state;
     state.name = name;
@@ -17,6 +22,7 @@ NameState state_of(std::string_view name, const LockMachine& machine) {
             if (!holder.is_held()) continue;
             state.holders.push_back(holder.as_grant());
             state.nodes.push_back(machine.views().node_of(holder.operation.session));
+            state.origins.push_back(origin_of(holder.operation.session, machine));
         }
     }
     if (const auto* value = machine.table().values().find(name)) state.value = *value;
@@ -47,15 +53,17 @@ void Observer::take(const ChangeRing& changes, const LockMachine& machine, Obser
         if (is_reading_) out.tell({{}, Gap{}});
     }
     if (is_reading_) read(changes, machine, out);
-    if (!is_reading_) follow(changes, out);
+    if (!is_reading_) follow(changes, machine, out);
 }
 
-void Observer::follow(const ChangeRing& changes, Out out) {
+void Observer::follow(const ChangeRing& changes, const LockMachine& machine, Out out) {
     auto at = changes.first_after(position_);
     for (; at < changes.size() && !out.is_full(); ++at) {
         const auto& entry = changes[at];
         --out.budget.looks;
-        if (names_.has(entry.change.name)) out.tell({entry.position, entry.change});
+        if (names_.has(entry.change.name)) {
+            out.tell({entry.position, entry.change, origin_of(entry.change.hold.session, machine)});
+        }
         position_ = entry.position;
     }
     has_more_ = at < changes.size();

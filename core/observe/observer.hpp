@@ -61,7 +61,7 @@ private:
         }
     };
 
-    void follow(const ChangeRing& changes, Out out);
+    void follow(const ChangeRing& changes, const LockMachine& machine, Out out);
     void read(const ChangeRing& changes, const LockMachine& machine, Out out);
     bool tell_again(const ChangeRing& changes, const LockMachine& machine, Out out);
     bool read_page(const LockMachine& machine, Out out);

@@ -38,6 +38,24 @@ TEST_F(ObserverTest, BeginsWithTheStateAndFollowsTheChanges) {
     EXPECT_EQ(last_, (Position{index_, 3}));
 }
 
+TEST_F(ObserverTest, ChangesAndStatesSayFromWhereTheirSessionsCome) {
+    auto open = opening(4);
+    open.origin = {"db3", "backup", 4'711, {}};
+    log(open);
+    hold({"a"});
+    log(acquire(4, 1, exclusive, "b"));
+    Observer observer{{""}, {}};
+    ObserverBudget budget{100, 100};
+    std::vector<Observed> told;
+    observer.take(ring_, machine_, budget, told);
+    EXPECT_FALSE(std::get<NameState>(told.at(1).what).origins.at(0).is_set());
+    EXPECT_EQ(std::get<NameState>(told.at(2).what).origins.at(0), open.origin);
+    told.clear();
+    log(release(4, 2, 1));
+    observer.take(ring_, machine_, budget, told);
+    EXPECT_EQ(told.at(0).origin, open.origin);
+}
+
 // Another observer may begin there, although nothing was told for long.
 TEST_F(ObserverTest, KnowsHowFarItIs) {
     hold({"a", "b"});
