@@ -509,6 +509,7 @@ struct NameState {
   value @2 :Data;
   valueVersion @3 :UInt64;     # zero: no value
   valueIsDirty @4 :Bool;
+  origins @5 :List(Origin);    # of the sessions of these holders, in their order; or absent
 }
 
 struct NameChange {
@@ -519,6 +520,7 @@ struct NameChange {
   value @4 :Data;              # valueSet
   valueVersion @5 :UInt64;
   valueIsDirty @6 :Bool;
+  origin @7 :Origin;           # of the session of the hold, if it is open
 }
 
 enum ChangeKind {
@@ -554,6 +556,19 @@ struct SessionsAnswer {
   more @3 :Bool;
 }
 
+struct Origin {
+  # Where a session comes from, as its node says: for people only.
+  host @0 :Data;
+  program @1 :Data;
+  pid @2 :UInt64;
+  address @3 :Data;            # of a client node: as its member sees it
+}
+
+struct SessionOrigin {
+  session @0 :UInt64;
+  origin @1 :Origin;
+}
+
 struct Session {
   id @0 :UInt64;
   node @1 :UInt64;             # zero: a client
@@ -563,6 +578,8 @@ struct Session {
   holds @5 :UInt64;            # of how many names it has holds,
   waits @6 :UInt64;            # and for how many it waits
   label @7 :Data;              # of one of its holds
+  origin @8 :Origin;
+  ageNs @9 :Int64 = -1;        # since it was opened; below zero: unknown
 }
 
 enum Failure {
@@ -626,6 +643,7 @@ struct Lock {
   arrived @20 :UInt32;         # how many have arrived in this phase,
   phase @21 :UInt64;           # how many phases have ended,
   members @22 :List(BarrierMember);  # and the sessions that take part, by id
+  origins @23 :List(SessionOrigin);  # of those of holders and waiters that have one
 }
 
 struct BarrierMember {
@@ -658,6 +676,7 @@ struct Holder {
   # How many tokens its node may give to its callers in turn, from `token` on; zero: not cached.
   cachedTokens @6 :UInt32;
   slots @7 :List(UInt32);      # of a semaphore, ascending
+  ageNs @8 :Int64 = -1;        # in a listing: since the grant; below zero: unknown
 }
 
 struct Waiter {
@@ -669,4 +688,5 @@ struct Waiter {
   upgrades @5 :UInt64;         # the sequence number of the hold to be upgraded; else zero
   priority @6 :UInt8;
   permits @7 :UInt32;          # of a semaphore; zero: of a lock
+  ageNs @8 :Int64 = -1;        # since the request; below zero: unknown
 }

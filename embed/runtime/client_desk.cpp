@@ -147,13 +147,14 @@ core::Result<core::ClientId> ClientDesk::admit(
 }
 
 void ClientDesk::said(core::ClientId client, std::vector<core::ClientMessage> messages,
-                      const core::Identity* identity) {
+                      const transport::Speaker& speaker) {
     if (is_closed_) return;
     core::ClientSaid said{client, std::move(messages)};
+    said.address = speaker.address;
     // Without TLS every caller may do everything.
-    if (identity != nullptr) {
-        said.access = identity->access;
-        said.certificate = identity->name();
+    if (speaker.identity != nullptr) {
+        said.access = speaker.identity->access;
+        said.certificate = speaker.identity->name();
     }
     loop_.step(std::move(said));
 }
@@ -225,6 +226,7 @@ transport::SessionsReply ClientDesk::sessions_now(const transport::SessionsReque
     for (auto& session : reply.sessions) {
         session.left = core.timers().left(session.id, steady_now());
         session.known = core.timers().known(session.id, steady_now());
+        session.age = core.clock().age_of(session.opened_at, read_clocks());
     }
     return reply;
 }

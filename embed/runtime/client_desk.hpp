@@ -30,7 +30,7 @@ public:
     core::Result<core::ClientId> admit(
         std::shared_ptr<transport::ClientConnection> connection) override;
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,
-              const core::Identity* identity) override;
+              const transport::Speaker& speaker) override;
     [[nodiscard]] bool has_place(core::ClientId client) const override;
     void gone(core::ClientId client) noexcept override;
 

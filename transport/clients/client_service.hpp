@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -38,6 +39,12 @@ public:
 using ClientObserver =
     std::function<void(core::Nanoseconds patience, std::function<void(ObserveAnswer)> answer)>;
 
+// Who speaks on a connection, as this node sees it.
+struct Speaker {
+    const core::Identity* identity = nullptr;  // of its certificate; null without TLS
+    std::string address{};
+};
+
 class ClientService {
 public:
     virtual ~ClientService() = default;
@@ -62,10 +69,10 @@ public:
         return core::Error{std::make_error_code(std::errc::not_supported),
                            "this member serves no client nodes"};
     }
-    // What one call brought, in order. `identity` is that of the connection, null without TLS.
+    // What one call brought, in order.
     // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever overrides it moves the messages
     virtual void said(core::ClientId /*client*/, std::vector<core::ClientMessage> /*messages*/,
-                      const core::Identity* /*identity*/) {}
+                      const Speaker& /*speaker*/) {}
     // It is served: its connection is not closed in favour of a newer one.
     [[nodiscard]] virtual bool has_place(core::ClientId /*client*/) const { return false; }
     // Its connection has ended. Called once for each that was admitted, by a destructor.

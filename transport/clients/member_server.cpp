@@ -220,7 +220,7 @@ kj::Promise<void> Member::say(SayContext context) {
     }
     const auto visit = visit_.lock();
     if (visit && client_.is_set() && !messages.empty())
-        service_.said(client_, std::move(messages), visit->identity());
+        service_.said(client_, std::move(messages), {visit->identity(), visit->address()});
     context.allowCancellation();
     return connection_->may_say_more();
 }

@@ -65,6 +65,7 @@ public:
         return certificate_ ? &certificate_->identity : nullptr;
     }
     [[nodiscard]] bool is_local() const override { return is_loopback(from_); }
+    [[nodiscard]] std::string address() const override { return to_string(from_); }
     [[nodiscard]] bool is_stranger() const { return is_stranger_; }
     [[nodiscard]] bool is_client() const { return !is_stranger() && !id_; }
     [[nodiscard]] bool sent_bad_frame() const {

@@ -41,6 +41,8 @@ public:
     [[nodiscard]] virtual const core::Identity* identity() const = 0;
     // True if the caller is on this machine.
     [[nodiscard]] virtual bool is_local() const = 0;
+    // From where the caller is connected, without a port.
+    [[nodiscard]] virtual std::string address() const = 0;
     // True if the caller sends requests faster than it reads the answers.
     [[nodiscard]] virtual bool is_congested() = 0;
 };

@@ -47,9 +47,21 @@ std::string to_string(const asio::ip::tcp::endpoint& endpoint) {
     return host + ":" + std::to_string(endpoint.port());
 }
 
+namespace {
+
+asio::ip::address as_it_is(const asio::ip::address& address) {
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+}
+
+}  // namespace
+
+std::string to_string(const asio::ip::address& address) {
+    return as_it_is(address).to_string();
+}
+
 bool is_loopback(const asio::ip::address& address) {
-    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
+    return as_it_is(address).is_loopback();
 }
 
 bool is_same_source(const asio::ip::address& one, const asio::ip::address& other) {

@@ -17,6 +17,8 @@ struct HostPort {
 
 core::Result<HostPort> parse_address(const std::string& address);
 std::string to_string(const asio::ip::tcp::endpoint& endpoint);
+// An IPv4 address in IPv6 form is shown as what it is.
+std::string to_string(const asio::ip::address& address);
 // True if only this machine reaches the address, also for an IPv4 address in IPv6 form.
 bool is_loopback(const asio::ip::address& address);
 // True if both may belong to one machine: with IPv6 a machine has a whole network (/64).

@@ -32,6 +32,33 @@ core::OperationId get_owner(CheckedReading& reading, auto from, core::LockView& 
     return operation;
 }
 
+void put_age(const core::LockView& view, core::LogIndex since, auto to) {
+    if (const auto age = view.age_of(since)) to.setAgeNs(age->count());
+}
+
+void note_age(core::LogIndex since, std::int64_t age_ns, core::LockView& view) {
+    if (const auto age = get_age(age_ns)) view.ages.insert_or_assign(since, *age);
+}
+
+// Of the sessions of holders and waiters that are told.
+void put_origins(const core::LockView& view, wire::Lock::Builder to) {
+    if (view.origins.empty()) return;
+    auto origins = to.initOrigins(size_of(std::min(view.origins.size(), list_origins_max)));
+    auto next = view.origins.begin();
+    for (unsigned i = 0; i < origins.size(); ++i, ++next) {
+        origins[i].setSession(next->first.raw());
+        put_origin(next->second, origins[i].initOrigin());
+    }
+}
+
+void get_origins(CheckedReading& reading, wire::Lock::Reader from, core::LockView& view) {
+    reading.list(from.getOrigins(), list_origins_max, "Lock.origins", [&](auto each) {
+        const auto session =
+            reading.set<core::SessionId>(each.getSession(), "Lock.origins.session");
+        view.origins.insert_or_assign(session, get_origin(reading, each.getOrigin()));
+    });
+}
+
 void put_closings(const core::LockView& view, wire::Lock::Builder to) {
     to.setIsClosed(view.is_closed);
     to.setClosedUnder(view.closed_under.raw());
@@ -93,6 +120,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
     for (unsigned i = 0; i < holders.size(); ++i) {
         const auto& hold = view.holders[i];
         put_hold(hold, hold.operation, node_of(view, hold.operation), holders[i]);
+        put_age(view, hold.since, holders[i]);
     }
     auto waiters = to.initWaiters(size_of(std::min(view.waiters.size(), list_holders_max)));
     for (unsigned i = 0; i < waiters.size(); ++i) {
@@ -101,7 +129,9 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
         waiters[i].setUpgrades(waiting.upgrades.raw());
         waiters[i].setPriority(waiting.priority);
         waiters[i].setPermits(waiting.permits);
+        put_age(view, waiting.since, waiters[i]);
     }
+    put_origins(view, to);
     to.setHoldersTotal(view.holders_total);
     to.setWaitersTotal(view.waiters_total);
     put_closings(view, to);
@@ -126,6 +156,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         auto& hold = view.holders.emplace_back();
         hold.operation = get_owner(reading, each, view);
         get_hold(reading, each, hold);
+        note_age(hold.since, each.getAgeNs(), view);
         if (!hold.token.is_set()) reading.fail(Malformed::bad_number, "Lock.holders.token");
     });
     reading.list(from.getWaiters(), list_holders_max, "Lock.waiters", [&](auto each) {
@@ -135,7 +166,9 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
         waiting.upgrades = core::Seq{each.getUpgrades()};
         waiting.priority = each.getPriority();
         waiting.permits = each.getPermits();
+        note_age(waiting.since, each.getAgeNs(), view);
     });
+    get_origins(reading, from, view);
     view.holders_total = from.getHoldersTotal();
     view.waiters_total = from.getWaitersTotal();
     get_closings(reading, from, view);
@@ -149,7 +182,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
 
 // An upper bound of the bytes that describe a lock.
 std::size_t lock_bytes(const core::LockView& view) {
-    constexpr std::size_t party_bytes = 13 * word_bytes;
+    constexpr std::size_t party_bytes = 14 * word_bytes;
     constexpr std::size_t closing_bytes = 3 * word_bytes;
     constexpr std::size_t member_bytes = 4 * word_bytes;
     std::size_t bytes = view.name.size() + 2 * party_bytes;
@@ -158,6 +191,8 @@ std::size_t lock_bytes(const core::LockView& view) {
     bytes += closing_bytes * std::min(view.closings.size(), list_closings_max);
     bytes += member_bytes * std::min(view.members.size(), list_holders_max);
     if (view.value) bytes += view.value->bytes.size();
+    for (const auto& [session, origin] : view.origins)
+        bytes += origin_bytes(origin);
     const auto add = [&](const auto& parties) {
         const auto told = std::min(parties.size(), list_holders_max);
         for (std::size_t i = 0; i < told; ++i)

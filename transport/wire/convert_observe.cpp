@@ -43,6 +43,11 @@ void put_state(const core::NameState& state, wire::NameState::Builder to) {
     for (unsigned i = 0; i < holders.size(); ++i)
         put_hold(state.holders[i], state.holders[i].operation, state.nodes[i], holders[i]);
     put_value(state.value, to);
+    const auto is_known = [](const core::Origin& origin) { return origin.is_set(); };
+    if (std::ranges::none_of(state.origins, is_known)) return;
+    auto origins = to.initOrigins(holders.size());
+    for (unsigned i = 0; i < origins.size(); ++i)
+        put_origin(state.origins[i], origins[i]);
 }
 
 core::NameState get_state(CheckedReading& reading, wire::NameState::Reader from) {
@@ -55,6 +60,9 @@ core::NameState get_state(CheckedReading& reading, wire::NameState::Reader from)
         state.nodes.emplace_back(each.getNode());
     });
     state.value = get_value(reading, from);
+    reading.list(from.getOrigins(), state.holders.size(), "NameState.origins",
+                 [&](auto each) { state.origins.push_back(get_origin(reading, each)); });
+    state.origins.resize(state.holders.size());
     return state;
 }
 
@@ -92,7 +100,11 @@ void put_observed(const core::Observed& observed, wire::Observed::Builder to) {
                    [&](const core::Gap&) { to.setGap(); },
                    [&](const core::StateComplete&) { to.setStateComplete(); },
                    [&](const core::NameState& state) { put_state(state, to.initState()); },
-                   [&](const core::NameChange& change) { put_change(change, to.initChange()); },
+                   [&](const core::NameChange& change) {
+                       auto told = to.initChange();
+                       put_change(change, told);
+                       if (observed.origin.is_set()) put_origin(observed.origin, told.initOrigin());
+                   },
                },
                observed.what);
 }
@@ -104,7 +116,10 @@ core::Observed get_observed(CheckedReading& reading, wire::Observed::Reader from
         case wire::Observed::GAP: observed.what = core::Gap{}; break;
         case wire::Observed::STATE_COMPLETE: observed.what = core::StateComplete{}; break;
         case wire::Observed::STATE: observed.what = get_state(reading, from.getState()); break;
-        case wire::Observed::CHANGE: observed.what = get_change(reading, from.getChange()); break;
+        case wire::Observed::CHANGE:
+            observed.what = get_change(reading, from.getChange());
+            observed.origin = get_origin(reading, from.getChange().getOrigin());
+            break;
         default: reading.fail(Malformed::unknown_kind, "Observed");
     }
     return observed;
@@ -162,7 +177,7 @@ core::Result<ObserveAnswer> read(wire::ObserveAnswer::Reader from) {
 
 std::size_t wire_bytes(const core::Observed& observed) {
     constexpr std::size_t event_bytes = 24 * word_bytes;
-    constexpr std::size_t hold_bytes = 13 * word_bytes;
+    constexpr std::size_t hold_bytes = 14 * word_bytes;
     auto bytes = event_bytes;
     const auto add_hold = [&](const auto& hold) {
         bytes +=
@@ -170,10 +185,13 @@ std::size_t wire_bytes(const core::Observed& observed) {
     };
     if (const auto* change = std::get_if<core::NameChange>(&observed.what)) {
         add_hold(*change);
+        if (observed.origin.is_set()) bytes += origin_bytes(observed.origin);
         bytes += change->name.size() + change->bytes.size();
     } else if (const auto* state = std::get_if<core::NameState>(&observed.what)) {
         for (std::size_t i = 0; i < std::min(state->holders.size(), list_holders_max); ++i)
             add_hold(state->holders[i]);
+        for (const auto& origin : state->origins)
+            bytes += origin_bytes(origin);
         bytes += state->name.size() + (state->value ? state->value->bytes.size() : 0);
     }
     return bytes;

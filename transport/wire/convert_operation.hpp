@@ -76,6 +76,36 @@ void get_hold(CheckedReading& reading, wire::Holder::Reader from, auto& hold) {
     hold.slots = get_slots(reading, from, "Holder.slots");
 }
 
+inline void put_origin(const core::Origin& origin, wire::Origin::Builder to) {
+    to.setHost(data_of(origin.host));
+    to.setProgram(data_of(origin.program));
+    to.setPid(origin.pid);
+    to.setAddress(data_of(origin.address));
+}
+
+inline core::Origin get_origin(CheckedReading& reading, wire::Origin::Reader from) {
+    core::Origin origin;
+    origin.host = reading.text(from.getHost(), core::origin_host_bytes_max, "Origin.host");
+    origin.program =
+        reading.text(from.getProgram(), core::origin_program_bytes_max, "Origin.program");
+    origin.pid = from.getPid();
+    origin.address =
+        reading.text(from.getAddress(), core::origin_address_bytes_max, "Origin.address");
+    return core::tidied(std::move(origin));
+}
+
+// What an origin takes beside its texts, and the struct that it is in.
+constexpr std::size_t origin_words = 10;
+inline std::size_t origin_bytes(const core::Origin& origin) {
+    return origin_words * word_bytes + origin.host.size() + origin.program.size() +
+           origin.address.size();
+}
+
+// Below zero it is unknown.
+inline std::optional<core::Nanoseconds> get_age(std::int64_t ns) {
+    return ns < 0 ? std::nullopt : std::optional{core::Nanoseconds{ns}};
+}
+
 void put_value(const std::optional<core::LockValue>& value, auto to) {
     if (!value) return;
     to.setValue(data_of(value->bytes));

@@ -18,6 +18,8 @@ void put_session(const core::SessionView& view, wire::Session::Builder to) {
     to.setHolds(view.holds);
     to.setWaits(view.waits);
     if (!view.label.empty()) to.setLabel(data_of(view.label));
+    if (view.origin.is_set()) put_origin(view.origin, to.initOrigin());
+    if (view.age) to.setAgeNs(view.age->count());
 }
 
 core::SessionView get_session(CheckedReading& reading, wire::Session::Reader from) {
@@ -31,6 +33,8 @@ core::SessionView get_session(CheckedReading& reading, wire::Session::Reader fro
     view.holds = from.getHolds();
     view.waits = from.getWaits();
     view.label = reading.text(from.getLabel(), core::label_bytes_max, "Session.label");
+    view.origin = get_origin(reading, from.getOrigin());
+    view.age = get_age(from.getAgeNs());
     return view;
 }
 

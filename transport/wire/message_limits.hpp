@@ -49,7 +49,7 @@ constexpr std::size_t hears_max = 4;
 constexpr std::size_t unheard_bytes_max = std::size_t{1} << 20U;
 constexpr std::size_t all_unheard_bytes_max = std::size_t{16} << 20U;
 
-// Listings that clients have requested and this node has not answered. One takes up to 1.3 MiB.
+// Listings that clients have requested and this node has not answered. One takes up to 1.8 MiB.
 constexpr std::size_t lists_per_client_max = 2;
 constexpr std::size_t lists_max = 16;
 // Unread answers. Above the first limit nothing more is read from that client or peer. Above the
@@ -76,8 +76,9 @@ constexpr std::size_t why_bytes_max = 1'024;  // why a node is not ready
 constexpr std::size_t text_bytes_max = 256;   // for versions and reasons
 constexpr std::size_t list_locks_max = 1'024;
 constexpr std::size_t list_holders_max = 1'024;  // reported of one lock; likewise waiters
-constexpr std::size_t list_closings_max = 64;    // likewise the reasons why it is closed
-constexpr std::size_t observed_max = 1'024;      // in one answer to an observer
+constexpr std::size_t list_origins_max = 2 * list_holders_max;  // of the sessions of both
+constexpr std::size_t list_closings_max = 64;  // likewise the reasons why it is closed
+constexpr std::size_t observed_max = 1'024;    // in one answer to an observer
 // An answer to an observer ends with the event that reaches this size. An event is no longer than
 // the description of a lock.
 constexpr std::size_t observed_bytes_max = std::size_t{256} << 10U;

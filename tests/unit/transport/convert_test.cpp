@@ -190,6 +190,21 @@ core::Slots slots(Prng& prng) {
     return slots;
 }
 
+core::Origin origin(Prng& prng) {
+    return {std::string(1 + prng.below(core::origin_host_bytes_max), 'h'),
+            std::string(prng.below(core::origin_program_bytes_max), 'p'), number(prng),
+            std::string(prng.below(core::origin_address_bytes_max), 'a')};
+}
+
+void add_ages_and_origins(Prng& prng, core::LockView& view) {
+    for (const auto& [session, node] : view.nodes)
+        if (coin(prng)) view.origins[session] = origin(prng);
+    for (const auto& holder : view.holders)
+        if (coin(prng)) view.ages[holder.since] = core::Nanoseconds{prng.below(1U << 30U)};
+    for (const auto& waiter : view.waiters)
+        if (coin(prng)) view.ages[waiter.since] = core::Nanoseconds{prng.below(1U << 30U)};
+}
+
 core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
     core::LockView view;
     view.name = std::string(1, static_cast<char>(number_in_list)) + text(prng, 20);
@@ -222,6 +237,7 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
         view.nodes[holder.operation.session] = core::NodeId{prng.below(3)};  // 0: a client node
     for (const auto& waiter : view.waiters)
         view.nodes[waiter.operation.session] = core::NodeId{positive(prng)};
+    add_ages_and_origins(prng, view);
     view.holders_total = number(prng);
     view.waiters_total = number(prng);
     for (auto count = prng.below(4); count > 0; --count) {
@@ -563,6 +579,77 @@ TEST(Convert, APageThatGrowsTooLongEndsEarlierAndSaysSo) {
     EXPECT_EQ(told.locks.front().waiters.size(), list_holders_max);
     EXPECT_EQ(told.locks.front().waiters_total, 2'000U);
     EXPECT_TRUE(told.more);
+}
+
+TEST(Convert, ALockWithEverythingAtItsLimitFitsIntoOneAnswer) {  // P11
+    Prng prng{9};
+    ListReply reply;
+    auto& lock = reply.locks.emplace_back();
+    lock.name = std::string(core::name_bytes_max, 'n');
+    const core::Origin longest{std::string(core::origin_host_bytes_max, 'h'),
+                               std::string(core::origin_program_bytes_max, 'p'), ~std::uint64_t{0},
+                               std::string(core::origin_address_bytes_max, 'a')};
+    const std::string label(core::label_bytes_max, 'l');
+    for (std::uint64_t i = 1; i <= 2 * list_holders_max; ++i) {
+        const core::OperationId of{core::SessionId{i}, core::Seq{1}};
+        lock.nodes[of.session] = core::NodeId{1};
+        lock.origins[of.session] = longest;
+        lock.ages[LogIndex{i}] = core::Nanoseconds{1};
+        if (i <= list_holders_max) {
+            auto& holder = lock.holders.emplace_back(core::Grant{
+                of, core::LockMode::exclusive, core::FencingToken{i}, LogIndex{i}, label});
+            for (std::uint32_t slot = 0; slot < 64; ++slot)
+                holder.slots.push_back(slot);
+        } else {
+            lock.waiters.push_back({of, core::LockMode::shared, LogIndex{i}, label, {}, {}});
+        }
+    }
+    lock.value = core::LockValue{std::string(core::value_bytes_max, 'v'), 1, false};
+    lock.holders_total = lock.waiters_total = list_holders_max;
+    const auto words = bytes_with<wire::ListAnswer>(ListAnswer{reply});
+    EXPECT_LT(words.size(), answer_frame_words_max);
+    const auto answer = read_words<wire::ListAnswer>(words);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<ListReply>(*answer).locks.front(), lock);
+}
+
+TEST(Convert, SessionsAndChangesSayFromWhereTheyCome) {
+    Prng prng{10};
+    SessionsReply reply;
+    auto& session = reply.sessions.emplace_back();
+    session.id = core::SessionId{4};
+    expect_round_trip<wire::SessionsAnswer>(SessionsAnswer{reply});
+    session.origin = origin(prng);
+    session.age = core::Nanoseconds{7};
+    expect_round_trip<wire::SessionsAnswer>(SessionsAnswer{reply});
+    core::NameState state{"a", {}, {}, {}};
+    for (std::uint64_t i = 1; i <= 2; ++i) {
+        state.holders.push_back(
+            {operation(prng), core::LockMode::shared, core::FencingToken{i}, LogIndex{i}, {}});
+        state.nodes.emplace_back(i);
+    }
+    core::NameChange change;
+    change.name = "a";
+    change.hold = operation(prng);
+    ObserveReply told;
+    const auto through = [&] {
+        auto answer =
+            read_words<wire::ObserveAnswer>(bytes_with<wire::ObserveAnswer>(ObserveAnswer{told}));
+        return answer ? std::get<ObserveReply>(std::move(*answer)) : ObserveReply{};
+    };
+    told.events = {{{}, state}, {{}, change}};
+    auto plain = through();
+    ASSERT_EQ(plain.events.size(), 2U);
+    EXPECT_EQ(std::get<core::NameState>(plain.events[0].what).origins,
+              std::vector<core::Origin>(2));
+    EXPECT_FALSE(plain.events[1].origin.is_set());
+    state.origins = {{}, origin(prng)};
+    const auto of_change = origin(prng);
+    told.events = {{{}, state}, {{}, change, of_change}};
+    auto full = through();
+    ASSERT_EQ(full.events.size(), 2U);
+    EXPECT_EQ(std::get<core::NameState>(full.events[0].what).origins, state.origins);
+    EXPECT_EQ(full.events[1].origin, of_change);
 }
 
 // The remaining time is not part of the comparison, since it differs between replicas.

@@ -58,8 +58,9 @@ struct Service : ClientService {
         return core::ClientId{connections.size()};
     }
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,
-              const core::Identity* identity) override {
-        EXPECT_EQ(identity, nullptr);
+              const Speaker& speaker) override {
+        EXPECT_EQ(speaker.identity, nullptr);
+        EXPECT_EQ(speaker.address, "127.0.0.1");
         ++calls;
         for (auto& message : messages)
             words.emplace_back(client, std::move(message));

@@ -49,7 +49,8 @@ struct AskedService final : ClientService {
         return core::ClientId{1};
     }
     void said(core::ClientId /*client*/, std::vector<core::ClientMessage> /*messages*/,
-              const core::Identity* identity) override {
+              const Speaker& speaker) override {
+        const auto* identity = speaker.identity;
         accesses.push_back(identity != nullptr ? identity->access : core::Access::all());
     }
 
