@@ -22,6 +22,11 @@ std::string in_quotes(std::string_view text) {
     return '"' + escaped_name(text) + '"';
 }
 
+std::string in_words(const core::Origin& origin) {
+    const auto address = origin.address.empty() ? "" : " at " + origin.address;
+    return escaped(core::default_label(origin) + address);
+}
+
 std::string session(core::SessionId id) {
     return "session " + number(id);
 }
@@ -138,7 +143,8 @@ struct Words {
         return "open a session for node " + number(command.node) + ", incarnation " +
                hexadecimal(command.generation.incarnation.raw()) + ", boot epoch " +
                number(command.generation.boot_epoch) + ", ttl " + std::to_string(command.ttl_ms) +
-               " ms" + (command.former_life_ended ? "; the former process has ended" : "");
+               " ms" + (command.former_life_ended ? "; the former process has ended" : "") +
+               (command.origin.is_set() ? "; from " + in_words(command.origin) : "");
     }
     std::string operator()(const core::Renew& command) const {
         std::string words = "renew";

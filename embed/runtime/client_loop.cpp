@@ -173,7 +173,7 @@ void ClientLoop::connection_up(core::MemberConnectionId id, const core::Hello& m
     reads_.use([connection = connection_](const transport::ListRequest& request, auto done) {
         connection->client().list(request, std::move(done));
     });
-    step(core::MemberUp{id, member.cluster});
+    step(core::MemberUp{id, member.cluster, member.command_format});
 }
 
 void ClientLoop::connection_down(core::MemberConnectionId id, const std::string& why) {

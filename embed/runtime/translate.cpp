@@ -10,6 +10,7 @@
 #include "core/node/node_options.hpp"
 #include "embed/config/host_port.hpp"
 #include "embed/holds/locker_state.hpp"
+#include "embed/values/origin.hpp"
 
 namespace mortise::detail {
 
@@ -155,24 +156,57 @@ void add_totals(const core::LockView& view, LockInfo& info) {
 
 }  // namespace
 
+namespace {
+
+Duration or_unknown(std::optional<core::Nanoseconds> time) {
+    return time ? Duration{*time} : Duration::max();
+}
+
+Origin origin_in(const core::LockView& view, core::SessionId session) {
+    const auto* origin = view.origin_of(session);
+    return origin == nullptr ? Origin{} : from_core(*origin);
+}
+
+HolderInfo holder_in(const core::LockView& view, const core::Grant& grant) {
+    const auto session = grant.operation.session;
+    const auto left = view.leases_left.find(session);
+    return {view.nodes.at(session).raw(),
+            session.raw(),
+            grant.label,
+            from_core(grant.mode),
+            from_core(grant.token),
+            grant.since.raw(),
+            grant.is_cached(),
+            grant.slots,
+            left == view.leases_left.end() ? Duration::max() : Duration{left->second},
+            or_unknown(view.age_of(grant.since)),
+            origin_in(view, session)};
+}
+
+WaiterInfo waiter_in(const core::LockView& view, const core::LockView::Waiting& waiter) {
+    const auto session = waiter.operation.session;
+    return {view.nodes.at(session).raw(),
+            session.raw(),
+            waiter.label,
+            from_core(waiter.mode),
+            waiter.since.raw(),
+            waiter.upgrades.is_set(),
+            waiter.priority,
+            waiter.permits,
+            or_unknown(view.age_of(waiter.since)),
+            origin_in(view, session)};
+}
+
+}  // namespace
+
 LockInfo from_core(const core::LockView& view) {
     LockInfo info;
     info.name = view.name;
     info.policy = from_core(view.policy);
-    for (const auto& grant : view.holders) {
-        const auto session = grant.operation.session;
-        const auto left = view.leases_left.find(session);
-        info.holders.push_back(
-            {view.nodes.at(session).raw(), session.raw(), grant.label, from_core(grant.mode),
-             from_core(grant.token), grant.since.raw(), grant.is_cached(), grant.slots,
-             left == view.leases_left.end() ? Duration::max() : Duration{left->second}});
-    }
-    for (const auto& waiter : view.waiters) {
-        const auto session = waiter.operation.session;
-        info.waiters.push_back({view.nodes.at(session).raw(), session.raw(), waiter.label,
-                                from_core(waiter.mode), waiter.since.raw(),
-                                waiter.upgrades.is_set(), waiter.priority, waiter.permits});
-    }
+    for (const auto& grant : view.holders)
+        info.holders.push_back(holder_in(view, grant));
+    for (const auto& waiter : view.waiters)
+        info.waiters.push_back(waiter_in(view, waiter));
     add_closures_of(view, info);
     add_totals(view, info);
     if (view.value)
@@ -219,7 +253,8 @@ SessionInfo session_of(const core::SessionView& view) {
     info.id = view.id.raw();
     info.node = view.node.raw();
     info.label = view.label;
-    info.age = view.known;
+    info.age = view.age.value_or(view.known);
+    info.origin = from_core(view.origin);
     info.ttl = std::chrono::milliseconds{view.ttl_ms};
     info.lease_left = view.left ? Duration{*view.left} : Duration::max();
     info.holds = view.holds;
@@ -320,6 +355,9 @@ core::NodeOptions node_options(const Config& config) {
     options.cluster_name = config.cluster;
     options.call_timeout = timing.call_timeout.to_nanoseconds();
     options.log_bytes_max = config.limits.log_bytes;
+    options.origin = own_origin();
+    options.origin.address = config.advertise.empty() ? config.listen : config.advertise;
+    options.origin = core::tidied(std::move(options.origin));
     return options;
 }
 
@@ -331,6 +369,7 @@ core::ClientOptions client_options(const Config& config) {
     options.session_ttl_ms = as_member.session_ttl_ms;
     options.clock_rate_bound_ppm = as_member.clock_rate_bound_ppm;
     options.call_timeout = as_member.call_timeout;
+    options.origin = own_origin();
     return options;
 }
 

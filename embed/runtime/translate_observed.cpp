@@ -5,13 +5,14 @@
 
 #include "core/base/overloaded.hpp"
 #include "embed/values/lock_mode.hpp"
+#include "embed/values/origin.hpp"
 #include "embed/values/position.hpp"
 
 namespace mortise::detail {
 
 namespace {
 
-HolderInfo holder_of(const core::Grant& grant, core::NodeId node) {
+HolderInfo holder_of(const core::Grant& grant, core::NodeId node, const core::Origin& origin) {
     return {node.raw(),
             grant.operation.session.raw(),
             grant.label,
@@ -19,10 +20,13 @@ HolderInfo holder_of(const core::Grant& grant, core::NodeId node) {
             from_core(grant.token),
             grant.since.raw(),
             grant.is_cached(),
-            grant.slots};
+            grant.slots,
+            Duration::max(),
+            Duration::max(),
+            from_core(origin)};
 }
 
-HolderInfo holder_of(const core::NameChange& change) {
+HolderInfo holder_of(const core::NameChange& change, const core::Origin& origin) {
     return {change.node.raw(),
             change.hold.session.raw(),
             change.label,
@@ -30,7 +34,10 @@ HolderInfo holder_of(const core::NameChange& change) {
             from_core(change.token),
             change.since.raw(),
             change.cached_tokens != 0,
-            change.slots};
+            change.slots,
+            Duration::max(),
+            Duration::max(),
+            from_core(origin)};
 }
 
 // The kinds of changes have the order of those of the core.
@@ -42,20 +49,22 @@ static_assert(static_cast<int>(Event::Kind::value_consistent) -
                   static_cast<int>(Event::Kind::granted) ==
               static_cast<int>(core::NameChange::Kind::value_consistent));
 
-void put(core::NameState& state, Event& event) {
+void put(core::NameState& state, const core::Origin& /*of_a_change*/, Event& event) {
     event.kind = Event::Kind::state;
     event.name = std::move(state.name);
     for (std::size_t at = 0; at < state.holders.size(); ++at)
-        event.holders.push_back(holder_of(state.holders[at], state.nodes[at]));
+        event.holders.push_back(
+            holder_of(state.holders[at], state.nodes[at],
+                      at < state.origins.size() ? state.origins[at] : core::Origin{}));
     if (state.value)
         event.value =
             LockValue{std::move(state.value->bytes), state.value->version, state.value->dirty};
 }
 
-void put(core::NameChange& change, Event& event) {
+void put(core::NameChange& change, const core::Origin& origin, Event& event) {
     event.kind = kind_of(change.kind);
     event.name = std::move(change.name);
-    event.holder = holder_of(change);
+    event.holder = holder_of(change, origin);
     event.how = static_cast<Predecessor>(change.how);
     if (change.kind == core::NameChange::Kind::value_set)
         event.value = LockValue{std::move(change.bytes), change.version, change.dirty};
@@ -69,7 +78,7 @@ Event event_of(core::Observed& told) {
     std::visit(core::Overloaded{
                    [](core::Gap&) {},
                    [&](core::StateComplete&) { event.kind = Event::Kind::state_complete; },
-                   [&](auto& other) { put(other, event); },
+                   [&](auto& other) { put(other, told.origin, event); },
                },
                told.what);
     return event;

@@ -116,6 +116,8 @@ TEST_F(ClientNode, SaysWhatItIs) {
     const auto seen = cluster.node(0).inspect("a");
     ASSERT_EQ(seen.holders.size(), 1U);
     EXPECT_EQ(seen.holders.front().node, 0U);
+    EXPECT_EQ(seen.holders.front().origin.address, "127.0.0.1");
+    EXPECT_EQ(seen.holders.front().origin.pid, static_cast<std::uint64_t>(getpid()));
 }
 
 TEST_F(ClientNode, WaitsForAMemberAndTheOtherWayRound) {

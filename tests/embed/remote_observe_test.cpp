@@ -1,11 +1,14 @@
 // What a program that is not a member learns of changes and sessions (S46).
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <future>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
@@ -211,6 +214,42 @@ TEST_F(RemoteObserving, ListsSessionsWithWhatTheyHaveAndWaitFor) {
     EXPECT_GT(sessions[0].age, Duration::zero());
     EXPECT_LT(sessions[0].age, Duration{patience});
     EXPECT_EQ(remote().sessions(ReadLevel::local).size(), 1U);
+    node_->close();
+    EXPECT_EQ(thrown_by([&] { waiting.get(); }), Errc::node_stopped);
+}
+
+TEST_F(RemoteObserving, SaysSinceWhenAndFromWhereALockIsHeld) {
+    const auto hold = node_->acquire("jobs/1", never_cached());
+    auto waiting = std::async(std::launch::async, [&] {
+        return node_->acquire_for("jobs/1", 20s, never_cached("second")).has_value();
+    });
+    std::this_thread::sleep_for(1'500ms);
+    const auto expect_told = [&](const LockInfo& info) {
+        ASSERT_EQ(info.holders.size(), 1U);
+        ASSERT_EQ(info.waiters.size(), 1U);
+        const auto& holder = info.holders.front();
+        for (const auto age : {holder.age, info.waiters.front().age}) {
+            EXPECT_GE(age, Duration{1'400ms});
+            EXPECT_LE(age, Duration{patience});
+        }
+        EXPECT_EQ(holder.origin.pid, static_cast<std::uint64_t>(getpid()));
+        EXPECT_FALSE(holder.origin.host.empty());
+        EXPECT_FALSE(holder.origin.address.empty());
+        EXPECT_EQ(holder.label, "");
+        EXPECT_EQ(shown_label(holder), std::string{program_invocation_short_name} + "@" +
+                                           holder.origin.host + ":" + std::to_string(getpid()));
+        EXPECT_EQ(shown_label(info.waiters.front()), "second");
+        EXPECT_EQ(info.waiters.front().origin, holder.origin);
+    };
+    expect_told(node_->inspect("jobs/1"));
+    expect_told(remote().inspect("jobs/1"));
+    const auto sessions = remote().sessions();
+    ASSERT_EQ(sessions.size(), 1U);
+    EXPECT_EQ(sessions[0].origin.pid, static_cast<std::uint64_t>(getpid()));
+    EXPECT_GE(sessions[0].age, Duration{1'400ms});
+    Watching watching{remote(), "jobs/"};
+    const auto events = watching.told().at_least(3);
+    EXPECT_EQ(events.at(1).holders.at(0).origin.pid, static_cast<std::uint64_t>(getpid()));
     node_->close();
     EXPECT_EQ(thrown_by([&] { waiting.get(); }), Errc::node_stopped);
 }

@@ -27,6 +27,19 @@ struct Previous {
     friend bool operator==(const Previous&, const Previous&) = default;
 };
 
+// Where a session comes from, as its node says, for people. It is no identity: a node may say
+// anything of itself here. Members that are unset or empty are unknown, as those of a node of
+// version 0.2.
+struct Origin {
+    std::string host{};
+    std::string program{};
+    std::uint64_t pid = 0;
+    // Of a member: where others reach it. Of a client: from where it is connected with its member.
+    std::string address{};
+
+    friend bool operator==(const Origin&, const Origin&) = default;
+};
+
 struct HolderInfo {
     NodeId node = 0;  // 0: a client; in events also a node whose session has ended
     SessionId session = 0;
@@ -39,6 +52,10 @@ struct HolderInfo {
     // How long the lease of its session runs if it is not renewed again, by the answering node's
     // clock; unset: unknown, as in events and in the answers of a Remote.
     Duration lease_left = Duration::max();
+    // How long ago it was granted, by the answering node, within about 2 %. Unset: unknown, as in
+    // events, and for what was granted while a member of version 0.2 belonged to the cluster.
+    Duration age = Duration::max();
+    Origin origin{};  // of its session
 
     friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
@@ -51,10 +68,18 @@ struct WaiterInfo {
     std::uint64_t since = 0;  // log index of the request
     bool upgrades = false;    // it is one of the holders, and waits to upgrade
     int priority = 0;
-    std::uint32_t permits = 0;  // how many it wants of a semaphore; zero for a lock
+    std::uint32_t permits = 0;       // how many it wants of a semaphore; zero for a lock
+    Duration age = Duration::max();  // since the request; as that of a holder
+    Origin origin{};                 // of its session
 
     friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
+
+// What to show of a holder or a waiter to a person: its label, or program@host:pid if it has none,
+// or the parts of that which are known. Like a label it may have any bytes; see escaped().
+[[nodiscard]] std::string shown_label(const std::string& label, const Origin& origin);
+[[nodiscard]] std::string shown_label(const HolderInfo& holder);
+[[nodiscard]] std::string shown_label(const WaiterInfo& waiter);
 
 // The value that is stored with a name (S36).
 struct LockValue {
@@ -155,12 +180,14 @@ struct SessionInfo {
     SessionId id = 0;
     NodeId node = 0;      // 0: a client
     std::string label{};  // of one of its holds; empty if its first holds have none
-    // For how long the answering member has known it; that is no longer than the member runs.
+    // Since it was opened. If that is unknown (HolderInfo::age), for how long the answering member
+    // has known it: that is no longer than the member runs.
     Duration age{};
     Duration ttl{};
     Duration lease_left{};  // by the answering member's clock; unset: unknown
     std::size_t holds = 0;  // names that it holds
     std::size_t waits = 0;  // names that it waits for
+    Origin origin{};
 
     friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
