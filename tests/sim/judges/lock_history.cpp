@@ -236,9 +236,23 @@ void LockHistory::check_view(core::NodeId node, const core::Viewed& viewed) {
         const bool is_listed = seen.value && seen.value->bytes.empty();
         if (is_listed && wanted.value) wanted.value->bytes.clear();
         wanted.leases_left = seen.leases_left;  // countdowns of that node, not replicated state
+        wanted.ages = seen.ages;                // by its clock
+        wanted.origins = seen.origins;          // the specification has none
+        check_origins(node, seen);
         if (seen == wanted) continue;
         report(node,
                "witness: " + seen.name + " looks other than specified at index " + in_words(last_));
+    }
+}
+
+void LockHistory::check_origins(core::NodeId node, const core::LockView& seen) {
+    for (const auto& [session, origin] : seen.origins) {
+        const auto owner = seen.nodes.find(session);
+        if (owner == seen.nodes.end() || origin.host != host_of(owner->second))
+            report(node, "witness: a session of " + seen.name + " comes from elsewhere");
+    }
+    for (const auto& [since, age] : seen.ages) {
+        if (age < core::Nanoseconds{0}) report(node, "witness: an age is negative");
     }
 }
 

@@ -92,6 +92,7 @@ private:
     void check_wait_cycles(core::NodeId node, core::LogIndex index);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);
+    void check_origins(core::NodeId node, const core::LockView& seen);
     void report(core::NodeId node, std::string what) { violations_.report(node, std::move(what)); }
 
     Violations& violations_;

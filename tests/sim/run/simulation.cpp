@@ -15,7 +15,7 @@ class Simulation {
 public:
     explicit Simulation(const RunOptions& options)
         : options_{options},
-          world_{options.seed, options.watched, options.without},
+          world_{options.seed, options.watched, options.without, options.walls},
           cluster_{world_},
           workload_{world_, cluster_},
           nemesis_{world_, cluster_},

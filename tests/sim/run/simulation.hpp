@@ -16,6 +16,7 @@ struct RunOptions {
     std::uint64_t steps = 12'000;  // until the faults end
     std::FILE* watched = nullptr;  // prints the timeline there
     Faults without{};              // these do not happen, although the seed has them
+    std::uint64_t walls = 0;       // other wall clocks for another number
 };
 
 struct RunResult {

@@ -29,6 +29,19 @@ TEST(Simulation, TellsTheSameStoryTwice) {  // P13, B-A6
     }
 }
 
+// What clocks show to people decides nothing: with others the same happens at the same times.
+// Without faults no restart makes a time longer, so that all messages have the same sizes.
+TEST(Simulation, WallClocksDecideNothing) {
+    Faults all;
+    all.set();
+    for (auto seed = first_seed; seed < first_seed + 10; ++seed) {
+        const auto once = run_seed({.seed = seed, .steps = steps, .without = all});
+        const auto again = run_seed({.seed = seed, .steps = steps, .without = all, .walls = 99});
+        EXPECT_EQ(once.trace, again.trace) << "seed " << seed;
+        EXPECT_EQ(once.steps, again.steps) << "seed " << seed;
+    }
+}
+
 TEST(Simulation, GivesAnotherRunForAnotherSeed) {
     EXPECT_NE(run_seed({.seed = 1, .steps = 500}).trace, run_seed({.seed = 2, .steps = 500}).trace);
 }

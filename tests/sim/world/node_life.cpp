@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "tests/sim/base/client_ids.hpp"
 #include "tests/sim/base/formats.hpp"
 #include "tests/sim/world/sim_node.hpp"
 
@@ -15,7 +16,8 @@ SimNode::SimNode(core::NodeId id, std::vector<core::Member> voters, World& world
       owner_{owner},
       prng_{world.prng.next()},
       disk_{world.heap, world.tally, *this, prng_.next()},
-      clock_{0, 0} {
+      clock_{0, 0},
+      walls_{world.walls ^ id.raw()} {
     disk_.configure(world.swarm.disk);
     disk_.wipe(core::Incarnation{prng_.next() | 1U});
     world_.checker.attach(id_, disk_.platter());
@@ -65,6 +67,7 @@ core::NodeOptions SimNode::draw_options() {
     if (options.seed % 2 == 0) options.changes_kept.changes = 16;
     options.generation.life = prng_.next();
     options.command_format = command_format_;
+    options.origin.host = host_of(id_);
     if (!world_.swarm.lies) options.access = world_.swarm.access_of(id_);
     return options;
 }
@@ -89,13 +92,13 @@ void SimNode::start() {
         state->raft.applied.raw());
     try {
         driver_ = std::make_unique<Driver>(draw_options(), std::move(*state),
-                                           DriverPorts{*this, *this, *this, *this},
-                                           clock_.at(world_.heap.now()));
+                                           DriverPorts{*this, *this, *this, *this}, read_clocks());
     } catch (const std::exception& broken) {
         world_.violations.report(id_, broken.what());
         return;
     }
     ++life_;
+    newest_mark_ = {};
     driver_->check_every_step(true);
     check_recovered_state();
     world_.checker.started(id_, raft());

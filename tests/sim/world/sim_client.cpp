@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/client/client_codec.hpp"
+#include "tests/sim/base/client_ids.hpp"
 #include "tests/sim/base/in_words.hpp"
 
 namespace mortise::sim {
@@ -29,6 +30,7 @@ void SimClient::start() {
     options.session_ttl_ms = world_.swarm.session_ttl_ms;
     options.call_timeout = world_.swarm.call_timeout;
     options.window = world_.swarm.window;
+    options.origin.host = host_of(node_in_log(id_));
     options.seed = prng_.next();
     core_ = std::make_unique<core::ClientCore>(options, now());
     world_.timeline.say(id_, "starts, a client", 0);
@@ -170,12 +172,12 @@ void SimClient::dial(const core::ClientEffects::Dial& dial) {
                               });
             return;
         }
-        const auto cluster = cluster_.hello(member).cluster;
-        if (!cluster.is_set()) return tell_down(dial.connection);
+        const auto hello = cluster_.hello(member);
+        if (!hello.cluster.is_set()) return tell_down(dial.connection);
         // Unique among all clients.
         link_ = {dial.connection, core::ClientId{id_.raw() << 32U | ++connections_}, member,
                  world_.heap.now(), world_.heap.now()};
-        handle(core::MemberUp{dial.connection, cluster});
+        handle(core::MemberUp{dial.connection, hello.cluster, hello.command_format});
     });
 }
 
@@ -187,7 +189,9 @@ void SimClient::send(core::ClientMessage&& message) {
     world_.heap.at(link_.out_at, [this, connection = link_.connection, member = link_.member,
                                   said = std::move(*decoded)]() mutable {
         if (link_.connection != connection && !late_.contains(connection)) return;
-        cluster_.call(member, core::ClientSaid{connection, {std::move(said)}, core::Access::all()});
+        cluster_.call(
+            member,
+            core::ClientSaid{connection, {std::move(said)}, core::Access::all(), {}, "10.0.0.1"});
     });
 }
 

@@ -50,7 +50,7 @@ void SimNode::step(core::Event event) {
     world_.count_step();
     effects_ = {};
     stepping_ = true;
-    driver_->handle(std::move(event), clock_.at(world_.heap.now()));
+    driver_->handle(std::move(event), read_clocks());
     stepping_ = false;
     if (dead_ || driver_->is_stopped()) {
         if (begins_anew_) return begin_anew();
@@ -68,11 +68,39 @@ void SimNode::step(core::Event event) {
     owner_.stepped(id_);
 }
 
+// Between 1972 and 2039, so that a time is always written in as many bytes.
+core::Now SimNode::read_clocks() {
+    constexpr std::int64_t early = std::int64_t{1} << 36U;
+    constexpr std::int64_t late = std::int64_t{1} << 41U;
+    if (wall_ahead_ms_ == 0 || walls_.one_in(64))
+        wall_ahead_ms_ = static_cast<std::uint64_t>(walls_.between(early, late));
+    auto now = clock_.at(world_.heap.now());
+    now.wall_ms = wall_ahead_ms_ + static_cast<std::uint64_t>(world_.heap.now() / sim_millisecond);
+    return now;
+}
+
+void SimNode::judge_times() {
+    const auto& core = driver_->core();
+    const auto& marks = core.machine().clock();
+    if (marks.is_empty()) return;
+    const auto& newest = marks.newest();
+    if (newest.index < newest_mark_.index || newest.ms < newest_mark_.ms)
+        world_.violations.report(id_, "times: the newest mark fell");
+    newest_mark_ = newest;
+    const auto now = clock_.at(world_.heap.now());
+    for (const auto& mark : {marks.all().front(), newest}) {
+        const auto age = core.clock().age_of(mark.index, now);
+        if (!age || *age < core::Nanoseconds{0})
+            world_.violations.report(id_, "times: a mark has no age, or a negative one");
+    }
+}
+
 void SimNode::judge_step(std::size_t kind) {
     const auto now = clock_.at(world_.heap.now()).steady;
     const bool was_timer = kind == core::Event{core::TimerFired{}}.index();
     world_.checker.after_step(id_, was_timer, now, driver_->deadline());
     world_.workload->stepped(id_, now, driver_->deadline());
+    judge_times();
     // A leader's timer fires with each heartbeat, so twice the longest wait has no excuse.
     const auto patience = 2 * world_.swarm.election_timeout;
     const bool hangs = !unsynced_.empty() && now > unsynced_.front().at + patience;
@@ -356,7 +384,7 @@ void SimNode::write_done(core::WriteId id) {
     if (!is_running() || dead_) return;
     if (stepping_ && !catching_up_) {
         forget_write(id);
-        driver_->handle(core::WriteDone{id}, clock_.at(world_.heap.now()));
+        driver_->handle(core::WriteDone{id}, read_clocks());
     } else {
         handle(core::WriteDone{id});
     }

@@ -109,6 +109,8 @@ public:
 
 private:
     void step(core::Event event);
+    [[nodiscard]] core::Now read_clocks();
+    void judge_times();
     [[nodiscard]] std::size_t unread_from(core::NodeId peer) const;
     void judge_step(std::size_t kind);
     void forget_write(core::WriteId id);
@@ -139,6 +141,9 @@ private:
     core::Prng prng_;
     SimDisk disk_;
     SimClock clock_;
+    core::Prng walls_;  // of its wall clock, which leaps at any time
+    std::uint64_t wall_ahead_ms_ = 0;
+    core::ClockMark newest_mark_{};  // of this life
     std::int64_t slowest_ppm_ = 0;
     std::int64_t fastest_ppm_ = 0;
     bool machine_restarted_ = false;  // the state of the former process is unknown (S10)

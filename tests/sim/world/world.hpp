@@ -18,8 +18,10 @@ namespace mortise::sim {
 
 struct World {
     // With `watched`, the timeline is printed there.
-    explicit World(std::uint64_t seed, std::FILE* watched = nullptr, const Faults& without = {})
+    explicit World(std::uint64_t seed, std::FILE* watched = nullptr, const Faults& without = {},
+                   std::uint64_t other_walls = 0)
         : prng{seed},
+          walls{core::Prng{seed ^ other_walls}.next()},
           swarm{draw_swarm(prng)},
           timeline{heap, watched},
           checker{swarm.nodes, violations, tally},
@@ -45,6 +47,8 @@ struct World {
 
     EventHeap heap;
     core::Prng prng;
+    // What the wall clocks show is drawn from this alone, because nothing may depend on it.
+    std::uint64_t walls = 0;
     Swarm swarm;
     Tally tally;
     Timeline timeline;

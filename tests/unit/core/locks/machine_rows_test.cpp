@@ -51,6 +51,12 @@ std::optional<LockMachine> load(const Store& store, LogIndex applied) {
     return loader.finish(applied);
 }
 
+// The entry as a leader proposes it at that time.
+spec::Entry at_time(std::uint64_t ms, spec::Entry entry) {
+    entry.insert(entry.begin(), Clock{ms});
+    return entry;
+}
+
 Outcomes apply_to(LockMachine& machine, LogIndex index, const spec::Entry& entry) {
     Outcomes outcomes;
     machine.apply(index, entry, outcomes);
@@ -68,8 +74,10 @@ void expect_same_life(std::uint64_t seed) {
     auto script = spec::make_script(seed);
     for (int i = 0; i < 12; ++i)
         script.push_back({Sweep{}});
-    for (const auto& entry : script) {
+    std::uint64_t ms = 1;
+    for (const auto& one : script) {
         index = index.next();
+        const auto entry = index.raw() % 3 == 0 ? at_time(ms += 700, one) : one;
         ASSERT_EQ(apply_to(whole, index, entry), apply_to(other, index, entry)) << seed;
         ASSERT_EQ(whole.needs_sweep(), other.needs_sweep()) << seed;
         ASSERT_EQ(whole.table().newest_token(), other.table().newest_token()) << seed;
@@ -89,6 +97,34 @@ void expect_same_life(std::uint64_t seed) {
 TEST(MachineRows, ALoadedMachineBehavesLikeTheSavedOne) {
     for (std::uint64_t seed = 1; seed <= 240 && !testing::Test::HasFatalFailure(); ++seed)
         expect_same_life(seed);
+}
+
+// Whatever leaders say of the time: the state is the same but for the marks, and so is
+// what follows from it.
+TEST(MachineRows, TimesDecideNothing) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Prng prng{seed};
+        LockMachine right;
+        LockMachine wrong;
+        LogIndex index;
+        for (const auto& entry : spec::make_script(seed)) {
+            index = index.next();
+            // Any time, or one that is long over; the first one makes a mark in any case.
+            const bool any = index == LogIndex{1} || prng.one_in(2);
+            const auto said = any ? 1 + prng.below(clock_ms_max) : 1;
+            ASSERT_EQ(apply_to(right, index, at_time(1'000 * index.raw(), entry)),
+                      apply_to(wrong, index, at_time(said, entry)));
+        }
+        const auto without_marks = [](const LockMachine& machine) {
+            auto rows = all_rows(machine);
+            std::erase_if(rows, [](const auto& row) {
+                return row.first.front() == 'T' || row.first.front() == 'G';  // G has their number
+            });
+            return rows;
+        };
+        EXPECT_EQ(without_marks(right), without_marks(wrong)) << seed;
+        EXPECT_EQ(right.table().newest_token(), wrong.table().newest_token()) << seed;
+    }
 }
 
 // The rows are refused, or make a machine that is sound now and later.
@@ -130,7 +166,8 @@ TEST(MachineRows, AFlippedBitIsRefusedOrASoundMachine) {
         LogIndex index;
         for (std::ptrdiff_t i = 0; i < half; ++i) {
             index = index.next();
-            apply_to(machine, index, script[static_cast<std::size_t>(i)]);
+            const auto& entry = script[static_cast<std::size_t>(i)];
+            apply_to(machine, index, i % 8 == 0 ? at_time(9'000 * index.raw(), entry) : entry);
         }
         const auto store = all_rows(machine);
         ASSERT_TRUE(load(store, index).has_value());
