@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
+#include "embed/api/argument_errors.hpp"
 #include "embed/api/async_call.hpp"
+#include "embed/api/node_calls.hpp"
+#include "embed/api/why_refused.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/locker_acquire.hpp"
 #include "embed/holds/release.hpp"
@@ -54,11 +57,21 @@ AsyncCall::Reading reading_of(Attempt attempt) {
     return [attempt](CallOutcome& outcome) { interpret(attempt, outcome); };
 }
 
-void tell(ErrorDetail& detail, CallOutcome& outcome) {
-    detail.cycle = std::move(outcome.cycle);
-    detail.reason = std::move(outcome.reason);
-    if (outcome.error && !outcome.locks.empty())
-        detail.holders = std::move(outcome.locks.front().holders);
+// A handler that asked for no details costs no memory for them.
+AsyncCall::Reading reading_of(const AcquireOrder& order, const std::shared_ptr<NodeRuntime>& node) {
+    if (order.detail == nullptr) return reading_of(order.attempt);
+    return [attempt = order.attempt,
+            detail = HandlerDetail{order.detail, node}](CallOutcome& outcome) {
+        interpret(attempt, outcome);
+        detail.add(outcome);
+    };
+}
+
+// What the end of a handler needs to know of an order before its names have moved on.
+void note(const AcquireOrder& order) {
+    if (order.detail == nullptr) return;
+    order.detail->name = blamed_name(order);
+    order.detail->reason = unsound_arguments(order);
 }
 
 // A hold from a cached grant, if there is one. An acquire that is already cancelled gets none.
@@ -93,7 +106,7 @@ Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, Loc
     }
     interpret(order.attempt, *outcome);
     ec = outcome->error;
-    if (order.detail != nullptr) tell(*order.detail, *outcome);
+    if (order.detail != nullptr) add_answer(*outcome, *order.detail);
     if (busy != nullptr) *busy = outcome->locks.empty() ? LockInfo{} : outcome->locks.front();
     return std::move(outcome->hold);
 }
@@ -138,6 +151,16 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
                    std::move(wishes));
 }
 
+Hold acquire_or_throw(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
+                      LockInfo* busy) {
+    std::error_code ec;
+    ErrorDetail detail;
+    order.detail = &detail;
+    auto hold = is_gone(node, ec) ? Hold{} : acquire(node, order, ec, busy);
+    if (ec) refuse(node, ec, order, std::move(detail));
+    return hold;
+}
+
 // Allocates everything before the call begins, so that a call that has begun always completes.
 std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                     std::unique_ptr<Finish> finish) {
@@ -146,6 +169,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         return [] {};
     }
     const auto& gate = node->gate();
+    note(order);  // the check puts the names in order
     auto bad = check(order);
     order.may_be_cached = !bad && node->may_cache() && GrantCache::may_have(order);
     auto locker = LockerState::of(order.options.locker);
@@ -164,7 +188,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         finish = std::move(outer);
     }
     auto begun = begin(*gate, order);
-    auto call = std::make_shared<AsyncCall>(gate, reading_of(order.attempt), std::move(finish));
+    auto call = std::make_shared<AsyncCall>(gate, reading_of(order, node), std::move(finish));
     const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag());
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     if (locker && !bad) {

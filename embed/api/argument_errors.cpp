@@ -57,6 +57,7 @@ UnsoundName first_unsound(const std::vector<LockRequest>& requests) {
 }
 
 std::string_view unsound_names(const AcquireOrder& order) {
+    if (!order.unsound.empty()) return order.unsound;
     if (!order.several) return unsound_request(order.name, order.options.mode);
     const bool is_odd = order.several->all && order.options.priority != 0;
     return is_odd ? "a call for all names has no priority"

@@ -4,6 +4,7 @@
 #include "embed/api/argument_errors.hpp"
 #include "embed/api/async_call.hpp"
 #include "embed/api/await_call.hpp"
+#include "embed/api/why_refused.hpp"
 #include <mortise/barrier.hpp>
 #include <mortise/latch.hpp>
 
@@ -13,14 +14,13 @@ namespace {
 
 using WaitKind = WaitOrder::Kind;
 
-bool is_sound(const WaitOrder& order) {
+std::string_view unsound_part(const WaitOrder& order) {
     switch (order.kind) {
-        case WaitKind::latch: return unsound_wait(order.name, order.options).empty();
-        case WaitKind::count: return unsound_count_down(order.name, order.count).empty();
-        case WaitKind::barrier:
-            return unsound_arrival(order.name, order.has_time, order.options).empty();
+        case WaitKind::latch: return unsound_wait(order.name, order.options);
+        case WaitKind::count: return unsound_count_down(order.name, order.count);
+        case WaitKind::barrier: return unsound_arrival(order.name, order.has_time, order.options);
     }
-    return false;
+    return {};
 }
 
 // A wait that is over at its start asks once.
@@ -49,11 +49,12 @@ SubmittedCall call_of(core::CallTag tag, const WaitOrder& order) {
     return look;
 }
 
-AsyncCall::Reading reading_of(const WaitOrder& order) {
-    if (!only_looks(order)) return [](CallOutcome&) {};
-    return [expected = order.size](CallOutcome& outcome) {
-        const bool is_open = is_open_latch(outcome, expected);
+AsyncCall::Reading reading_of(const WaitOrder& order, const HandlerDetail& detail) {
+    return [kind = order.kind, looks = only_looks(order), expected = order.size,
+            detail](CallOutcome& outcome) {
+        const bool is_open = !looks || is_open_latch(outcome, expected);
         if (!outcome.error && !is_open) outcome.error = Errc::timed_out;
+        detail.add(outcome, why_refused(kind, outcome.error));
     };
 }
 
@@ -69,11 +70,17 @@ std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const
     const auto& gate = node->gate();
     const auto tag = gate->next_tag();
     auto submitted = call_of(tag, order);
-    auto call = std::make_shared<AsyncCall>(gate, reading_of(order), std::move(finish));
+    const auto unsound = unsound_part(order);
+    if (order.detail != nullptr) {
+        order.detail->name = order.name;
+        order.detail->reason = unsound;
+    }
+    auto call = std::make_shared<AsyncCall>(gate, reading_of(order, {order.detail, node}),
+                                            std::move(finish));
     const auto canceller = std::make_shared<Canceller>(gate, tag);
     std::function<void()> cancel = [canceller] { canceller->cancel(); };
     std::error_code bad;
-    if (!is_sound(order)) bad = Errc::invalid_argument;
+    if (!unsound.empty()) bad = Errc::invalid_argument;
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
     if (!bad) bad = gate->submit(std::move(submitted), call);

@@ -8,6 +8,16 @@
 
 namespace mortise::detail {
 
+namespace {
+
+constexpr std::string_view broken =
+    "the session of a party has ended, or a party gave up: the barrier is broken until it is "
+    "removed";
+constexpr std::string_view too_many = "all parties of the barrier are known, and this is another";
+constexpr std::string_view too_few = "less than that remains to be counted";
+
+}  // namespace
+
 Deadline deadline_of(Duration wait_max) {
     return wait_max.is_set() ? std::chrono::steady_clock::now() + wait_max : Deadline::max();
 }
@@ -25,6 +35,14 @@ bool is_open_latch(CallOutcome& inspected, std::ptrdiff_t expected) {
     const auto& latch = inspected.locks.front().latch;
     if (!latch) inspected.error = Errc::kind_mismatch;
     return latch && latch->remaining == 0;
+}
+
+std::string_view why_refused(WaitOrder::Kind kind, std::error_code error) {
+    const bool is_barrier = kind == WaitOrder::Kind::barrier;
+    if (is_barrier && error == Errc::session_expired) return broken;
+    if (is_barrier && error == Errc::invalid_argument) return too_many;
+    const bool is_count = kind == WaitOrder::Kind::count && error == Errc::invalid_argument;
+    return is_count ? too_few : std::string_view{};
 }
 
 Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unsound,

@@ -30,6 +30,9 @@ struct Awaited {
 // with `expected`. Sets the error if the name is something else.
 [[nodiscard]] bool is_open_latch(CallOutcome& inspected, std::ptrdiff_t expected);
 
+// What the cluster means with an error of a valid order; empty if the code says everything.
+[[nodiscard]] std::string_view why_refused(WaitOrder::Kind kind, std::error_code error);
+
 // Returns whether the wait passed. The end of its time is no error.
 [[nodiscard]] bool has_passed(std::error_code& ec);
 

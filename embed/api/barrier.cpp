@@ -18,17 +18,11 @@ static_assert(Barrier::max() == core::barrier_parties_max);
 
 namespace {
 
-constexpr std::string_view broken =
-    "the session of a party has ended, or a party gave up: the barrier is broken until it is "
-    "removed";
-constexpr std::string_view too_many = "all parties of the barrier are known, and this is another";
-
 // The cluster gives no reasons.
 template <class Ended>
 Ended explained(Ended ended) {
-    if (!ended.why.empty()) return ended;
-    if (ended.error == Errc::session_expired) ended.why = broken;
-    if (ended.error == Errc::invalid_argument) ended.why = too_many;
+    if (ended.why.empty())
+        ended.why = detail::why_refused(detail::WaitOrder::Kind::barrier, ended.error);
     return ended;
 }
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <tuple>
 #include <utility>
 
@@ -100,7 +101,8 @@ private:
 };
 
 // True if the hold is exclusive now. False with an error, or because others hold the name.
-bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
+bool upgrade(const Record& held, Deadline deadline, const std::stop_token& cancel,
+             std::error_code& ec) {
     auto& record = *held;
     const auto& grant = grant_of(held);
     ec = refusal(record);
@@ -109,6 +111,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     if (ec) return false;
     if (record.cache()) record.cache()->make_ordinary(record);
     ec = refusal(record);  // another thread may have released it
+    if (!ec && cancel.stop_requested()) ec = Errc::cancelled;
     if (ec) return false;
     // keeps the gate alive if the hold is destroyed during the wait
     const auto gate = record.gate();
@@ -120,6 +123,7 @@ bool upgrade(const Record& held, Deadline deadline, std::error_code& ec) {
     Canceller canceller{gate, call.tag};
     ec = gate->submit(call, waiting);
     if (ec) return false;
+    const std::stop_callback on_cancel{cancel, [&] { canceller.cancel(); }};
     const auto outcome =
         waiting->wait_until(deadline == Deadline::max() ? deadline : deadline + slack);
     if (!outcome) canceller.cancel();
@@ -167,12 +171,17 @@ void Hold::downgrade(LockMode mode) {
     if (ec) detail::fail_for(ec, *this, detail::no_downgrade);
 }
 
-void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
+void Hold::upgrade(std::chrono::steady_clock::time_point deadline, const std::stop_token& cancel,
+                   std::error_code& ec) {
     ec = Errc::not_held;
     const auto record = record_;
     if (!record) return;
-    const bool upgraded = detail::upgrade(record, deadline, ec);
+    const bool upgraded = detail::upgrade(record, deadline, cancel, ec);
     if (!upgraded && !ec) ec = Errc::timed_out;
+}
+
+void Hold::upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec) {
+    upgrade(deadline, {}, ec);
 }
 
 void Hold::upgrade(std::error_code& ec) {
@@ -188,7 +197,7 @@ void Hold::upgrade(std::chrono::steady_clock::time_point deadline) {
 bool Hold::try_upgrade(std::error_code& ec) {
     ec = Errc::not_held;
     const auto record = record_;
-    return record && detail::upgrade(record, std::chrono::steady_clock::time_point::min(), ec);
+    return record && detail::upgrade(record, std::chrono::steady_clock::time_point::min(), {}, ec);
 }
 
 bool Hold::try_upgrade() {

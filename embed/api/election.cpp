@@ -5,7 +5,6 @@
 #include "embed/api/leader_view.hpp"
 #include "embed/api/node_calls.hpp"
 #include "embed/api/observe.hpp"
-#include "embed/api/why_refused.hpp"
 #include "embed/threads/blocking_call.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/election.hpp>
@@ -39,10 +38,13 @@ std::error_code publish_first(const Hold& hold, std::string_view value) {
     return ec;
 }
 
-AcquireOrder campaign_order(const std::string& name, const AcquireOptions& options) {
+// A value that is too long is refused at once, and not when it leads.
+AcquireOrder campaign_order(const std::string& name, const AcquireOptions& options,
+                            std::string_view value) {
     AcquireOrder order{name, options, Attempt::wait, {}};
     order.options.mode = LockMode::exclusive;
     order.options.caching = Caching::off;  // a name with a value is not cached
+    order.unsound = unsound_published(value);
     return order;
 }
 
@@ -75,10 +77,9 @@ const std::shared_ptr<NodeRuntime>& runtime_of(const Election& election) {
 
 std::function<void()> start_campaign(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
                                      std::string value, std::unique_ptr<Finish> finish) {
-    order = campaign_order(order.name, order.options);
-    // Refused at once, like any other argument that is not valid, and not when it leads.
-    if (!unsound_published(value).empty()) order.name.clear();
-    return start_acquire(node, std::move(order),
+    auto campaign = campaign_order(order.name, order.options, value);
+    campaign.detail = order.detail;
+    return start_acquire(node, std::move(campaign),
                          std::make_unique<CampaignFinish>(std::move(value), std::move(finish)));
 }
 
@@ -106,9 +107,7 @@ Election& Election::operator=(Election&& other) noexcept {
 Hold Election::campaign(std::string_view value, const AcquireOptions& options,
                         std::error_code& ec) {
     if (is_gone(runtime_, ec)) return {};
-    if (!detail::unsound_published(value).empty()) ec = Errc::invalid_argument;
-    if (ec) return {};
-    auto hold = detail::acquire(runtime_, detail::campaign_order(name_, options), ec);
+    auto hold = detail::acquire(runtime_, detail::campaign_order(name_, options, value), ec);
     if (!ec) ec = detail::publish_first(hold, value);
     return ec ? Hold{} : std::move(hold);
 }
@@ -118,14 +117,7 @@ Hold Election::campaign(std::string_view value, std::error_code& ec) {
 }
 
 Hold Election::campaign(std::string_view value, const AcquireOptions& options) {
-    std::error_code ec;
-    ErrorDetail detail;
-    if (const auto bad = detail::unsound_published(value); !bad.empty())
-        detail::throw_if(Errc::invalid_argument, name_, bad);
-    auto order = detail::campaign_order(name_, options);
-    order.detail = &detail;
-    auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
+    auto hold = detail::acquire_or_throw(runtime_, detail::campaign_order(name_, options, value));
     detail::throw_if(detail::publish_first(hold, value), name_);
     return hold;
 }

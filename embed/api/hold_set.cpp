@@ -19,15 +19,7 @@ HoldSet& HoldSet::operator=(HoldSet&& other) noexcept {
     return *this;
 }
 
-HoldSet::HoldSet(Hold grant) : grant_{std::move(grant)} {
-    const auto& record = detail::HoldRecord::of(grant_);
-    if (!record || !record->has_parts()) return;
-    holds_.reserve(record->parts().size());
-    for (const auto& part : record->parts()) {
-        auto one = std::make_shared<detail::HoldRecord>(record, part);
-        holds_.push_back(detail::HoldRecord::hold_on(std::move(one)));
-    }
-}
+HoldSet::HoldSet(Hold grant) : grant_{std::move(grant)}, holds_{detail::parts_of(grant_)} {}
 
 const Hold* HoldSet::find(std::string_view name) const noexcept {
     const auto found = std::ranges::find_if(
@@ -37,6 +29,16 @@ const Hold* HoldSet::find(std::string_view name) const noexcept {
 
 HoldSet detail::as_set(Hold granted) {
     return HoldRecord::set_of(std::move(granted));
+}
+
+std::vector<Hold> detail::parts_of(const Hold& granted) {
+    std::vector<Hold> parts;
+    const auto& record = HoldRecord::of(granted);
+    if (!record || !record->has_parts()) return parts;
+    parts.reserve(record->parts().size());
+    for (const auto& part : record->parts())
+        parts.push_back(HoldRecord::hold_on(std::make_shared<HoldRecord>(record, part)));
+    return parts;
 }
 
 }  // namespace mortise

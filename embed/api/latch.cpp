@@ -18,14 +18,13 @@ static_assert(Latch::max() == core::latch_max);
 
 namespace {
 
-// The cluster refuses a count only when less than that remains.
 detail::Written counted(const std::shared_ptr<detail::NodeRuntime>& node, const std::string& name,
                         std::ptrdiff_t expected, std::ptrdiff_t n) {
     const core::CountDown body{name, static_cast<std::uint32_t>(expected),
                                static_cast<std::uint32_t>(n)};
     auto written = detail::write(node, detail::unsound_count_down(name, n), body);
-    if (written.error == Errc::invalid_argument && written.why.empty())
-        written.why = "less than that remains to be counted";
+    if (written.why.empty())
+        written.why = detail::why_refused(detail::WaitOrder::Kind::count, written.error);
     return written;
 }
 

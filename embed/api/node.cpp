@@ -29,17 +29,6 @@ AcquireOrder until(std::string_view name, Deadline deadline, const AcquireOption
     return order;
 }
 
-std::optional<Hold> try_or_throw(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
-                                 const AcquireOptions& options, LockInfo* busy) {
-    std::error_code ec;
-    ErrorDetail detail;
-    AcquireOrder order{std::string{name}, options, Attempt::once, {}};
-    order.detail = &detail;
-    auto hold = attempt(runtime, order, ec, busy);
-    if (ec) detail::refuse(runtime, ec, order, std::move(detail));
-    return hold;
-}
-
 struct Failure {
     std::error_code error;
     ErrorDetail detail{};
@@ -201,13 +190,7 @@ Hold Node::acquire(std::string_view name, std::error_code& ec) {
 }
 
 Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
-    std::error_code ec;
-    ErrorDetail detail;
-    AcquireOrder order{std::string{name}, options, Attempt::wait, {}};
-    order.detail = &detail;
-    auto hold = is_gone(runtime_, ec) ? Hold{} : detail::acquire(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
-    return hold;
+    return detail::acquire_or_throw(runtime_, {std::string{name}, options, Attempt::wait, {}});
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
@@ -220,12 +203,12 @@ std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
-    return try_or_throw(runtime_, name, options, nullptr);
+    return attempt(runtime_, {std::string{name}, options, Attempt::once, {}});
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
                                       LockInfo& busy) {
-    return try_or_throw(runtime_, name, options, &busy);
+    return attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, &busy);
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, LockInfo& busy) {
@@ -244,13 +227,7 @@ std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline
 
 std::optional<Hold> Node::acquire_until(std::string_view name, Deadline deadline,
                                         const AcquireOptions& options) {
-    std::error_code ec;
-    ErrorDetail detail;
-    auto order = until(name, deadline, options);
-    order.detail = &detail;
-    auto hold = attempt(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
-    return hold;
+    return attempt(runtime_, until(name, deadline, options));
 }
 
 std::optional<Hold> Node::acquire_for(std::string_view name, Duration wait_max,
@@ -316,6 +293,46 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
                 level, failure);
     ec = failure.error;
     return locks;
+}
+
+namespace {
+
+// A listing of all names decides whether this node may see the sessions, and catches up.
+std::vector<SessionInfo> look_at_sessions(const std::shared_ptr<NodeRuntime>& runtime,
+                                          ReadLevel level, Failure& failure) {
+    if (is_gone(runtime, failure.error)) return {};
+    if (runtime->config().role == Role::client) {
+        failure.error = Errc::invalid_argument;
+        failure.detail.reason = "a client node keeps no sessions: ask a member";
+        return {};
+    }
+    core::InspectCall listing;
+    listing.is_prefix = true;
+    listing.local = level == ReadLevel::local;
+    listing.limit = 1;
+    listing.parties_max = 1;
+    look(runtime, std::move(listing), failure);
+    if (failure.error) return {};
+    auto sessions = runtime->sessions();
+    if (!sessions) failure.error = Errc::no_quorum;
+    return std::move(sessions).value_or(std::vector<SessionInfo>{});
+}
+
+}  // namespace
+
+std::vector<SessionInfo> Node::sessions(ReadLevel level, std::error_code& ec) {
+    Failure failure;
+    auto sessions = look_at_sessions(runtime_, level, failure);
+    ec = failure.error;
+    return sessions;
+}
+
+std::vector<SessionInfo> Node::sessions(ReadLevel level) {
+    Failure failure;
+    auto sessions = look_at_sessions(runtime_, level, failure);
+    if (runtime_) detail::add_why_not_ready(*runtime_, failure.error, failure.detail);
+    if (failure.error) fail(failure.error, {}, std::move(failure.detail));
+    return sessions;
 }
 
 std::vector<LockInfo> Node::list(std::string_view prefix, std::error_code& ec) {

@@ -44,4 +44,11 @@ inline std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, 
     return hold;
 }
 
+// The same, but throws LockError.
+inline std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, AcquireOrder order,
+                                   LockInfo* busy = nullptr) {
+    auto hold = acquire_or_throw(runtime, std::move(order), busy);
+    return hold ? std::optional{std::move(hold)} : std::nullopt;
+}
+
 }  // namespace mortise::detail

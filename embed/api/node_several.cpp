@@ -1,6 +1,5 @@
 // Calls for several names (S32).
 #include "embed/api/node_calls.hpp"
-#include "embed/api/why_refused.hpp"
 #include <mortise/node.hpp>
 
 namespace mortise {
@@ -17,18 +16,6 @@ AcquireOrder order_of(const LockRequests& names, bool all, const AcquireOptions&
     return order;
 }
 
-// Throws if the call fails.
-Hold wait_for(const std::shared_ptr<detail::NodeRuntime>& runtime, const LockRequests& names,
-              bool all, const AcquireOptions& options) {
-    std::error_code ec;
-    ErrorDetail detail;
-    auto order = order_of(names, all, options, Attempt::wait);
-    order.detail = &detail;
-    auto hold = detail::is_gone(runtime, ec) ? Hold{} : detail::acquire(runtime, order, ec);
-    if (ec) detail::refuse(runtime, ec, order, std::move(detail));
-    return hold;
-}
-
 }  // namespace
 
 HoldSet Node::acquire_all(const LockRequests& names, const AcquireOptions& options,
@@ -43,7 +30,8 @@ HoldSet Node::acquire_all(const LockRequests& names, std::error_code& ec) {
 }
 
 HoldSet Node::acquire_all(const LockRequests& names, const AcquireOptions& options) {
-    return detail::as_set(wait_for(runtime_, names, true, options));
+    return detail::as_set(
+        detail::acquire_or_throw(runtime_, order_of(names, true, options, Attempt::wait)));
 }
 
 Hold Node::acquire_any(const LockRequests& names, const AcquireOptions& options,
@@ -57,7 +45,7 @@ Hold Node::acquire_any(const LockRequests& names, std::error_code& ec) {
 }
 
 Hold Node::acquire_any(const LockRequests& names, const AcquireOptions& options) {
-    return wait_for(runtime_, names, false, options);
+    return detail::acquire_or_throw(runtime_, order_of(names, false, options, Attempt::wait));
 }
 
 std::optional<Hold> Node::try_acquire_any(const LockRequests& names, const AcquireOptions& options,
@@ -71,13 +59,7 @@ std::optional<Hold> Node::try_acquire_any(const LockRequests& names, std::error_
 
 std::optional<Hold> Node::try_acquire_any(const LockRequests& names,
                                           const AcquireOptions& options) {
-    std::error_code ec;
-    ErrorDetail detail;
-    auto order = order_of(names, false, options, Attempt::once);
-    order.detail = &detail;
-    auto hold = detail::attempt(runtime_, order, ec);
-    if (ec) detail::refuse(runtime_, ec, order, std::move(detail));
-    return hold;
+    return detail::attempt(runtime_, order_of(names, false, options, Attempt::once));
 }
 
 }  // namespace mortise

@@ -4,7 +4,6 @@
 #include "core/locks/limits.hpp"
 #include "embed/api/argument_errors.hpp"
 #include "embed/api/node_calls.hpp"
-#include "embed/api/why_refused.hpp"
 #include "embed/api/write_call.hpp"
 #include <mortise/node.hpp>
 #include <mortise/semaphore.hpp>
@@ -34,17 +33,6 @@ AcquireOrder order_of(const Semaphore& semaphore, std::uint32_t n, AcquireOption
 namespace {
 
 constexpr std::string_view in_use = "somebody holds the name, waits for it, or keeps it closed";
-
-// Throws if the call fails.
-std::optional<Hold> asked(const Semaphore& semaphore, detail::AcquireOrder order) {
-    const auto& runtime = detail::runtime_of(semaphore);
-    std::error_code ec;
-    ErrorDetail detail;
-    order.detail = &detail;
-    auto hold = attempt(runtime, order, ec);
-    if (ec) detail::refuse(runtime, ec, order, std::move(detail));
-    return hold;
-}
 
 detail::AcquireOrder order_until(const Semaphore& semaphore, std::uint32_t n, Deadline deadline,
                                  AcquireOptions options) {
@@ -114,7 +102,7 @@ Hold Semaphore::acquire(std::error_code& ec) {
 }
 
 Hold Semaphore::acquire(std::uint32_t n, const AcquireOptions& options) {
-    return asked(*this, order_of(*this, n, options, Attempt::wait, {})).value_or(Hold{});
+    return attempt(node_, order_of(*this, n, options, Attempt::wait, {})).value_or(Hold{});
 }
 
 std::optional<Hold> Semaphore::try_acquire(std::uint32_t n, const AcquireOptions& options,
@@ -131,7 +119,7 @@ std::optional<Hold> Semaphore::try_acquire(std::error_code& ec) {
 }
 
 std::optional<Hold> Semaphore::try_acquire(std::uint32_t n, const AcquireOptions& options) {
-    return asked(*this, order_of(*this, n, options, Attempt::once, {}));
+    return attempt(node_, order_of(*this, n, options, Attempt::once, {}));
 }
 
 std::optional<Hold> Semaphore::acquire_until(std::uint32_t n, Deadline deadline,
@@ -146,7 +134,7 @@ std::optional<Hold> Semaphore::acquire_until(std::uint32_t n, Deadline deadline,
 
 std::optional<Hold> Semaphore::acquire_until(std::uint32_t n, Deadline deadline,
                                              const AcquireOptions& options) {
-    return asked(*this, order_until(*this, n, deadline, options));
+    return attempt(node_, order_until(*this, n, deadline, options));
 }
 
 std::optional<Hold> Semaphore::acquire_for(std::uint32_t n, Duration wait_max,

@@ -231,4 +231,14 @@ transport::SessionsReply ClientDesk::sessions_now(const transport::SessionsReque
     return reply;
 }
 
+std::vector<SessionInfo> ClientDesk::sessions_after(SessionId after) const {
+    transport::SessionsRequest page;
+    page.after = core::SessionId{after};
+    page.limit = transport::list_sessions_max;
+    std::vector<SessionInfo> sessions;
+    for (const auto& session : sessions_now(page).sessions)
+        sessions.push_back(session_of(session));
+    return sessions;
+}
+
 }  // namespace mortise::detail

@@ -10,6 +10,7 @@
 
 #include "embed/runtime/client_observers.hpp"
 #include "transport/clients/client_service.hpp"
+#include <mortise/info.hpp>
 
 namespace mortise::detail {
 
@@ -43,6 +44,9 @@ public:
                                                     core::Position from) override;
     void sessions(transport::SessionsRequest request,
                   std::function<void(transport::SessionsAnswer)> answer) override;
+
+    // See NodeLoop::sessions().
+    [[nodiscard]] std::vector<SessionInfo> sessions_after(SessionId after) const;
 
     // See ClientObservers::tell().
     [[nodiscard]] bool tell_observers() { return observers_.tell(); }

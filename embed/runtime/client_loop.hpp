@@ -32,6 +32,9 @@ public:
     void end() override;
     void abandon(const std::string& reason) override;
     [[nodiscard]] Status status() const override;
+    [[nodiscard]] std::vector<SessionInfo> sessions(SessionId /*after*/) const override {
+        return {};
+    }
     [[nodiscard]] Metrics metrics() const override;
     [[nodiscard]] bool is_removed() const override { return false; }
 

@@ -119,6 +119,9 @@ public:
     // closed its descriptors.
     void abandon(const std::string& reason) override;
     [[nodiscard]] Status status() const override;
+    [[nodiscard]] std::vector<SessionInfo> sessions(SessionId after) const override {
+        return desk_.sessions_after(after);
+    }
     // True if it was removed from its cluster, as far as this node knows.
     [[nodiscard]] bool is_removed() const override;
     // True if it is a cluster of one although it is configured with peers.

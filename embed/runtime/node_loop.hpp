@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "embed/threads/call_gate.hpp"
 #include <mortise/info.hpp>
@@ -34,6 +35,9 @@ public:
     virtual void abandon(const std::string& reason) = 0;
     [[nodiscard]] virtual Status status() const = 0;
     [[nodiscard]] virtual Metrics metrics() const = 0;
+    // A page of the sessions with greater ids, ordered; empty after the last one, and on a node
+    // that keeps none.
+    [[nodiscard]] virtual std::vector<SessionInfo> sessions(SessionId after) const = 0;
     // True if it was removed from its cluster, as far as this node knows.
     [[nodiscard]] virtual bool is_removed() const = 0;
 };

@@ -96,6 +96,8 @@ public:
     // not answer. These five members may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
+    // As this node knows them now; empty if its core thread does not answer.
+    [[nodiscard]] std::optional<std::vector<SessionInfo>> sessions();
     // The reason in words; empty if the node is ready, or if the core thread does not answer at
     // once.
     [[nodiscard]] std::string why_not_ready();

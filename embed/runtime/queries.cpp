@@ -1,5 +1,7 @@
 // What a node tells of itself (NodeRuntime): its status, its counters.
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
 
 #include "embed/host/tls_watch.hpp"
@@ -74,6 +76,19 @@ Metrics NodeRuntime::completed(Metrics metrics) const {
     metrics.slowest_log_write = disk_.counters().slowest.load();
     metrics.log_write_time = disk_.counters().times.read();
     return metrics;
+}
+
+// In pages, so that other work of the core thread comes between them.
+std::optional<std::vector<SessionInfo>> NodeRuntime::sessions() {
+    std::vector<SessionInfo> all;
+    while (true) {
+        const SessionId after = all.empty() ? 0 : all.back().id;
+        auto page = core_.questions().ask([this, after] { return loop().sessions(after); },
+                                          gate_->call_timeout());
+        if (!page) return std::nullopt;
+        if (page->empty()) return all;
+        std::ranges::move(*page, std::back_inserter(all));
+    }
 }
 
 namespace {

@@ -168,6 +168,9 @@ TEST_F(ApiContractCalls, Convert) {
     hold.upgrade(later(), ec_);
     EXPECT_FALSE(ec_);
     hold.downgrade(LockMode::shared);
+    hold.upgrade(later(), std::stop_token{}, ec_);
+    EXPECT_FALSE(ec_);
+    hold.downgrade(LockMode::shared);
     EXPECT_TRUE(hold.try_upgrade());
     hold.downgrade(LockMode::shared);
     EXPECT_TRUE(hold.try_upgrade(ec_));
@@ -248,6 +251,8 @@ TEST_F(ApiContractCalls, TheNode) {
     EXPECT_TRUE(status.ready);
     const Metrics metrics = node_.metrics();
     EXPECT_EQ(metrics.acquires, 0U);
+    EXPECT_EQ(node_.sessions().size(), 1U);
+    EXPECT_EQ(node_.sessions(ReadLevel::local, ec_).size(), 1U);
     Subscription subscription = node_.on_event([](const NodeEvent&) {});
     Subscription readings = node_.on_metrics(1s, [](const Metrics&) {});
     EXPECT_TRUE(readings);

@@ -340,6 +340,13 @@ TEST_F(ClientNode, SaysClearlyWhatItCannotDo) {
     } catch (const LockError& error) {
         EXPECT_THAT(error.what(), HasSubstr("client node"));
     }
+    try {
+        (void)client.node.sessions();
+        ADD_FAILURE();
+    } catch (const LockError& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_argument);
+        EXPECT_THAT(error.what(), HasSubstr("client node"));
+    }
 }
 
 TEST_F(ClientNode, ClosingReleasesEverythingAtOnce) {

@@ -80,6 +80,8 @@ TEST_F(Permissions, WhatIsNoAcquireSaysSoAsWell) {
     expect_denied([&] { (void)node_.list("jobs/"); }, "may not observe \"jobs/\"");
     expect_denied([&] { (void)node_.observe("jobs/", [](const Event&) {}); },
                   "may not observe \"jobs/\"");
+    expect_denied([&] { (void)node_.sessions(); }, "may not observe");
+    expect_denied([&] { (void)node_.sessions(ReadLevel::local); }, "may not observe");
     expect_denied([&] { (void)Election(node_, "jobs/1").leader(); }, "observe \"jobs/1\"");
     expect_denied([&] { (void)Election(node_, "jobs/1").observe([](const auto&) {}); },
                   "may not observe \"jobs/1\"");

@@ -151,6 +151,9 @@ public:
                      std::chrono::steady_clock::time_point::max());
     void upgrade(std::error_code& ec);
     void upgrade(std::chrono::steady_clock::time_point deadline, std::error_code& ec);
+    // The same, and a stop request ends the wait with cancelled.
+    void upgrade(std::chrono::steady_clock::time_point deadline, const std::stop_token& cancel,
+                 std::error_code& ec);
     // Like upgrade(), from update or shared, but does not wait for other holders: false when there
     // is one. A cached grant counts as one, also the idle one of a reader of this node, which it
     // keeps for up to a second. Blocks for at most call_timeout.

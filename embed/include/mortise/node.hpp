@@ -217,6 +217,13 @@ public:
                                              std::size_t limit, ReadLevel level,
                                              std::size_t parties_max, std::error_code& ec);
 
+    // The sessions of the cluster, ordered by id. Blocks like inspect(); what is counted of a
+    // session is what this node knows then. With TLS it requires the right to observe every name
+    // (permission_denied). invalid_argument on a node with Role::client, which keeps none: use
+    // Remote::sessions.
+    [[nodiscard]] std::vector<SessionInfo> sessions(ReadLevel level = ReadLevel::linearizable);
+    [[nodiscard]] std::vector<SessionInfo> sessions(ReadLevel level, std::error_code& ec);
+
     // Takes a lock away from its holder (S24).
     // - It applies only to the holder with the token `expected`, which inspect() shows; if there is
     //   none, it fails with not_held.

@@ -63,7 +63,9 @@ struct AcquireOrder {
     bool is_shared = true;
     bool may_be_cached = false;        // the grant may stay with this node (S43)
     std::optional<Permits> permits{};  // absent: of a lock
-    ErrorDetail* detail = nullptr;     // receives the details of an error, for a thread that waits
+    // Receives the details of an error, for a thread that waits, or before a Finish is called.
+    ErrorDetail* detail = nullptr;
+    std::string_view unsound{};  // why the rest of the call is invalid; static text
 };
 
 // What a caller asks of a latch or a barrier.
@@ -75,7 +77,8 @@ struct WaitOrder {
     std::ptrdiff_t count = 0;  // to be counted down
     WaitOptions options{};     // without wait_max
     Deadline deadline = Deadline::max();
-    bool has_time = true;  // false: the wait was over when it was asked for
+    bool has_time = true;           // false: the wait was over when it was asked for
+    ErrorDetail* detail = nullptr;  // receives the details of an error before a Finish is called
 };
 
 // The completion of an asynchronous operation. It is called once, on a callback thread of the node,
@@ -106,10 +109,16 @@ std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const
 
 // The grant of acquire_all() as a set. Throws std::bad_alloc; then everything is released.
 [[nodiscard]] HoldSet as_set(Hold granted);
+// The holds of such a grant, in the byte order of the names; empty for any other hold. They end
+// with the grant. Throws std::bad_alloc.
+[[nodiscard]] std::vector<Hold> parts_of(const Hold& granted);
 
 // Blocks until the acquire has ended. `busy`, if given, receives the present holders.
 Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
              LockInfo* busy = nullptr);
+// The same, but throws LockError with the details.
+Hold acquire_or_throw(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
+                      LockInfo* busy = nullptr);
 
 [[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Node& node);
 [[nodiscard]] const std::shared_ptr<NodeRuntime>& runtime_of(const Election& election);
