@@ -1,195 +1,51 @@
 #include "embed/json_form/json_form.hpp"
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
+#include "embed/json_form/fields.hpp"
 
 namespace mortise::json_form {
 
-namespace {
-
-template <class Number>
-Json null_if_zero(Number number) {
-    return number == 0 ? Json(nullptr) : Json(number);
-}
-
-Json null_if_zero(Duration time) {
-    return time == Duration{} ? Json(nullptr) : json_ms(time);
-}
-
-// What the name is used as.
-std::string_view kind_of(const LockInfo& lock) {
-    if (lock.limit) return "semaphore";
-    if (lock.latch) return "latch";
-    if (lock.barrier) return "barrier";
-    return "lock";
-}
-
-Json json_of_value(const LockValue& value, const Detail& detail) {
-    auto json = Json::object();
-    if (detail.value_bytes) json["bytes"] = json_text(value.bytes);
-    json["version"] = value.version;
-    json["dirty"] = value.dirty;
-    return json;
-}
-
-Json json_of_barrier(const LockInfo& lock, const Detail& detail) {
-    Json json{{"parties", lock.barrier->parties},
-              {"arrived", lock.barrier->arrived},
-              {"phase", lock.barrier->number},
-              {"broken", lock.barrier->is_broken}};
-    if (detail.barrier_members) json["members"] = json_list(lock.members);
-    return json;
-}
-
-}  // namespace
-
 Json json_of(const HolderInfo& holder, const Detail& detail) {
-    Json json{{"node", holder.node},
-              {"session", holder.session},
-              {"label", json_text(holder.label)},
-              {"mode", to_string(holder.mode)},
-              {"token", holder.token.to_string()},
-              {"since", holder.since},
-              {"cached", holder.cached},
-              {"lease_left_ms", json_ms(holder.lease_left)}};
-    const auto& slots = holder.slots;
-    if (slots.empty()) return json;
-    const auto told = static_cast<std::ptrdiff_t>(std::min(slots.size(), detail.slots_max));
-    json["slots"] = std::vector(slots.begin(), slots.begin() + told);
-    json["slots_total"] = slots.size();
-    return json;
+    return Fields<Json>::json_of(holder, detail);
 }
 
 Json json_of(const WaiterInfo& waiter) {
-    Json json{{"node", waiter.node},
-              {"session", waiter.session},
-              {"label", json_text(waiter.label)},
-              {"mode", to_string(waiter.mode)},
-              {"since", waiter.since},
-              {"upgrades", waiter.upgrades},
-              {"priority", waiter.priority}};
-    if (waiter.permits != 0) json["permits"] = waiter.permits;
-    return json;
+    return Fields<Json>::json_of(waiter);
 }
 
 Json json_of(const ClosureInfo& closure) {
-    return {{"by", to_string(closure.by)},
-            {"token", closure.token.to_string()},
-            {"left_ms", json_ms(closure.left)}};
+    return Fields<Json>::json_of(closure);
 }
 
 Json json_of(const BarrierMember& member) {
-    return {{"node", member.node},
-            {"session", member.session},
-            {"parties", member.parties},
-            {"arrived", member.arrived}};
+    return Fields<Json>::json_of(member);
 }
 
 Json json_of(const LockInfo& lock, const Detail& detail) {
-    const auto& under = lock.closed_under;
-    Json json{{"name", json_text(lock.name)},
-              {"kind", kind_of(lock)},
-              {"policy", to_string(lock.policy)},
-              {"holders", json_list(lock.holders, detail)},
-              {"waiters", json_list(lock.waiters)},
-              {"holders_total", lock.holders_total},
-              {"waiters_total", lock.waiters_total},
-              {"closures_total", lock.closures_total},
-              {"truncated", lock.truncated},
-              {"closed", lock.is_closed},
-              {"closed_under", under.is_set() ? Json(under.to_string()) : Json(nullptr)},
-              {"closures", json_list(lock.closures)}};
-    if (lock.value) json["value"] = json_of_value(*lock.value, detail);
-    if (lock.limit)
-        json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
-    if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
-    if (lock.barrier) json["barrier"] = json_of_barrier(lock, detail);
-    return json;
+    return Fields<Json>::json_of(lock, detail);
 }
 
 Json json_of(const SessionInfo& session) {
-    return {{"session", session.id},
-            {"node", null_if_zero(session.node)},
-            {"label", json_text(session.label)},
-            {"age_ms", json_ms(session.age)},
-            {"ttl_ms", json_ms(session.ttl)},
-            {"left_ms", json_ms(session.lease_left)},
-            {"holds", session.holds},
-            {"waits", session.waits}};
+    return Fields<Json>::json_of(session);
 }
 
 Json json_of(const MemberInfo& member) {
-    return {{"id", member.id},
-            {"role", to_string(member.role)},
-            {"address", json_text(member.address)},
-            {"connected", member.connected},
-            {"leaving", member.leaving},
-            {"matching", null_if_zero(member.matching)},
-            {"incarnation", hexadecimal(member.incarnation)}};
+    return Fields<Json>::json_of(member);
 }
 
 Json json_of(const Status& status) {
-    return {{"id", status.id},
-            {"cluster", json_text(status.cluster)},
-            {"cluster_id", status.cluster_id},
-            {"role", to_string(status.role)},
-            {"standing", to_string(status.standing)},
-            {"term", status.term},
-            {"leader", status.leader ? Json(*status.leader) : Json(nullptr)},
-            {"commit_index", status.commit_index},
-            {"applied_index", status.applied_index},
-            {"first_index", status.first_index},
-            {"address", json_text(status.address)},
-            {"session", null_if_zero(status.session)},
-            {"uptime_ms", json_ms(status.uptime)},
-            {"version", json_text(status.version)},
-            {"insecure", status.insecure},
-            {"ready", status.ready},
-            {"why_not_ready", json_text(status.why_not_ready)},
-            {"stopped", status.stopped},
-            {"why_stopped", json_text(status.why_stopped)},
-            {"members", json_list(status.members)}};
+    return Fields<Json>::json_of(status);
 }
 
 Json json_of(const MemberReport& report) {
-    Json json{{"peer", json_text(report.address)}};
-    if (report.error) {
-        json["problem"] = json_text(report.problem);
-        return json;
-    }
-    json["status"] = json_of(report.status);
-    json["timing"] = {{"election_timeout_ms", null_if_zero(report.timing.election_timeout)},
-                      {"heartbeat_ms", null_if_zero(report.timing.heartbeat)},
-                      {"session_ttl_ms", null_if_zero(report.timing.session_ttl)}};
-    json["voters"] = report.voters;
-    return json;
+    return Fields<Json>::json_of(report);
 }
 
 Json json_of(const Event& event, const Detail& detail) {
-    Json json{{"event", to_string(event.kind)}};
-    if (event.position.is_set()) json["position"] = event.position.to_string();
-    if (!event.name.empty()) json["name"] = json_text(event.name);
-    if (event.holder.token.is_set()) json["holder"] = json_of(event.holder, detail);
-    if (event.kind == Event::Kind::released) json["how"] = to_string(event.how);
-    if (event.kind == Event::Kind::state) json["holders"] = json_list(event.holders, detail);
-    if (event.value) json["value"] = json_of_value(*event.value, detail);
-    return json;
+    return Fields<Json>::json_of(event, detail);
 }
 
 Json json_of(const NodeEvent& event) {
-    Json json{{"event", to_string(event.kind)}};
-    if (!event.text.empty()) json["text"] = json_text(event.text);
-    if (event.peer != 0) json["peer"] = event.peer;
-    if (event.session != 0) json["session"] = event.session;
-    if (!event.name.empty()) json["name"] = json_text(event.name);
-    if (event.token.is_set()) json["token"] = event.token.to_string();
-    if (!event.label.empty()) json["label"] = json_text(event.label);
-    if (event.reason != LossReason::none) json["reason"] = to_string(event.reason);
-    if (event.error) json["error"] = json_text(event.error.message());
-    if (event.took > Duration::zero()) json["took_ms"] = json_ms(event.took);
-    if (!event.asked_by.empty()) json["asked_by"] = json_text(event.asked_by);
-    return json;
+    return Fields<Json>::json_of(event);
 }
 
 }  // namespace mortise::json_form

@@ -3,9 +3,7 @@
 // many JSON readers support only 53. An enumerator is its name. What is not known is null.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
+#include "embed/json_form/detail.hpp"
 #include "embed/json_form/json_text.hpp"
 #include <mortise/event.hpp>
 #include <mortise/info.hpp>
@@ -13,13 +11,6 @@
 #include <mortise/remote.hpp>
 
 namespace mortise::json_form {
-
-// How much of a lock or of a change is told.
-struct Detail {
-    bool value_bytes = false;          // the value itself; its version is always told
-    bool barrier_members = true;       // who has arrived at a barrier; the numbers are always told
-    std::size_t slots_max = SIZE_MAX;  // of one holder; `slots_total` is how many it has
-};
 
 [[nodiscard]] Json json_of(const HolderInfo& holder, const Detail& detail = {});
 [[nodiscard]] Json json_of(const WaiterInfo& waiter);

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "embed/json_form/plain_text.hpp"
 #include <mortise/duration.hpp>
 
 namespace mortise::json_form {
@@ -21,7 +22,5 @@ using Json = nlohmann::ordered_json;
 
 // In milliseconds, rounded up; null if it is not set.
 [[nodiscard]] Json json_ms(Duration time);
-// 16 digits, the form in which incarnations are shown.
-[[nodiscard]] std::string hexadecimal(std::uint64_t number);
 
 }  // namespace mortise::json_form

@@ -1,6 +1,8 @@
 // Every field of every public struct is in its JSON. A field that is added to a struct does not
 // compile here, as its names are bound one by one, and fails until its JSON has it.
+#include "embed/json_form/fields.hpp"
 #include "embed/json_form/json_form.hpp"
+#include "embed/json_form/written.hpp"
 #include "tests/support/shown_fields.hpp"
 
 namespace mortise::json_form {
@@ -12,7 +14,11 @@ constexpr Detail whole{.value_bytes = true};
 
 template <class Object, class... More>
 auto json_of_it(const Object& object, const More&... more) {
-    return [&object, more...] { return json_of(object, more...).dump(); };
+    return [&object, more...] {
+        auto text = json_of(object, more...).dump();
+        EXPECT_EQ(Fields<Written>::json_of(object, more...).text(), text);
+        return text;
+    };
 }
 
 TEST(JsonFields, OfAHolder) {

@@ -2,7 +2,11 @@
 // tests/cli/listing_test.cpp and tests/console/api_test.cpp have more.
 #include "embed/json_form/json_form.hpp"
 
+#include <string>
+
 #include <gtest/gtest.h>
+
+#include "embed/json_form/written.hpp"
 
 namespace mortise::json_form {
 namespace {
@@ -14,6 +18,46 @@ TEST(JsonText, BytesThatAreNotTextAreHexadecimalAndShown) {
     EXPECT_EQ(json_text("\xff\0z"s).dump(), R"({"hex":"ff007a","shown":"\\xff\\x00z"})");
     for (const auto& bytes : {""s, "a"s, "\xff\0z"s, "\xed\xa0\x80"s})
         EXPECT_EQ(bytes_of(json_text(bytes)), bytes);
+}
+
+// Whatever the beginning of a character, the rest of it is checked as nlohmann does it.
+TEST(JsonText, IsUtf8AsForNlohmann) {
+    const auto is_text = [](const std::string& bytes) {
+        try {
+            return !Json(bytes).dump().empty();
+        } catch (const Json::type_error&) {
+            return false;
+        }
+    };
+    const std::string edges = "\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0"s;
+    for (int first = 0; first < 256; ++first) {
+        for (const char second : edges) {
+            const std::string two{static_cast<char>(first), second};
+            for (const auto& end : {""s, "\x80"s, "z"s, "\x80\xbf"s, "\x80\x7f"s, "\x80\x80\x80"s})
+                EXPECT_EQ(is_utf8(two + end), is_text(two + end)) << hex_of(two + end);
+        }
+        EXPECT_EQ(is_utf8(std::string(1, static_cast<char>(first))), first < 0x80);
+    }
+}
+
+TEST(JsonText, WrittenTextIsReadAsItWas) {
+    std::string every;
+    for (char byte = 0; byte < 127; ++byte)
+        every += byte;
+    every += "\x7f\u00e4\U0001f512"s;
+    EXPECT_EQ(Json::parse(Written{every}.text()), Json(every));
+}
+
+TEST(JsonText, WrittenListsAndObjectsMayBeEmpty) {
+    auto list = Written::array();
+    auto object = Written::object();
+    EXPECT_EQ(list.text(), "[]");
+    EXPECT_EQ(object.text(), "{}");
+    list.push_back(-1);
+    list.push_back(Written::object());
+    object["a"] = nullptr;
+    object["b"] = {{"c", true}, {"d", list}};
+    EXPECT_EQ(object.text(), R"({"a":null,"b":{"c":true,"d":[-1,{}]}})");
 }
 
 TEST(JsonText, OtherJsonHasNoBytes) {

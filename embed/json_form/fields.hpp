@@ -1,0 +1,220 @@
+// What the public structs look like as JSON: see json_form.hpp. `Json` is that of nlohmann, or
+// Written, which has what is used here.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "embed/json_form/detail.hpp"
+#include "embed/json_form/plain_text.hpp"
+#include <mortise/escaped.hpp>
+#include <mortise/event.hpp>
+#include <mortise/info.hpp>
+#include <mortise/observe.hpp>
+#include <mortise/remote.hpp>
+
+namespace mortise::json_form {
+
+template <class Json>
+struct Fields {
+    // Text that is valid UTF-8 is a string; other bytes are {"hex": "...", "shown": "..."}.
+    static Json text(std::string_view bytes) {
+        if (is_utf8(bytes)) return Json(std::string{bytes});
+        return {{"hex", hex_of(bytes)}, {"shown", escaped_name(bytes)}};
+    }
+
+    // In milliseconds, rounded up; null if it is not set.
+    static Json ms(Duration time) {
+        if (!time.is_set()) return Json(nullptr);
+        return Json(std::chrono::ceil<std::chrono::milliseconds>(time.to_nanoseconds()).count());
+    }
+
+    template <class List, class... More>
+    static Json list(const List& all, const More&... detail) {
+        auto json = Json::array();
+        for (const auto& each : all)
+            json.push_back(json_of(each, detail...));
+        return json;
+    }
+
+    template <class Number>
+    static Json null_if_zero(Number number) {
+        return number == 0 ? Json(nullptr) : Json(number);
+    }
+
+    static Json null_if_zero(Duration time) {
+        return time == Duration{} ? Json(nullptr) : ms(time);
+    }
+
+    // What the name is used as.
+    static std::string_view kind_of(const LockInfo& lock) {
+        if (lock.limit) return "semaphore";
+        if (lock.latch) return "latch";
+        if (lock.barrier) return "barrier";
+        return "lock";
+    }
+
+    static Json json_of_value(const LockValue& value, const Detail& detail) {
+        auto json = Json::object();
+        if (detail.value_bytes) json["bytes"] = text(value.bytes);
+        json["version"] = value.version;
+        json["dirty"] = value.dirty;
+        return json;
+    }
+
+    static Json json_of_barrier(const LockInfo& lock, const Detail& detail) {
+        Json json{{"parties", lock.barrier->parties},
+                  {"arrived", lock.barrier->arrived},
+                  {"phase", lock.barrier->number},
+                  {"broken", lock.barrier->is_broken}};
+        if (detail.barrier_members) json["members"] = list(lock.members);
+        return json;
+    }
+
+    static Json json_of(const HolderInfo& holder, const Detail& detail = {}) {
+        Json json{{"node", holder.node},
+                  {"session", holder.session},
+                  {"label", text(holder.label)},
+                  {"mode", to_string(holder.mode)},
+                  {"token", holder.token.to_string()},
+                  {"since", holder.since},
+                  {"cached", holder.cached},
+                  {"lease_left_ms", ms(holder.lease_left)}};
+        const auto& slots = holder.slots;
+        if (slots.empty()) return json;
+        const auto told = static_cast<std::ptrdiff_t>(std::min(slots.size(), detail.slots_max));
+        json["slots"] = std::vector(slots.begin(), slots.begin() + told);
+        json["slots_total"] = slots.size();
+        return json;
+    }
+
+    static Json json_of(const WaiterInfo& waiter) {
+        Json json{{"node", waiter.node},         {"session", waiter.session},
+                  {"label", text(waiter.label)}, {"mode", to_string(waiter.mode)},
+                  {"since", waiter.since},       {"upgrades", waiter.upgrades},
+                  {"priority", waiter.priority}};
+        if (waiter.permits != 0) json["permits"] = waiter.permits;
+        return json;
+    }
+
+    static Json json_of(const ClosureInfo& closure) {
+        return {{"by", to_string(closure.by)},
+                {"token", closure.token.to_string()},
+                {"left_ms", ms(closure.left)}};
+    }
+
+    static Json json_of(const BarrierMember& member) {
+        return {{"node", member.node},
+                {"session", member.session},
+                {"parties", member.parties},
+                {"arrived", member.arrived}};
+    }
+
+    static Json json_of(const LockInfo& lock, const Detail& detail = {}) {
+        const auto& under = lock.closed_under;
+        Json json{{"name", text(lock.name)},
+                  {"kind", kind_of(lock)},
+                  {"policy", to_string(lock.policy)},
+                  {"holders", list(lock.holders, detail)},
+                  {"waiters", list(lock.waiters)},
+                  {"holders_total", lock.holders_total},
+                  {"waiters_total", lock.waiters_total},
+                  {"closures_total", lock.closures_total},
+                  {"truncated", lock.truncated},
+                  {"closed", lock.is_closed},
+                  {"closed_under", under.is_set() ? Json(under.to_string()) : Json(nullptr)},
+                  {"closures", list(lock.closures)}};
+        if (lock.value) json["value"] = json_of_value(*lock.value, detail);
+        if (lock.limit)
+            json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
+        if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
+        if (lock.barrier) json["barrier"] = json_of_barrier(lock, detail);
+        return json;
+    }
+
+    static Json json_of(const SessionInfo& session) {
+        return {{"session", session.id},        {"node", null_if_zero(session.node)},
+                {"label", text(session.label)}, {"age_ms", ms(session.age)},
+                {"ttl_ms", ms(session.ttl)},    {"left_ms", ms(session.lease_left)},
+                {"holds", session.holds},       {"waits", session.waits}};
+    }
+
+    static Json json_of(const MemberInfo& member) {
+        return {{"id", member.id},
+                {"role", to_string(member.role)},
+                {"address", text(member.address)},
+                {"connected", member.connected},
+                {"leaving", member.leaving},
+                {"matching", null_if_zero(member.matching)},
+                {"incarnation", hexadecimal(member.incarnation)}};
+    }
+
+    static Json json_of(const Status& status) {
+        return {{"id", status.id},
+                {"cluster", text(status.cluster)},
+                {"cluster_id", status.cluster_id},
+                {"role", to_string(status.role)},
+                {"standing", to_string(status.standing)},
+                {"term", status.term},
+                {"leader", status.leader ? Json(*status.leader) : Json(nullptr)},
+                {"commit_index", status.commit_index},
+                {"applied_index", status.applied_index},
+                {"first_index", status.first_index},
+                {"address", text(status.address)},
+                {"session", null_if_zero(status.session)},
+                {"uptime_ms", ms(status.uptime)},
+                {"version", text(status.version)},
+                {"insecure", status.insecure},
+                {"ready", status.ready},
+                {"why_not_ready", text(status.why_not_ready)},
+                {"stopped", status.stopped},
+                {"why_stopped", text(status.why_stopped)},
+                {"members", list(status.members)}};
+    }
+
+    static Json json_of(const MemberReport& report) {
+        Json json{{"peer", text(report.address)}};
+        if (report.error) {
+            json["problem"] = text(report.problem);
+            return json;
+        }
+        json["status"] = json_of(report.status);
+        json["timing"] = {{"election_timeout_ms", null_if_zero(report.timing.election_timeout)},
+                          {"heartbeat_ms", null_if_zero(report.timing.heartbeat)},
+                          {"session_ttl_ms", null_if_zero(report.timing.session_ttl)}};
+        json["voters"] = report.voters;
+        return json;
+    }
+
+    static Json json_of(const Event& event, const Detail& detail = {}) {
+        Json json{{"event", to_string(event.kind)}};
+        if (event.position.is_set()) json["position"] = event.position.to_string();
+        if (!event.name.empty()) json["name"] = text(event.name);
+        if (event.holder.token.is_set()) json["holder"] = json_of(event.holder, detail);
+        if (event.kind == Event::Kind::released) json["how"] = to_string(event.how);
+        if (event.kind == Event::Kind::state) json["holders"] = list(event.holders, detail);
+        if (event.value) json["value"] = json_of_value(*event.value, detail);
+        return json;
+    }
+
+    static Json json_of(const NodeEvent& event) {
+        Json json{{"event", to_string(event.kind)}};
+        if (!event.text.empty()) json["text"] = text(event.text);
+        if (event.peer != 0) json["peer"] = event.peer;
+        if (event.session != 0) json["session"] = event.session;
+        if (!event.name.empty()) json["name"] = text(event.name);
+        if (event.token.is_set()) json["token"] = event.token.to_string();
+        if (!event.label.empty()) json["label"] = text(event.label);
+        if (event.reason != LossReason::none) json["reason"] = to_string(event.reason);
+        if (event.error) json["error"] = text(event.error.message());
+        if (event.took > Duration::zero()) json["took_ms"] = ms(event.took);
+        if (!event.asked_by.empty()) json["asked_by"] = text(event.asked_by);
+        return json;
+    }
+};
+
+}  // namespace mortise::json_form
