@@ -22,7 +22,7 @@ USES = {
     # Installed headers: they may use only what a user has.
     "embed/include": {"mortise", "asio"},
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
-    "embed/capi": {"mortise"},  # as a user's C++ would use it
+    "embed/capi": {"mortise", "embed/json_form"},  # as a user's C++ would use it
     "embed/json_form": {"embed/json_form", "mortise", "nlohmann"},  # likewise
     "embed/console": {"mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
     "embed/console/include": {"mortise"},

@@ -73,7 +73,7 @@ class Includes(Tidy):
         self.finds("storage/rocks/x.cpp", text)
 
     def test_a_folder_inside_another_is_included_by_those_that_name_it(self):
-        for folder in ("embed/json_form", "embed/console", "tools/mortise"):
+        for folder in ("embed/json_form", "embed/console", "embed/capi", "tools/mortise"):
             self.finds(f"{folder}/x.cpp", '#include "embed/json_form/y.hpp"\n')
             self.finds(f"{folder}/x.cpp", '#include "embed/holds/y.hpp"\n',
                        "1: must not include embed")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <mortise.h>
@@ -18,6 +19,21 @@ inline void require(bool holds, const char* what) {
 [[nodiscard]] inline std::string_view text(const char* data, std::size_t length, const char* what) {
     require(data != nullptr || length == 0, what);
     return length == 0 ? std::string_view{} : std::string_view{data, length};
+}
+
+// The object of the caller; `what` says that it is NULL.
+template <class T>
+[[nodiscard]] T& existing(T* object, const char* what) {
+    require(object != nullptr, what);
+    return *object;
+}
+
+// For mortise_bytes_free().
+[[nodiscard]] inline char* copy_of(std::string_view bytes) {
+    auto* const copy = new char[bytes.size() + 1];
+    bytes.copy(copy, bytes.size());
+    copy[bytes.size()] = '\0';
+    return copy;
 }
 
 // An output, which is empty unless the call succeeds.
@@ -37,14 +53,29 @@ template <class Body>
     }
 }
 
-// For functions that return a value and have no error: `otherwise` when `body` throws.
-template <class T, class Body>
-[[nodiscard]] T value_or(T otherwise, const Body& body) noexcept {
-    try {
-        return body();
-    } catch (...) {
-        return otherwise;
-    }
+// The frame of a call that returns yes or no; `what` says that the output is NULL.
+template <class Ask>
+[[nodiscard]] int answered(int* outcome, mortise_error** error, const char* what,
+                           const Ask& ask) noexcept {
+    if (outcome != nullptr) *outcome = 0;
+    return guarded(error, [&] {
+        require(outcome != nullptr, what);
+        *outcome = ask() ? 1 : 0;
+    });
+}
+
+// The frame of a call that returns bytes; `ask` says which.
+template <class Ask>
+[[nodiscard]] int give_bytes(char** bytes, std::size_t* length, mortise_error** error,
+                             const Ask& ask) noexcept {
+    clear(bytes);
+    if (length != nullptr) *length = 0;
+    return guarded(error, [&] {
+        require(bytes != nullptr && length != nullptr, "bytes or length is NULL");
+        const std::string said = ask();
+        *bytes = copy_of(said);
+        *length = said.size();
+    });
 }
 
 }  // namespace mortise::capi

@@ -1,7 +1,6 @@
 // Leader elections.
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -13,6 +12,7 @@
 #include "embed/capi/calls.hpp"
 #include "embed/capi/handles.hpp"
 #include "embed/capi/lost_watch.hpp"
+#include "embed/capi/observed.hpp"
 #include "embed/capi/options.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/election.hpp>
@@ -25,10 +25,6 @@ struct mortise_election {
 
 struct mortise_leader {
     mortise::Leader leader;
-};
-
-struct mortise_observation {
-    mortise::Subscription subscription;
 };
 
 int mortise_election_new(const mortise_node* node, const char* name, size_t name_length,
@@ -62,16 +58,27 @@ int mortise_election_campaign_async(mortise_election* election, const char* valu
                                     size_t value_length, const mortise_acquire_options* options,
                                     mortise_acquired_callback acquired, void* context,
                                     void (*destroy)(void* context), mortise_error** error) {
-    CallbackContext owned{context, destroy};
+    std::string published;
+    const auto start = [&](const auto& node, auto order, auto end) {
+        mortise::detail::start_campaign(node, std::move(order), std::move(published),
+                                        std::move(end));
+    };
+    return begin_async(Then<AcquireEnd>{acquired, context, destroy}, error, start, [&] {
+        const auto& asked = existing(election, "election is NULL").election;
+        published = text(value, value_length, "value is NULL");
+        return Asked<mortise::detail::AcquireOrder>{
+            mortise::detail::runtime_of(asked),
+            order_of(asked.name(), options, mortise::detail::Attempt::wait,
+                     mortise::detail::Deadline::max())};
+    });
+}
+
+int mortise_election_publish(mortise_election* election, const mortise_hold* hold,
+                             const char* value, size_t value_length, mortise_error** error) {
     return guarded(error, [&] {
-        require(election != nullptr, "election is NULL");
-        const auto& asked = election->election;
-        std::string published{text(value, value_length, "value is NULL")};
-        mortise::detail::AcquireOrder order{asked.name(), options_of(options),
-                                            mortise::detail::Attempt::wait};
-        auto end = end_of(order, acquired, owned);
-        mortise::detail::start_campaign(mortise::detail::runtime_of(asked), std::move(order),
-                                        std::move(published), std::move(end));
+        auto& asked = existing(election, "election is NULL").election;
+        asked.publish(existing(hold, "hold is NULL").hold,
+                      text(value, value_length, "value is NULL"));
     });
 }
 
@@ -119,21 +126,14 @@ void mortise_leader_free(mortise_leader* leader) {
 int mortise_election_observe(mortise_election* election, mortise_leader_callback told,
                              void* context, void (*destroy)(void* context),
                              mortise_observation** observation, mortise_error** error) {
-    clear(observation);
-    CallbackContext owned{context, destroy};
-    return guarded(error, [&] {
-        require(election != nullptr, "election is NULL");
+    return observed(observation, error, {context, destroy}, [&](auto kept) {
         require(told != nullptr, "told is NULL");
-        require(observation != nullptr, "observation is NULL");
-        auto made = std::make_unique<mortise_observation>();
-        const auto kept = std::make_shared<CallbackContext>(std::move(owned));
-        made->subscription =
-            election->election.observe([told, kept](const std::optional<mortise::Leader>& leader) {
+        return existing(election, "election is NULL")
+            .election.observe([told, kept](const std::optional<mortise::Leader>& leader) {
                 if (!leader) return told(kept->get(), nullptr);
                 const mortise_leader shown{*leader};
                 told(kept->get(), &shown);
             });
-        *observation = made.release();
     });
 }
 

@@ -13,7 +13,6 @@
 #include <mortise.h>
 
 #include "embed/capi/codes.hpp"
-#include <mortise/lock_error.hpp>
 
 namespace mortise::capi {
 namespace {
@@ -56,8 +55,8 @@ mortise_error described(const LockError& thrown) {
 }
 
 mortise_error described(const HoldFailure& failure) {
-    ErrorDetail detail;
-    detail.name = failure.lock_name;
+    auto detail = failure.detail;
+    if (!failure.lock_name.empty()) detail.name = failure.lock_name;
     return described(LockError{failure.code, std::move(detail)});
 }
 

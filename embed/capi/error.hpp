@@ -7,6 +7,8 @@
 
 #include <mortise.h>
 
+#include <mortise/lock_error.hpp>
+
 struct mortise_error {
     int code = MORTISE_OK;
     int system = 0;          // an errno value
@@ -23,11 +25,13 @@ struct Misuse {
     const char* what;
 };
 
-// What a hold says when it has failed. Unlike a LockError it needs no memory, so that the code
-// stays the same without any. The name belongs to the hold.
+// What a hold or the end of an acquire says when it has failed. Unlike a LockError it needs no
+// memory, so that the code stays the same without any. The name belongs to the hold, and is empty
+// if `detail` has it.
 struct HoldFailure {
     std::error_code code;
     std::string_view lock_name;
+    ErrorDetail detail{};
 };
 
 // Called in a handler: returns the code of the present exception, and describes it in *error unless

@@ -3,13 +3,16 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <mortise.h>
 
+#include "embed/capi/calls.hpp"
 #include "embed/capi/error.hpp"
 #include "embed/capi/lost_watch.hpp"
 #include <mortise/config.hpp>
@@ -17,6 +20,7 @@
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>
 #include <mortise/node.hpp>
+#include <mortise/subscription.hpp>
 
 namespace mortise::capi {
 
@@ -44,10 +48,24 @@ struct mortise_hold {
     std::string name;
     mortise::Previous previous;
     std::shared_ptr<mortise::capi::LostWatch> watch;
+    // Of several names that were acquired together; otherwise empty.
+    std::vector<std::unique_ptr<mortise_hold>> parts;
     std::atomic<bool> is_released = false;
+    std::mutex converting{};  // one thread at a time converts it
+};
+
+struct mortise_observation {
+    mortise::Subscription subscription;
 };
 
 namespace mortise::capi {
+
+// The hold of one name; `hold` is not NULL.
+[[nodiscard]] inline const mortise_hold& of_one_name(const mortise_hold* hold) {
+    const auto& held = existing(hold, "hold is NULL");
+    require(held.parts.empty(), "the hold is of several names: ask its parts");
+    return held;
+}
 
 inline void fail_if(const mortise_hold& hold, std::error_code ec) {
     if (ec) throw HoldFailure{ec, hold.name};

@@ -1,9 +1,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <mortise.h>
 
@@ -12,6 +14,7 @@
 #include "embed/capi/handles.hpp"
 #include "embed/capi/options.hpp"
 #include "embed/capi/structs.hpp"
+#include <mortise/detail/start.hpp>
 #include <mortise/enums.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
@@ -39,16 +42,17 @@ static_assert(MORTISE_PREDECESSOR_BROKEN == static_cast<int>(Predecessor::broken
 constexpr std::size_t oldest_previous = 40;
 static_assert(sizeof(mortise_previous) >= oldest_previous);
 
-const mortise_hold& existing(const mortise_hold* hold) {
-    require(hold != nullptr, "hold is NULL");
-    return *hold;
-}
-
-char* copy_of(std::string_view bytes) {
-    auto* const copy = new char[bytes.size() + 1];
-    bytes.copy(copy, bytes.size());
-    copy[bytes.size()] = '\0';
-    return copy;
+// Converts the hold with `convert`, which receives it and where its error goes.
+template <class Convert>
+void convert_with(mortise_hold* hold, const Convert& convert) {
+    const auto& held = of_one_name(hold);
+    if (held.watch->is_of_parent()) fail_if(held, Errc::forked);
+    std::error_code ec;
+    {
+        const std::lock_guard lock{hold->converting};
+        convert(hold->hold, ec);
+    }
+    fail_if(held, ec);
 }
 
 }  // namespace
@@ -58,16 +62,18 @@ mortise_hold* handle_of(std::optional<Hold> hold) {
     auto name = hold->name();
     auto previous = hold->previous();
     auto watch = std::make_shared<LostWatch>();
+    std::vector<std::unique_ptr<mortise_hold>> parts;
+    for (auto& part : detail::parts_of(*hold))
+        parts.emplace_back(handle_of(std::move(part)));
     return new mortise_hold{std::move(*hold), std::move(name), std::move(previous),
-                            std::move(watch)};
+                            std::move(watch), std::move(parts)};
 }
 
 }  // namespace mortise::capi
 
 int mortise_hold_release(mortise_hold* hold, mortise_error** error) {
     return guarded(error, [&] {
-        require(hold != nullptr, "hold is NULL");
-        give_up(*hold, [](mortise::Hold& held) { return held.release(); });
+        give_up(existing(hold, "hold is NULL"), [](mortise::Hold& held) { return held.release(); });
     });
 }
 
@@ -113,7 +119,7 @@ mortise_loss_reason mortise_hold_why_lost(const mortise_hold* hold) {
 
 int mortise_hold_check(const mortise_hold* hold, mortise_error** error) {
     return guarded(error, [&] {
-        const auto& held = existing(hold);
+        const auto& held = existing(hold, "hold is NULL");
         fail_if(held, held.hold.failure());
     });
 }
@@ -121,7 +127,7 @@ int mortise_hold_check(const mortise_hold* hold, mortise_error** error) {
 int mortise_hold_confirm(const mortise_hold* hold, int64_t wait_max_ns, mortise_error** error) {
     return guarded(error, [&] {
         const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
-        const auto& held = existing(hold);
+        const auto& held = existing(hold, "hold is NULL");
         std::error_code ec;
         held.hold.confirm(std::chrono::steady_clock::now() + wait, ec);
         fail_if(held, ec);
@@ -137,32 +143,37 @@ int mortise_hold_on_lost(mortise_hold* hold, mortise_lost_callback lost, void* c
     CallbackContext owned{context, destroy};
     return guarded(error, [&] {
         require(lost != nullptr, "lost is NULL");
-        const auto watch = existing(hold).watch;  // the callback may free the hold
+        const auto watch = existing(hold, "hold is NULL").watch;  // the callback may free the hold
         watch->begin(hold->hold.lost(), lost, std::move(owned));
     });
 }
 
 int mortise_hold_value(const mortise_hold* hold, char** bytes, size_t* length,
                        mortise_error** error) {
-    clear(bytes);
-    if (length != nullptr) *length = 0;
-    return guarded(error, [&] {
-        require(bytes != nullptr && length != nullptr, "bytes or length is NULL");
-        const auto& held = existing(hold);
+    return give_bytes(bytes, length, error, [&] {
+        const auto& held = of_one_name(hold);
         std::error_code ec;
-        const auto value = held.hold.value(ec);
+        auto value = held.hold.value(ec);
         fail_if(held, ec);
-        *bytes = copy_of(value);
-        *length = value.size();
+        return value;
     });
 }
 
 int mortise_hold_set_value(const mortise_hold* hold, const char* bytes, size_t length,
                            mortise_error** error) {
     return guarded(error, [&] {
-        const auto& held = existing(hold);
+        const auto& held = of_one_name(hold);
         std::error_code ec;
         held.hold.set_value(text(bytes, length, "bytes is NULL"), ec);
+        fail_if(held, ec);
+    });
+}
+
+int mortise_hold_consistent(const mortise_hold* hold, mortise_error** error) {
+    return guarded(error, [&] {
+        const auto& held = of_one_name(hold);
+        std::error_code ec;
+        held.hold.consistent(ec);
         fail_if(held, ec);
     });
 }
@@ -171,7 +182,7 @@ int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,
                           mortise_error** error) {
     return guarded(error, [&] {
         require(previous != nullptr, "previous is NULL");
-        const auto& before = existing(hold).previous;
+        const auto& before = of_one_name(hold).previous;
         mortise_previous known{};
         known.label = before.label.c_str();
         known.label_length = before.label.size();
@@ -179,4 +190,36 @@ int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,
         known.how = static_cast<int>(before.how);
         write_struct(known, *previous, oldest_previous);
     });
+}
+
+int mortise_hold_downgrade(mortise_hold* hold, mortise_mode mode, mortise_error** error) {
+    return guarded(error, [&] {
+        const auto wanted = lock_mode(mode, "mode is no mode");
+        convert_with(hold,
+                     [&](mortise::Hold& held, std::error_code& ec) { held.downgrade(wanted, ec); });
+    });
+}
+
+int mortise_hold_upgrade_for(mortise_hold* hold, int64_t wait_max_ns,
+                             const mortise_wait_options* options, int* has_passed,
+                             mortise_error** error) {
+    return answered(has_passed, error, "has_passed is NULL", [&] {
+        const auto until = deadline_of(wait_max_ns);
+        const auto cancel = wait_options_of(options).cancel;
+        bool is_upgraded = true;
+        convert_with(hold, [&](mortise::Hold& held, std::error_code& ec) {
+            held.upgrade(until, cancel, ec);
+            is_upgraded = !ec;
+            if (ec == mortise::Errc::timed_out) ec.clear();
+        });
+        return is_upgraded;
+    });
+}
+
+size_t mortise_hold_parts(const mortise_hold* hold) {
+    return hold != nullptr ? hold->parts.size() : 0;
+}
+
+const mortise_hold* mortise_hold_part(const mortise_hold* hold, size_t index) {
+    return index < mortise_hold_parts(hold) ? hold->parts[index].get() : nullptr;
 }

@@ -2,9 +2,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +19,7 @@
 #include <mortise/node.hpp>
 
 using namespace mortise::capi;
+using mortise::detail::Attempt;
 
 namespace mortise::capi {
 namespace {
@@ -52,18 +50,11 @@ mortise_status status_of(const Status& status) {
     return known;
 }
 
-// `ask` is the one of the acquiring calls.
-template <class Ask>
-int acquire(mortise_node* node, const char* name, std::size_t name_length,
-            const mortise_acquire_options* options, mortise_hold** hold, mortise_error** error,
-            const Ask& ask) {
-    clear(hold);
-    return guarded(error, [&] {
-        require(node != nullptr, "node is NULL");
-        require(hold != nullptr, "hold is NULL");
-        const auto wanted = text(name, name_length, "name is NULL");
-        *hold = handle_of(ask(node->node, wanted, options_of(options)));
-    });
+Asked<detail::AcquireOrder> lock_of(const mortise_node* node, std::string_view name,
+                                    const mortise_acquire_options* options, detail::Attempt attempt,
+                                    detail::Deadline deadline = detail::Deadline::max()) {
+    return {detail::runtime_of(existing(node, "node is NULL").node),
+            order_of(name, options, attempt, deadline)};
 }
 
 }  // namespace
@@ -110,54 +101,66 @@ int mortise_node_status(mortise_node* node, mortise_status* status, mortise_erro
 int mortise_node_acquire(mortise_node* node, const char* name, size_t name_length,
                          const mortise_acquire_options* options, mortise_hold** hold,
                          mortise_error** error) {
-    return acquire(node, name, name_length, options, hold, error,
-                   [](mortise::Node& asked, std::string_view wanted, const auto& with) {
-                       return std::optional{asked.acquire(wanted, with)};
-                   });
+    return acquire(hold, error, [&] {
+        return lock_of(node, text(name, name_length, "name is NULL"), options, Attempt::wait);
+    });
 }
 
 int mortise_node_try_acquire(mortise_node* node, const char* name, size_t name_length,
                              const mortise_acquire_options* options, mortise_hold** hold,
                              mortise_error** error) {
-    return acquire(node, name, name_length, options, hold, error,
-                   [](mortise::Node& asked, std::string_view wanted, const auto& with) {
-                       return asked.try_acquire(wanted, with);
-                   });
+    return acquire(hold, error, [&] {
+        return lock_of(node, text(name, name_length, "name is NULL"), options, Attempt::once);
+    });
 }
 
 int mortise_node_acquire_for(mortise_node* node, const char* name, size_t name_length,
                              int64_t wait_max_ns, const mortise_acquire_options* options,
                              mortise_hold** hold, mortise_error** error) {
-    return acquire(node, name, name_length, options, hold, error,
-                   [&](mortise::Node& asked, std::string_view wanted, const auto& with) {
-                       const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
-                       return asked.acquire_for(wanted, wait, with);
-                   });
+    return acquire(hold, error, [&] {
+        return lock_of(node, text(name, name_length, "name is NULL"), options, Attempt::until,
+                       deadline_of(wait_max_ns));
+    });
 }
 
 int mortise_node_acquire_async(mortise_node* node, const char* name, size_t name_length,
                                int64_t wait_max_ns, const mortise_acquire_options* options,
                                mortise_acquired_callback acquired, void* context,
                                void (*destroy)(void* context), mortise_error** error) {
-    CallbackContext owned{context, destroy};
-    return guarded(error, [&] {
-        require(node != nullptr, "node is NULL");
-        mortise::detail::AcquireOrder order{std::string{text(name, name_length, "name is NULL")},
-                                            options_of(options), mortise::detail::Attempt::until,
-                                            deadline_of(wait_max_ns)};
-        auto end = end_of(order, acquired, owned);
-        mortise::detail::start_acquire(mortise::detail::runtime_of(node->node), std::move(order),
-                                       std::move(end));
-    });
+    return begin_async(Then<AcquireEnd>{acquired, context, destroy}, error,
+                       mortise::detail::start_acquire, [&] {
+                           return lock_of(node, text(name, name_length, "name is NULL"), options,
+                                          Attempt::until, deadline_of(wait_max_ns));
+                       });
 }
 
 int mortise_node_break_lock(mortise_node* node, const char* name, size_t name_length, int64_t token,
                             const char* reason, size_t reason_length, mortise_error** error) {
     return guarded(error, [&] {
-        require(node != nullptr, "node is NULL");
-        node->node.break_lock(text(name, name_length, "name is NULL"),
-                              mortise::FencingToken::from_raw(token),
-                              text(reason, reason_length, "reason is NULL"));
+        existing(node, "node is NULL")
+            .node.break_lock(text(name, name_length, "name is NULL"),
+                             mortise::FencingToken::from_raw(token),
+                             text(reason, reason_length, "reason is NULL"));
+    });
+}
+
+int mortise_node_break_lock_now(mortise_node* node, const char* name, size_t name_length,
+                                int64_t token, const char* reason, size_t reason_length,
+                                mortise_error** error) {
+    return guarded(error, [&] {
+        existing(node, "node is NULL")
+            .node.break_lock(
+                text(name, name_length, "name is NULL"), mortise::FencingToken::from_raw(token),
+                text(reason, reason_length, "reason is NULL"), mortise::BreakMode::immediate);
+    });
+}
+
+int mortise_node_request_release(mortise_node* node, const char* name, size_t name_length,
+                                 const char* reason, size_t reason_length, mortise_error** error) {
+    return guarded(error, [&] {
+        existing(node, "node is NULL")
+            .node.request_release(text(name, name_length, "name is NULL"),
+                                  text(reason, reason_length, "reason is NULL"));
     });
 }
 

@@ -15,9 +15,11 @@
 namespace mortise::capi {
 namespace {
 
-// The size of the struct in its first version. This does not change when the struct grows.
+// The sizes of the structs in their first version. They do not change when the structs grow.
 constexpr std::size_t oldest_options = 88;
 static_assert(sizeof(mortise_acquire_options) >= oldest_options);
+constexpr std::size_t oldest_wait_options = 32;
+static_assert(sizeof(mortise_wait_options) >= oldest_wait_options);
 
 constexpr std::array modes = {
     std::pair{MORTISE_MODE_EXCLUSIVE, LockMode::exclusive},
@@ -27,13 +29,6 @@ constexpr std::array modes = {
     std::pair{MORTISE_MODE_INTENT_EXCLUSIVE, LockMode::intent_exclusive},
     std::pair{MORTISE_MODE_SHARED_INTENT_EXCLUSIVE, LockMode::shared_intent_exclusive},
 };
-
-LockMode lock_mode(mortise_mode mode) {
-    for (const auto& [c_mode, lock_mode] : modes) {
-        if (c_mode == mode) return lock_mode;
-    }
-    throw Misuse{"options->mode is no mode"};
-}
 
 std::optional<QueuePolicy> queue_policy(mortise_queue_policy policy) {
     switch (policy) {
@@ -82,6 +77,17 @@ Duration time_of(std::int64_t ns, const char* what) {
     return std::chrono::nanoseconds{ns};
 }
 
+detail::Deadline deadline_of(std::int64_t wait_max_ns) {
+    return detail::Deadline::clock::now() + time_of(wait_max_ns, "wait_max_ns is negative");
+}
+
+LockMode lock_mode(mortise_mode mode, const char* what) {
+    for (const auto& [c_mode, lock_mode] : modes) {
+        if (c_mode == mode) return lock_mode;
+    }
+    throw Misuse{what};
+}
+
 mortise_mode mode_of(LockMode mode) noexcept {
     const auto* found = std::ranges::find(modes, mode, &decltype(modes)::value_type::second);
     return found != modes.end() ? found->first : MORTISE_MODE_EXCLUSIVE;
@@ -92,7 +98,7 @@ AcquireOptions options_of(const mortise_acquire_options* given) {
     if (given == nullptr) return options;
     const auto known = read_struct(*given, oldest_options);
     require(known.reserved == 0, "options->reserved is not 0");
-    options.mode = lock_mode(known.mode);
+    options.mode = lock_mode(known.mode, "options->mode is no mode");
     options.label = text(known.label, known.label_length, "options->label is NULL");
     options.max_hold = limit_of(known.max_hold_ns, "options->max_hold_ns is 0 to 24 days");
     options.min_hold = term_of(known.min_hold_ns, "options->min_hold_ns is 0 to 24 days");
@@ -103,6 +109,15 @@ AcquireOptions options_of(const mortise_acquire_options* given) {
     options.queue_policy = queue_policy(known.queue_policy);
     options.on_uncertain = on_uncertain(known.on_uncertain);
     options.caching = caching(known.caching);
+    if (known.canceller != nullptr) options.cancel = known.canceller->source.get_token();
+    return options;
+}
+
+WaitOptions wait_options_of(const mortise_wait_options* given) {
+    WaitOptions options;
+    if (given == nullptr) return options;
+    const auto known = read_struct(*given, oldest_wait_options);
+    options.label = text(known.label, known.label_length, "options->label is NULL");
     if (known.canceller != nullptr) options.cancel = known.canceller->source.get_token();
     return options;
 }

@@ -17,6 +17,7 @@
 #include <mortise/semaphore.hpp>
 
 using namespace mortise::capi;
+using mortise::detail::Attempt;
 
 struct mortise_semaphore {
     mortise::Semaphore semaphore;
@@ -29,16 +30,13 @@ struct mortise_rate_limiter {
 namespace mortise::capi {
 namespace {
 
-// `ask` is the one of the acquiring calls.
-template <class Ask>
-int acquire_permits(mortise_semaphore* semaphore, mortise_hold** hold, mortise_error** error,
-                    const Ask& ask) {
-    clear(hold);
-    return guarded(error, [&] {
-        require(semaphore != nullptr, "semaphore is NULL");
-        require(hold != nullptr, "hold is NULL");
-        *hold = handle_of(ask(semaphore->semaphore));
-    });
+Asked<detail::AcquireOrder> permits_of(const mortise_semaphore* semaphore, std::uint32_t count,
+                                       const mortise_acquire_options* options,
+                                       detail::Attempt attempt,
+                                       detail::Deadline deadline = detail::Deadline::max()) {
+    const auto& asked = existing(semaphore, "semaphore is NULL").semaphore;
+    return {detail::runtime_of(asked),
+            detail::order_of(asked, count, options_of(options), attempt, deadline)};
 }
 
 std::optional<std::vector<Slot>> take(RateLimiter& limiter, std::uint32_t count, Duration wait,
@@ -69,25 +67,22 @@ void mortise_semaphore_free(mortise_semaphore* semaphore) {
 int mortise_semaphore_acquire(mortise_semaphore* semaphore, uint32_t count,
                               const mortise_acquire_options* options, mortise_hold** hold,
                               mortise_error** error) {
-    return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
-        return std::optional{asked.acquire(count, options_of(options))};
-    });
+    return acquire(hold, error,
+                   [&] { return permits_of(semaphore, count, options, Attempt::wait); });
 }
 
 int mortise_semaphore_try_acquire(mortise_semaphore* semaphore, uint32_t count,
                                   const mortise_acquire_options* options, mortise_hold** hold,
                                   mortise_error** error) {
-    return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
-        return asked.try_acquire(count, options_of(options));
-    });
+    return acquire(hold, error,
+                   [&] { return permits_of(semaphore, count, options, Attempt::once); });
 }
 
 int mortise_semaphore_acquire_for(mortise_semaphore* semaphore, uint32_t count, int64_t wait_max_ns,
                                   const mortise_acquire_options* options, mortise_hold** hold,
                                   mortise_error** error) {
-    return acquire_permits(semaphore, hold, error, [&](mortise::Semaphore& asked) {
-        const auto wait = time_of(wait_max_ns, "wait_max_ns is negative");
-        return asked.acquire_for(count, wait, options_of(options));
+    return acquire(hold, error, [&] {
+        return permits_of(semaphore, count, options, Attempt::until, deadline_of(wait_max_ns));
     });
 }
 
@@ -95,17 +90,10 @@ int mortise_semaphore_acquire_async(mortise_semaphore* semaphore, uint32_t count
                                     int64_t wait_max_ns, const mortise_acquire_options* options,
                                     mortise_acquired_callback acquired, void* context,
                                     void (*destroy)(void* context), mortise_error** error) {
-    CallbackContext owned{context, destroy};
-    return guarded(error, [&] {
-        require(semaphore != nullptr, "semaphore is NULL");
-        const auto& asked = semaphore->semaphore;
-        auto order =
-            mortise::detail::order_of(asked, count, options_of(options),
-                                      mortise::detail::Attempt::until, deadline_of(wait_max_ns));
-        auto end = end_of(order, acquired, owned);
-        mortise::detail::start_acquire(mortise::detail::runtime_of(asked), std::move(order),
-                                       std::move(end));
-    });
+    return begin_async(
+        Then<AcquireEnd>{acquired, context, destroy}, error, mortise::detail::start_acquire, [&] {
+            return permits_of(semaphore, count, options, Attempt::until, deadline_of(wait_max_ns));
+        });
 }
 
 int mortise_semaphore_resize(mortise_semaphore* semaphore, uint32_t limit, mortise_error** error) {

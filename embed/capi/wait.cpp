@@ -1,14 +1,17 @@
 // Latches and barriers.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include <mortise.h>
 
+#include "embed/capi/acquired.hpp"
 #include "embed/capi/calls.hpp"
 #include "embed/capi/handles.hpp"
 #include "embed/capi/options.hpp"
-#include "embed/capi/structs.hpp"
 #include <mortise/barrier.hpp>
+#include <mortise/detail/start.hpp>
 #include <mortise/latch.hpp>
 #include <mortise/wait_options.hpp>
 
@@ -25,28 +28,11 @@ struct mortise_barrier {
 namespace mortise::capi {
 namespace {
 
-// The size of the struct in its first version. This does not change when the struct grows.
-constexpr std::size_t oldest_wait_options = 32;
-static_assert(sizeof(mortise_wait_options) >= oldest_wait_options);
-
-// Null is the default of every option.
-WaitOptions wait_options_of(const mortise_wait_options* given) {
-    WaitOptions options;
-    if (given == nullptr) return options;
-    const auto known = read_struct(*given, oldest_wait_options);
-    options.label = text(known.label, known.label_length, "options->label is NULL");
-    if (known.canceller != nullptr) options.cancel = known.canceller->source.get_token();
-    return options;
-}
-
-// `ask` returns what *outcome becomes.
-template <class Ask>
-int answered(int* outcome, mortise_error** error, const char* what, const Ask& ask) {
-    if (outcome != nullptr) *outcome = 0;
-    return guarded(error, [&] {
-        require(outcome != nullptr, what);
-        *outcome = ask() ? 1 : 0;
-    });
+// The time of a wait is over when it is zero.
+Asked<detail::WaitOrder> asked_of(const std::shared_ptr<detail::NodeRuntime>& node,
+                                  detail::WaitOrder order, std::int64_t wait_max_ns) {
+    order.has_time = wait_max_ns > 0;
+    return {node, std::move(order)};
 }
 
 }  // namespace
@@ -137,4 +123,42 @@ int mortise_barrier_arrive_and_drop(mortise_barrier* barrier, mortise_error** er
         require(barrier != nullptr, "barrier is NULL");
         barrier->barrier.arrive_and_drop();
     });
+}
+
+int mortise_latch_wait_async(const mortise_latch* latch, int64_t wait_max_ns,
+                             const mortise_wait_options* options, mortise_waited_callback waited,
+                             void* context, void (*destroy)(void* context), mortise_error** error) {
+    return begin_async(
+        Then<WaitEnd>{waited, context, destroy}, error, mortise::detail::start_wait, [&] {
+            const auto& asked = existing(latch, "latch is NULL").latch;
+            return asked_of(mortise::detail::runtime_of(asked),
+                            mortise::detail::order_of(asked, wait_options_of(options),
+                                                      deadline_of(wait_max_ns)),
+                            wait_max_ns);
+        });
+}
+
+int mortise_latch_count_down_async(mortise_latch* latch, int64_t count,
+                                   mortise_waited_callback waited, void* context,
+                                   void (*destroy)(void* context), mortise_error** error) {
+    return begin_async(Then<WaitEnd>{waited, context, destroy}, error, mortise::detail::start_wait,
+                       [&] {
+                           const auto& asked = existing(latch, "latch is NULL").latch;
+                           return asked_of(mortise::detail::runtime_of(asked),
+                                           mortise::detail::count_of(asked, count), INT64_MAX);
+                       });
+}
+
+int mortise_barrier_arrive_and_wait_async(mortise_barrier* barrier, int64_t wait_max_ns,
+                                          const mortise_wait_options* options,
+                                          mortise_waited_callback waited, void* context,
+                                          void (*destroy)(void* context), mortise_error** error) {
+    return begin_async(
+        Then<WaitEnd>{waited, context, destroy}, error, mortise::detail::start_wait, [&] {
+            const auto& asked = existing(barrier, "barrier is NULL").barrier;
+            return asked_of(mortise::detail::runtime_of(asked),
+                            mortise::detail::order_of(asked, wait_options_of(options),
+                                                      deadline_of(wait_max_ns)),
+                            wait_max_ns);
+        });
 }

@@ -62,8 +62,10 @@
 #include <mortise/c/election.h>
 #include <mortise/c/error.h>
 #include <mortise/c/hold.h>
+#include <mortise/c/look.h>
 #include <mortise/c/node.h>
 #include <mortise/c/semaphore.h>
+#include <mortise/c/several.h>
 #include <mortise/c/wait.h>
 
 /* The version of this header. */

@@ -59,6 +59,17 @@ static void structs(void) {
     MEMBER(mortise_permit, token);
     MEMBER(mortise_permit, number);
     MEMBER(mortise_permit, reserved);
+    STRUCT(mortise_lock_request);
+    MEMBER(mortise_lock_request, name);
+    MEMBER(mortise_lock_request, name_length);
+    MEMBER(mortise_lock_request, mode);
+    MEMBER(mortise_lock_request, reserved);
+    STRUCT(mortise_observe_options);
+    MEMBER(mortise_observe_options, size);
+    MEMBER(mortise_observe_options, position);
+    MEMBER(mortise_observe_options, position_length);
+    MEMBER(mortise_observe_options, only_this_name);
+    MEMBER(mortise_observe_options, reserved);
 }
 
 static void codes(void) {
@@ -130,16 +141,20 @@ static void choices(void) {
     CONSTANT(MORTISE_PREDECESSOR_CLEAN);
     CONSTANT(MORTISE_PREDECESSOR_EXPIRED);
     CONSTANT(MORTISE_PREDECESSOR_BROKEN);
+    CONSTANT(MORTISE_READ_LINEARIZABLE);
+    CONSTANT(MORTISE_READ_LOCAL);
 }
 
 int main(void) {
     const mortise_acquire_options options = MORTISE_ACQUIRE_OPTIONS_INIT;
     const mortise_wait_options wait = MORTISE_WAIT_OPTIONS_INIT;
+    const mortise_observe_options observe = MORTISE_OBSERVE_OPTIONS_INIT;
     structs();
     codes();
     choices();
     return options.size == sizeof options && options.canceller == NULL &&
-                   wait.size == sizeof wait && wait.canceller == NULL
+                   wait.size == sizeof wait && wait.canceller == NULL &&
+                   observe.size == sizeof observe && observe.position == NULL
                ? 0
                : 1;
 }

@@ -70,6 +70,34 @@ TEST_F(CNoMemory, OfAnAcquireHoldsNothing) {
     mortise_hold_free(hold);
 }
 
+TEST_F(CNoMemory, OfAnAcquireOfSeveralNamesHoldsNothing) {
+    const mortise_lock_request names[] = {{"several/1", 9, MORTISE_MODE_EXCLUSIVE, 0},
+                                          {"several/2", 9, MORTISE_MODE_EXCLUSIVE, 0}};
+    mortise_hold* hold = nullptr;
+    const int code = until_it_has_enough([&](mortise_error** error) {
+        mortise_hold_free(hold);
+        return mortise_node_acquire_all_for(node_, names, 2, patience, nullptr, &hold, error);
+    });
+    EXPECT_EQ(code, MORTISE_OK);
+    EXPECT_EQ(mortise_hold_parts(hold), 2U);
+    mortise_hold_free(hold);
+}
+
+TEST_F(CNoMemory, OfALookTellsNothing) {
+    auto* const hold = acquire("looked at");
+    char* json = nullptr;
+    std::size_t length = 0;
+    const int code = until_it_has_enough([&](mortise_error** error) {
+        mortise_bytes_free(json);
+        return mortise_node_inspect(node_, "looked at", 9, MORTISE_READ_LOCAL, &json, &length,
+                                    error);
+    });
+    EXPECT_EQ(code, MORTISE_OK);
+    EXPECT_NE(std::string(json, length).find("looked at"), std::string::npos);
+    mortise_bytes_free(json);
+    mortise_hold_free(hold);
+}
+
 TEST_F(CNoMemory, OfALostCallbackDestroysItsContext) {
     auto* const hold = acquire("watched");
     Calls calls;

@@ -17,8 +17,8 @@ extern "C" {
 typedef struct mortise_hold mortise_hold;
 
 /* The mode in which a name is held. Any number may hold it shared at the same time; one more may
- * have it for update, and upgrades are not part of this interface yet. The intent modes announce
- * that finer names below this one are locked; see docs/rules.md. */
+ * have it for update, and become exclusive with mortise_hold_upgrade_for(). The intent modes
+ * announce that finer names below this one are locked; see docs/rules.md. */
 typedef int32_t mortise_mode;
 enum {
     MORTISE_MODE_EXCLUSIVE = 0,
@@ -127,8 +127,8 @@ int mortise_node_acquire_for(mortise_node* node, const char* name, size_t name_l
 
 /* The end of an acquire that no thread waits for. `code` is what the blocking function would have
  * returned; `hold` is NULL unless it was granted, and `error` is NULL unless it failed. Both belong
- * to the callback, which frees them; the error has no reason. A hold that nobody wants any more is
- * released with mortise_hold_free(). The callback may call every function, but must not block. */
+ * to the callback, which frees them. A hold that nobody wants any more is released with
+ * mortise_hold_free(). The callback may call every function, but must not block. */
 typedef void (*mortise_acquired_callback)(void* context, int code, mortise_hold* hold,
                                           mortise_error* error);
 

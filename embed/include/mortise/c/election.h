@@ -36,6 +36,11 @@ int mortise_election_campaign_async(mortise_election* election, const char* valu
                                     size_t value_length, const mortise_acquire_options* options,
                                     mortise_acquired_callback acquired, void* context,
                                     void (*destroy)(void* context), mortise_error** error);
+/* Publishes another value while it leads, in place of the present one. `hold` comes from one of
+ * these two. MORTISE_NOT_HELD for a hold of another name or a released one; otherwise it fails like
+ * mortise_hold_set_value(). Blocks. */
+int mortise_election_publish(mortise_election* election, const mortise_hold* hold,
+                             const char* value, size_t value_length, mortise_error** error);
 /* Withdraws the value and releases the hold, which comes from one of these two; then it is as after
  * mortise_hold_release(), and fails like that. Blocks. */
 int mortise_election_resign(mortise_election* election, mortise_hold* hold, mortise_error** error);

@@ -31,7 +31,8 @@ int mortise_error_errno(const mortise_error* error);
 /* NULL is allowed, as for every function that frees. */
 void mortise_error_free(mortise_error* error);
 
-/* Frees the bytes that mortise_hold_value() returned. */
+/* Frees the bytes that a function returned for that: mortise_hold_value() and those of
+ * <mortise/c/look.h>. */
 void mortise_bytes_free(char* bytes);
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 
 #include <mortise/c/acquire.h>
 #include <mortise/c/error.h>
+#include <mortise/c/wait.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,6 +103,10 @@ int mortise_hold_value(const mortise_hold* hold, char** bytes, size_t* length,
 int mortise_hold_set_value(const mortise_hold* hold, const char* bytes, size_t length,
                            mortise_error** error);
 
+/* Declares the value consistent: mortise_node_inspect() does not show it as dirty any more, which
+ * it is when an exclusive holder was lost. Fails like mortise_hold_set_value(). Blocks. */
+int mortise_hold_consistent(const mortise_hold* hold, mortise_error** error);
+
 typedef int32_t mortise_predecessor;
 enum {
     MORTISE_PREDECESSOR_NONE = 0,    /* no previous holder is recorded */
@@ -123,6 +128,29 @@ typedef struct mortise_previous {
 /* Set previous->size before each call; see mortise_node_status(). */
 int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,
                           mortise_error** error);
+
+/* The two functions below change the mode of a hold of one name. They are MORTISE_INVALID_ARGUMENT
+ * for a hold of several names, for a part of one, for permits of a semaphore, and while another
+ * thread upgrades the hold. They fail like mortise_hold_check(), or with MORTISE_NO_QUORUM. */
+
+/* Changes to a mode that admits everything the present one admits, for example from exclusive to
+ * any mode, or from update to shared; any other change is MORTISE_INVALID_ARGUMENT. Keeps the
+ * token, waits for no other holder, and lets compatible waiters in. After MORTISE_INVALID_ARGUMENT
+ * and MORTISE_RESOURCE_EXHAUSTED nothing has changed; after anything else the hold is valid in the
+ * new mode only, and the cluster learns of it later if it does not know yet. Blocks for at most
+ * timing.call_timeout. */
+int mortise_hold_downgrade(mortise_hold* hold, mortise_mode mode, mortise_error** error);
+
+/* Changes to exclusive, with a new token. From update it waits until the readers have left, and
+ * keeps new ones out meanwhile; from shared it is MORTISE_DEADLOCK if there is another holder, and
+ * from any other mode MORTISE_INVALID_ARGUMENT. Blocks for at most wait_max_ns: 0 does not wait for
+ * other holders, INT64_MAX is no limit. If the time ends first, that is an outcome: MORTISE_OK, and
+ * *has_passed is 0, otherwise 1. MORTISE_CANCELLED after mortise_canceller_cancel() with the
+ * canceller of the options, or when the hold is released meanwhile. `options` may be NULL; their
+ * label has no effect. Unless *has_passed is 1, the hold is as before. */
+int mortise_hold_upgrade_for(mortise_hold* hold, int64_t wait_max_ns,
+                             const mortise_wait_options* options, int* has_passed,
+                             mortise_error** error);
 
 #ifdef __cplusplus
 }

@@ -67,6 +67,19 @@ int mortise_node_status(mortise_node* node, mortise_status* status, mortise_erro
  * MORTISE_OUTCOME_UNKNOWN and MORTISE_OUT_OF_MEMORY it may be called again. */
 int mortise_node_break_lock(mortise_node* node, const char* name, size_t name_length, int64_t token,
                             const char* reason, size_t reason_length, mortise_error** error);
+/* The same, but the name is free at once: until the holder's node has learned of it, at most the
+ * rest of its session's TTL, two processes may believe that they hold it. Use it if the holder is
+ * known to be dead, or if the resource compares tokens. */
+int mortise_node_break_lock_now(mortise_node* node, const char* name, size_t name_length,
+                                int64_t token, const char* reason, size_t reason_length,
+                                mortise_error** error);
+
+/* Asks the holders of a lock to release it: holders in C++ receive `reason`, at most 256 bytes, if
+ * they asked for it with AcquireOptions::on_contended; those of this interface are not told. They
+ * may ignore it. MORTISE_NOT_HELD if nobody holds the name. Blocks for at most
+ * timing.call_timeout; MORTISE_OUTCOME_UNKNOWN: no answer came in time. */
+int mortise_node_request_release(mortise_node* node, const char* name, size_t name_length,
+                                 const char* reason, size_t reason_length, mortise_error** error);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,16 @@ typedef struct mortise_wait_options {
  * INT64_MAX is no limit; if it ends first, that is an outcome: MORTISE_OK, and *has_passed is 0,
  * otherwise 1. */
 
+/* The end of a wait that no thread waits for. `code` is what the blocking function would have
+ * returned; `has_passed` is 1 if it has passed, and 0 with MORTISE_OK if its time ended first;
+ * `error` is NULL unless it failed, and belongs to the callback, which frees it. The callback may
+ * call every function, but must not block. */
+typedef void (*mortise_waited_callback)(void* context, int code, int has_passed,
+                                        mortise_error* error);
+
+/* The functions below with a callback return at once. If they return MORTISE_OK, `waited` is called
+ * exactly once, perhaps before they return. The rest is as for mortise_node_acquire_async(). */
+
 /* A name with a count that only goes down, for processes that wait until others have done
  * something. Whoever waits passes when the count is zero, and holds nothing then. Each count counts
  * once, and stays counted when its process dies. The latch exists from its first count or wait on,
@@ -57,6 +67,14 @@ int mortise_latch_wait(const mortise_latch* latch, const mortise_wait_options* o
 int mortise_latch_wait_for(const mortise_latch* latch, int64_t wait_max_ns,
                            const mortise_wait_options* options, int* has_passed,
                            mortise_error** error);
+/* Begins what mortise_latch_wait_for() does. */
+int mortise_latch_wait_async(const mortise_latch* latch, int64_t wait_max_ns,
+                             const mortise_wait_options* options, mortise_waited_callback waited,
+                             void* context, void (*destroy)(void* context), mortise_error** error);
+/* Begins what mortise_latch_count_down() does; it cannot be cancelled. */
+int mortise_latch_count_down_async(mortise_latch* latch, int64_t count,
+                                   mortise_waited_callback waited, void* context,
+                                   void (*destroy)(void* context), mortise_error** error);
 
 /* A name at which a number of parties meet: each waits until all have arrived, and then the next
  * phase begins. A party takes part from its first arrival on. If it ends, or gives up a wait, the
@@ -81,6 +99,12 @@ int mortise_barrier_arrive_and_wait(mortise_barrier* barrier, const mortise_wait
 int mortise_barrier_arrive_and_wait_for(mortise_barrier* barrier, int64_t wait_max_ns,
                                         const mortise_wait_options* options, int* has_passed,
                                         mortise_error** error);
+/* Begins what mortise_barrier_arrive_and_wait_for() does. A cancelled arrival breaks the barrier. A
+ * time that is not above zero is reported by the callback. */
+int mortise_barrier_arrive_and_wait_async(mortise_barrier* barrier, int64_t wait_max_ns,
+                                          const mortise_wait_options* options,
+                                          mortise_waited_callback waited, void* context,
+                                          void (*destroy)(void* context), mortise_error** error);
 /* Arrives in this phase and leaves the barrier with its end, without waiting for the others. Blocks
  * for at most timing.call_timeout. */
 int mortise_barrier_arrive_and_drop(mortise_barrier* barrier, mortise_error** error);
