@@ -33,10 +33,11 @@ from ._errors import (
     TimedOut)
 from ._canceller import Canceller
 from ._config import Config
-from ._election import Election, Leader, Observation
-from ._hold import Hold, Previous
+from ._election import Election, Leader
+from ._hold import Hold, Part, Previous
 from ._library import version
 from ._load import VERSION as __version__
+from ._look import Observation
 from ._node import Node, Status
 from ._semaphore import Permit, RateLimiter, Semaphore
 from ._wait import Barrier, Latch
@@ -46,7 +47,7 @@ __all__ = [
     "Election", "Forked", "Hold", "HoldState", "Incompatible", "InternalError", "InvalidArgument",
     "KindMismatch", "Latch", "Leader", "LockError", "LockLost", "LogLevel", "LossReason", "Mode",
     "NoQuorum", "Node", "NodeStopped", "NotHeld", "NotReady", "Observation", "OnUncertain",
-    "OutOfMemory", "OutcomeUnknown", "Permit", "PermissionDenied", "Predecessor", "Previous",
-    "QueuePolicy", "RateLimiter", "ResourceExhausted", "Semaphore", "SessionExpired",
+    "OutOfMemory", "OutcomeUnknown", "Part", "PermissionDenied", "Permit", "Predecessor",
+    "Previous", "QueuePolicy", "RateLimiter", "ResourceExhausted", "Semaphore", "SessionExpired",
     "StaleRequest", "Status", "SystemFailure", "TimedOut", "version",
 ]

@@ -8,7 +8,7 @@ import operator
 from typing import Any, Optional, Union
 
 from ._enums import Code
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, TimedOut
 
 Seconds = Union[int, float, datetime.timedelta]
 Name = Union[str, bytes]
@@ -23,6 +23,15 @@ def encoded(text: Name) -> bytes:
     if isinstance(text, (bytes, bytearray, memoryview)):
         return bytes(text)
     raise TypeError(f"str or bytes expected, not {type(text).__name__}")
+
+
+def shown(name: Name) -> str:
+    """As LockError.name has it."""
+    return encoded(name).decode(errors="surrogateescape")
+
+
+def timed_out(name: Name, why: str) -> TimedOut:
+    return TimedOut(f"{shown(name)}: {why}", Code.TIMED_OUT, shown(name))
 
 
 def int32(value: Any, what: str) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 from ctypes import byref, c_size_t
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Callable, Optional, Type
+from typing import Any, Callable, Optional
 
 from . import _callbacks
 from ._arguments import Name, encoded
 from ._hold import Hold
-from ._library import ElectionHandle, HoldHandle, LeaderHandle, ObservationHandle, call, lib, made
+from ._library import ElectionHandle, HoldHandle, LeaderHandle, call, lib, made
+from ._look import Observation
 from ._node import Node
 from ._owner import Owner
 from ._waiting import acquire_options, interruptible
@@ -24,26 +24,6 @@ class Leader:
     node: int
     value: bytes  # what it has published
     token: int  # greater than those of all leaders before it
-
-
-class Observation(Owner):
-    """A running observation. It ends with close(), with its `with` block, or when it is
-    forgotten; no call is made then."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node  # it stays open
-        self._handle = ObservationHandle()
-
-    def __enter__(self) -> Observation:
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Ends it. Waits for a call that runs, unless this is made in it."""
-        self._handle = ObservationHandle()
 
 
 class Election(Owner):
@@ -68,6 +48,11 @@ class Election(Owner):
             return Hold(self._node, handle, self._name)
 
         return interruptible(campaign, given)
+
+    def publish(self, hold: Hold, value: Name) -> None:
+        """Publishes another value while it leads. `hold` is that of campaign()."""
+        content = encoded(value)
+        call(lib.election_publish, self._handle, hold._handle, content, len(content))
 
     def resign(self, hold: Hold) -> None:
         """Withdraws the value and releases the hold of campaign()."""

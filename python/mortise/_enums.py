@@ -105,6 +105,13 @@ class Predecessor(enum.IntEnum):
     BROKEN = 3
 
 
+class ReadLevel(enum.IntEnum):
+    """Whom a look asks: the cluster, or this node alone."""
+
+    LINEARIZABLE = 0
+    LOCAL = 1
+
+
 class LogLevel(enum.IntEnum):
     """The level of a log line, and the threshold from which lines are written. A level that only a
     later library knows is ERROR."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from ctypes import byref, c_size_t, c_uint32
+from ctypes import byref, c_uint32, c_void_p
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Callable, Optional, Type
 
 from . import _callbacks
-from ._arguments import Name, Seconds, encoded, wait_of
+from ._arguments import Name, Seconds, encoded, int32, timed_out, wait_of
 from ._enums import HoldState, LossReason, Mode, Predecessor, member
-from ._library import BytesHandle, CPrevious, HoldHandle, call, lib
+from ._library import CPrevious, HoldHandle, bytes_of, call, lib, text_of
 from ._owner import Owner
+from ._waiting import passes
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,64 @@ class Previous:
     token: int  # 0: unknown
 
 
-class Hold(Owner):
+class Named(Owner):
+    """What a hold of one name has, and each part of a hold of several."""
+
+    _handle: Any
+    _name: Name
+
+    @property
+    def name(self) -> Name:
+        """The name as it was given."""
+        return self._name
+
+    @property
+    def mode(self) -> Mode:
+        """The present mode."""
+        return member(Mode, lib.hold_mode(self._handle), Mode.EXCLUSIVE)
+
+    @property
+    def token(self) -> int:
+        """The fencing token: greater than that of every earlier conflicting holder, for ever. The
+        resource stores the largest it has seen and refuses smaller ones. 0 after the release."""
+        return int(lib.hold_token(self._handle))
+
+    def value(self) -> bytes:
+        """The value that is stored with the name; empty if there is none."""
+        return bytes_of(lib.hold_value, self._handle)
+
+    def set_value(self, value: Name) -> None:
+        """Stores at most 4 KiB with the name, and waits until the cluster has it."""
+        content = encoded(value)
+        call(lib.hold_set_value, self._handle, content, len(content))
+
+    def consistent(self) -> None:
+        """Declares the value consistent: Node.inspect() does not show it as dirty any more, which
+        it is when an exclusive holder was lost."""
+        call(lib.hold_consistent, self._handle)
+
+    def previous(self) -> Previous:
+        """How the hold of the previous holder ended."""
+        got = CPrevious(size=ctypes.sizeof(CPrevious))
+        call(lib.hold_previous, self._handle, byref(got))
+        label = ctypes.string_at(got.label, got.label_length).decode(errors="replace")
+        how = member(Predecessor, got.how, Predecessor.EXPIRED)
+        return Previous(how, label, int(got.token))
+
+
+class Part(Named):
+    """One of several names that Node.acquire_all() acquired together. It ends with its hold."""
+
+    def __init__(self, hold: Hold, handle: c_void_p, name: Name) -> None:
+        self._hold = hold  # the owner of the handle
+        self._handle = handle
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<mortise.Part {self._name!r} token {self.token}>"
+
+
+class Hold(Named):
     """A lock that is held, until the `with` block ends.
 
     The owner is the object, not a thread. Leaving the block releases the lock and waits for the
@@ -33,6 +91,9 @@ class Hold(Owner):
     hold that is forgotten is released when the garbage collector finds it. It keeps its node open;
     when the node is closed, the hold is lost, and says NodeStopped.
     """
+
+    # How the caller of acquire_all() has spelt the names.
+    _spelt: dict[bytes, Name] = {}
 
     def __init__(self, node: Any, handle: HoldHandle, name: Name) -> None:
         self._node = node
@@ -53,22 +114,6 @@ class Hold(Owner):
 
     def __repr__(self) -> str:
         return f"<mortise.Hold {self._name!r} token {self.token} {self.state.name.lower()}>"
-
-    @property
-    def name(self) -> Name:
-        """The name as it was given."""
-        return self._name
-
-    @property
-    def mode(self) -> Mode:
-        """The mode as it was asked for."""
-        return member(Mode, lib.hold_mode(self._handle), Mode.EXCLUSIVE)
-
-    @property
-    def token(self) -> int:
-        """The fencing token: greater than that of every earlier conflicting holder, for ever. The
-        resource stores the largest it has seen and refuses smaller ones. 0 after the release."""
-        return int(lib.hold_token(self._handle))
 
     @property
     def valid(self) -> bool:
@@ -129,24 +174,33 @@ class Hold(Owner):
         call(lib.hold_on_lost, self._handle, _callbacks.lost, _callbacks.keep(lost),
              _callbacks.destroy)
 
-    def value(self) -> bytes:
-        """The value that is stored with the name; empty if there is none."""
-        output, length = BytesHandle(), c_size_t()
-        call(lib.hold_value, self._handle, byref(output), byref(length))
-        return ctypes.string_at(output, length.value)
+    @property
+    def parts(self) -> dict[Name, Part]:
+        """What acquire_all() acquired, by name; empty for every other hold. The token, the value
+        and the previous holder of each name are those of its part."""
+        found: dict[Name, Part] = {}
+        for index in range(lib.hold_parts(self._handle)):
+            handle = c_void_p(lib.hold_part(self._handle, index))
+            content = text_of(lib.hold_name, handle)
+            name = self._spelt.get(content, content)
+            found[name] = Part(self, handle, name)
+        return found
 
-    def set_value(self, value: Name) -> None:
-        """Stores at most 4 KiB with the name, and waits until the cluster has it."""
-        content = encoded(value)
-        call(lib.hold_set_value, self._handle, content, len(content))
+    def downgrade(self, mode: Mode) -> None:
+        """Changes to a mode that admits more others; keeps the token and waits for nobody. Any
+        other change is InvalidArgument."""
+        call(lib.hold_downgrade, self._handle, int32(mode, "mode"))
 
-    def previous(self) -> Previous:
-        """How the hold of the previous holder ended."""
-        got = CPrevious(size=ctypes.sizeof(CPrevious))
-        call(lib.hold_previous, self._handle, byref(got))
-        label = ctypes.string_at(got.label, got.label_length).decode(errors="replace")
-        how = member(Predecessor, got.how, Predecessor.EXPIRED)
-        return Previous(how, label, int(got.token))
+    def upgrade(self, wait_max: Optional[Seconds] = None, **options: Any) -> None:
+        """Changes to EXCLUSIVE, with a new token: from UPDATE it waits until the readers have
+        left; from SHARED it is Deadlock if there is another holder. Raises TimedOut after
+        `wait_max`; then, and after Ctrl-C, the hold is as before. The option is `canceller`."""
+        if not self.upgrade_for(wait_max, **options):
+            raise timed_out(self._name, "others hold the lock")
+
+    def upgrade_for(self, wait_max: Optional[Seconds], **options: Any) -> bool:
+        """The same, but False if the time ended first; 0 does not wait for other holders."""
+        return passes(lib.hold_upgrade_for, self._handle, wait_max, **options)
 
     def release(self) -> None:
         """Releases the lock and waits until the cluster has confirmed it. Raises LockLost if it was

@@ -12,12 +12,14 @@ from ._errors import class_of, known
 from ._load import load
 from ._owner import Owner
 from ._signatures import (
-    ACQUIRED_CALLBACK, DESTROY_CALLBACK, LEADER_CALLBACK, LOG_CALLBACK, LOST_CALLBACK, SIGNATURES,
-    AcquireOptions, CLogLine, CPermit, CPrevious, CStatus, WaitOptions)
+    ACQUIRED_CALLBACK, DESTROY_CALLBACK, EVENT_CALLBACK, LEADER_CALLBACK, LOG_CALLBACK,
+    LOST_CALLBACK, SIGNATURES, WAITED_CALLBACK, AcquireOptions, CLockRequest, CLogLine,
+    CObserveOptions, CPermit, CPrevious, CStatus, WaitOptions)
 
 __all__ = [
-    "ACQUIRED_CALLBACK", "DESTROY_CALLBACK", "LEADER_CALLBACK", "LOG_CALLBACK", "LOST_CALLBACK",
-    "AcquireOptions", "CLogLine", "CPermit", "CPrevious", "CStatus", "WaitOptions",
+    "ACQUIRED_CALLBACK", "DESTROY_CALLBACK", "EVENT_CALLBACK", "LEADER_CALLBACK", "LOG_CALLBACK",
+    "LOST_CALLBACK", "WAITED_CALLBACK", "AcquireOptions", "CLockRequest", "CLogLine",
+    "CObserveOptions", "CPermit", "CPrevious", "CStatus", "WaitOptions",
 ]
 
 
@@ -137,12 +139,20 @@ def made(kind: Type[Handle], function: Any, *arguments: Any) -> Handle:
 
 def exception(code: int, error: ErrorHandle) -> Exception:
     return class_of(code)(
-        _text(lib.error_message, error).decode(errors="replace"), known(code),
-        _text(lib.error_lock_name, error).decode(errors="surrogateescape"),
-        _text(lib.error_reason, error).decode(errors="replace"),
+        text_of(lib.error_message, error).decode(errors="replace"), known(code),
+        text_of(lib.error_lock_name, error).decode(errors="surrogateescape"),
+        text_of(lib.error_reason, error).decode(errors="replace"),
         bool(lib.code_is_retryable(code)), lib.error_errno(error))
 
 
-def _text(function: Any, error: ErrorHandle) -> bytes:
+def text_of(function: Any, handle: Any) -> bytes:
+    """The text that belongs to the object."""
     length = c_size_t()
-    return ctypes.string_at(function(error, byref(length)), length.value)
+    return ctypes.string_at(function(handle, byref(length)), length.value)
+
+
+def bytes_of(function: Any, *arguments: Any) -> bytes:
+    """What a function makes as bytes."""
+    output, length = BytesHandle(), c_size_t()
+    call(function, *arguments, byref(output), byref(length))
+    return ctypes.string_at(output, length.value)

@@ -10,17 +10,19 @@ import weakref
 from ctypes import byref
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Optional, Type, Union
+from typing import Any, Callable, Iterable, Optional, Type, TypeVar, Union
 
 from . import _callbacks, _log, _threads
-from ._arguments import Name, Seconds, encoded, int64, wait_of
+from ._arguments import Name, Seconds, encoded, int64, timed_out, uint32, wait_of
 from ._config import Config
-from ._enums import Code
 from ._errors import TimedOut
 from ._hold import Hold
-from ._library import CStatus, HoldHandle, NodeHandle, call, lib, made
+from ._library import CStatus, HoldHandle, NodeHandle, call, lib, made, text_of
+from ._look import Observation, Told, observe, read_level, told
 from ._owner import Owner
-from ._waiting import acquire_options, interruptible
+from ._waiting import Request, Several, acquire_options, interruptible
+
+Held = TypeVar("Held", bound=Hold)
 
 # Python runs signal handlers between its own instructions, so a long wait is made in pieces.
 _PIECE_NS = 200_000_000
@@ -132,8 +134,7 @@ class Node(Owner):
         limit, and with 0 it is one attempt. Ctrl-C ends the wait."""
         if (hold := self.acquire_for(name, wait_max, **options)) is not None:
             return hold
-        shown = encoded(name).decode(errors="surrogateescape")
-        raise TimedOut(f"{shown}: another holder has the lock", Code.TIMED_OUT, shown)
+        raise timed_out(name, "another holder has the lock")
 
     def try_acquire(self, name: Name, **options: Any) -> Optional[Hold]:
         """Makes one attempt: None if another holder has the lock."""
@@ -158,14 +159,95 @@ class Node(Owner):
 
         return interruptible(acquire, given)
 
+    def acquire_all(self, names: Iterable[Request], *, wait_max: Optional[Seconds] = None,
+                    **options: Any) -> Hold:
+        """Acquires all names or none, in one step once all are free: it holds nothing while it
+        waits. A name may be a pair with its mode; the option `mode` has no effect. Hold.parts has
+        the token of each. Raises TimedOut as acquire() does."""
+        hold = self._several(lib.node_acquire_all_for, asked := Several(names), wait_max, **options)
+        if hold is None:
+            raise timed_out(asked.first, "others hold some of the names")
+        return hold
+
+    def acquire_any(self, names: Iterable[Request], *, wait_max: Optional[Seconds] = None,
+                    **options: Any) -> Hold:
+        """Acquires one of the names: the first one that is free, otherwise the one that becomes
+        free first; Hold.name tells which. The rest is as for acquire_all()."""
+        hold = self._several(lib.node_acquire_any_for, asked := Several(names), wait_max, **options)
+        if hold is None:
+            raise timed_out(asked.first, "others hold all of the names")
+        return hold
+
+    def try_acquire_any(self, names: Iterable[Request], **options: Any) -> Optional[Hold]:
+        """Makes one attempt: None if all names are taken. It distributes pieces of work."""
+        return self._several(lib.node_acquire_any_for, Several(names), 0, **options)
+
+    def _several(self, function: Any, names: Several, wait_max: Optional[Seconds],
+                 **options: Any) -> Optional[Hold]:
+        wait, given = wait_of(wait_max), acquire_options(**options)
+
+        def acquire() -> Optional[Hold]:
+            handle = made(HoldHandle, function, self._handle, names.array, names.count, wait,
+                          byref(given))
+            return hold_of_several(Hold, self, handle, names) if handle else None
+
+        return interruptible(acquire, given)
+
+    def inspect(self, name: Name, *, local: bool = False) -> Told:
+        """Who holds the name and who waits for it, its value, and what it is used as: what
+        `mortise inspect --json` prints, with tokens as integers, and as bytes what is no UTF-8.
+        With `local` it does not ask the cluster, and may be behind."""
+        content = encoded(name)
+        return dict(told(lib.node_inspect, self._handle, content, len(content), read_level(local)))
+
+    def locks(self, prefix: Name = b"", *, after: Name = b"", limit: int = 1000,
+              local: bool = False) -> list[Told]:
+        """The same, without values, of the names that begin with `prefix` and are greater than
+        `after`, in byte order, at most `limit`. For the next page pass the last name as `after`; a
+        page with fewer is the last one."""
+        begin, last = encoded(prefix), encoded(after)
+        return list(told(lib.node_list, self._handle, begin, len(begin), last, len(last),
+                         uint32(limit, "limit"), read_level(local)))
+
+    def sessions(self, *, local: bool = False) -> list[Told]:
+        """The sessions of the cluster: what `mortise sessions --json` prints."""
+        return list(told(lib.node_sessions, self._handle, read_level(local)))
+
+    def observe(self, prefix: Name, callback: Callable[[Optional[Told]], None], *,
+                position: Optional[str] = None, only_this_name: bool = False) -> Observation:
+        """Calls callback(event) with what changes of the names that begin with `prefix`, until the
+        observation is closed: what `mortise watch --json` prints. First comes a gap, then the
+        present state, and then each change; with the `position` of an event, what follows it.
+        It runs on a thread of the node, one call at a time; one that is too slow gets a gap, after
+        which the state follows. None means that there was no memory for an event: observe anew.
+        What it raises goes to sys.unraisablehook."""
+        return observe(self, prefix, callback, position, only_this_name)
+
     def remove(self, name: Name) -> None:
         """Removes a semaphore, a latch or a barrier that nobody uses, so that the name may be
         something else. InvalidArgument while somebody holds the name or waits for it."""
         content = encoded(name)
         call(lib.node_remove, self._handle, content, len(content))
 
-    def break_lock(self, name: Name, token: int, reason: str = "") -> None:
-        """Takes a lock away from the holder with that token. NotHeld if nobody has it."""
+    def break_lock(self, name: Name, token: int, reason: str = "", *,
+                   immediate: bool = False) -> None:
+        """Takes a lock away from the holder with that token. NotHeld if nobody has it. The name
+        is free when the holder's node has confirmed the loss or cannot rely on the hold any more;
+        with `immediate` at once, and then two processes may believe that they hold it."""
         content, words = encoded(name), encoded(reason)
-        call(lib.node_break_lock, self._handle, content, len(content), int64(token, "token"),
-             words, len(words))
+        call(lib.node_break_lock_now if immediate else lib.node_break_lock, self._handle, content,
+             len(content), int64(token, "token"), words, len(words))
+
+    def request_release(self, name: Name, reason: str = "") -> None:
+        """Asks the holders of a lock to release it: those in C++ that listen to it get `reason`,
+        and may ignore it. NotHeld if nobody has the lock."""
+        content, words = encoded(name), encoded(reason)
+        call(lib.node_request_release, self._handle, content, len(content), words, len(words))
+
+
+def hold_of_several(kind: Type[Held], owner: Any, handle: HoldHandle, names: Several) -> Held:
+    """The hold of a call for several names, with the names as the caller has spelt them."""
+    content = text_of(lib.hold_name, handle)
+    hold = kind(owner, handle, names.spelt.get(content, content))
+    hold._spelt = names.spelt
+    return hold

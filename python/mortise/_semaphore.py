@@ -6,9 +6,7 @@ from ctypes import byref, c_int, c_uint32
 from dataclasses import dataclass
 from typing import Any, List, Optional
 
-from ._arguments import Name, Seconds, encoded, nanoseconds, uint32, wait_of
-from ._enums import Code
-from ._errors import TimedOut
+from ._arguments import Name, Seconds, encoded, nanoseconds, timed_out, uint32, wait_of
 from ._hold import Hold
 from ._library import CPermit, HoldHandle, RateLimiterHandle, SemaphoreHandle, call, lib, made
 from ._node import Node
@@ -42,7 +40,7 @@ class Semaphore(Owner):
         limit, and with 0 it is one attempt. Ctrl-C ends the wait."""
         if (hold := self.acquire_for(count, wait_max, **options)) is not None:
             return hold
-        raise _too_few(self._name)
+        raise timed_out(self._name, "others have the permits")
 
     def try_acquire(self, count: int = 1, **options: Any) -> Optional[Hold]:
         """Makes one attempt: None if there are too few permits, or somebody waits for them."""
@@ -102,7 +100,7 @@ class RateLimiter(Owner):
         """Waits for the permits. Raises TimedOut after `wait_max`. Ctrl-C ends the wait."""
         if (permits := self.acquire_for(count, wait_max, **options)) is not None:
             return permits
-        raise _too_few(self._name)
+        raise timed_out(self._name, "others have the permits")
 
     def try_acquire(self, count: int = 1, **options: Any) -> Optional[List[Permit]]:
         """Makes one attempt: None if there are too few permits now."""
@@ -125,8 +123,3 @@ class RateLimiter(Owner):
             return [Permit(int(one.number), int(one.token)) for one in permits]
 
         return interruptible(acquire, given)
-
-
-def _too_few(name: Name) -> TimedOut:
-    shown = encoded(name).decode(errors="surrogateescape")
-    return TimedOut(f"{shown}: others have the permits", Code.TIMED_OUT, shown)

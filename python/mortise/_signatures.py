@@ -69,11 +69,28 @@ class CPermit(Structure):
     _fields_ = [("token", c_int64), ("number", c_uint32), ("reserved", c_uint32)]
 
 
+class CLockRequest(Structure):
+    """mortise_lock_request."""
+
+    _fields_ = [
+        ("name", c_char_p), ("name_length", c_size_t), ("mode", c_int32), ("reserved", c_int32)]
+
+
+class CObserveOptions(Structure):
+    """mortise_observe_options; zero is the default of every member."""
+
+    _fields_ = [
+        ("size", c_size_t), ("position", c_char_p), ("position_length", c_size_t),
+        ("only_this_name", c_int32), ("reserved", c_int32)]
+
+
 LOST_CALLBACK = CFUNCTYPE(None, c_void_p)
 DESTROY_CALLBACK = CFUNCTYPE(None, c_void_p)
 LOG_CALLBACK = CFUNCTYPE(None, c_void_p, c_int32, c_void_p, c_size_t)
 LEADER_CALLBACK = CFUNCTYPE(None, c_void_p, c_void_p)
 ACQUIRED_CALLBACK = CFUNCTYPE(None, c_void_p, c_int, c_void_p, c_void_p)
+WAITED_CALLBACK = CFUNCTYPE(None, c_void_p, c_int, c_int, c_void_p)
+EVENT_CALLBACK = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
 
 _OUT = POINTER(c_void_p)  # where a handle or an error goes
 _TEXT = [c_char_p, c_size_t]
@@ -81,6 +98,10 @@ _ACQUIRE = [c_void_p, *_TEXT, POINTER(AcquireOptions), _OUT, _OUT]
 _PERMITS = [c_void_p, c_uint32, POINTER(AcquireOptions), _OUT, _OUT]
 _THEN = [ACQUIRED_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT]
 _WAIT_FOR = [c_void_p, c_int64, POINTER(WaitOptions), POINTER(c_int), _OUT]
+_THEN_WAITED = [WAITED_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT]
+_SEVERAL = [c_void_p, POINTER(CLockRequest), c_size_t, c_int64, POINTER(AcquireOptions)]
+_BREAK = [c_void_p, *_TEXT, c_int64, *_TEXT, _OUT]
+_JSON = [_OUT, POINTER(c_size_t), _OUT]
 
 # name: (result, parameters)
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -114,13 +135,25 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "node_try_acquire": (c_int, _ACQUIRE),
     "node_acquire_for": (c_int, [*_ACQUIRE[:3], c_int64, *_ACQUIRE[3:]]),
     "node_acquire_async": (c_int, [*_ACQUIRE[:3], c_int64, _ACQUIRE[3], *_THEN]),
-    "node_break_lock": (c_int, [c_void_p, *_TEXT, c_int64, *_TEXT, _OUT]),
+    "node_acquire_all_for": (c_int, [*_SEVERAL, _OUT, _OUT]),
+    "node_acquire_any_for": (c_int, [*_SEVERAL, _OUT, _OUT]),
+    "node_acquire_all_async": (c_int, [*_SEVERAL, *_THEN]),
+    "node_acquire_any_async": (c_int, [*_SEVERAL, *_THEN]),
+    "node_break_lock": (c_int, _BREAK),
+    "node_break_lock_now": (c_int, _BREAK),
+    "node_request_release": (c_int, [c_void_p, *_TEXT, *_TEXT, _OUT]),
+    "node_inspect": (c_int, [c_void_p, *_TEXT, c_int32, *_JSON]),
+    "node_list": (c_int, [c_void_p, *_TEXT, *_TEXT, c_size_t, c_int32, *_JSON]),
+    "node_sessions": (c_int, [c_void_p, c_int32, *_JSON]),
+    "node_observe": (c_int, [c_void_p, *_TEXT, POINTER(CObserveOptions), EVENT_CALLBACK, c_void_p,
+                             DESTROY_CALLBACK, _OUT, _OUT]),
     "canceller_new": (c_int, [_OUT, _OUT]),
     "canceller_cancel": (None, [c_void_p]),
     "canceller_free": (None, [c_void_p]),
     "hold_release": (c_int, [c_void_p, _OUT]),
     "hold_unlock": (None, [c_void_p]),
     "hold_free": (None, [c_void_p]),
+    "hold_name": (c_void_p, [c_void_p, POINTER(c_size_t)]),
     "hold_mode": (c_int32, [c_void_p]),
     "hold_token": (c_int64, [c_void_p]),
     "hold_valid": (c_int, [c_void_p]),
@@ -133,7 +166,12 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hold_on_lost": (c_int, [c_void_p, LOST_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT]),
     "hold_value": (c_int, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),
     "hold_set_value": (c_int, [c_void_p, *_TEXT, _OUT]),
+    "hold_consistent": (c_int, [c_void_p, _OUT]),
     "hold_previous": (c_int, [c_void_p, POINTER(CPrevious), _OUT]),
+    "hold_downgrade": (c_int, [c_void_p, c_int32, _OUT]),
+    "hold_upgrade_for": (c_int, _WAIT_FOR),
+    "hold_parts": (c_size_t, [c_void_p]),
+    "hold_part": (c_void_p, [c_void_p, c_size_t]),
     "hold_slots": (c_size_t, [c_void_p, POINTER(c_uint32), c_size_t]),
     "node_remove": (c_int, [c_void_p, *_TEXT, _OUT]),
     "semaphore_new": (c_int, [c_void_p, *_TEXT, c_uint32, _OUT, _OUT]),
@@ -152,14 +190,18 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "latch_count_down": (c_int, [c_void_p, c_int64, _OUT]),
     "latch_try_wait": (c_int, [c_void_p, POINTER(c_int), _OUT]),
     "latch_wait_for": (c_int, _WAIT_FOR),
+    "latch_wait_async": (c_int, [*_WAIT_FOR[:3], *_THEN_WAITED]),
+    "latch_count_down_async": (c_int, [c_void_p, c_int64, *_THEN_WAITED]),
     "barrier_new": (c_int, [c_void_p, *_TEXT, c_int64, _OUT, _OUT]),
     "barrier_free": (None, [c_void_p]),
     "barrier_arrive_and_wait_for": (c_int, _WAIT_FOR),
+    "barrier_arrive_and_wait_async": (c_int, [*_WAIT_FOR[:3], *_THEN_WAITED]),
     "barrier_arrive_and_drop": (c_int, [c_void_p, _OUT]),
     "election_new": (c_int, [c_void_p, *_TEXT, _OUT, _OUT]),
     "election_free": (None, [c_void_p]),
     "election_campaign": (c_int, _ACQUIRE),
     "election_campaign_async": (c_int, [*_ACQUIRE[:4], *_THEN]),
+    "election_publish": (c_int, [c_void_p, c_void_p, *_TEXT, _OUT]),
     "election_resign": (c_int, [c_void_p, c_void_p, _OUT]),
     "election_leader": (c_int, [c_void_p, _OUT, _OUT]),
     "election_observe": (c_int, [c_void_p, LEADER_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from ctypes import byref, c_int
 from typing import Any, Optional
 
-from ._arguments import Name, Seconds, encoded, int64, wait_of
-from ._enums import Code
-from ._errors import TimedOut
+from ._arguments import Name, Seconds, encoded, int64, timed_out
 from ._library import BarrierHandle, LatchHandle, call, lib, made
 from ._node import Node
 from ._owner import Owner
-from ._waiting import interruptible, wait_options
+from ._waiting import passes
 
 
 class Latch(Owner):
@@ -41,11 +39,11 @@ class Latch(Owner):
     def wait(self, wait_max: Optional[Seconds] = None, **options: Any) -> None:
         """Waits until the count is zero. Raises TimedOut after `wait_max`. Ctrl-C ends the wait."""
         if not self.wait_for(wait_max, **options):
-            raise _timed_out(self._name)
+            raise timed_out(self._name, "the wait ended")
 
     def wait_for(self, wait_max: Optional[Seconds], **options: Any) -> bool:
         """The same, but False if the time ended first; 0 asks once."""
-        return _passes(lib.latch_wait_for, self._handle, wait_max, **options)
+        return passes(lib.latch_wait_for, self._handle, wait_max, **options)
 
 
 class Barrier(Owner):
@@ -66,28 +64,12 @@ class Barrier(Owner):
         """Arrives, and waits until all have. After `wait_max` it raises TimedOut, and the barrier
         is broken; so it is after Ctrl-C."""
         if not self.arrive_and_wait_for(wait_max, **options):
-            raise _timed_out(self._name)
+            raise timed_out(self._name, "the wait ended")
 
     def arrive_and_wait_for(self, wait_max: Optional[Seconds], **options: Any) -> bool:
         """The same, but False if the time ended first. The time must be above zero."""
-        return _passes(lib.barrier_arrive_and_wait_for, self._handle, wait_max, **options)
+        return passes(lib.barrier_arrive_and_wait_for, self._handle, wait_max, **options)
 
     def arrive_and_drop(self) -> None:
         """Arrives in this phase and leaves the barrier with its end, without waiting."""
         call(lib.barrier_arrive_and_drop, self._handle)
-
-
-def _passes(function: Any, handle: Any, wait_max: Optional[Seconds], **options: Any) -> bool:
-    wait, given = wait_of(wait_max), wait_options(**options)
-
-    def work() -> bool:
-        has_passed = c_int()
-        call(function, handle, wait, byref(given), byref(has_passed))
-        return bool(has_passed.value)
-
-    return interruptible(work, given)
-
-
-def _timed_out(name: Name) -> TimedOut:
-    shown = encoded(name).decode(errors="surrogateescape")
-    return TimedOut(f"{shown}: the wait ended", Code.TIMED_OUT, shown)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, Optional, TypeVar, Union
+from ctypes import byref, c_int
+from typing import Any, Callable, Iterable, Optional, Tuple, TypeVar, Union
 
 from . import _threads
-from ._arguments import Name, Seconds, encoded, int32, limit, nanoseconds
+from ._arguments import Name, Seconds, encoded, int32, limit, nanoseconds, wait_of
 from ._canceller import Canceller
 from ._enums import Caching, Mode, OnUncertain, QueuePolicy
-from ._hold import Hold
-from ._library import AcquireOptions, WaitOptions
+from ._library import AcquireOptions, CLockRequest, WaitOptions, call
 
 Result = TypeVar("Result")
+# Of a call for several names: a name, which is exclusive, or a name with its mode.
+Request = Union[Name, Tuple[Name, Mode]]
 
 
 def acquire_options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
@@ -45,6 +47,33 @@ def wait_options(*, label: Name = b"", canceller: Optional[Canceller] = None) ->
     if canceller is not None:
         made_options.keep(canceller)
     return made_options
+
+
+class Several:
+    """The names of a call for several of them."""
+
+    def __init__(self, names: Iterable[Request]) -> None:
+        if isinstance(names, (str, bytes)):
+            raise TypeError("a list of names expected, not one name")
+        listed = [one if isinstance(one, tuple) else (one, Mode.EXCLUSIVE) for one in names]
+        self.spelt = {encoded(name): name for name, _ in listed}
+        self.first: Name = listed[0][0] if listed else ""
+        self.count = len(listed)
+        self.array = (CLockRequest * self.count)(*(
+            CLockRequest(name=content, name_length=len(content), mode=int32(mode, "mode"))
+            for content, mode in ((encoded(name), mode) for name, mode in listed)))
+
+
+def passes(function: Any, handle: Any, wait_max: Optional[Seconds], **options: Any) -> bool:
+    """Whether a wait passed; False if its time ended first."""
+    wait, given = wait_of(wait_max), wait_options(**options)
+
+    def work() -> bool:
+        has_passed = c_int()
+        call(function, handle, wait, byref(given), byref(has_passed))
+        return bool(has_passed.value)
+
+    return interruptible(work, given)
 
 
 def interruptible(work: Callable[[], Result],
@@ -85,7 +114,7 @@ def _in_a_thread(work: Callable[[], Result], cancel: Any) -> Result:
         # If the thread is late, or never started, a hold that it gets is forgotten with it.
         until_done.acquire(timeout=0.1)
         for result in results:
-            if isinstance(result, Hold):
+            if hasattr(result, "unlock"):
                 result.unlock()
         raise
     # Nothing else may refer to it: the thread has perhaps not quite ended.

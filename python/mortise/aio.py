@@ -6,9 +6,9 @@
         await store.write(row, hold.token)
 
 A task that is cancelled while it waits holds nothing: what it is granted all the same is released.
-The functions do not wait for the cluster themselves: what they return is used once, in an `async
-with` block, or with `await`, which gives the Hold. They raise what Node.acquire() raises, and take
-its options; TimedOut comes after `wait_max`.
+What acquires does not wait for the cluster itself: what it returns is used once, in an `async with`
+block, or with `await`, which gives the Hold. It raises what Node.acquire() raises, and takes its
+options; TimedOut comes after `wait_max`. What waits for a latch or a barrier is a coroutine.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from __future__ import annotations
 import asyncio
 from ctypes import byref
 from types import TracebackType
-from typing import Any, Callable, Generator, Optional, Type
+from typing import Any, Callable, Generator, Iterable, Optional, Type, Union
 
 from . import _callbacks
-from ._arguments import Name, Seconds, encoded, uint32, wait_of
+from ._arguments import Name, Seconds, encoded, int64, timed_out, uint32, wait_of
 from ._canceller import Canceller
 from ._election import Election
-from ._enums import Code, HoldState
-from ._errors import TimedOut
+from ._enums import HoldState
 from ._hold import Hold as _Hold
-from ._library import AcquireOptions, ErrorHandle, HoldHandle, call, exception, lib
-from ._node import Node
+from ._library import (
+    AcquireOptions, ErrorHandle, HoldHandle, WaitOptions, call, exception, lib)
+from ._node import Node, hold_of_several
 from ._semaphore import Semaphore
-from ._waiting import acquire_options
+from ._wait import Barrier, Latch
+from ._waiting import Request, Several, acquire_options, wait_options
 
-__all__ = ["Acquiring", "Hold", "campaign", "lock", "permits"]
+__all__ = ["Acquiring", "Hold", "arrive_and_wait", "campaign", "count_down", "lock", "lock_all",
+           "lock_any", "permits", "wait"]
 
 
 class Hold(_Hold):
@@ -70,12 +72,12 @@ class Hold(_Hold):
 class Acquiring:
     """An acquire that begins with `async with` or `await`. It is used once."""
 
-    def __init__(self, owner: Any, name: Name, begin: Callable[..., None],
-                 options: AcquireOptions) -> None:
-        self._owner = owner  # a node or what keeps one
+    def __init__(self, name: Name, begin: Callable[..., None], options: AcquireOptions,
+                 hold_of: Callable[[HoldHandle], Hold]) -> None:
         self._name = name
         self._begin = begin
         self._options = options
+        self._hold_of = hold_of
         self._hold: Optional[Hold] = None
 
     def __await__(self) -> Generator[Any, None, Hold]:
@@ -90,68 +92,129 @@ class Acquiring:
         await self._hold.__aexit__(*raised)
 
     async def _acquire(self) -> Hold:
-        # The program's canceller may serve other waits, which a cancelled task must not end.
-        given = self._options.kept
-        self._options.keep(canceller := Canceller() if given is None else given._part())
-        handle = await _granted(self._begin, canceller)
+        handle = await _ended(self._begin, _callbacks.acquired, _canceller_of(self._options),
+                              lib.hold_unlock)
         if not handle:
-            shown = encoded(self._name).decode(errors="surrogateescape")
-            raise TimedOut(f"{shown}: the wait ended", Code.TIMED_OUT, shown)
-        return Hold(self._owner, handle, self._name)
+            raise timed_out(self._name, "the wait ended")
+        return self._hold_of(handle)
 
 
 def lock(node: Node, name: Name, *, wait_max: Optional[Seconds] = None,
          **options: Any) -> Acquiring:
     """A lock; see Node.acquire()."""
     content, wait, given = encoded(name), wait_of(wait_max), acquire_options(**options)
-    return Acquiring(node, name, lambda *then: call(
+    return Acquiring(name, lambda *then: call(
         lib.node_acquire_async, node._handle, content, len(content), wait, byref(given), *then),
-        given)
+        given, lambda handle: Hold(node, handle, name))
+
+
+def lock_all(node: Node, names: Iterable[Request], *, wait_max: Optional[Seconds] = None,
+             **options: Any) -> Acquiring:
+    """All names or none; see Node.acquire_all()."""
+    return _several(lib.node_acquire_all_async, node, Several(names), wait_max, **options)
+
+
+def lock_any(node: Node, names: Iterable[Request], *, wait_max: Optional[Seconds] = None,
+             **options: Any) -> Acquiring:
+    """One of the names; see Node.acquire_any()."""
+    return _several(lib.node_acquire_any_async, node, Several(names), wait_max, **options)
 
 
 def permits(semaphore: Semaphore, count: int = 1, *, wait_max: Optional[Seconds] = None,
             **options: Any) -> Acquiring:
     """Permits of a semaphore; see Semaphore.acquire()."""
     wanted, wait, given = uint32(count, "count"), wait_of(wait_max), acquire_options(**options)
-    return Acquiring(semaphore._node, semaphore.name, lambda *then: call(
-        lib.semaphore_acquire_async, semaphore._handle, wanted, wait, byref(given), *then), given)
+    return Acquiring(semaphore.name, lambda *then: call(
+        lib.semaphore_acquire_async, semaphore._handle, wanted, wait, byref(given), *then), given,
+        lambda handle: Hold(semaphore._node, handle, semaphore.name))
 
 
 def campaign(election: Election, value: Name = b"", **options: Any) -> Acquiring:
     """The leadership; see Election.campaign()."""
     content, given = encoded(value), acquire_options(**options)
-    return Acquiring(election._node, election._name, lambda *then: call(
+    return Acquiring(election._name, lambda *then: call(
         lib.election_campaign_async, election._handle, content, len(content), byref(given), *then),
-        given)
+        given, lambda handle: Hold(election._node, handle, election._name))
 
 
-async def _granted(begin: Callable[..., None], canceller: Canceller) -> HoldHandle:
-    """What the cluster grants; false if the time ended first."""
+async def wait(latch: Latch, wait_max: Optional[Seconds] = None, **options: Any) -> None:
+    """Waits until the count of the latch is zero; see Latch.wait()."""
+    await _passed(lib.latch_wait_async, latch, wait_max, **options)
+
+
+async def count_down(latch: Latch, count: int = 1) -> None:
+    """Counts down; see Latch.count_down(). A cancelled task has perhaps counted."""
+    number = int64(count, "count")
+    await _ended(lambda *then: call(lib.latch_count_down_async, latch._handle, number, *then),
+                 _callbacks.waited, None, _nothing)
+
+
+async def arrive_and_wait(barrier: Barrier, wait_max: Optional[Seconds] = None,
+                          **options: Any) -> None:
+    """Arrives at the barrier, and waits until all have; see Barrier.arrive_and_wait(). A party that
+    is cancelled breaks it."""
+    await _passed(lib.barrier_arrive_and_wait_async, barrier, wait_max, **options)
+
+
+def _several(function: Any, node: Node, names: Several, wait_max: Optional[Seconds],
+             **options: Any) -> Acquiring:
+    longest, given = wait_of(wait_max), acquire_options(**options)
+    return Acquiring(names.first, lambda *then: call(
+        function, node._handle, names.array, names.count, longest, byref(given), *then), given,
+        lambda handle: hold_of_several(Hold, node, handle, names))
+
+
+async def _passed(function: Any, waited_for: Any, wait_max: Optional[Seconds],
+                  **options: Any) -> None:
+    longest, given = wait_of(wait_max), wait_options(**options)
+    canceller = _canceller_of(given)
+    if not await _ended(lambda *then: call(function, waited_for._handle, longest, byref(given),
+                                           *then),
+                        _callbacks.waited, canceller, _nothing):
+        raise timed_out(waited_for._name, "the wait ended")
+
+
+def _canceller_of(options: Union[AcquireOptions, WaitOptions]) -> Canceller:
+    """For this wait alone: the program's canceller may serve other waits, which a cancelled task
+    must not end."""
+    given = options.kept
+    options.keep(canceller := Canceller() if given is None else given._part())
+    return canceller
+
+
+async def _ended(begin: Callable[..., None], trampoline: Any, canceller: Optional[Canceller],
+                 drop: Callable[[Any], Any]) -> Any:
+    """What came of a wait; what nobody wants any more is dropped."""
     loop = asyncio.get_running_loop()
-    granted: asyncio.Future[HoldHandle] = loop.create_future()
+    ended: asyncio.Future[Any] = loop.create_future()
     is_wanted = True
 
-    def deliver(handle: HoldHandle, error: Optional[Exception]) -> None:
-        if granted.done() or not is_wanted:
-            lib.hold_unlock(handle)
+    def deliver(outcome: Any, error: Optional[Exception]) -> None:
+        if ended.done() or not is_wanted:
+            drop(outcome)
         elif error is not None:
-            granted.set_exception(error)
+            ended.set_exception(error)
         else:
-            granted.set_result(handle)
+            ended.set_result(outcome)
 
-    # On a thread of the node. If the loop is closed, the hold is forgotten, and with that released.
-    def acquired(code: int, handle: HoldHandle, error: ErrorHandle) -> None:
-        _tell(loop, deliver, handle, exception(code, error) if code else None)
+    # On a thread of the node. If the loop is closed, a hold is forgotten, and with that released.
+    def tell(code: int, outcome: Any, error: ErrorHandle) -> None:
+        _tell(loop, deliver, outcome, exception(code, error) if code else None)
 
     try:
-        begin(_callbacks.acquired, _callbacks.keep_acquired(acquired), _callbacks.destroy)
-        return await granted
+        begin(trampoline, _callbacks.keep_wait(tell), _callbacks.destroy)
+        return await ended
     except BaseException:
         is_wanted = False
-        canceller.cancel()
-        if granted.done() and not granted.cancelled() and granted.exception() is None:
-            lib.hold_unlock(granted.result())  # the cancellation came just after the grant
+        if canceller is not None:
+            canceller.cancel()
+        if ended.done() and not ended.cancelled() and ended.exception() is None:
+            drop(ended.result())  # the cancellation came just after the grant
         raise
+
+
+def _nothing(_: Any) -> None:
+    """Drops what holds nothing."""
 
 
 def _tell(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *arguments: Any) -> None:

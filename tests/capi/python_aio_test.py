@@ -38,6 +38,10 @@ class OneNode(unittest.TestCase):
         async with aio.lock(self.node, "asked last"):
             pass
 
+    async def has_waiters(self, name, count):
+        while len((await asyncio.to_thread(self.node.inspect, name))["waiters"]) != count:
+            await asyncio.sleep(0.001)
+
     def test_a_block_holds_the_lock(self):
         async def go():
             async with aio.lock(self.node, "x", label="me") as hold:
@@ -71,10 +75,67 @@ class OneNode(unittest.TestCase):
                 self.assertEqual(election.leader().token, hold.token)
         asyncio.run(go())
 
+    def test_several_names(self):
+        async def go():
+            async with aio.lock_all(self.node, ["a", ("b", mortise.Mode.SHARED)]) as hold:
+                self.assertEqual(list(hold.parts), ["a", "b"])
+                self.assertFalse(hold.lost.is_set())
+                with self.assertRaises(mortise.TimedOut) as caught:
+                    await aio.lock_all(self.node, ["c", "a"], wait_max=0.02)
+                self.assertEqual(caught.exception.name, "c")
+                async with aio.lock_any(self.node, ["a", b"c"]) as other:
+                    self.assertEqual(other.name, b"c")
+                waiting = asyncio.ensure_future(aio.lock_all(self.node, ["a", "d"]))
+                await self.all_are_sent()
+                waiting.cancel()
+                await asyncio.wait({waiting})
+        asyncio.run(go())
+        self.assertTrue(self.free("a", "b", "c", "d"))
+
+    def test_a_latch(self):
+        async def go():
+            latch = mortise.Latch(self.node, "ready", 1)
+            waiting = asyncio.ensure_future(aio.wait(latch, label="me"))
+            with self.assertRaises(mortise.TimedOut) as caught:
+                await aio.wait(latch, 0.02)
+            self.assertEqual(caught.exception.name, "ready")
+            cancelled = asyncio.ensure_future(aio.wait(latch))
+            await asyncio.wait_for(self.has_waiters("ready", 2), PATIENCE)
+            cancelled.cancel()
+            await asyncio.wait({cancelled})
+            await asyncio.wait_for(self.has_waiters("ready", 1), PATIENCE)
+            self.assertFalse(waiting.done())
+            await aio.count_down(latch)
+            await asyncio.wait_for(waiting, PATIENCE)
+            with self.assertRaises(mortise.InvalidArgument) as caught:
+                await aio.count_down(latch)
+            self.assertEqual(caught.exception.reason, "less than that remains to be counted")
+        asyncio.run(go())
+
+    def test_a_barrier(self):
+        async def go():
+            barrier = mortise.Barrier(self.node, "step", 100)
+            before = threads()
+            parties = [asyncio.ensure_future(aio.arrive_and_wait(barrier)) for _ in range(99)]
+            await self.all_are_sent()
+            self.assertLess(threads(), before + 10)
+            self.assertFalse(any(party.done() for party in parties))
+            await aio.arrive_and_wait(barrier, PATIENCE)
+            await asyncio.wait_for(asyncio.gather(*parties), PATIENCE)
+            party = asyncio.ensure_future(aio.arrive_and_wait(barrier))
+            await self.all_are_sent()
+            party.cancel()
+            await asyncio.wait({party})
+            with self.assertRaises(mortise.SessionExpired) as caught:
+                await aio.arrive_and_wait(barrier)
+            self.assertIn("the barrier is broken", caught.exception.reason)
+        asyncio.run(go())
+
     def test_errors_are_those_of_the_node(self):
         async def go():
-            with self.assertRaises(mortise.InvalidArgument):
+            with self.assertRaises(mortise.InvalidArgument) as caught:
                 await aio.lock(self.node, "")
+            self.assertEqual(caught.exception.reason, "a name has 1 to 512 bytes")
             with self.assertRaises(TypeError):
                 aio.lock(self.node, "x", no_such_option=1)
             canceller = mortise.Canceller()
@@ -96,7 +157,7 @@ class OneNode(unittest.TestCase):
                 one.cancel()
                 await asyncio.wait({one})
                 self.assertTrue(one.cancelled())
-                self.assertTrue(wait_for(lambda: len(mortise._callbacks._acquires) == 1))
+                self.assertTrue(wait_for(lambda: len(mortise._callbacks._waits) == 1))
             async with await other:
                 pass
         asyncio.run(go())

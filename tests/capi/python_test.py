@@ -305,7 +305,8 @@ class SameAsTheHeader(unittest.TestCase):
             mortise.Code: "", mortise.Mode: "MODE_", mortise.QueuePolicy: "QUEUE_POLICY_",
             mortise.OnUncertain: "ON_UNCERTAIN_", mortise.Caching: "CACHING_",
             mortise.HoldState: "HOLD_", mortise.LossReason: "LOSS_",
-            mortise.Predecessor: "PREDECESSOR_", mortise.LogLevel: "LOG_"}
+            mortise.Predecessor: "PREDECESSOR_", mortise.LogLevel: "LOG_",
+            mortise._enums.ReadLevel: "READ_"}
         ours = {f"{prefix}{member.name}": member.value
                 for kind, prefix in prefixes.items() for member in kind}
         theirs = {name: int(value)
@@ -318,7 +319,9 @@ class SameAsTheHeader(unittest.TestCase):
                  "mortise_previous": mortise._library.CPrevious,
                  "mortise_log_line": mortise._library.CLogLine,
                  "mortise_wait_options": mortise._library.WaitOptions,
-                 "mortise_permit": mortise._library.CPermit}
+                 "mortise_permit": mortise._library.CPermit,
+                 "mortise_lock_request": mortise._library.CLockRequest,
+                 "mortise_observe_options": mortise._library.CObserveOptions}
         ours = "".join(
             f"struct {name}: {ctypes.sizeof(kind)} bytes\n" +
             "".join(f"  {field}: {getattr(kind, field).size} bytes at "
