@@ -8,8 +8,8 @@ import sys
 import time
 import unittest
 
-from program import (OK, TAKEN, UNAVAILABLE, USAGE, Case, Cluster, config_text, free_ports, run,
-                     start, wait_until)
+from program import (DENIED, OK, TAKEN, UNAVAILABLE, USAGE, Case, Cluster, config_text, free_ports,
+                     run, start, tls_lines, wait_until)
 
 LOST = 76
 NAME = "jobs/nightly"
@@ -46,8 +46,8 @@ class Run(Case):
     def start(self, command, *options):
         return self.keep(start(*self.words(command, *options), stdin=subprocess.DEVNULL))
 
-    def lock(self):
-        return json.loads(run("inspect", NAME, "--json", *self.cluster.peers()).stdout)
+    def lock(self, name=NAME):
+        return json.loads(run("inspect", name, "--json", *self.cluster.peers()).stdout)
 
     def is_free(self):
         lock = self.lock()
@@ -95,6 +95,53 @@ class Run(Case):
         self.assertEqual(self.run_command(shell("true"), "--wait", "0s").returncode, TAKEN)
         first.send_signal(signal.SIGINT)
         self.assertEqual(first.wait(60), 128 + signal.SIGINT)
+
+    def test_several_locks_are_held_together_and_told_in_their_order(self):
+        holder = self.start(
+            shell('echo "$MORTISE_LOCK $MORTISE_FENCING_TOKEN $MORTISE_LOCKS $MORTISE_LOCK_2 '
+                  '$MORTISE_FENCING_TOKEN_1 $MORTISE_FENCING_TOKEN_2 [$MORTISE_SLOTS]"; '
+                  'sleep 1000'), "--lock", "jobs/a")
+        told = holder.stdout.readline().split()
+        first, second = (self.lock(name)["holders"][0]["token"] for name in (NAME, "jobs/a"))
+        self.assertEqual(told, [NAME, first, "2", "jobs/a", first, second, "[]"])
+        for others in (["--lock", "jobs/b", "--lock", "jobs/a"], ["--lock", "jobs/a"]):
+            result = run("run", *others, "--wait", "0s", *self.cluster.peers(), "--", "echo", "x")
+            self.assertEqual((result.returncode, result.stdout), (TAKEN, ""))
+            self.assertRegex(result.stderr, r"^mortise: jobs/a is taken: a client \(.*\) has it\n$")
+            self.assertFalse(self.lock("jobs/b")["holders"])
+        holder.send_signal(signal.SIGTERM)
+        holder.wait(60)
+        wait_until(lambda: not self.lock("jobs/a")["holders"])
+
+    def test_as_many_run_as_there_are_permits(self):
+        words = ["run", "--lock", "jobs/pool", *self.cluster.peers()]
+        show = ["--", *shell('echo "$MORTISE_LOCK $MORTISE_SLOTS"; sleep 1000')]
+        first = self.keep(start(*words, "--permits", "2/3", *show))
+        self.assertEqual(first.stdout.readline(), "jobs/pool 0 1\n")
+        result = run(*words, "--permits", "2", "--wait", "0s", *show)
+        self.assertEqual((result.returncode, result.stdout), (TAKEN, ""))
+        self.assertRegex(result.stderr, "jobs/pool is taken: a client .* has permits of it\n$")
+        # The limit is that of the first.
+        second = self.keep(start(*words, "--permits", "1", *show))
+        self.assertEqual(second.stdout.readline(), "jobs/pool 2\n")
+        for process in (first, second):
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), 128 + signal.SIGTERM)
+
+    def test_a_candidate_runs_while_it_leads_and_its_value_is_told(self):
+        words = ["run", "--lock", "jobs/leader", "--ttl", "3s", *self.cluster.peers()]
+        leader = self.keep(start(*words, "--elect", "10.0.0.7:8080", "--",
+                                 *shell("echo leads $MORTISE_FENCING_TOKEN; sleep 1000")))
+        token = self.lock("jobs/leader")["holders"][0]["token"] if leader.stdout.readline() else 0
+        self.assertIn("10.0.0.7:8080", json.dumps(self.lock("jobs/leader")["value"]))
+        other = self.keep(start(*words, "--elect", "10.0.0.8:8080", "--",
+                                *shell("echo leads $MORTISE_FENCING_TOKEN")))
+        wait_until(lambda: self.lock("jobs/leader")["waiters"])
+        leader.send_signal(signal.SIGTERM)
+        self.assertEqual(leader.wait(60), 128 + signal.SIGTERM)
+        self.assertGreater(int(other.stdout.readline().split()[1]), int(token))
+        self.assertEqual(other.wait(60), OK)
+        self.assertNotIn("value", self.lock("jobs/leader"))
 
     def test_exit_codes_are_passed_on(self):
         for command, code in ((shell("exit 3"), 3), (shell("kill -9 $$"), 137),
@@ -243,6 +290,18 @@ class Run(Case):
                  "mortise: --ttl: must be from 200ms to 24h, not 1ns\n"),
                 (["--lock", NAME, "--ttl", "25h", "--", "make"],
                  "mortise: --ttl: must be from 200ms to 24h, not 25h\n"),
+                *((["--lock", NAME, "--permits", text, "--", "make"],
+                   f'--permits: "{text}" is not N or N/LIMIT')
+                  for text in ("0", "", "x", "1/", "/3", "1/0", "1025/2000", "1/65537", "1/2/3")),
+                (["--lock", NAME, "--permits", "3/2", "--", "make"], "more permits than the limit"),
+                (["--lock", NAME, "--lock", "b", "--permits", "1", "--", "make"],
+                 "--permits: name one --lock"),
+                (["--lock", NAME, "--lock", "b", "--elect", "v", "--", "make"],
+                 "--elect: name one --lock"),
+                (["--lock", NAME, "--elect", "v", "--permits", "1", "--", "make"],
+                 "--permits and --elect exclude each other"),
+                (["--lock", NAME, "--elect", "v", "--shared", "--", "make"], "--shared"),
+                (["--lock", NAME, "--lock", "", "--", "make"], "a name has 1 to 512 bytes"),
                 (["--lock", NAME, "--grace", "5s", "--", "make"],
                  "--grace: 5s is not less than half of the session TTL, which is 10s"),
                 (["--lock", NAME, "--max-hold", "2s", "--grace", "2s", "--", "make"],
@@ -251,6 +310,36 @@ class Run(Case):
                 result = run("run", "--peer", "127.0.0.1:1", *words)
                 self.assertEqual(result.returncode, USAGE, result.stderr)
                 self.assertIn(text, result.stderr)
+
+
+class Rights(Case):
+    def issue(self, *who):
+        done = run("cert", "issue", "--dir", self.directory, *who)
+        self.assertEqual(done.returncode, OK, done.stderr)
+
+    def test_without_the_right_to_acquire_nothing_runs(self):
+        run("cert", "init", "--cluster", "mortise", "--dir", self.directory).check_returncode()
+        self.issue("--node", "1")
+        self.issue("--user", "alice", "--role", "client", "--may", "acquire:jobs/")
+        ports = free_ports(1)
+        config = self.directory / "node.toml"
+        lines = tls_lines(self.directory, "node-1")
+        config.write_text(config_text(1, ports, self.directory) + "\n".join(lines) + "\n",
+                          encoding="utf-8")
+        self.keep(start("node", "--config", config)).stdout.readline()
+        access = ["--peer", f"127.0.0.1:{ports[0]}", "--cert", self.directory / "user-alice.pem",
+                  "--key", self.directory / "user-alice.key", "--ca", self.directory / "ca.pem"]
+        for words, code in ((["--lock", NAME], OK), (["--lock", "bills/1"], DENIED),
+                            (["--lock", NAME, "--lock", "bills/1"], DENIED),
+                            (["--lock", "jobs/pool", "--permits", "1/2"], OK),
+                            (["--lock", "bills/1", "--permits", "1/2"], DENIED),
+                            (["--lock", "jobs/leader", "--elect", "me"], OK),
+                            (["--lock", "bills/1", "--elect", "me"], DENIED)):
+            with self.subTest(words=words):
+                result = run("run", *words, *access, "--", "echo", "runs")
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertEqual(result.stdout, "" if code else "runs\n")
+                self.assertEqual(result.stderr.count("\n"), 1 if code else 0, result.stderr)
 
 
 if __name__ == "__main__":

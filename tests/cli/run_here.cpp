@@ -47,7 +47,7 @@ int run(int argc, char** argv) {
     std::jthread breaker;
     if (how == "broken")
         breaker = std::jthread{[&](const std::stop_token& end) { break_soon(node, end); }};
-    const mortise::cli::RunLock lock{.name = name, .wait = time(4), .max_hold = time(2)};
+    const mortise::cli::RunLock lock{.names = {name}, .wait = time(4), .max_hold = time(2)};
     const std::vector<std::string> command(argv + first_word, argv + argc);
     return supervised.run(command, time(3).to_nanoseconds(), [&](const std::stop_token& cancel) {
         return acquire_for_run(node, lock, cancel);

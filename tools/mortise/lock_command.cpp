@@ -25,8 +25,8 @@ using namespace std::chrono_literals;
 constexpr auto glance = 50ms;
 
 // Empty: it was asked to end before the grant.
-Hold acquire(ClientLock& lock, NodeSignals& signals) {
-    std::packaged_task<Hold(std::stop_token)> task{
+Grant acquire(ClientLock& lock, NodeSignals& signals) {
+    std::packaged_task<Grant(std::stop_token)> task{
         [&](const std::stop_token& cancel) { return lock.acquire(cancel); }};
     auto granted = task.get_future();
     std::jthread acquiring{[&](const std::stop_token& stop) { task(stop); }};
@@ -35,22 +35,29 @@ Hold acquire(ClientLock& lock, NodeSignals& signals) {
     return granted.get();
 }
 
-ExitCode hold_until_end(const Hold& hold, const std::string& name, NodeSignals& signals) {
-    std::cout << name << " is held, token " << to_string(hold.token()) << std::endl;
-    const auto lost = hold.lost();
+ExitCode hold_until_end(const Grant& grant, const std::string& name, NodeSignals& signals) {
+    std::cout << name << " is held, token " << to_string(grant.token()) << std::endl;
+    const auto lost = grant.lost();
     while (!lost.stop_requested())
         if (signals.wait_for(glance) == NodeSignals::Asked::end) return ExitCode::ok;
-    say(name + " is lost: " + std::string{to_string(hold.why_lost())});
+    say(name + " is lost: " + std::string{to_string(grant.why_lost())});
     return ExitCode::lost;
 }
 
-ExitCode run(const LockWords& words) {
+struct LockCommand {
+    LockWords words;
+    std::string name;  // as typed
+};
+
+ExitCode run(LockCommand& command) {
+    auto& words = command.words;
+    words.locks = {command.name};
     ClientLock lock{words, "NAME", default_label("lock")};
     NodeSignals signals;  // before the node has threads
     auto code = ExitCode::interrupted;
     {
-        const auto hold = acquire(lock, signals);
-        if (hold) code = hold_until_end(hold, escaped_name(lock.name()), signals);
+        const auto grant = acquire(lock, signals);
+        if (grant) code = hold_until_end(grant, escaped_name(lock.name()), signals);
     }
     lock.close();
     return code;
@@ -68,11 +75,11 @@ std::vector<Option> options_of(LockWords& words) {
 }  // namespace
 
 Command lock_command() {
-    const auto self = std::make_shared<LockWords>();
+    const auto self = std::make_shared<LockCommand>();
     return {.name = "mortise lock",
             .purpose = "Hold a lock until SIGINT or SIGTERM",
-            .arguments = {required("NAME", value(self->lock, Kind::lock), "The name of the lock")},
-            .options = options_of(*self),
+            .arguments = {required("NAME", value(self->name, Kind::lock), "The name of the lock")},
+            .options = options_of(self->words),
             .notes =
                 "It prints one line when it has the lock. A job is safer with `mortise run`, "
                 "which ends the job when the lock is lost. Without --peer and --config, "

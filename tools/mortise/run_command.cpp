@@ -63,10 +63,18 @@ ExitCode run(const RunCommand& command) {
 
 std::vector<Option> options_of(RunCommand& command) {
     std::vector<Option> options{
-        required("--lock NAME", value(command.lock.lock, Kind::lock), "The name of the lock"),
+        required("--lock NAME", value(command.lock.locks, Kind::lock),
+                 "The name of the lock; may be repeated: all are acquired together"),
         escaped_flag(command.lock.escaped, "The name")};
     for (auto& each : lock_options(command.lock, "End the command"))
         options.push_back(std::move(each));
+    options.push_back(option("--permits N[/LIMIT]", value(command.lock.permits),
+                             "Take N permits of the semaphore NAME; LIMIT is how many there are "
+                             "if nobody uses it yet (default: N)")
+                          .excluding("--shared"));
+    options.push_back(option("--elect VALUE", value(command.lock.value),
+                             "Run while this candidate leads the election NAME, with this value")
+                          .excluding("--shared"));
     options.push_back(
         option("--grace DURATION", value(command.grace),
                "How long before the end of the lease the command receives SIGTERM, less than half "
@@ -88,7 +96,10 @@ Command run_command() {
         .options = options_of(*self),
         .notes =
             "The command finds its lock in MORTISE_LOCK and the fencing token in "
-            "MORTISE_FENCING_TOKEN. If the lease cannot be renewed, its process group receives "
+            "MORTISE_FENCING_TOKEN. MORTISE_LOCKS is the number of locks; MORTISE_LOCK_1, "
+            "MORTISE_FENCING_TOKEN_1 and so on have each, in the order of --lock. MORTISE_SLOTS "
+            "has the numbers of the permits. If the lease cannot be renewed, its process group "
+            "receives "
             "SIGTERM, and SIGKILL when the lease ends. It is killed with this program, and when "
             "the lock is broken. Signals are passed on. Without --peer and --config, "
             "MORTISE_PEER_LIST names the members.",
@@ -98,7 +109,11 @@ Command run_command() {
                      {"mortise run --lock reports --shared --max-hold 1h --grace 30s --config "
                       "mortise.toml -- make report",
                       "Runs beside other readers, for an hour at most, and asks make to end 30 s "
-                      "before."}},
+                      "before."},
+                     {"mortise run --lock scanners --permits 1/4 -- ./scan.sh",
+                      "Runs on four machines at a time at most."},
+                     {"mortise run --lock scheduler --elect 10.0.0.7:8080 -- ./scheduler.sh",
+                      "Runs the scheduler where it leads, and tells others its address."}},
         .exit_codes = exits(
             {64, 65, 66, 77, 78},
             {{0, "the command ended with 0; other codes of the command are passed on as well"},

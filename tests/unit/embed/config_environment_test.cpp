@@ -205,6 +205,11 @@ TEST(ConfigEnvironment, TakesNoQuotesForPartOfAValue) {
 TEST(ConfigEnvironment, LeavesOtherVariablesAlone) {
     EXPECT_EQ(complaint({{"MORTISE_DATA_DIR", "d"},
                          {"MORTISE_SERVICE_HOST", "10.0.0.1"},
+                         {"MORTISE_LOCK", "a"},
+                         {"MORTISE_LOCKS", "2"},
+                         {"MORTISE_LOCK_2", "b"},
+                         {"MORTISE_SLOTS", "0 1"},
+                         {"MORTISE_FENCING_TOKEN_2", "8"},
                          {"MORTISE_FENCING_TOKEN", "7"}}),
               "");
 }

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <unistd.h>
 
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/typed_name.hpp"
+#include <mortise/election.hpp>
+#include <mortise/escaped.hpp>
 
 namespace mortise::cli {
 
@@ -16,10 +22,64 @@ namespace {
 constexpr Duration call_timeout_max = std::chrono::seconds{1};
 constexpr std::size_t label_bytes_max = 256;
 constexpr std::size_t name_bytes_max = 512;
+constexpr std::size_t names_max = 64;
+constexpr std::uint32_t permits_max = 1024;
+constexpr std::uint32_t limit_max = 65'536;
 
-RunLock lock_of(const LockWords& words, const std::string& otherwise_label) {
-    return {.name = name_of(words.lock, words.escaped),
+// Zero if it is none.
+std::uint32_t number_of(std::string_view text, std::uint32_t max) {
+    std::uint32_t number = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    return read.ec == std::errc{} && read.ptr == end && number <= max ? number : 0;
+}
+
+// "2/5" is two permits of five.
+Permits permits_of(const std::string& text) {
+    const auto slash = text.find('/');
+    Permits permits;
+    permits.number = number_of(std::string_view{text}.substr(0, slash), permits_max);
+    permits.limit = slash == std::string::npos
+                        ? permits.number
+                        : number_of(std::string_view{text}.substr(slash + 1), limit_max);
+    if (permits.number == 0 || permits.limit == 0)
+        throw Failure{ExitCode::usage, "--permits: \"" + escaped(text) +
+                                           "\" is not N or N/LIMIT: N is 1 to 1024, LIMIT 1 to "
+                                           "65536"};
+    if (permits.number > permits.limit)
+        throw Failure{ExitCode::usage, "--permits: more permits than the limit"};
+    return permits;
+}
+
+std::vector<std::string> names_of(const LockWords& words, const char* option) {
+    std::vector<std::string> names;
+    for (const auto& word : words.locks) {
+        names.push_back(name_of(word, words.escaped));
+        if (names.back().empty() || names.back().size() > name_bytes_max)
+            throw Failure{ExitCode::usage, std::string{option} + ": a name has 1 to 512 bytes"};
+    }
+    if (names.size() > names_max)
+        throw Failure{ExitCode::usage, std::string{option} + ": at most 64 names"};
+    return names;
+}
+
+// What has one name, and one holder or as many as there are permits.
+void check(const LockWords& words) {
+    const auto* const kind = words.permits ? "--permits" : words.value ? "--elect" : nullptr;
+    if (words.permits && words.value)
+        throw Failure{ExitCode::usage, "--permits and --elect exclude each other"};
+    if (kind != nullptr && words.locks.size() > 1)
+        throw Failure{ExitCode::usage, std::string{kind} + ": name one --lock"};
+    if (words.value && words.value->size() > Election::value_bytes_max)
+        throw Failure{ExitCode::usage, "--elect: the value has more than 4000 bytes"};
+}
+
+RunLock lock_of(const LockWords& words, const char* option, const std::string& otherwise_label) {
+    check(words);
+    return {.names = names_of(words, option),
             .is_shared = words.shared,
+            .permits = words.permits ? std::optional{permits_of(*words.permits)} : std::nullopt,
+            .leads_with = words.value,
             .wait = time_or("--wait", words.wait, Duration::max()),
             .max_hold = time_or("--max-hold", words.max_hold, Duration::max()),
             .min_hold = time_or("--min-hold", words.min_hold, Duration::zero()),
@@ -69,11 +129,8 @@ Duration time_or(const char* option, const std::optional<std::string>& text, Dur
 
 ClientLock::ClientLock(const LockWords& words, const char* option,
                        const std::string& otherwise_label) {
-    const auto name = name_of(words.lock, words.escaped);
-    if (name.empty() || name.size() > name_bytes_max)
-        throw Failure{ExitCode::usage, std::string{option} + ": a name has 1 to 512 bytes"};
+    lock_ = lock_of(words, option, otherwise_label);
     const auto timeout = positive_duration_of("--timeout", words.access.timeout);
-    lock_ = lock_of(words, otherwise_label);
     config_ = client_config_of(words.access, words.ttl);
     lock_.patience = config_.timing.call_timeout;
     // A cluster that is away must not keep this program, and its signals, for longer.
@@ -83,7 +140,7 @@ ClientLock::ClientLock(const LockWords& words, const char* option,
     until_ = Clock::now() + timeout;
 }
 
-Hold ClientLock::acquire(const std::stop_token& cancel) {
+Grant ClientLock::acquire(const std::stop_token& cancel) {
     if (config_.cluster.empty()) config_.cluster = cluster_of_members(config_, until_, cancel);
     node_.emplace(config_);
     wait_ready(*node_, until_, cancel);

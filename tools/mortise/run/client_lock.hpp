@@ -10,7 +10,6 @@
 #include "tools/mortise/access.hpp"
 #include "tools/mortise/run/run_lock.hpp"
 #include <mortise/config.hpp>
-#include <mortise/hold.hpp>
 #include <mortise/node.hpp>
 
 namespace mortise::cli {
@@ -18,9 +17,11 @@ namespace mortise::cli {
 // The lock and its options, as the user typed them.
 struct LockWords {
     Access access{.timeout = "10s"};
-    std::string lock{};
+    std::vector<std::string> locks{};
     bool escaped = false;
     bool shared = false;
+    std::optional<std::string> permits{};
+    std::optional<std::string> value{};  // of a candidate
     std::optional<std::string> wait{};
     std::optional<std::string> max_hold{};
     std::optional<std::string> min_hold{};
@@ -43,13 +44,14 @@ public:
 
     // Blocks until the lock is granted, until that is impossible, or until a stop is requested.
     // Throws like acquire_for_run(). Call it once, on any thread.
-    [[nodiscard]] Hold acquire(const std::stop_token& cancel);
+    [[nodiscard]] Grant acquire(const std::stop_token& cancel);
     // Closes the node, if there is one.
     void close();
 
     [[nodiscard]] Duration ttl() const { return config_.timing.session_ttl; }
     [[nodiscard]] Duration max_hold() const { return lock_.max_hold; }
-    [[nodiscard]] const std::string& name() const { return lock_.name; }
+    // The first one.
+    [[nodiscard]] const std::string& name() const { return lock_.names.front(); }
 
 private:
     using Clock = std::chrono::steady_clock;

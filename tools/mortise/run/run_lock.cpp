@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -10,10 +9,13 @@
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/say.hpp"
 #include <mortise/detail/passing_error.hpp>
+#include <mortise/election.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
+#include <mortise/lock_request.hpp>
 #include <mortise/options.hpp>
+#include <mortise/semaphore.hpp>
 
 namespace mortise::cli {
 
@@ -24,9 +26,13 @@ using Clock = std::chrono::steady_clock;
 // Calls wait for the cluster. This only keeps an immediate error from being repeated busily.
 constexpr std::chrono::milliseconds pause{20};
 
+LockMode mode_of(const RunLock& lock) {
+    return lock.is_shared ? LockMode::shared : LockMode::exclusive;
+}
+
 AcquireOptions options_of(const RunLock& lock, std::stop_token cancel) {
     AcquireOptions options;
-    options.mode = lock.is_shared ? LockMode::shared : LockMode::exclusive;
+    options.mode = mode_of(lock);
     options.label = lock.label;
     options.max_hold = lock.max_hold;
     options.min_hold = lock.min_hold;
@@ -42,7 +48,18 @@ std::string holder_of(const LockInfo& lock) {
     const auto& holder = lock.holders.front();
     const auto label = holder.label.empty() ? "" : " (" + escaped(holder.label) + ")";
     const auto node = holder.node == 0 ? "a client" : "node " + std::to_string(holder.node);
-    return ": " + node + label + " has it";
+    return ": " + node + label + (lock.limit ? " has permits of it" : " has it");
+}
+
+bool is_taken(const LockInfo& lock) {
+    return lock.is_closed || !lock.holders.empty() || !lock.waiters.empty();
+}
+
+// All are free again if none is told.
+std::string line_of_taken(const RunLock& lock, const LockInfo& seen) {
+    if (is_taken(seen)) return escaped_name(seen.name) + " is taken" + holder_of(seen);
+    const bool is_one = lock.names.size() == 1;
+    return is_one ? escaped_name(lock.names.front()) + " is taken" : "one of the locks is taken";
 }
 
 [[noreturn]] void fail_unavailable(const std::string& why) {
@@ -54,19 +71,46 @@ std::string holder_of(const LockInfo& lock) {
 [[noreturn]] void fail_busy(Node& node, const RunLock& lock, const std::stop_token& cancel) {
     LockInfo seen;
     std::error_code ec;
-    if (!cancel.stop_requested()) seen = node.inspect(lock.name, ec);
+    for (const auto& name : lock.names) {
+        if (ec || cancel.stop_requested() || is_taken(seen)) break;
+        seen = node.inspect(name, ec);
+    }
     const auto status = node.status();
     if (ec && !status.ready) fail_unavailable(status.why_not_ready);
-    throw Failure{ExitCode::taken,
-                  escaped_name(lock.name) + " is taken" + (ec ? "" : holder_of(seen))};
+    throw Failure{ExitCode::taken, line_of_taken(lock, ec ? LockInfo{} : seen)};
 }
 
-// Empty if others keep it until then.
-std::optional<Hold> acquire_once(Node& node, const RunLock& lock, const AcquireOptions& options,
-                                 Clock::time_point until) {
-    if (!lock.wait.is_set()) return node.acquire(lock.name, options);
-    if (lock.wait > Duration::zero()) return node.acquire_until(lock.name, until, options);
-    return node.try_acquire(lock.name, options);
+// For how long this attempt may wait.
+Duration wait_of(const RunLock& lock, Clock::time_point until) {
+    if (!lock.wait.is_set()) return Duration::max();
+    if (lock.wait <= Duration::zero()) return Duration::zero();
+    return std::max(Duration{until - Clock::now()}, Duration::zero());
+}
+
+// Throws timed_out if others keep it for that long.
+Grant acquire_once(Node& node, const RunLock& lock, const AcquireOptions& options) {
+    const auto& name = lock.names.front();
+    if (lock.leads_with) {
+        Election election{node, name};
+        auto hold = election.campaign(*lock.leads_with, options);
+        return {std::move(election), std::move(hold)};
+    }
+    if (lock.permits) {
+        Semaphore semaphore{node, name, lock.permits->limit};
+        return Grant{semaphore.acquire(lock.permits->number, options)};
+    }
+    if (lock.names.size() == 1) return Grant{node.acquire(name, options)};
+    std::vector<LockRequest> requests;
+    for (const auto& each : lock.names)
+        requests.push_back({each, mode_of(lock)});
+    return {node.acquire_all(requests, options), lock.names};
+}
+
+std::string names_of(const RunLock& lock) {
+    std::string text;
+    for (const auto& name : lock.names)
+        text += (text.empty() ? "" : ", ") + escaped_name(name);
+    return text;
 }
 
 Clock::time_point end_of_wait(const RunLock& lock) {
@@ -79,18 +123,18 @@ Clock::time_point end_of_wait(const RunLock& lock) {
 
 }  // namespace
 
-Hold acquire_for_run(Node& node, const RunLock& lock, const std::stop_token& cancel) {
-    const auto options = options_of(lock, cancel);
+Grant acquire_for_run(Node& node, const RunLock& lock, const std::stop_token& cancel) {
+    auto options = options_of(lock, cancel);
     const auto until = end_of_wait(lock);
     for (bool is_told = false;; is_told = true) {
         try {
-            auto hold = acquire_once(node, lock, options, until);
-            if (!hold) fail_busy(node, lock, cancel);
-            return std::move(*hold);
+            options.wait_max = wait_of(lock, until);
+            return acquire_once(node, lock, options);
         } catch (const LockError& error) {
+            if (error.code() == Errc::timed_out) fail_busy(node, lock, cancel);
             if (cancel.stop_requested() || !detail::is_passing(error.code())) throw;
             if (until <= Clock::now() + pause) fail_unavailable(line_of(error));
-            if (!is_told) say("waits for " + escaped_name(lock.name) + " anew: " + line_of(error));
+            if (!is_told) say("waits for " + names_of(lock) + " anew: " + line_of(error));
         }
         std::this_thread::sleep_for(pause);
     }

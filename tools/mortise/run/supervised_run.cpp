@@ -44,7 +44,7 @@ public:
         : words_{command}, guard_{guard}, signals_{signals}, supervisor_{grace} {}
 
     int until_end(const SupervisedRun::Acquire& acquire) {
-        std::packaged_task<Hold(std::stop_token)> task{acquire};
+        std::packaged_task<Grant(std::stop_token)> task{acquire};
         granted_ = task.get_future();
         std::jthread acquiring{[&](const std::stop_token& stop) {
             task(stop);
@@ -69,14 +69,14 @@ private:
         look_at_command();
         reap_others();
     }
-    [[nodiscard]] nanoseconds left() const { return hold_.remaining().to_nanoseconds(); }
+    [[nodiscard]] nanoseconds left() const { return grant_.remaining().to_nanoseconds(); }
 
     void take_grant() {
         if (!granted_.valid() || code_ ||
             granted_.wait_for(nanoseconds::zero()) != std::future_status::ready)
             return;
-        hold_ = granted_.get();
-        on_loss_.emplace(hold_.lost(), OnLoss{&group_, &signals_});
+        grant_ = granted_.get();
+        on_loss_.emplace(grant_.lost(), OnLoss{&group_, &signals_});
         carry_out(supervisor_.granted(left()));
     }
     void announce(pid_t group) {
@@ -110,7 +110,7 @@ private:
         if (process_) watch_lease(process_->group());
     }
     void watch_lease(pid_t group) {
-        const auto until = hold_.valid_until();
+        const auto until = grant_.valid_until();
         if (until == guarded_until_) return;
         guarded_until_ = until;
         guard_.watch(group, until);
@@ -133,11 +133,8 @@ private:
             std::visit([this](const auto& one) { on(one); }, effect);
     }
     void on(const run_effect::StartCommand& /*start*/) {
-        const CommandOrder order{
-            words_,
-            {{"MORTISE_LOCK", hold_.name()}, {"MORTISE_FENCING_TOKEN", to_string(hold_.token())}},
-            signals_.before(),
-            [this](pid_t group) { announce(group); }};
+        const CommandOrder order{words_, grant_.variables(), signals_.before(),
+                                 [this](pid_t group) { announce(group); }};
         try {
             process_.emplace(order);
         } catch (const std::system_error& error) {
@@ -163,16 +160,15 @@ private:
     void on(const run_effect::Say& what) const { say(escaped(words_.front()) + ": " + what.line); }
     void on(const run_effect::Finish& finish) { code_ = finish.code; }
 
-    // A hold that is lost needs no release.
     void give_back() {
         on_loss_.reset();
         if (granted_.valid()) drop_late_grant();
-        if (hold_) static_cast<void>(hold_.release());
+        if (grant_) grant_.give_back();
     }
     // The run was interrupted while it waited for the lock.
     void drop_late_grant() {
         try {
-            hold_ = granted_.get();
+            grant_ = granted_.get();
         } catch (const std::exception&) {  // it was cancelled
         }
     }
@@ -192,8 +188,8 @@ private:
     RunSignals& signals_;
     ControllingTerminal terminal_;
     Supervisor supervisor_;
-    std::future<Hold> granted_;
-    Hold hold_;
+    std::future<Grant> granted_;
+    Grant grant_;
     CommandGroup group_;
     std::optional<std::stop_callback<OnLoss>> on_loss_;
     std::optional<CommandProcess> process_;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "tools/mortise/run/grant.hpp"
 #include "tools/mortise/run/guard.hpp"
 #include "tools/mortise/run/run_signals.hpp"
-#include <mortise/hold.hpp>
 
 namespace mortise::cli {
 
@@ -18,7 +18,7 @@ class SupervisedRun {
 public:
     // Blocks until it has the lock, until that is impossible, or until a stop is requested. It
     // throws what ends the program instead.
-    using Acquire = std::function<Hold(std::stop_token)>;
+    using Acquire = std::function<Grant(std::stop_token)>;
 
     // Create it before the process has other threads. Throws std::system_error.
     SupervisedRun() = default;
