@@ -15,6 +15,7 @@
 #include "embed/runtime/membership_change.hpp"
 #include "embed/runtime/translate.hpp"
 #include "transport/clients/blocking_member_client.hpp"
+#include <mortise/detail/told_once.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -34,18 +35,17 @@ struct RemoteMembers {
 
 // Says which member it was.
 [[nodiscard]] inline core::Error at_member(const std::string& address, core::Error error) {
-    if (error.what.find(address) == std::string::npos) error.what = address + ": " + error.what;
+    error.what = told_in_one_line({{address, std::move(error.what)}});
     return error;
 }
 
-// The last failure of each kind, while one member after the other is asked.
+// Why none could answer, while one member after the other is asked.
 class RemoteFailures {
 public:
     void begin(const std::string& address) { address_ = address; }
     void add_contact(core::Error error) {
-        error = at_member(address_, std::move(error));
-        if (!contact_.what.empty()) error.what = contact_.what + "; " + error.what;
-        contact_ = std::move(error);
+        contacts_.push_back({address_, std::move(error.what)});
+        last_ = error.code;
     }
     // The reply in an answer; empty if it has none, which is noted.
     template <class Reply>
@@ -67,13 +67,15 @@ public:
 
     // A member answered that it cannot answer the request.
     [[nodiscard]] const std::optional<ChangeOutcome>& answer() const { return answer_; }
-    // With the names of all members that were not reached, or broke the connection.
-    [[nodiscard]] const core::Error& contact() const { return contact_; }
+    // With the names of all members that were not reached, or broke the connection, and the code of
+    // the last one.
+    [[nodiscard]] core::Error contact() const { return {last_, told_in_one_line(contacts_)}; }
 
 private:
     std::string address_;  // of the member that is asked
     std::optional<ChangeOutcome> answer_;
-    core::Error contact_;
+    std::vector<MemberProblem> contacts_;
+    std::error_code last_;
 };
 
 }  // namespace mortise::detail

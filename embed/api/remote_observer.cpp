@@ -36,13 +36,16 @@ void RemoteObserver::run(const core::ObservedNames& names, const Position& from,
     reached_ = PositionParts::to_core(from);
     bool was_told = false;   // by any member
     std::size_t silent = 0;  // members in turn that did not answer
+    std::vector<MemberProblem> problems;
     for (std::size_t at = 0; !stop.stop_requested(); at = (at + 1) % addresses.size()) {
         has_replied_ = false;
         const auto problem = follow(addresses[at], names, sinks, stop);
         if (stop.stop_requested()) return;
         was_told = was_told || has_replied_;
         silent = has_replied_ ? 0 : silent + 1;
-        if (!was_told && silent == addresses.size()) throw in_one_line(problem);
+        if (!was_told) problems.push_back({addresses[at], problem.what});
+        if (!was_told && silent == addresses.size())
+            throw in_one_line({problem.code, told_in_one_line(problems)});
         if (was_told && sinks.moved) sinks.moved(addresses[at], problem.what);
         if (silent > 0 && silent % addresses.size() == 0) wait_unless(stop, round_pause);
     }

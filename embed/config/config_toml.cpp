@@ -9,9 +9,9 @@
 #include "embed/config/config_check.hpp"
 #include "embed/config/config_keys.hpp"
 #include "embed/config/deep_keys.hpp"
-#include "embed/config/nearest_word.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
+#include <mortise/detail/nearest_word.hpp>
 #include <mortise/escaped.hpp>
 
 namespace mortise {

@@ -49,9 +49,32 @@ class Errors(Case):
                 self.expect(run(*words), USAGE, "--help")
 
     def test_a_command_that_does_not_exist_is_named(self):
-        for word in ("stats", "halp", "Node"):
-            with self.subTest(word=word):
-                self.expect(run(word), USAGE, f"no command '{word}'; see mortise --help")
+        for words in (["xyzzy"], ["help", "xyzzy"], ["man", "xyzzy"]):
+            with self.subTest(words=words):
+                self.expect(run(*words), USAGE, "no command 'xyzzy'; see mortise --help\n")
+
+    def test_the_command_that_was_meant_is_told(self):
+        for word, meant in (("stats", "status"), ("halp", "help"), ("Node", "node"),
+                            ("transfer-leadr", "transfer-leader")):
+            for words in ([word], ["help", word], ["man", word]):
+                with self.subTest(words=words):
+                    self.expect(run(*words), USAGE, f"no command '{word}' (did you mean {meant}?); "
+                                                    "see mortise --help\n")
+        self.expect(run("cert", "isue"), USAGE,
+                    "isue (did you mean issue?); see mortise cert --help\n")
+        self.expect(run("members", "ad"), USAGE, "not expected here: ad; see mortise members")
+        self.expect(run("members", "remov", "3"), USAGE,
+                    "not expected here: remov 3 (did you mean remove?); see mortise members "
+                    "--help\n")
+
+    def test_the_option_that_was_meant_is_told(self):
+        for words, meant in ((["status", "--perr", "127.0.0.1:1"], "--peer"),
+                             (["status", "--jsn"], "--json"), (["run", "--weit=0s"], "--wait")):
+            with self.subTest(words=words):
+                self.expect(run(*words), USAGE, f" (did you mean {meant}?); ",
+                            f"; see mortise {words[0]} --help\n")
+        self.expect(run("status", "--nonsense"), USAGE,
+                    "not expected here: --nonsense; see mortise status --help\n")
 
     def test_no_cluster_named_is_usage(self):
         self.expect(run("status"), USAGE, "--peer")
@@ -83,7 +106,8 @@ class Errors(Case):
 
     def test_what_is_not_expected_is_named_as_it_was_written(self):
         self.expect(run("node", "--confg", "mortise.toml"), USAGE,
-                    "not expected here: --confg mortise.toml; see mortise node --help\n")
+                    "not expected here: --confg mortise.toml (did you mean --config?); "
+                    "see mortise node --help\n")
         self.expect(run("members", "add", "4", "127.0.0.1:1", "now"), USAGE,
                     "not expected here: now; see mortise members add --help\n")
 
@@ -346,13 +370,19 @@ class Errors(Case):
         self.expect(run("locks", "--peer", f"127.0.0.1:{port}", "--timeout", "2562047h"),
                     UNAVAILABLE, "Connection refused\n")
 
-    def test_nobody_at_all_is_named_whole(self):
-        ports = free_ports(3)
-        peers = [word for port in ports for word in ("--peer", f"127.0.0.1:{port}")]
-        self.expect(run("status", *peers), UNAVAILABLE, *map(str, ports),
-                    "; start the nodes, or run mortise doctor\n")
-        self.expect(run("locks", *peers), UNAVAILABLE, *map(str, ports))
-        self.expect(run("members", "remove", 3, *peers), UNAVAILABLE, *map(str, ports))
+    def test_what_is_wrong_with_all_members_is_said_once(self):
+        addresses = [f"127.0.0.1:{port}" for port in free_ports(3)]
+        peers = [word for address in addresses for word in ("--peer", address)]
+        why = f"cannot connect to {', '.join(addresses)}: Connection refused"
+        advice = "; start the nodes, or run mortise doctor"
+        self.assertEqual(run("watch", *peers).stderr, f"mortise: no member answered: {why}\n")
+        for words, more in ((["status"], advice), (["locks"], ""), (["members"], ""),
+                            (["members", "remove", 3], ""), (["status", *peers[:2]], advice)):
+            with self.subTest(words=words):
+                self.expect(run(*words, *peers), UNAVAILABLE,
+                            f"mortise: no member answered: {why}{more}\n")
+        self.expect(run("run", "--lock", "a", "--timeout", "500ms", *peers, "--", "true"),
+                    UNAVAILABLE, f"mortise: the cluster cannot be reached: {why}\n")
 
     def test_somebody_there_who_says_nothing(self):
         with socket.socket() as silent:

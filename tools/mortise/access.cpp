@@ -9,6 +9,7 @@
 
 #include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
+#include <mortise/detail/told_once.hpp>
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -213,29 +214,30 @@ Config client_config_of(const Access& access, const std::optional<std::string>& 
 
 std::string cluster_of_members(const Config& config, Clock::time_point until,
                                const std::stop_token& cancel) {
-    std::string problem;
     while (!cancel.stop_requested()) {
         for (const auto& peer : config.peers) {
             if (cancel.stop_requested()) break;
-            const auto report = report_of(peer.address, config.tls);
-            if (!report.error) return or_default(report.status.cluster);
-            problem = reason_of(report);
+            silent.push_back(report_of(peer.address, config.tls));
+            if (!silent.back().error) return or_default(silent.back().status.cluster);
         }
         if (until <= Clock::now())
-            throw Failure{ExitCode::unavailable, "the cluster cannot be reached: " + problem};
+            throw Failure{ExitCode::unavailable,
+                          "the cluster cannot be reached: " + reasons_of(silent)};
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
     return Config{}.cluster;
+        std::vector<MemberReport> silent;
 }
 
 void nobody_answered(std::string_view reason) {
     throw Failure{ExitCode::unavailable, "no member answered: " + std::string{reason}};
 }
 
-// Most problems contain the address of the member already.
-std::string reason_of(const MemberReport& report) {
-    const bool named = report.problem.find(report.address) != std::string::npos;
-    return named ? report.problem : report.address + ": " + report.problem;
+std::string reasons_of(const std::vector<MemberReport>& reports) {
+    std::vector<detail::MemberProblem> problems;
+    for (const auto& report : reports)
+        if (report.error) problems.push_back({report.address, report.problem});
+    return detail::told_in_one_line(problems);
 }
 
 }  // namespace mortise::cli

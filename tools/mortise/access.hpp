@@ -49,7 +49,8 @@ void add_access(Command& command, Access& access);
 // The same for one that must be longer than zero.
 [[nodiscard]] Duration positive_duration_of(const char* option, const std::string& text);
 [[noreturn]] void nobody_answered(std::string_view reason);
-[[nodiscard]] std::string reason_of(const MemberReport& report);
+// Of those that did not answer, in one line: what all have in common is said once.
+[[nodiscard]] std::string reasons_of(const std::vector<MemberReport>& reports);
 
 // Returns the answer of the first member that has one.
 template <class Ask>

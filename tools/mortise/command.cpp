@@ -7,6 +7,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include <mortise/detail/nearest_word.hpp>
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
@@ -47,6 +48,29 @@ const Command* Command::find(std::string_view below) const {
         if (found != list->end()) return &*found;
     }
     return nullptr;
+}
+
+// The dashes of an option are no letters that one mistypes.
+std::string Command::hint(std::string_view word) const {
+    const bool is_option = word.starts_with("--");
+    std::vector<std::string> known;
+    if (is_option) {
+        for (const auto& option : options)
+            for (const auto& each : option.names)
+                if (each.starts_with("--")) known.push_back(each.substr(2));
+    } else {
+        for (const auto& below : commands)
+            known.emplace_back(below.word());
+    }
+    const std::string dashes = is_option ? "--" : "";
+    const auto typed = word.substr(dashes.size());
+    const auto meant = detail::nearest_word(typed.substr(0, typed.find('=')), known);
+    return meant ? " (did you mean " + dashes + *meant + "?)" : "";
+}
+
+Failure Command::no_command(const std::string& below) const {
+    return {ExitCode::usage,
+            "no command '" + below + "'" + hint(below) + "; see " + name + " --help"};
 }
 
 Option flag(std::string name, bool& target, std::string text) {

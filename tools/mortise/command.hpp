@@ -88,6 +88,11 @@ struct Command {
     }
     // The command below it with this last word; null if there is none.
     [[nodiscard]] const Command* find(std::string_view below) const;
+    // " (did you mean status?)" for a word that is neither a command below it nor one of its
+    // options; empty if none is spelt like it.
+    [[nodiscard]] std::string hint(std::string_view word) const;
+    // What a user is told who asked for such a command.
+    [[nodiscard]] Failure no_command(const std::string& below) const;
 };
 
 // The heading is what the help shows: "--json", "--config FILE", or "NAME" for an argument. The

@@ -84,8 +84,7 @@ const Command* read_command_line(const Command& program, int argc, char** argv) 
     const std::string first = argc > 1 ? argv[1] : "-";
     const auto* const named = program.find(first);
     // Without this check the parser would ask for a command as if none had been given.
-    if (named == nullptr && !first.starts_with('-'))
-        throw Failure{ExitCode::usage, "no command '" + first + "'; see mortise --help"};
+    if (named == nullptr && !first.starts_with('-')) throw program.no_command(first);
     if (named != nullptr) argc = take_words_after_dashes(*named, argc, argv);
     CLI::App app{"", program.name};
     app.set_help_flag("-h,--help", "");
@@ -94,6 +93,14 @@ const Command* read_command_line(const Command& program, int argc, char** argv) 
     const auto fail = [&](const std::string& problem) -> Failure {
         return {ExitCode::usage, problem + "; see " + chosen(app, program).name + " --help"};
     };
+    // The parser's own message lists them in reverse order.
+    const auto unexpected = [&](const std::string& hint) {
+        return fail("not expected here: " + CLI::detail::join(app.remaining(true), " ") + hint);
+    };
+    const auto hint = [&] {
+        const auto extra = app.remaining(true);
+        return extra.empty() ? "" : chosen(app, program).hint(extra.front());
+    };
     try {
         app.parse(argc, argv);
         return &chosen(app, program);
@@ -101,8 +108,10 @@ const Command* read_command_line(const Command& program, int argc, char** argv) 
         std::cout << help_text(chosen(app, program));
     } catch (const CLI::CallForVersion&) {
         std::cout << "mortise " MORTISE_VERSION "\n";
-    } catch (const CLI::ExtrasError&) {  // the parser's own message lists them in reverse order
-        throw fail("not expected here: " + CLI::detail::join(app.remaining(true), " "));
+    } catch (const CLI::ExtrasError&) {
+        throw unexpected(hint());
+    } catch (const CLI::RequiredError& error) {  // the missing word may be there, misspelt
+        throw hint().empty() ? fail(error.what()) : unexpected(hint());
     } catch (const CLI::ParseError& error) {
         throw fail(error.what());
     }

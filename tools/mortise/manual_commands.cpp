@@ -113,8 +113,7 @@ struct ManCommand {
 const Command& described(const Command& all, const std::string& name) {
     const bool is_program = name.empty() || name == all.name;
     const auto* const command = is_program ? &all : all.find(name);
-    if (command == nullptr || command->purpose.empty())
-        throw Failure{ExitCode::usage, "no command '" + name + "'; see mortise --help"};
+    if (command == nullptr || command->purpose.empty()) throw all.no_command(name);
     return *command;
 }
 

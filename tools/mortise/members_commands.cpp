@@ -56,7 +56,7 @@ Status best_status(const Access& access) {
         if (!report.error && leads(report.status)) return report.status;
     }
     auto status = first_answer(reports);
-    if (!status) nobody_answered(reason_of(reports.front()));
+    if (!status) nobody_answered(reasons_of(reports));
     const auto* leader = find_leader(*status);
     if (leader == nullptr) return *status;
     Access to_leader = access;

@@ -16,6 +16,7 @@
 #include "tools/mortise/terminal.hpp"
 #include "tools/mortise/typed_name.hpp"
 #include <mortise/config.hpp>
+#include <mortise/detail/told_once.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
@@ -70,19 +71,21 @@ std::string state_of(const Status& status) {
     return status.insecure ? state + "; INSECURE: reachable without TLS" : state;
 }
 
-// Why a member is not ready, for a line below the table; empty if it is.
+// Why a member is not ready; empty if it is.
 std::string trouble_of(const MemberReport& report) {
-    if (report.error) return reason_of(report);
+    if (report.error) return report.problem;
     const auto& status = report.status;
-    if (status.stopped) return report.address + ": stopped: " + status.why_stopped;
-    return status.ready ? "" : report.address + ": not ready: " + status.why_not_ready;
+    if (status.stopped) return "stopped: " + status.why_stopped;
+    return status.ready ? "" : "not ready: " + status.why_not_ready;
 }
 
-std::string reasons_of(const std::vector<MemberReport>& reports) {
-    std::string text;
+// The lines below the table.
+std::vector<std::string> troubles_of(const std::vector<MemberReport>& reports) {
+    std::vector<detail::MemberProblem> troubles;
     for (const auto& report : reports)
-        text += (text.empty() ? "" : "; ") + reason_of(report);
-    return text;
+        if (auto trouble = trouble_of(report); !trouble.empty())
+            troubles.push_back({report.address, std::move(trouble)});
+    return detail::told_once(troubles);
 }
 
 std::vector<std::string> row_of(const MemberReport& report) {
@@ -117,10 +120,8 @@ ExitCode run(const StatusCommand& command) {
     for (const auto& report : reports)
         table.add(row_of(report));
     std::cout << table.text(is_terminal());
-    for (const auto& report : reports) {
-        if (const auto trouble = trouble_of(report); !trouble.empty())
-            std::cout << escaped(trouble) << '\n';
-    }
+    for (const auto& trouble : troubles_of(reports))
+        std::cout << escaped(trouble) << '\n';
     return code;
 }
 

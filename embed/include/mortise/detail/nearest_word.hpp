@@ -1,19 +1,19 @@
-#include "embed/config/nearest_word.hpp"
+// Finds the word that somebody probably meant. Not for use by programs.
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mortise::detail {
 
-namespace {
-
-constexpr std::size_t differences_max = 2;
-constexpr std::size_t word_bytes_max = 100;  // longer words are nothing that somebody mistyped
-
 // The distance of optimal string alignment, row by row: row[j] is that of the first i letters of
 // one word and the first j of the other.
-std::size_t differences(std::string_view one, std::string_view other) {
+[[nodiscard]] inline std::size_t differences(std::string_view one, std::string_view other) {
     std::vector<std::size_t> before_last;
     std::vector<std::size_t> last(other.size() + 1);
     for (std::size_t j = 0; j < last.size(); ++j)
@@ -32,10 +32,13 @@ std::size_t differences(std::string_view one, std::string_view other) {
     return last.back();
 }
 
-}  // namespace
-
-std::optional<std::string> nearest_word(std::string_view word,
-                                        const std::vector<std::string>& known) {
+// The known word with the fewest differences, each of which is a letter that is missing, too many,
+// another one, or exchanged with its neighbour. Empty if there are more than two, or more than a
+// third of the letters.
+[[nodiscard]] inline std::optional<std::string> nearest_word(
+    std::string_view word, const std::vector<std::string>& known) {
+    constexpr std::size_t differences_max = 2;
+    constexpr std::size_t word_bytes_max = 100;  // longer words are nothing that somebody mistyped
     if (word.size() > word_bytes_max) return std::nullopt;
     const auto most = std::min(differences_max, word.size() / 3);
     std::optional<std::string> nearest;
