@@ -291,7 +291,8 @@ private:
 }  // namespace
 
 ConfigError::Place ConfigOrigin::place(std::string_view key) const {
-    if (is_environment) return {.key = variable_of(key)};
+    const bool is_variable = variables.contains(key.starts_with("peer") ? "peer" : key);
+    if (is_environment || is_variable) return {.key = variable_of(key)};
     const auto found = lines.find(key);
     std::string shown{key};
     if (shown.starts_with("peer[")) shown.erase(4, shown.find(']') - 3);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,10 @@ namespace mortise::detail {
 // as "peer.address".
 struct ConfigOrigin {
     std::string file{};
-    bool is_environment = false;
+    bool is_environment = false;  // there is no file
     std::map<std::string, std::size_t, std::less<>> lines{};
+    // Keys whose value is that of the environment; all peers are the key "peer".
+    std::set<std::string, std::less<>> variables{};
 
     [[nodiscard]] ConfigError::Place place(std::string_view key) const;
     [[nodiscard]] bool has(std::string_view key) const { return lines.contains(key); }
@@ -24,6 +27,9 @@ struct ConfigOrigin {
 
 // "MORTISE_TIMING_SESSION_TTL"; for every key of a peer "MORTISE_PEER_LIST".
 std::string variable_of(std::string_view key);
+
+// Reads each variable that is set over the value of its key. Throws ConfigError.
+void take_environment(Config& config, ConfigOrigin& origin);
 
 // Throws ConfigError for the first error.
 void check(const Config& config, const ConfigOrigin& origin);

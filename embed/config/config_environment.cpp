@@ -123,20 +123,28 @@ std::vector<PeerConfig> parse_peer_list(std::string_view list) {
     return peers;
 }
 
-Config Config::from_environment() {
+void detail::take_environment(Config& config, ConfigOrigin& origin) {
     refuse_misspelt_variables();
-    Config config;
-    detail::ConfigOrigin origin{.is_environment = true};
-    detail::for_each_key(config, [&](std::string_view key, auto& value) {
-        const auto text = variable(detail::variable_of(key));
+    for_each_key(config, [&](std::string_view key, auto& value) {
+        const auto text = variable(variable_of(key));
         if (text.empty()) return;
         origin.lines.emplace(key, 0);
+        origin.variables.emplace(key);
         auto problem = in_vain_quoted(text);
-        if (problem.empty()) problem = detail::take_text(text, value);
+        if (problem.empty()) problem = take_text(text, value);
         if (problem.empty()) return;
         throw ConfigError{Errc::invalid_argument, origin.place(key), problem};
     });
-    config.peers = parse_peer_list(variable(detail::variable_of("peer")));
+    const auto peers = variable(variable_of("peer"));
+    if (peers.empty()) return;
+    origin.variables.emplace("peer");
+    config.peers = parse_peer_list(peers);
+}
+
+Config Config::from_environment() {
+    Config config;
+    detail::ConfigOrigin origin{.is_environment = true};
+    detail::take_environment(config, origin);
     detail::check(config, origin);
     return config;
 }

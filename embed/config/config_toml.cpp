@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <toml++/toml.h>
 
@@ -10,8 +11,8 @@
 #include "embed/config/config_keys.hpp"
 #include "embed/config/deep_keys.hpp"
 #include <mortise/config.hpp>
-#include <mortise/errc.hpp>
 #include <mortise/detail/nearest_word.hpp>
+#include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 
 namespace mortise {
@@ -272,6 +273,20 @@ Config unchecked(std::string_view toml, detail::ConfigOrigin& origin) {
     return config;
 }
 
+// Without what concerns a node itself.
+Config client_of(Config read, const detail::ConfigOrigin& origin) {
+    Config config;
+    config.role = Role::client;
+    config.cluster = std::move(read.cluster);
+    config.peers = std::move(read.peers);
+    config.timing = read.timing;
+    config.tls = std::move(read.tls);
+    config.tls.insecure = false;  // that is about the node's own port
+    config.log = std::move(read.log);
+    detail::check_for_client(config, origin);
+    return config;
+}
+
 }  // namespace
 
 Config Config::from_string(std::string_view toml, std::string_view file) {
@@ -287,17 +302,28 @@ Config Config::from_file(const std::filesystem::path& path) {
 
 Config Config::client_from_file(const std::filesystem::path& path) {
     detail::ConfigOrigin origin{.file = path.string()};
-    const auto file = unchecked(text_in_file(path), origin);
-    Config config;
-    config.role = Role::client;
-    config.cluster = file.cluster;
-    config.peers = file.peers;
-    config.timing = file.timing;
-    config.tls = file.tls;
-    config.tls.insecure = false;  // that is about the node's own port
-    config.log = file.log;
-    detail::check_for_client(config, origin);
+    auto config = unchecked(text_in_file(path), origin);
+    return client_of(std::move(config), origin);
+}
+
+Config Config::from_file_and_environment(const std::filesystem::path& path) {
+    detail::ConfigOrigin origin{.file = path.string()};
+    auto config = unchecked(text_in_file(path), origin);
+    detail::take_environment(config, origin);
+    detail::check(config, origin);
     return config;
+}
+
+Config Config::client_from_file_and_environment(const std::filesystem::path& path) {
+    detail::ConfigOrigin origin{.file = path.string()};
+    auto config = unchecked(text_in_file(path), origin);
+    auto peers = config.peers;
+    detail::take_environment(config, origin);
+    if (!peers.empty()) {
+        config.peers = std::move(peers);
+        origin.variables.erase("peer");
+    }
+    return client_of(std::move(config), origin);
 }
 
 }  // namespace mortise

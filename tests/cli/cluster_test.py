@@ -8,7 +8,8 @@ import unittest
 from unittest import mock
 
 import program
-from program import FAILED, HOLDER, OK, UNAVAILABLE, Cluster, free_ports, run, start, wait_until
+from program import (CONFIG, FAILED, HOLDER, OK, UNAVAILABLE, Case, Cluster, config_text,
+                     free_ports, run, start, wait_until)
 
 
 class ThreeNodes(unittest.TestCase):
@@ -268,6 +269,35 @@ ca = "{directory}/ca.pem"
         for member in self.members("--config", config):
             self.assertIsNotNone(member["matching"])
             self.assertIsNotNone(member["lag"])
+
+
+class OneNode(Case):
+    def setUp(self):
+        super().setUp()
+        self.port, = free_ports(1)
+        self.config = self.directory / "mortise.toml"
+        self.write()
+
+    def write(self, more="", port=None):
+        text = config_text(1, [port or self.port], self.directory) + more
+        self.config.write_text(text, encoding="utf-8")
+
+    def test_a_variable_wins_over_its_key_of_the_file(self):
+        self.write('[log]\nlevel = "error"\n')
+        node = self.keep(start("node", "--config", self.config, MORTISE_CLUSTER="bills",
+                               MORTISE_LOG_LEVEL="info", log=self.directory / "log"))
+        self.assertIn("cluster bills is ready", node.stdout.readline())
+        self.assertIn(" info mortise node 1: ", node.logged())
+        result = run("node", "--config", self.config, MORTISE_TIMING_HEARTBEAT="soon")
+        self.assertEqual(result.returncode, CONFIG)
+        self.assertTrue(result.stderr.startswith("mortise: MORTISE_TIMING_HEARTBEAT: "))
+        # A command that asks: the certificate of the environment, the peers of the file.
+        words = ("status", "--config", self.config)
+        nobody = f"1=127.0.0.1:{free_ports(1)[0]}"
+        self.assertEqual(run(*words, MORTISE_PEER_LIST=nobody).returncode, OK)
+        result = run(*words, MORTISE_TLS_CERTIFICATE="a.pem")
+        self.assertEqual(result.returncode, CONFIG, result.stderr)
+        self.assertIn("tls.key: missing", result.stderr)
 
 
 if __name__ == "__main__":

@@ -304,7 +304,7 @@ class Directories(DoctorTest):
         config = self.place_of(directory)
         config.chmod(0o644)
         return Examined(subprocess.run(
-            [PROGRAM, "doctor", "--json", "--config", config], env=environment(),
+            [PROGRAM, "doctor", "--json", "--config", config], env=environment(False),
             capture_output=True, text=True, check=False, user=65534, group=65534, timeout=60))
 
     def test_permissions(self):
@@ -341,7 +341,7 @@ class Directories(DoctorTest):
             import resource
             resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
         result = subprocess.run([PROGRAM, "doctor", "--json", "--config", self.config()],
-                                env=environment(), capture_output=True, text=True, check=False,
+                                env=environment(False), capture_output=True, text=True, check=False,
                                 preexec_fn=limited, timeout=60)
         self.assertTrue(Examined(result).has("warning", "RLIMIT_NOFILE is 64",
                                              about="descriptors"))

@@ -27,21 +27,27 @@ WITH_TLS = os.environ.get("MORTISE_TESTING_TLS") == "1"
 CREDENTIALS = {}
 
 
-def environment(**more):
+def environment(credentials=True, **more):
     plain = {key: value for key, value in os.environ.items() if not key.startswith("MORTISE_")}
-    return plain | CREDENTIALS | more
+    return plain | (CREDENTIALS if credentials else {}) | more
+
+
+def asks(words):
+    """A node and the doctor would take the credentials for their own."""
+    return str(words[0]) not in ("node", "doctor") if words else True
 
 
 def run(*words, within=(), **variables):
     """`within`: the beginning of a command that runs it, such as that of a network namespace."""
-    return subprocess.run([*within, PROGRAM, *map(str, words)], env=environment(**variables),
-                          capture_output=True, text=True, timeout=harness.PATIENCE, check=False)
+    return subprocess.run([*within, PROGRAM, *map(str, words)],
+                          env=environment(asks(words), **variables), capture_output=True, text=True,
+                          timeout=harness.PATIENCE, check=False)
 
 
 def start(*words, **options):
     """Options in capitals are variables of its environment."""
     variables = {key: options.pop(key) for key in list(options) if key.isupper()}
-    return Process([PROGRAM, *words], env=environment(**variables), **options)
+    return Process([PROGRAM, *words], env=environment(asks(words), **variables), **options)
 
 
 def certificates(node, directory):
@@ -91,7 +97,7 @@ class Cluster(Members):
                 does = [PROGRAM, "node", "--config", self.config(node)]
                 if node == self.size and self.last is not None:
                     does = [self.last, self.config(node), *self.does]
-                self.keep(Process(does, env=environment()))
+                self.keep(Process(does, env=environment(credentials=False)))
         except BaseException:
             self.__exit__()
             raise

@@ -178,7 +178,7 @@ class Signals(Case):
         pid, terminal = pty.fork()
         if pid == 0:
             os.dup2(errors, 2)
-            os.execve(PROGRAM, [PROGRAM, "node", "--config", str(self.config)], environment())
+            os.execve(PROGRAM, [PROGRAM, "node", "--config", str(self.config)], environment(False))
         os.close(errors)
         self.addCleanup(self.reap, pid)
         self.wait_ready()
@@ -220,7 +220,7 @@ class Signals(Case):
                   while :; do sleep 0.1; done"""
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve("/bin/bash", ["bash", "-c", command], environment())
+            os.execve("/bin/bash", ["bash", "-c", command], environment(False))
         self.addCleanup(self.reap, pid)
         self.wait_ready()
         os.close(terminal)

@@ -27,12 +27,12 @@ std::filesystem::path variable(const char* name) {
     return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// Each of the three files that is missing is searched in the configuration and in the environment.
+// Each of the three files that is missing is searched in the environment and the configuration.
 TlsConfig tls_of(const Access& access) {
     auto tls = access.tls;
     TlsConfig other;
     if (access.config) {
-        other = Config::client_from_file(*access.config).tls;
+        other = Config::client_from_file_and_environment(*access.config).tls;
     } else {
         other.certificate = variable("MORTISE_TLS_CERTIFICATE");
         other.key = variable("MORTISE_TLS_KEY");
@@ -83,18 +83,19 @@ void check_ttl(const TimingConfig& timing) {
     }
 }
 
+std::vector<PeerConfig> named_peers(const Access& access) {
+    if (access.config) return Config::client_from_file_and_environment(*access.config).peers;
+    const char* const list = std::getenv("MORTISE_PEER_LIST");
+    return list != nullptr ? parse_peer_list(list) : std::vector<PeerConfig>{};
+}
+
 std::vector<std::string> addresses_of(const Access& access) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
-    if (access.config) {
-        for (const auto& peer : Config::client_from_file(*access.config).peers)
-            addresses.push_back(peer.address);
-        if (addresses.empty())
-            throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
-    } else if (const char* list = std::getenv("MORTISE_PEER_LIST")) {
-        for (const auto& peer : parse_peer_list(list))
-            addresses.push_back(peer.address);
-    }
+    for (const auto& peer : named_peers(access))
+        addresses.push_back(peer.address);
+    if (addresses.empty() && access.config)
+        throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
     if (addresses.empty())
         throw Failure{ExitCode::usage,
                       "which cluster? give --peer HOST:PORT or --config FILE, or set "
@@ -159,8 +160,8 @@ void add_access(Command& command, Access& access) {
     command.options = with_members(access, std::move(command.options));
     command.options.push_back(flag("--json", access.json, "Print JSON"));
     command.notes =
-        "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, [tls] "
-        "of --config or MORTISE_TLS_CERTIFICATE, _KEY and _CA are used.";
+        "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, "
+        "MORTISE_TLS_CERTIFICATE, _KEY and _CA or [tls] of --config are used.";
     command.exit_codes = exits({0, 64, 65, 66, 69, 74, 77, 78, 141}, std::move(command.exit_codes));
 }
 
@@ -198,7 +199,7 @@ Config client_config_of(const Access& access, const std::optional<std::string>& 
     Config config;
     config.log.level = LogLevel::error;  // the output belongs to the command
     if (access.config) {
-        const auto file = Config::client_from_file(*access.config);
+        const auto file = Config::client_from_file_and_environment(*access.config);
         config.cluster = file.cluster;
         config.timing = file.timing;
         config.log.level = file.log.level;
@@ -215,6 +216,7 @@ Config client_config_of(const Access& access, const std::optional<std::string>& 
 std::string cluster_of_members(const Config& config, Clock::time_point until,
                                const std::stop_token& cancel) {
     while (!cancel.stop_requested()) {
+        std::vector<MemberReport> silent;
         for (const auto& peer : config.peers) {
             if (cancel.stop_requested()) break;
             silent.push_back(report_of(peer.address, config.tls));
@@ -226,7 +228,6 @@ std::string cluster_of_members(const Config& config, Clock::time_point until,
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
     return Config{}.cluster;
-        std::vector<MemberReport> silent;
 }
 
 void nobody_answered(std::string_view reason) {

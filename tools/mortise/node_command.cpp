@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,7 @@ private:
 // Without a file and without variables, the file was probably forgotten, so the error mentions
 // --config.
 Config config_of(const NodeCommand& command) {
-    if (command.config) return Config::from_file(*command.config);
+    if (command.config) return Config::from_file_and_environment(*command.config);
     try {
         return Config::from_environment();
     } catch (const ConfigError& error) {
@@ -127,7 +128,7 @@ private:
     [[nodiscard]] std::string problem_of_config() const {
         if (!config_) return {};
         try {
-            Config::from_file(*config_).validate();
+            std::ignore = Config::from_file_and_environment(*config_);
         } catch (const ConfigError& error) {
             return line_of(error);
         }
@@ -232,8 +233,9 @@ Command node_command() {
     Command command{
         .name = "mortise node",
         .purpose = "Run a peer without an application, until SIGINT or SIGTERM",
-        .options = {option("--config FILE", value(self->config, Kind::file),
-                           "The configuration, TOML; without it the environment (MORTISE_...)")},
+        .options = {option(
+            "--config FILE", value(self->config, Kind::file),
+            "The configuration, TOML; a variable MORTISE_... that is set wins over its key")},
         .notes = "docs/configuration.md lists the keys, their defaults and ranges.",
         .examples = {{"mortise node --config /etc/mortise/mortise.toml",
                       "Runs the node of that file."},

@@ -175,6 +175,13 @@ struct Config {
     // A cluster of one node without a listening port.
     [[nodiscard]] static Config single_node(std::filesystem::path data_dir);
     // A cluster of one node without a disk: closing it loses everything. For unit tests.
+    // Reads a file, and then each variable of from_environment() that is set over its key, and
+    // checks the result. A variable of the peers takes the place of all peers of the file. An error
+    // names the variable, or the file with the line.
+    [[nodiscard]] static Config from_file_and_environment(const std::filesystem::path& path);
+    // The same for client_from_file(). Here the peers of the file win over those of the variable,
+    // because who names a file wants the cluster of that file.
+    [[nodiscard]] static Config client_from_file_and_environment(const std::filesystem::path& path);
     [[nodiscard]] static Config in_memory();
 
     // Throws ConfigError for the first error. Opening a node does the same.

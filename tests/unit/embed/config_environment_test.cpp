@@ -1,5 +1,7 @@
 #include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "tests/unit/embed/config_sample.hpp"
 #include <mortise/config.hpp>
 #include <mortise/errc.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -214,13 +217,83 @@ TEST(ConfigEnvironment, LeavesOtherVariablesAlone) {
               "");
 }
 
-TEST(ConfigEnvironment, FileAndEnvironmentDoNotMix) {
+TEST(ConfigEnvironment, AFileAloneIsReadWithoutTheEnvironment) {
     const Environment environment{{{"MORTISE_CLUSTER", "other"}}};
     EXPECT_EQ(Config::from_string("data_dir = 'd'\ncluster = 'mine'\n").cluster, "mine");
     EXPECT_EQ(Config::from_string("data_dir = 'd'\n").cluster, "mortise");
 }
 
 TEST(PeerList, AllowsBlanksAndATrailingComma) {
+class ConfigOfBoth : public testing::Test {
+protected:
+    ConfigOfBoth() {
+        std::ofstream{path()} << "cluster = 'mine'\ndata_dir = 'd'\n[log]\nlevel = 'info'\n";
+    }
+    void write(const std::string& text) const { std::ofstream{path()} << text; }
+    [[nodiscard]] std::filesystem::path path() const { return directory_.path() / "a.toml"; }
+    [[nodiscard]] Config read(const Variables& variables) const {
+        const Environment environment{variables};
+        return Config::from_file_and_environment(path());
+    }
+    [[nodiscard]] ConfigError::Place place_of_error(const Variables& variables) const {
+        try {
+            (void)read(variables);
+        } catch (const ConfigError& error) {
+            return error.place();
+        }
+        return {};
+    }
+
+private:
+    testkit::TempDirectory directory_{"mortise-config-of-both"};
+};
+
+TEST_F(ConfigOfBoth, AVariableWinsOverItsKeyAlone) {
+    const auto config = read({{"MORTISE_CLUSTER", "other"}, {"MORTISE_LOG_LEVEL", " "}});
+    EXPECT_EQ(config.cluster, "other");
+    EXPECT_EQ(config.data_dir, "d");
+    EXPECT_EQ(config.log.level, LogLevel::info);
+    EXPECT_EQ(read({}).cluster, "mine");
+}
+
+TEST_F(ConfigOfBoth, IsCheckedAsAWhole) {
+    write("cluster = 'mine'\n");
+    EXPECT_EQ(read({{"MORTISE_DATA_DIR", "e"}}).data_dir, "e");
+    EXPECT_EQ(place_of_error({}).file, path());
+    EXPECT_EQ(place_of_error({}).key, "data_dir");
+}
+
+TEST_F(ConfigOfBoth, AnErrorNamesTheVariableOrTheLine) {
+    const auto variable = place_of_error({{"MORTISE_TIMING_HEARTBEAT", "10s"}});
+    EXPECT_EQ(variable.file, "");
+    EXPECT_EQ(variable.key, "MORTISE_TIMING_HEARTBEAT");
+    EXPECT_EQ(place_of_error({{"MORTISE_PEERLIST", "1=a:1"}}).key, "MORTISE_PEERLIST");
+    write("data_dir = 'd'\n[timing]\nheartbeat = '10s'\n");
+    const auto line = place_of_error({{"MORTISE_CLUSTER", "other"}});
+    EXPECT_EQ(line.file, path());
+    EXPECT_EQ(line.line, 3U);
+}
+
+TEST_F(ConfigOfBoth, TheVariableOfThePeersReplacesAllPeers) {
+    write(
+        "data_dir = 'd'\nnode_id = 2\nlisten = 'b:2'\n"
+        "peer = [{ id = 1, address = 'a:1' }, { id = 2, address = 'b:2' }]\n");
+    EXPECT_THAT(read({{"MORTISE_PEER_LIST", "2=c:3"}}).peers, ElementsAre(PeerConfig{2, "c:3"}));
+    EXPECT_EQ(place_of_error({{"MORTISE_PEER_LIST", "2=c:3,2=d:4"}}).key, "MORTISE_PEER_LIST");
+    const Environment environment{{{"MORTISE_PEER_LIST", "2=c:3"}, {"MORTISE_TLS_CA", "x"}}};
+    EXPECT_THROW((void)Config::client_from_file_and_environment(path()), ConfigError);
+}
+
+TEST_F(ConfigOfBoth, AClientAsksThePeersOfItsFile) {
+    const Environment environment{{{"MORTISE_PEER_LIST", "2=c:3"}, {"MORTISE_CLUSTER", "other"}}};
+    auto config = Config::client_from_file_and_environment(path());
+    EXPECT_EQ(config.cluster, "other");
+    EXPECT_THAT(config.peers, ElementsAre(PeerConfig{2, "c:3"}));
+    write("peer = [{ id = 1, address = 'a:1' }]\n");
+    config = Config::client_from_file_and_environment(path());
+    EXPECT_THAT(config.peers, ElementsAre(PeerConfig{1, "a:1"}));
+}
+
     EXPECT_THAT(parse_peer_list(" 1 = a:1 ,\n2=b:2, "),
                 ElementsAre(PeerConfig{1, "a:1"}, PeerConfig{2, "b:2"}));
     EXPECT_THAT(parse_peer_list(""), ElementsAre());

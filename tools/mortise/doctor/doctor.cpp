@@ -35,8 +35,8 @@ struct ReadConfig {
 ReadConfig read(const DoctorCommand& command) {
     const auto from = command.config ? command.config->string() : std::string{"the environment"};
     try {
-        auto config =
-            command.config ? Config::from_file(*command.config) : Config::from_environment();
+        auto config = command.config ? Config::from_file_and_environment(*command.config)
+                                     : Config::from_environment();
         return {std::move(config), fine("configuration", from + " is valid")};
     } catch (const ConfigError& error) {
         const bool is_readable = error.code() == Errc::invalid_argument;
@@ -96,18 +96,21 @@ ExitCode run(const DoctorCommand& command) {
 
 Command doctor_command() {
     const auto self = std::make_shared<DoctorCommand>();
-    return {.name = "mortise doctor",
-            .purpose = "Say what prevents a node from working, and what to do",
-            .options = {option("--config FILE", value(self->config, Kind::file),
-                               "The configuration, TOML; without it the environment (MORTISE_...)"),
-                        flag("--json", self->json, "Print JSON")},
-            .notes = "Run it as the user of the node, and on its machine. It changes nothing.",
-            .examples = {{"mortise doctor --config /etc/mortise/mortise.toml",
-                          "Examines that configuration and everything that it depends on."},
-                         {"mortise doctor --json --config mortise.toml",
-                          "Prints what it finds as JSON."}},
-            .exit_codes = exits({0, 64, 74, 141}, {{1, "it found an error"}}),
-            .run = [self] { return run(*self); }};
+    return {
+        .name = "mortise doctor",
+        .purpose = "Say what prevents a node from working, and what to do",
+        .options =
+            {option(
+                 "--config FILE", value(self->config, Kind::file),
+                 "The configuration, TOML; a variable MORTISE_... that is set wins over its key"),
+             flag("--json", self->json, "Print JSON")},
+        .notes = "Run it as the user of the node, and on its machine. It changes nothing.",
+        .examples = {{"mortise doctor --config /etc/mortise/mortise.toml",
+                      "Examines that configuration and everything that it depends on."},
+                     {"mortise doctor --json --config mortise.toml",
+                      "Prints what it finds as JSON."}},
+        .exit_codes = exits({0, 64, 74, 141}, {{1, "it found an error"}}),
+        .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli
