@@ -93,6 +93,10 @@ std::string take_text(std::string_view text, LogLevel& value) {
                                 LogLevel::off});
 }
 
+std::string take_text(std::string_view text, LogFormat& value) {
+    return take_name(text, value, std::array{LogFormat::text, LogFormat::json});
+}
+
 std::string in_quotes(std::string_view text) {
     const bool cut = text.size() > quote_bytes_max;
     return '"' + escaped(text.substr(0, quote_bytes_max)) + (cut ? "...\"" : "\"");

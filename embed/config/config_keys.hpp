@@ -30,6 +30,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("tls.ca", config.tls.ca);
     visit("tls.insecure", config.tls.insecure);
     visit("log.level", config.log.level);
+    visit("log.format", config.log.format);
     visit("limits.calls", config.limits.calls);
     visit("limits.log_bytes", config.limits.log_bytes);
     visit("limits.outbox_bytes", config.limits.outbox_bytes);
@@ -48,6 +49,7 @@ std::string take_text(std::string_view text, double& value);
 std::string take_text(std::string_view text, Duration& value);
 std::string take_text(std::string_view text, Role& value);
 std::string take_text(std::string_view text, LogLevel& value);
+std::string take_text(std::string_view text, LogFormat& value);
 
 // The text, quoted and escaped for a message.
 std::string in_quotes(std::string_view text);

@@ -10,6 +10,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/sink.h>
 
+#include "embed/host/json_record.hpp"
 #include "embed/host/rate_limit.hpp"
 #include "embed/host/stderr_sink.hpp"
 #include "embed/threads/guarded.hpp"
@@ -84,9 +85,14 @@ void call_guarded(const Call& call) noexcept {
     }
 }
 
-std::shared_ptr<StderrSink> make_stderr_sink() {
+// In JSON, write() gives the rest of the object.
+constexpr auto text_pattern = "%Y-%m-%dT%H:%M:%S.%eZ %* %n: %v";
+constexpr auto json_pattern = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%*",%v)";
+
+std::shared_ptr<StderrSink> make_stderr_sink(LogFormat format) {
     auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
-    formatter->add_flag<LevelFlag>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %* %n: %v");
+    formatter->add_flag<LevelFlag>('*').set_pattern(format == LogFormat::json ? json_pattern
+                                                                              : text_pattern);
     auto sink = std::make_shared<StderrSink>();
     sink->set_formatter(std::move(formatter));
     return sink;
@@ -99,6 +105,7 @@ struct NodeLog::State {
     std::function<void(const LogRecord&)> records;
     Guarded<RateLimit> limit;
     std::shared_ptr<StderrSink> standard_error;  // unless the program receives the lines
+    bool is_json = false;                        // what goes there
 };
 
 // spdlog's registry is not used, because the whole process shares it.
@@ -109,7 +116,8 @@ NodeLog::NodeLog(const LogConfig& config, NodeId node) : state_{std::make_unique
     if (config.sink) {
         sinks.push_back(std::make_shared<ProgramSink>(config.sink));
     } else if (!config.record_sink) {
-        sinks.push_back(state_->standard_error = make_stderr_sink());
+        sinks.push_back(state_->standard_error = make_stderr_sink(config.format));
+        state_->is_json = config.format == LogFormat::json;
     }
     logger_ = std::make_unique<spdlog::logger>(
         node == 0 ? "mortise client" : "mortise node " + std::to_string(node), sinks.begin(),
@@ -136,12 +144,13 @@ void NodeLog::write(LogLevel level, std::string_view key, std::string_view text,
         if (!left_out) return;
         std::string line = escaped(text.substr(0, line_bytes_max));
         if (text.size() > line_bytes_max) line += "...";
-        if (state_->records) {
-            const LogRecord record{
-                level, state_->node, key, line, {fields.begin(), fields.end()}, *left_out};
-            call_guarded([&] { state_->records(record); });
-        }
-        write_line(level, std::move(line), *left_out);
+        const LogRecord record{level,    state_->node, key, line, {fields.begin(), fields.end()},
+                               *left_out};
+        if (state_->records) call_guarded([&] { state_->records(record); });
+        if (state_->is_json)
+            write_line(level, json_record(record), 0);
+        else
+            write_line(level, line, *left_out);
     } catch (...) {  // NOLINT(bugprone-empty-catch): a line is not worth more
     }
 }

@@ -24,7 +24,8 @@ public:
     //   2026-11-21T16:30:00.123Z warn mortise node 1: text
     // and a sink receives the part after the level, "mortise node 1: text". Without an id the node
     // is a client, "mortise client: text".
-    // config.record_sink receives the parts of the line; then nothing goes to stderr.
+    // config.record_sink receives the parts of the line; then nothing goes to stderr. With
+    // LogFormat::json a line on stderr is an object (json_record.hpp).
     NodeLog(const LogConfig& config, NodeId node);
     ~NodeLog();
     NodeLog(const NodeLog&) = delete;

@@ -8,6 +8,11 @@ SideLog::SideLog(const LogConfig& config, NodeId node)
 
 SideLog::~SideLog() = default;
 
+void SideLog::write(LogLevel level, std::string_view key, std::string_view text,
+                    std::initializer_list<LogField> fields) const noexcept {
+    log_->write(level, key, text, fields);
+}
+
 void SideLog::warn(std::string_view key, std::string_view text,
                    std::initializer_list<LogField> fields) const noexcept {
     log_->warn(key, text, fields);

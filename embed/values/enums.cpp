@@ -129,6 +129,14 @@ std::string_view to_string(LogLevel level) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(LogFormat format) noexcept {
+    switch (format) {
+        case LogFormat::text: return "text";
+        case LogFormat::json: return "json";
+    }
+    return "unknown";
+}
+
 std::string_view to_string(NodeEvent::Kind kind) noexcept {
     switch (kind) {
         case NodeEvent::Kind::ready: return "ready";

@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 import program
-from program import (CONFIG, FAILED, HOLDER, OK, UNAVAILABLE, Case, Cluster, config_text,
+from program import (CONFIG, FAILED, HOLDER, OK, TAKEN, UNAVAILABLE, Case, Cluster, config_text,
                      free_ports, run, start, wait_until)
 
 
@@ -298,6 +298,32 @@ class OneNode(Case):
         result = run(*words, MORTISE_TLS_CERTIFICATE="a.pem")
         self.assertEqual(result.returncode, CONFIG, result.stderr)
         self.assertIn("tls.key: missing", result.stderr)
+
+    def test_a_log_of_json_has_an_object_on_each_line(self):
+        self.write('[log]\nlevel = "debug"\nformat = "json"\n')
+        node = self.keep(start("node", "--config", self.config, log=self.directory / "log"))
+        self.assertIn("is ready", node.stdout.readline())
+        for number in (signal.SIGUSR1, signal.SIGHUP):
+            node.send_signal(number)
+        wait_until(lambda: "SIGUSR1 has no effect" in node.logged() and "SIGHUP: " in node.logged())
+        second = run("node", "--config", self.config)
+        self.assertEqual(node.stop(), OK)
+        third = run("node", "--config", self.config, MORTISE_LOG_FORMAT="json",
+                    MORTISE_LOG_LEVEL="loud")
+        self.assertEqual((second.returncode, third.returncode), (TAKEN, CONFIG))
+        lines = [json.loads(line) for text in (node.logged(), second.stderr, third.stderr)
+                 for line in text.splitlines()]
+        self.assertGreater(len(lines), 8)
+        for line in lines:
+            with self.subTest(line=line):
+                self.assertEqual(sorted(line),
+                                 ["fields", "key", "level", "message", "node", "time"])
+                self.assertRegex(line["time"], r"^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$")
+                self.assertIn(line["level"], ("debug", "info", "warn", "error"))
+        self.assertIn("ready", {line["key"] for line in lines})
+        for text in (second.stderr, third.stderr):
+            last = json.loads(text.splitlines()[-1])
+            self.assertEqual((last["level"], last["key"]), ("error", "program_failed"))
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ int run_command_line(int argc, char** argv) {
         if (output_has_no_reader()) return static_cast<int>(ExitCode::reader_gone);
         throw Failure{ExitCode::io_error, "cannot write to standard output"};
     } catch (const std::exception& error) {
-        say(line_of(error));
+        say(line_of(error), LogLevel::error);
         return static_cast<int>(exit_code_of(error));
     }
 }

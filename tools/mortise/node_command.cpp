@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    static void tell(const std::string& line) { say("SIGHUP: " + line); }
+    static void tell(const std::string& line) { say("SIGHUP: " + line, LogLevel::info); }
     static void take_certificates(Node& node) {
         try {
             node.reload_tls();
@@ -186,17 +186,23 @@ void refuse_wrong_console(const ConsoleChoice& choice) {
 }
 
 ExitCode run(const NodeCommand& command) {
+    // A configuration that is not valid may be reported in the format that it asks for only if that
+    // is known from elsewhere.
+    if (const char* const format = std::getenv("MORTISE_LOG_FORMAT");
+        format != nullptr && format == to_string(LogFormat::json))
+        say_in_json(0);
     refuse_wrong_console(command.console);
     // It has no children, but as the first process of a container it gets those of others: with
     // this the kernel reaps them.
     std::signal(SIGCHLD, SIG_IGN);
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
+    if (config.log.format == LogFormat::json) say_in_json(config.own_id());
     const Files files{command.config};
     NodeSignals signals;
     Node node = open_node(config);
     // stdout has one line, when the node is ready.
     auto console = open_console(command.console, config, node);
-    if (!console.url.empty()) say("console at " + console.url);
+    if (!console.url.empty()) say("console at " + console.url, LogLevel::info);
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);

@@ -1,6 +1,7 @@
 #include "tools/mortise/say.hpp"
 
 #include <climits>
+#include <memory>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,9 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <mortise/config.hpp>
+#include <mortise/detail/side_log.hpp>
+
 namespace mortise::cli {
 
 namespace {
+
+// Not set: lines are text.
+std::unique_ptr<detail::SideLog>& json_log() {
+    static std::unique_ptr<detail::SideLog> log;
+    return log;
+}
 
 bool has_room(int descriptor) {
     pollfd output{descriptor, POLLOUT, 0};
@@ -49,7 +59,17 @@ bool write_at_once(int descriptor, std::string text) {
     return write_some(descriptor, text) == static_cast<ssize_t>(text.size());
 }
 
-void say(std::string_view line) {
+void say_in_json(NodeId node) {
+    LogConfig config;
+    config.level = LogLevel::debug;  // what the program says is not filtered
+    config.format = LogFormat::json;
+    json_log() = std::make_unique<detail::SideLog>(config, node);
+}
+
+// The end of the program has a budget of its own, so that no other line takes it away.
+void say(std::string_view line, LogLevel level) {
+    if (const auto& log = json_log())
+        return log->write(level, level == LogLevel::error ? "program_failed" : "program", line);
     static_cast<void>(
         write_at_once(STDERR_FILENO, std::string{"mortise: "}.append(line).append("\n")));
 }

@@ -93,6 +93,9 @@ struct LogConfig {
     // Receives each line with its parts, under the same conditions. If it is set, lines do not go
     // to stderr; `sink` receives them as well, if it is set.
     std::function<void(const LogRecord& record)> record_sink{};
+    // Of the lines on stderr. As JSON a line is an object with time, level, node, key, message and
+    // fields, and with left_out if lines were left out; a sink is given the same either way.
+    LogFormat format = LogFormat::text;
 };
 
 // When a node warns of what takes long: one event and one line of the log, with the name, the
@@ -172,9 +175,6 @@ struct Config {
     // an error. Throws ConfigError. Do not call it while another thread changes the
     // environment.
     [[nodiscard]] static Config from_environment();
-    // A cluster of one node without a listening port.
-    [[nodiscard]] static Config single_node(std::filesystem::path data_dir);
-    // A cluster of one node without a disk: closing it loses everything. For unit tests.
     // Reads a file, and then each variable of from_environment() that is set over its key, and
     // checks the result. A variable of the peers takes the place of all peers of the file. An error
     // names the variable, or the file with the line.
@@ -182,6 +182,9 @@ struct Config {
     // The same for client_from_file(). Here the peers of the file win over those of the variable,
     // because who names a file wants the cluster of that file.
     [[nodiscard]] static Config client_from_file_and_environment(const std::filesystem::path& path);
+    // A cluster of one node without a listening port.
+    [[nodiscard]] static Config single_node(std::filesystem::path data_dir);
+    // A cluster of one node without a disk: closing it loses everything. For unit tests.
     [[nodiscard]] static Config in_memory();
 
     // Throws ConfigError for the first error. Opening a node does the same.

@@ -114,6 +114,12 @@ enum class Standing : std::uint8_t {
 // threshold.
 enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 
+// How the lines of a log on standard error look.
+enum class LogFormat : std::uint8_t {
+    text,
+    json,  // one object on each line
+};
+
 // The name of the enumerator as written above; "unknown" for any other value.
 [[nodiscard]] std::string_view to_string(LockMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(QueuePolicy policy) noexcept;
@@ -128,5 +134,6 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 [[nodiscard]] std::string_view to_string(Standing standing) noexcept;
 [[nodiscard]] std::string_view to_string(LogLevel level) noexcept;
+[[nodiscard]] std::string_view to_string(LogFormat format) noexcept;
 
 }  // namespace mortise

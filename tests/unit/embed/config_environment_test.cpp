@@ -79,6 +79,7 @@ TEST(ConfigEnvironment, HasATwinOfEveryKey) {
                              {"MORTISE_TIMING_CLOSE_TIMEOUT", "1.5s"},
                              {"MORTISE_TIMING_CLOCK_RATE_BOUND", "0.02"},
                              {"MORTISE_LOG_LEVEL", "debug"},
+                             {"MORTISE_LOG_FORMAT", "json"},
                              {"MORTISE_LIMITS_CALLS", "1000"},
                              {"MORTISE_LIMITS_LOG_BYTES", "2097152"},
                              {"MORTISE_LIMITS_OUTBOX_BYTES", "1048576"},
@@ -223,7 +224,6 @@ TEST(ConfigEnvironment, AFileAloneIsReadWithoutTheEnvironment) {
     EXPECT_EQ(Config::from_string("data_dir = 'd'\n").cluster, "mortise");
 }
 
-TEST(PeerList, AllowsBlanksAndATrailingComma) {
 class ConfigOfBoth : public testing::Test {
 protected:
     ConfigOfBoth() {
@@ -294,6 +294,7 @@ TEST_F(ConfigOfBoth, AClientAsksThePeersOfItsFile) {
     EXPECT_THAT(config.peers, ElementsAre(PeerConfig{1, "a:1"}));
 }
 
+TEST(PeerList, AllowsBlanksAndATrailingComma) {
     EXPECT_THAT(parse_peer_list(" 1 = a:1 ,\n2=b:2, "),
                 ElementsAre(PeerConfig{1, "a:1"}, PeerConfig{2, "b:2"}));
     EXPECT_THAT(parse_peer_list(""), ElementsAre());

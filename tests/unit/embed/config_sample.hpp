@@ -19,6 +19,7 @@ inline Config sample_config() {
     config.peers = {{1, "127.0.0.1:7401"}, {2, "[::1]:7402"}, {3, "node-3.example:7403"}};
     config.timing = {12s, 2s, 200ms, 1min, 1'500ms, 0.02};
     config.log.level = LogLevel::debug;
+    config.log.format = LogFormat::json;
     config.limits = {1'000, 2'097'152, 1'048'576, 5};
     config.observability = {90s, 3s};
     return config;
@@ -35,6 +36,7 @@ inline void expect_equal(const Config& config, const Config& expected) {
     EXPECT_EQ(config.timing, expected.timing);
     EXPECT_EQ(config.tls, expected.tls);
     EXPECT_EQ(config.log.level, expected.log.level);
+    EXPECT_EQ(config.log.format, expected.log.format);
     EXPECT_EQ(config.limits, expected.limits);
     EXPECT_EQ(config.observability, expected.observability);
     EXPECT_EQ(config.memory_only, expected.memory_only);

@@ -50,6 +50,7 @@ insecure = true
 
 [log]
 level = "debug"
+format = "json"
 
 [limits]
 calls        = 1000

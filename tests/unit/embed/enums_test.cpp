@@ -33,6 +33,7 @@ TEST(Enums, HaveNames) {
     expect_names<Role>({"voter", "learner", "client"});
     expect_names<Standing>({"follower", "pre_candidate", "candidate", "leader"});
     expect_names<LogLevel>({"debug", "info", "warn", "error", "off"});
+    expect_names<LogFormat>({"text", "json"});
 }
 
 TEST(Enums, ForEventsHaveNames) {

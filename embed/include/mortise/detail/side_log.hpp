@@ -20,7 +20,9 @@ public:
     SideLog(const SideLog&) = delete;
     SideLog& operator=(const SideLog&) = delete;
 
-    // Writes a line of level `warn`. `key` is that of LogRecord; `text` is escaped.
+    // Writes a line. `key` is that of LogRecord; `text` is escaped.
+    void write(LogLevel level, std::string_view key, std::string_view text,
+               std::initializer_list<LogField> fields = {}) const noexcept;
     void warn(std::string_view key, std::string_view text,
               std::initializer_list<LogField> fields = {}) const noexcept;
 
