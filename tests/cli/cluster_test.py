@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
@@ -324,6 +325,18 @@ class OneNode(Case):
         for text in (second.stderr, third.stderr):
             last = json.loads(text.splitlines()[-1])
             self.assertEqual((last["level"], last["key"]), ("error", "program_failed"))
+
+    def test_a_node_at_the_usual_address_of_this_host_needs_no_peer(self):
+        self.write(port=7401)
+        script = """ip link set lo up && { "$0" node --config "$1" & } &&
+            until "$0" status --ready; do sleep 0.2; done &&
+            "$0" run --lock jobs/a -- echo runs; kill $!; wait"""
+        within = ["unshare", "-rn", "sh", "-c", script, program.PROGRAM, self.config]
+        result = subprocess.run(within, env=program.environment(), capture_output=True, text=True,
+                                timeout=60, check=False)
+        if "unshare: " in result.stderr:
+            self.skipTest("this machine allows no network namespaces: " + result.stderr)
+        self.assertIn("runs\n", result.stdout, result.stderr)
 
 
 if __name__ == "__main__":

@@ -77,8 +77,9 @@ class Errors(Case):
                     "not expected here: --nonsense; see mortise status --help\n")
 
     def test_no_cluster_named_is_usage(self):
-        self.expect(run("status"), USAGE, "--peer")
-        self.expect(run("locks"), USAGE, "--peer")
+        for words in (["status"], ["locks"], ["run", "--lock", "a", "--", "true"]):
+            self.expect(run(*words), USAGE, "which cluster? cannot connect to 127.0.0.1:7401: ",
+                        "--peer", "MORTISE_PEER_LIST")
 
     def test_a_malformed_address_is_usage(self):
         for address in ("localhost", "127.0.0.1:", "127.0.0.1:port", "127.0.0.1:99999", ":"):

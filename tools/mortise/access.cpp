@@ -89,17 +89,31 @@ std::vector<PeerConfig> named_peers(const Access& access) {
     return list != nullptr ? parse_peer_list(list) : std::vector<PeerConfig>{};
 }
 
-std::vector<std::string> addresses_of(const Access& access) {
+// A node has no default address; this is the one of the documentation and of `mortise dev`.
+constexpr auto usual_address = "127.0.0.1:7401";
+
+MemberReport report_of(const std::string& address, const TlsConfig& tls) {
+    constexpr Duration glance = std::chrono::seconds{1};
+    auto remote = tls.is_set() ? Remote{{address}, glance, tls} : Remote{{address}, glance};
+    return remote.status().front();
+}
+
+std::string member_on_this_host(const TlsConfig& tls) {
+    const auto report = report_of(usual_address, tls);
+    if (!report.error) return usual_address;
+    throw Failure{ExitCode::usage, "which cluster? " + reasons_of({report}) +
+                                       "; give --peer HOST:PORT or --config FILE, or set "
+                                       "MORTISE_PEER_LIST"};
+}
+
+std::vector<std::string> addresses_of(const Access& access, const TlsConfig& tls) {
     if (!access.peers.empty()) return access.peers;
     std::vector<std::string> addresses;
     for (const auto& peer : named_peers(access))
         addresses.push_back(peer.address);
     if (addresses.empty() && access.config)
         throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
-    if (addresses.empty())
-        throw Failure{ExitCode::usage,
-                      "which cluster? give --peer HOST:PORT or --config FILE, or set "
-                      "MORTISE_PEER_LIST"};
+    if (addresses.empty()) addresses.push_back(member_on_this_host(tls));
     return addresses;
 }
 
@@ -116,12 +130,6 @@ std::vector<PeerConfig> peers_at(const std::vector<std::string>& addresses) {
 // A member of an earlier version does not tell the name.
 std::string or_default(const std::string& cluster) {
     return cluster.empty() ? Config{}.cluster : cluster;
-}
-
-MemberReport report_of(const std::string& address, const TlsConfig& tls) {
-    constexpr Duration glance = std::chrono::seconds{1};
-    auto remote = tls.is_set() ? Remote{{address}, glance, tls} : Remote{{address}, glance};
-    return remote.status().front();
 }
 
 [[noreturn]] void fail_duration(const char* option, const std::string& text, const char* problem) {
@@ -160,7 +168,8 @@ void add_access(Command& command, Access& access) {
     command.options = with_members(access, std::move(command.options));
     command.options.push_back(flag("--json", access.json, "Print JSON"));
     command.notes =
-        "Without --peer and --config, MORTISE_PEER_LIST names the members. Without --cert, "
+        "Without --peer and --config, MORTISE_PEER_LIST names the members, or it is the one that "
+        "listens on 127.0.0.1:7401. Without --cert, "
         "MORTISE_TLS_CERTIFICATE, _KEY and _CA or [tls] of --config are used.";
     command.exit_codes = exits({0, 64, 65, 66, 69, 74, 77, 78, 141}, std::move(command.exit_codes));
 }
@@ -191,8 +200,9 @@ Duration positive_duration_of(const char* option, const std::string& text) {
 
 Remote remote_of(const Access& access) {
     const auto tls = tls_of(access);
-    if (!tls.is_set()) return Remote{addresses_of(access), timeout_of(access)};
-    return Remote{addresses_of(access), timeout_of(access), tls};
+    auto addresses = addresses_of(access, tls);
+    if (!tls.is_set()) return Remote{std::move(addresses), timeout_of(access)};
+    return Remote{std::move(addresses), timeout_of(access), tls};
 }
 
 Config client_config_of(const Access& access, const std::optional<std::string>& ttl) {
@@ -207,7 +217,7 @@ Config client_config_of(const Access& access, const std::optional<std::string>& 
     config.role = Role::client;
     config.tls = tls_of(access);
     if (!access.config) config.cluster = cluster_of(config.tls);
-    config.peers = peers_at(addresses_of(access));
+    config.peers = peers_at(addresses_of(access, config.tls));
     if (ttl) set_ttl(config.timing, positive_duration_of("--ttl", *ttl));
     if (ttl) check_ttl(config.timing);
     return config;

@@ -76,24 +76,25 @@ std::vector<Option> options_of(LockWords& words) {
 
 Command lock_command() {
     const auto self = std::make_shared<LockCommand>();
-    return {.name = "mortise lock",
-            .purpose = "Hold a lock until SIGINT or SIGTERM",
-            .arguments = {required("NAME", value(self->name, Kind::lock), "The name of the lock")},
-            .options = options_of(self->words),
-            .notes =
-                "It prints one line when it has the lock. A job is safer with `mortise run`, "
-                "which ends the job when the lock is lost. Without --peer and --config, "
-                "MORTISE_PEER_LIST names the members.",
-            .examples = {{"mortise lock orders/42", "Keeps others away from orders/42 until ^C."},
-                         {"mortise lock --shared --wait 0s reports",
-                          "Holds it beside other readers, or ends at once with 75."}},
-            .exit_codes = exits({64, 65, 66, 77, 78},
-                                {{0, "it was asked to end, and has given the lock back"},
-                                 {69, "no member answers, or there is no majority"},
-                                 {75, "others keep the lock for longer than --wait"},
-                                 {76, "the lock was lost"},
-                                 {130, "it was asked to end before it had the lock"}}),
-            .run = [self] { return run(*self); }};
+    return {
+        .name = "mortise lock",
+        .purpose = "Hold a lock until SIGINT or SIGTERM",
+        .arguments = {required("NAME", value(self->name, Kind::lock), "The name of the lock")},
+        .options = options_of(self->words),
+        .notes =
+            "It prints one line when it has the lock. A job is safer with `mortise run`, "
+            "which ends the job when the lock is lost. Without --peer and --config, "
+            "MORTISE_PEER_LIST names the members, or it is the one that listens on 127.0.0.1:7401.",
+        .examples = {{"mortise lock orders/42", "Keeps others away from orders/42 until ^C."},
+                     {"mortise lock --shared --wait 0s reports",
+                      "Holds it beside other readers, or ends at once with 75."}},
+        .exit_codes =
+            exits({64, 65, 66, 77, 78}, {{0, "it was asked to end, and has given the lock back"},
+                                         {69, "no member answers, or there is no majority"},
+                                         {75, "others keep the lock for longer than --wait"},
+                                         {76, "the lock was lost"},
+                                         {130, "it was asked to end before it had the lock"}}),
+        .run = [self] { return run(*self); }};
 }
 
 }  // namespace mortise::cli

@@ -102,7 +102,7 @@ Command run_command() {
             "receives "
             "SIGTERM, and SIGKILL when the lease ends. It is killed with this program, and when "
             "the lock is broken. Signals are passed on. Without --peer and --config, "
-            "MORTISE_PEER_LIST names the members.",
+            "MORTISE_PEER_LIST names the members, or it is the one that listens on 127.0.0.1:7401.",
         .examples = {{"mortise run --lock jobs/nightly --wait 0s --peer 10.0.0.1:7401 -- "
                       "./nightly.sh",
                       "Runs the job unless another machine runs it now."},
