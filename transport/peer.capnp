@@ -396,6 +396,10 @@ interface Member {
 
   sessions @8 (request :SessionsRequest) -> (answer :SessionsAnswer);
   # The sessions of the cluster, ascending by id, one page at a time.
+
+  evict @9 (session :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
+  # Like breakLock, for all that a session holds and waits for: it takes the right to break every
+  # name. Declined until every member reads format 2 of commands.
 }
 
 struct ChangeAnswer {

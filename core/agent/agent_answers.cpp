@@ -24,9 +24,10 @@ bool drops(const RequestBody& body) {
 
 // The request names no hold of this session.
 bool is_about_others(const RequestBody& body) {
-    return std::holds_alternative<BreakLock>(body) || std::holds_alternative<AskRelease>(body) ||
-           std::holds_alternative<Resize>(body) || std::holds_alternative<Remove>(body) ||
-           std::holds_alternative<CountDown>(body) || drops(body);
+    return std::holds_alternative<BreakLock>(body) || std::holds_alternative<EvictSession>(body) ||
+           std::holds_alternative<AskRelease>(body) || std::holds_alternative<Resize>(body) ||
+           std::holds_alternative<Remove>(body) || std::holds_alternative<CountDown>(body) ||
+           drops(body);
 }
 
 bool is_write(const RequestBody& body) {

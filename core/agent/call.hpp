@@ -55,8 +55,8 @@ struct AwaitCall {
     Instant deadline = Instant::never();  // as in AcquireCall
 };
 
-// Changes what others see: a SetValue or MarkConsistent for a hold of this node (S36), a BreakLock
-// or an AskRelease (S24), a Resize or a Remove (S34, S37), a CountDown, or an
+// Changes what others see: a SetValue or MarkConsistent for a hold of this node (S36), a BreakLock,
+// an EvictSession or an AskRelease (S24), a Resize or a Remove (S34, S37), a CountDown, or an
 // Arrive that drops (S35). If it was sent and no answer came in time, its outcome is unknown.
 struct WriteCall {
     CallTag tag;

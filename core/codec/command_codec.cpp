@@ -69,8 +69,15 @@ void put_command(ByteWriter& out, const Clock& c) {
     out.varint(c.ms);
 }
 
-// The oldest format that has the command.
+// The oldest format that has the request, or the command.
+std::uint8_t oldest_format_of(const RequestBody& body) {
+    return std::holds_alternative<EvictSession>(body) ? command_format_of_origins
+                                                      : command_format_oldest;
+}
+
 std::uint8_t oldest_format_of(const Command& command) {
+    if (const auto* request = std::get_if<Request>(&command))
+        return oldest_format_of(request->body);
     const auto* opening = std::get_if<OpenSession>(&command);
     const bool is_newer =
         std::holds_alternative<Clock>(command) || (opening != nullptr && opening->origin.is_set());
@@ -115,9 +122,10 @@ Clock get_clock(ByteReader& in, std::uint8_t format) {
 }
 
 // Fails if no run precedes the request.
-Request get_next_request(ByteReader& in, std::uint8_t kind, RequestRun& run) {
+Request get_next_request(ByteReader& in, std::uint8_t kind, std::uint8_t format, RequestRun& run) {
     if (!run.session.is_set() || !run.next.is_set()) in.fail();
     Request c{run.session, run.next, get_request(in, kind, run.next)};
+    if (format < oldest_format_of(c.body)) in.fail();
     run.next = run.next.next();
     return c;
 }
@@ -142,10 +150,10 @@ Command get_command(ByteReader& in, std::uint8_t format, RequestRun& run) {
         case Kind::run: {
             run.session = get_id<SessionId>(in);
             run.next = get_id<Seq>(in);
-            return get_next_request(in, in.u8(), run);
+            return get_next_request(in, in.u8(), format, run);
         }
     }
-    return get_next_request(in, kind, run);
+    return get_next_request(in, kind, format, run);
 }
 
 struct Head {
@@ -200,15 +208,18 @@ Bytes BatchBuilder::take(std::uint8_t format) {
     return Bytes{batch.take()};
 }
 
-Bytes without_origins(const Bytes& batch) {
+Bytes in_format_1(const Bytes& batch) {
     auto commands = decode_batch(batch, format_of(batch));
     MORTISE_CHECK(commands.has_value());
     bool differs = false;
     BatchBuilder without;
     for (auto& command : *commands) {
         auto* opening = std::get_if<OpenSession>(&command);
-        differs = differs || (opening != nullptr && opening->origin.is_set());
+        auto* request = std::get_if<Request>(&command);
+        const bool is_newer = oldest_format_of(command) > command_format_oldest;
+        differs = differs || (is_newer && (opening != nullptr || request != nullptr));
         if (opening != nullptr) opening->origin = {};
+        if (request != nullptr && is_newer) request->body = Declined{};
         without.add(command);
     }
     return differs ? without.take() : batch;

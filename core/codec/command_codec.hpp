@@ -48,10 +48,11 @@ private:
     std::uint8_t needed_ = command_format_oldest;
 };
 
-// The batch without what only people read and format 1 does not have, the origins of sessions: for
-// a reader of format 1. Returns the same bytes if there is none. Requires a batch that can be
-// decoded.
-[[nodiscard]] Bytes without_origins(const Bytes& batch);
+// The batch for a reader of format 1: without the origins of sessions, which only people read, and
+// with a Declined in place of each request that it does not have, which is answered under its
+// number. Returns the same bytes if there is none. Requires a batch that can be decoded, without a
+// Clock.
+[[nodiscard]] Bytes in_format_1(const Bytes& batch);
 
 // Empty if the bytes are not a batch, exceed the limits, or have a version above `newest`. Only
 // tests of members with two versions pass a `newest` above command_format_newest; they invent that

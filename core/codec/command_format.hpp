@@ -1,7 +1,8 @@
 // The versions of the encoding of commands (docs/formats.md). A build reads the oldest to the
 // newest version; the writer decides which one it writes (core/node/log_formats.hpp).
 //   1  the count of the commands, and the commands
-//   2  the same, with the time of a leader, and the origin of a session in its opening
+//   2  the same, with the time of a leader, the origin of a session in its opening, and the request
+//      to evict a session
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 namespace mortise::core {
 
 constexpr std::uint8_t command_format_oldest = 1;
-constexpr std::uint8_t command_format_of_origins = 2;  // and of Clock
+constexpr std::uint8_t command_format_of_origins = 2;  // of Clock and EvictSession, too
 constexpr std::uint8_t command_format_newest = 2;
 
 }  // namespace mortise::core

@@ -34,6 +34,8 @@ enum class RequestKind : std::uint8_t {
     await_latch = 26,
     arrive = 27,
     quit = 28,
+    // 29 is the clock
+    evict_session = 30,  // from format 2 on
 };
 
 // Flags for the optional fields of an acquire. An absent field is not written.
@@ -137,6 +139,13 @@ public:
         put_flag(out_, c.immediate);
         out_.text(c.name);
         out_.varint(c.expected.raw());
+        out_.text(c.reason);
+        out_.text(c.asked_by);
+    }
+    void operator()(const EvictSession& c) {
+        begin(RequestKind::evict_session);
+        put_flag(out_, c.immediate);
+        out_.varint(c.session.raw());
         out_.text(c.reason);
         out_.text(c.asked_by);
     }
@@ -312,6 +321,15 @@ BreakLock get_break_lock(ByteReader& in) {
     return c;
 }
 
+EvictSession get_evict_session(ByteReader& in) {
+    EvictSession c;
+    c.immediate = get_flag(in);
+    c.session = get_id<SessionId>(in);
+    c.reason = in.text(reason_bytes_max);
+    c.asked_by = in.text(asked_by_bytes_max);
+    return c;
+}
+
 AskRelease get_ask_release(ByteReader& in) {
     auto name = get_name(in);
     return {std::move(name), std::string{in.text(reason_bytes_max)}};
@@ -357,6 +375,7 @@ RequestBody get_request(ByteReader& in, std::uint8_t kind, Seq seq) {
         case RequestKind::set_value: return get_set_value(in, seq);
         case RequestKind::mark_consistent: return MarkConsistent{operation(), get_name(in)};
         case RequestKind::break_lock: return get_break_lock(in);
+        case RequestKind::evict_session: return get_evict_session(in);
         case RequestKind::ask_release: return get_ask_release(in);
         case RequestKind::acquire_cached: return get_acquire_cached(in);
         case RequestKind::publish: return get_publish(in, seq);

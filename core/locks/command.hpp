@@ -234,6 +234,17 @@ struct BreakLock {
     friend bool operator==(const BreakLock&, const BreakLock&) = default;
 };
 
+// Takes a session out, with all that it holds and waits for (S24). No renewal of it counts from now
+// on, so it expires like one whose node is cut off: the leases of its holds run out first (S3, S4).
+// With `immediate` it ends at once, while its node may still rely on its leases. Only in format 2.
+struct EvictSession {
+    SessionId session;
+    std::string reason;
+    bool immediate = false;
+    std::string asked_by{};  // as in BreakLock
+    friend bool operator==(const EvictSession&, const EvictSession&) = default;
+};
+
 // Asks the holders of the name to release it (S24). It changes nothing.
 struct AskRelease {
     std::string name;
@@ -326,9 +337,10 @@ struct CloseSession {
     friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-using RequestBody = std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
-                                 MarkConsistent, BreakLock, AskRelease, Publish, Declined,
-                                 CloseSession, Resize, Remove, CountDown, AwaitLatch, Arrive, Quit>;
+using RequestBody =
+    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue, MarkConsistent, BreakLock,
+                 AskRelease, Publish, Declined, CloseSession, Resize, Remove, CountDown, AwaitLatch,
+                 Arrive, Quit, EvictSession>;
 
 // A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
 // P11).

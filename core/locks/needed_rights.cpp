@@ -33,6 +33,8 @@ std::optional<MissingRight> missing_right(const Access& access, const RequestBod
         Overloaded{
             [&](const Acquire& one) { return missing_right(access, one); },
             [&](const BreakLock& one) { return missing(access, Right::break_lock, one.name); },
+            // It takes locks of every name.
+            [&](const EvictSession&) { return missing(access, Right::break_lock, {}); },
             [&](const AskRelease& one) { return missing(access, one); },
             [&](const Resize& one) { return missing(access, Right::acquire, one.name); },
             [&](const Remove& one) { return missing(access, Right::acquire, one.name); },

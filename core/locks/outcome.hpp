@@ -49,7 +49,7 @@ enum class AnswerKind : std::uint8_t {
     // remains; CountDown, AwaitLatch: above latch_max
     invalid_argument,
     stored,  // SetValue, MarkConsistent, Publish, Resize, Remove, CountDown
-    broken,  // BreakLock
+    broken,  // BreakLock, EvictSession
     lost,    // Release, Cancel: the hold had been broken, and this confirms the loss
     asked,   // AskRelease
     // a request that names names: the session's access does not allow it
@@ -177,6 +177,18 @@ struct LockBroken {
     friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 
+// A session was evicted (S24): for the log of events, and for the leader, which waits for none of
+// its renewals any more.
+struct SessionEvicted {
+    OperationId by;
+    SessionId session;
+    NodeId node;  // of the session; not set: a client
+    std::string reason;
+    bool immediate = false;
+    std::string asked_by{};  // as in EvictSession
+    friend bool operator==(const SessionEvicted&, const SessionEvicted&) = default;
+};
+
 // The holders are asked to release the name (S24); their nodes notify them.
 struct ReleaseAsked {
     OperationId by;
@@ -204,9 +216,9 @@ struct ClosureEnded {
     friend bool operator==(const ClosureEnded&, const ClosureEnded&) = default;
 };
 
-using Outcome =
-    std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed, RenewalLost,
-                 SessionEnded, LockBroken, ClosureBegun, ClosureEnded, ReleaseAsked>;
+using Outcome = std::variant<Answered, Queued, SessionOpened, OpenRefused, SessionRenewed,
+                             RenewalLost, SessionEnded, LockBroken, ClosureBegun, ClosureEnded,
+                             ReleaseAsked, SessionEvicted>;
 using Outcomes = std::vector<Outcome>;
 
 }  // namespace mortise::core

@@ -273,7 +273,8 @@ void AttachedClients::on_outcome(const Outcome& outcome, LogIndex index) {
                        if (one.kind == Closure::Kind::max_hold)
                            report(one.hold.session, one, index);
                    },
-                   [&](const ReleaseAsked& one) { on_asked(one); }, [](const ClosureEnded&) {}},
+                   [&](const ReleaseAsked& one) { on_asked(one); }, [](const ClosureEnded&) {},
+                   [](const SessionEvicted&) {}},  // its renewals stay without an answer
         outcome);
 }
 

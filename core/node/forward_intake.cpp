@@ -1,7 +1,6 @@
 #include "core/node/forward_intake.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/overloaded.hpp"
 
@@ -15,7 +14,7 @@ constexpr std::size_t early_bytes_max = std::size_t{1} << 20U;
 }  // namespace
 
 void ForwardIntake::ended(SessionId session) {
-    proposer_.renewal_applied(session, std::numeric_limits<std::uint64_t>::max());
+    proposer_.renewal_applied(session, last_renewal);
     streams_.forget(session);
     members_.forget(session);
 }

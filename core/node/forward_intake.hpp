@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/locks/limits.hpp"
 #include "core/node/decoded_forward.hpp"
 #include "core/node/message.hpp"
 #include "core/node/peers.hpp"
@@ -39,6 +40,8 @@ public:
     void renewed(const SessionRenewed& renewal) {
         proposer_.renewal_applied(renewal.session, renewal.number);
     }
+    // No renewal of it counts any more.
+    void evicted(SessionId session) { proposer_.renewal_applied(session, last_renewal); }
     void ended(SessionId session);
     // By which members the sessions of clients enter the cluster.
     [[nodiscard]] const SessionMembers& session_members() const { return members_; }

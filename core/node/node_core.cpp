@@ -236,6 +236,7 @@ void NodeCore::route(const Outcome& outcome, LogIndex index, Now now) {
                        timers_.renewed(renewal.session, now.steady);
                        intake_.renewed(renewal);
                    },
+                   [&](const SessionEvicted& one) { intake_.evicted(one.session); },
                    [&](const RenewalLost& lost) { ended(lost.session); },
                    [&](const SessionEnded& end) { ended(end.session); },
                    [&](const ClosureBegun& begun) { timers_.begun(begun, now.steady); },
@@ -321,7 +322,7 @@ void NodeCore::forward_requests(std::vector<Forward> forwards) {
         if (raft_.is_leader()) {
             intake_.take(options_.self, forward);
         } else if (leader_) {
-            if (!leader_reads(forward.batch)) forward.batch = without_origins(forward.batch);
+            if (!leader_reads(forward.batch)) forward.batch = in_format_1(forward.batch);
             effects_.send.push_back({*leader_, std::move(forward)});
         }
     }

@@ -76,8 +76,7 @@ void Proposer::take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& ou
                           out.bytes() + batch.bytes.size() <= batch_bytes_max;
         if (!first && !fits) return;
         // The sender of an origin has only checked that this leader reads it.
-        const auto bytes =
-            format < format_of(batch.bytes) ? without_origins(batch.bytes) : batch.bytes;
+        const auto bytes = format < format_of(batch.bytes) ? in_format_1(batch.bytes) : batch.bytes;
         out.add_encoded(commands_of(bytes), batch.commands, format_of(bytes), batch.names);
         queue.pop_front();
     }

@@ -126,16 +126,34 @@ std::string_view unsound_arrival(std::string_view name, bool has_time, const Wai
     return unsound_label(options.label);
 }
 
+namespace {
+
+std::string_view unsound_reason(std::string_view reason) {
+    return reason.size() <= core::reason_bytes_max ? "" : "a reason has at most 256 bytes";
+}
+
+std::string_view unsound_mode(BreakMode mode) {
+    return mode <= BreakMode::immediate ? "" : "mode is not a valid BreakMode";
+}
+
+}  // namespace
+
+std::string_view unsound_eviction(SessionId session, std::string_view reason, BreakMode mode) {
+    if (session == 0) return "a session is 1 or more: sessions() lists them";
+    if (const auto bad = unsound_reason(reason); !bad.empty()) return bad;
+    return unsound_mode(mode);
+}
+
 std::string_view unsound_reason(std::string_view name, std::string_view reason) {
     if (const auto bad = unsound_name(name); !bad.empty()) return bad;
-    return reason.size() <= core::reason_bytes_max ? "" : "a reason has at most 256 bytes";
+    return unsound_reason(reason);
 }
 
 std::string_view unsound_break(std::string_view name, FencingToken expected,
                                std::string_view reason, BreakMode mode) {
     if (const auto bad = unsound_reason(name, reason); !bad.empty()) return bad;
     if (expected.raw() <= 0) return "a token is 1 or more: inspect() shows the holder's";
-    return mode <= BreakMode::immediate ? "" : "mode is not a valid BreakMode";
+    return unsound_mode(mode);
 }
 
 std::string_view blamed_name(const AcquireOrder& order) {

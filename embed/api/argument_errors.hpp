@@ -38,5 +38,7 @@ namespace mortise::detail {
 [[nodiscard]] std::string_view unsound_reason(std::string_view name, std::string_view reason);
 [[nodiscard]] std::string_view unsound_break(std::string_view name, FencingToken expected,
                                              std::string_view reason, BreakMode mode);
+[[nodiscard]] std::string_view unsound_eviction(SessionId session, std::string_view reason,
+                                                BreakMode mode);
 
 }  // namespace mortise::detail

@@ -107,6 +107,13 @@ public:
         throw LockError{outcome.error, {request.name, {}, {}, std::move(outcome.reason)}};
     }
 
+    void evict(const core::EvictSession& request) {
+        auto outcome = ask_once([&](Caller& client) { return client.evict(request); });
+        if (!outcome.error) return;
+        const auto session = "session " + std::to_string(request.session.raw());
+        throw LockError{outcome.error, {session, {}, {}, std::move(outcome.reason)}};
+    }
+
 private:
     using Caller = transport::BlockingMemberClient;
     using Failures = detail::RemoteFailures;
@@ -254,6 +261,11 @@ void Remote::break_lock(std::string_view name, FencingToken expected, std::strin
     impl_->break_lock({std::string{name},
                        core::FencingToken{static_cast<std::uint64_t>(expected.raw())},
                        std::string{reason}, mode == BreakMode::immediate});
+}
+
+void Remote::evict(SessionId session, std::string_view reason, BreakMode mode) {
+    refuse_if(detail::unsound_eviction(session, reason, mode), {});
+    impl_->evict({core::SessionId{session}, std::string{reason}, mode == BreakMode::immediate});
 }
 
 }  // namespace mortise

@@ -93,6 +93,11 @@ struct Body {
                (body.immediate ? ", at once" : "") + ", reason " + in_quotes(body.reason) +
                (body.asked_by.empty() ? "" : ", asked by " + escaped(body.asked_by));
     }
+    std::string operator()(const core::EvictSession& body) const {
+        return "evict session " + number(body.session) + (body.immediate ? ", at once" : "") +
+               ", reason " + in_quotes(body.reason) +
+               (body.asked_by.empty() ? "" : ", asked by " + escaped(body.asked_by));
+    }
     std::string operator()(const core::AskRelease& body) const {
         return "ask for the release of " + in_quotes(body.name) + ", reason " +
                in_quotes(body.reason);

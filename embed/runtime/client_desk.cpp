@@ -134,6 +134,13 @@ void ClientDesk::break_lock(core::BreakLock request,
         [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
 }
 
+void ClientDesk::evict(core::EvictSession request,
+                       std::function<void(transport::ChangeAnswer)> answer) {
+    loop_.submit(
+        core::WriteCall{{}, {}, std::move(request)},
+        [answer = std::move(answer)](core::CallAnswer& given) { answer(change_answer_of(given)); });
+}
+
 // --- client nodes
 
 core::Result<core::ClientId> ClientDesk::admit(

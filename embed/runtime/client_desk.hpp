@@ -28,6 +28,8 @@ public:
                 std::function<void(transport::ChangeAnswer)> answer) override;
     void break_lock(core::BreakLock request,
                     std::function<void(transport::ChangeAnswer)> answer) override;
+    void evict(core::EvictSession request,
+               std::function<void(transport::ChangeAnswer)> answer) override;
     core::Result<core::ClientId> admit(
         std::shared_ptr<transport::ClientConnection> connection) override;
     void said(core::ClientId client, std::vector<core::ClientMessage> messages,

@@ -24,6 +24,8 @@ void EntryReport::applied(const core::Applied& applied) {
     if (applied.entry.id <= had_) return;
     for (const auto& outcome : applied.outcomes) {
         if (const auto* broken = std::get_if<core::LockBroken>(&outcome)) lock_broken(*broken);
+        if (const auto* evicted = std::get_if<core::SessionEvicted>(&outcome))
+            session_evicted(*evicted);
     }
 }
 
@@ -52,6 +54,22 @@ void EntryReport::lock_broken(const core::LockBroken& broken) {
                            .name = broken.name,
                            .token = FencingToken::from_raw(token),
                            .asked_by = broken.asked_by});
+}
+
+void EntryReport::session_evicted(const core::SessionEvicted& evicted) {
+    const auto by = parts_.node_of(evicted.by.session);
+    const auto who =
+        evicted.asked_by.empty() ? std::string{} : ", asked by " + escaped(evicted.asked_by) + ",";
+    const auto session = std::to_string(evicted.session.raw());
+    parts_.log.warn("session_evicted",
+                    in_words(by) + who + " evicted session " + session + " of " +
+                        in_words(evicted.node) + (evicted.immediate ? ", at once" : "") + ": " +
+                        escaped(evicted.reason),
+                    {{"session", session},
+                     {"node", std::to_string(evicted.node.raw())},
+                     {"peer", std::to_string(by.raw())},
+                     {"asked_by", evicted.asked_by},
+                     {"reason", evicted.reason}});
 }
 
 }  // namespace mortise::detail

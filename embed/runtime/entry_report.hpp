@@ -36,6 +36,7 @@ public:
 
 private:
     void lock_broken(const core::LockBroken& broken);
+    void session_evicted(const core::SessionEvicted& evicted);
 
     // what it uses of the node: set by the constructor
     const Parts parts_;

@@ -9,8 +9,8 @@ import unittest
 from unittest import mock
 
 import program
-from program import (CONFIG, FAILED, HOLDER, OK, TAKEN, UNAVAILABLE, Case, Cluster, config_text,
-                     free_ports, run, start, wait_until)
+from program import (CONFIG, FAILED, HOLDER, OK, TAKEN, UNAVAILABLE, USAGE, Case, Cluster,
+                     config_text, free_ports, run, start, wait_until)
 
 
 class ThreeNodes(unittest.TestCase):
@@ -232,6 +232,57 @@ class Ending(unittest.TestCase):
             again = cluster.keep(start("node", "--config", cluster.config(1)))
             self.assertIn("ready", again.stdout.readline())
             self.assertEqual(again.stop(), OK)
+
+
+class Evictions(unittest.TestCase):
+    def setUp(self):
+        self.cluster = Cluster(last=HOLDER, does=["one"])
+        self.cluster.__enter__()
+        self.addCleanup(self.cluster.__exit__)
+        self.cluster.wait_ready()
+
+    def json(self, *words):
+        result = run(*words, "--json", *self.cluster.peers())
+        self.assertEqual((result.returncode, result.stderr), (OK, ""), result.stderr)
+        return json.loads(result.stdout)
+
+    def session_of(self, name):
+        holder, = self.json("inspect", name)["holders"]
+        return str(holder["session"])
+
+    def evict(self, session, *words):
+        return run("evict", session, "--reason", "host is dead", *words, *self.cluster.peers())
+
+    def test_a_session_ends_with_its_lease(self):
+        session = self.session_of("orders/42")
+        done = self.evict(session)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (OK, f"session {session} ends with its lease\n", ""))
+        # The holder is alive, and may rely on its lease until that ends.
+        self.assertEqual(self.session_of("orders/42"), session)
+        wait_until(lambda: not self.json("inspect", "orders/42")["holders"])
+        wait_until(lambda: session not in [str(one["session"]) for one in self.json("sessions")])
+        again = self.evict(session)
+        self.assertEqual((again.returncode, again.stderr), (
+            FAILED, f"mortise: there is no session {session}; mortise sessions lists them\n"))
+
+    def test_at_once_its_command_is_killed_and_the_lock_is_free(self):
+        job = start("run", "--lock", "jobs/a", "--ttl", "60s", *self.cluster.peers(), "--",
+                    "sh", "-c", "echo runs; sleep 1000")
+        self.addCleanup(job.end)
+        job.stdout.readline()
+        session = self.session_of("jobs/a")
+        done = self.evict(session, "--immediate", "--json")
+        self.assertEqual(json.loads(done.stdout), {"session": session, "done": "evicted"})
+        result = run("run", "--lock", "jobs/a", "--wait", "5s", *self.cluster.peers(), "--", "true")
+        self.assertEqual(result.returncode, OK, result.stderr)
+        self.assertEqual(job.wait(30), 76)
+
+    def test_what_makes_no_sense_is_usage(self):
+        for words in (["0", "--reason", "r"], ["x", "--reason", "r"], ["1"],
+                      ["1", "--reason", "r" * 257]):
+            with self.subTest(words=words):
+                self.assertEqual(run("evict", *words, *self.cluster.peers()).returncode, USAGE)
 
 
 class TlsOfAConfiguration(unittest.TestCase):

@@ -297,6 +297,21 @@ TEST_F(ClientNode, HearsOfBreaksAndOfOthersThatWant) {
     EXPECT_TRUE(waiting.get());
 }
 
+TEST_F(ClientNode, LosesAllWithItsSessionAndGoesOnInANewOne) {  // S24
+    Client client{config()};
+    const auto hold = client.node.acquire("a");
+    const auto session = cluster.node(0).inspect("a").holders.front().session;
+    std::error_code ec;
+    client.node.evict(session, "because", ec);
+    EXPECT_EQ(ec, Errc::invalid_argument);
+    cluster.node(1).evict(session, "because", BreakMode::immediate);
+    EXPECT_TRUE(cluster.node(0).acquire_for("a", patience));
+    EXPECT_TRUE(wait_until([&] { return hold.lost().stop_requested(); }));
+    EXPECT_TRUE(client.node.acquire_for("b", patience));
+    cluster.node(1).evict(session, "because", ec);
+    EXPECT_EQ(ec, Errc::not_held);
+}
+
 TEST_F(ClientNode, DoesWhatAnyNodeDoes) {
     Client client{config()};
     auto& node = client.node;

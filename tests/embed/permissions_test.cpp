@@ -44,6 +44,10 @@ protected:
     Node node_;
 };
 
+TEST_F(Permissions, ToEvictASessionIsToBreakEveryName) {
+    expect_denied([&] { node_.evict(1, "stuck"); }, R"(node 1 may not break "")");
+}
+
 TEST_F(Permissions, EveryWayToAcquireSaysWhatIsMissing) {
     const std::string says =
         R"(node 1 may not acquire "orders/42": its certificate allows acquire on "jobs/")";

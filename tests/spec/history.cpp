@@ -1,6 +1,7 @@
 #include "tests/spec/history.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "core/base/overloaded.hpp"
@@ -162,6 +163,8 @@ void History::on_denied(OperationId operation) {
         denied = denied || !may(operation.session, Right::acquire, one.name);
     if (const auto* asked = body_of<core::BreakLock>(operation))
         denied = !may(operation.session, Right::break_lock, asked->name);
+    if (body_of<core::EvictSession>(operation) != nullptr)
+        denied = !may(operation.session, Right::break_lock, "");
     if (const auto* asked = body_of<core::AskRelease>(operation))
         denied = !may(operation.session, Right::break_lock, asked->name) &&
                  !may(operation.session, Right::acquire, asked->name);
@@ -477,6 +480,13 @@ void History::on(const core::LockBroken& broken) {
         name.holders.erase(found);
         unconfirmed_.insert(hold);
     }
+}
+
+void History::on(const core::SessionEvicted& evicted) {
+    need(may(evicted.by.session, core::Right::break_lock, ""), "S50: evicted it",
+         words(evicted.by));
+    // The check of renewals needs a greater number than this.
+    sessions_[evicted.session].renewal = UINT64_MAX;
 }
 
 void History::on(const core::ReleaseAsked& asked) {
@@ -1075,6 +1085,7 @@ OperationId History::target_of(OperationId operation) const {
         std::visit(core::Overloaded{[](const core::Acquire&) { return core::Seq{}; },
                                     [](const core::BreakLock&) { return core::Seq{}; },
                                     [](const core::AskRelease&) { return core::Seq{}; },
+                                    [](const core::EvictSession&) { return core::Seq{}; },
                                     [](const core::Declined&) { return core::Seq{}; },
                                     [](const core::Resize&) { return core::Seq{}; },
                                     [](const core::Remove&) { return core::Seq{}; },

@@ -129,6 +129,7 @@ private:
     void on(const core::Answered& answered);
     void on(const core::LockBroken& broken);
     void on(const core::ReleaseAsked& asked);
+    void on(const core::SessionEvicted& evicted);
     void on(const core::ClosureBegun& begun);
     void on(const core::ClosureEnded& ended);
     void on_lost(core::OperationId operation);

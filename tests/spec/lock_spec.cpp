@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
@@ -273,6 +274,7 @@ bool LockSpec::is_allowed(const core::Access& access, const core::RequestBody& b
     };
     if (const auto* one = std::get_if<core::BreakLock>(&body))
         return has(Right::break_lock, one->name);
+    if (std::holds_alternative<core::EvictSession>(body)) return has(Right::break_lock, "");
     if (const auto* one = std::get_if<core::AskRelease>(&body))
         return has(Right::acquire, one->name) || has(Right::break_lock, one->name);
     if (const auto* one = std::get_if<core::Resize>(&body)) return has(Right::acquire, one->name);
@@ -836,6 +838,18 @@ void LockSpec::on(OperationId operation, const core::BreakLock& request) {
             leave(hold, request.name, Predecessor::broken);
     }
     settle({request.name});
+}
+
+// No renewal has a greater number.
+void LockSpec::on(OperationId operation, const core::EvictSession& request) {
+    auto* session = live(request.session);
+    answer(operation, {session != nullptr ? AnswerKind::broken : AnswerKind::not_held, {}, {}});
+    if (session == nullptr) return;
+    outcomes_.emplace_back(core::SessionEvicted{operation, request.session, session->opened.node,
+                                                request.reason, request.immediate,
+                                                request.asked_by});
+    session->renewal_number = UINT64_MAX;
+    if (request.immediate) end(*session, SessionEnd::expired);
 }
 
 void LockSpec::on(OperationId operation, const core::AskRelease& request) {

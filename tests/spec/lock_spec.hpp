@@ -139,6 +139,7 @@ private:
     void on(core::OperationId operation, const core::SetValue& request);
     void on(core::OperationId operation, const core::MarkConsistent& request);
     void on(core::OperationId operation, const core::BreakLock& request);
+    void on(core::OperationId operation, const core::EvictSession& request);
     void on(core::OperationId operation, const core::AskRelease& request);
     void on(core::OperationId operation, const core::Publish& request);
     void on(core::OperationId operation, const core::Resize& request);

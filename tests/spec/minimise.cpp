@@ -83,6 +83,12 @@ Script without_session(const Script& script, std::size_t entry, SessionId gone) 
                                             for (auto& one : renew.renewals)
                                                 move(one.session);
                                         },
+                                        [&](core::Request& request) {
+                                            move(request.session);
+                                            if (auto* evicts =
+                                                    std::get_if<core::EvictSession>(&request.body))
+                                                move(evicts->session);
+                                        },
                                         [&](auto& other) { move(other.session); }},
                        command);
         }

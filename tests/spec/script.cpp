@@ -193,6 +193,7 @@ private:
             case Kind::take_away:
                 if (prng_.one_in(8))
                     return request(process, core::AskRelease{name(prng_.below(names_)), "need it"});
+                if (prng_.one_in(12)) return request(process, evict());
                 return request(process, take_away());
             case Kind::end_closure: return end_closure();
         }
@@ -417,6 +418,10 @@ private:
         }
         if (prng_.one_in(4)) return request(process, core::MarkConsistent{hold, held});
         return request(process, core::SetValue{hold, held, std::string(prng_.below(4), 'v')});
+    }
+
+    core::EvictSession evict() {
+        return {any_session(), prng_.one_in(2) ? "" : "hangs", prng_.one_in(3)};
     }
 
     // Mostly the token of a holder.

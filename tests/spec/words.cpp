@@ -160,6 +160,10 @@ std::string body_words(const core::RequestBody& body) {
             [](const core::AskRelease& request) {
                 return "ask for " + request.name + " because " + request.reason;
             },
+            [](const core::EvictSession& request) {
+                return std::string{request.immediate ? "evict now " : "evict "} +
+                       number(request.session) + " because " + request.reason;
+            },
             [](const core::BreakLock& request) {
                 return std::string{request.immediate ? "break now " : "break "} + request.name +
                        " token=" + number(request.expected) + " because " + request.reason;
@@ -262,6 +266,11 @@ std::string words(const core::Outcome& outcome) {
                 for (const auto hold : broken.holds)
                     text += " lost=" + words(hold);
                 return text + " because " + broken.reason;
+            },
+            [](const core::SessionEvicted& evicted) {
+                return number(evicted.session) + " of node " + number(evicted.node) +
+                       (evicted.immediate ? " evicted now by " : " evicted by ") +
+                       words(evicted.by) + " because " + evicted.reason;
             },
             [](const core::ReleaseAsked& asked) {
                 auto text = words(asked.by) + " asks for " + asked.name + " of";

@@ -16,6 +16,9 @@ struct PlainService : ClientService {
     ClientObserver observe(core::ObservedNames /*names*/, core::Position /*from*/) override {
         return no_news;
     }
+    void evict(core::EvictSession /*request*/, std::function<void(ChangeAnswer)> answer) override {
+        answer(core::Changed{});
+    }
     void sessions(SessionsRequest /*request*/,
                   std::function<void(SessionsAnswer)> answer) override {
         answer(SessionsReply{});

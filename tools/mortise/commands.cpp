@@ -36,6 +36,7 @@ Command program() {
                      watch_command(),
                      sessions_command(),
                      break_command(),
+                     evict_command(),
                      run_command(),
                      lock_command(),
                      cert_command(),

@@ -1,5 +1,6 @@
-// The command sessions: which processes may hold locks.
+// The commands sessions and evict: which processes may hold locks, and the end of that.
 #include <chrono>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -11,7 +12,9 @@
 #include "tools/mortise/lock_text.hpp"
 #include "tools/mortise/table.hpp"
 #include "tools/mortise/terminal.hpp"
+#include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
+#include <mortise/lock_error.hpp>
 #include <mortise/remote.hpp>
 
 namespace mortise::cli {
@@ -49,7 +52,62 @@ ExitCode run(const SessionsCommand& command) {
     return ExitCode::ok;
 }
 
+struct EvictCommand {
+    Access access{.timeout = "15s"};
+    std::uint64_t session = 0;
+    std::string reason;
+    bool immediate = false;
+};
+
+ExitCode run(const EvictCommand& command) {
+    const auto session = "session " + std::to_string(command.session);
+    const auto mode = command.immediate ? BreakMode::immediate : BreakMode::confirmed;
+    try {
+        answer_of(command.access, [&](Remote& remote) {
+            remote.evict(command.session, command.reason, mode);
+            return true;
+        });
+    } catch (const LockError& error) {
+        if (error.code() == Errc::not_held)
+            throw Failure{ExitCode::failed,
+                          "there is no " + session + "; mortise sessions lists them"};
+        if (error.code() == Errc::resource_exhausted)
+            throw Failure{ExitCode::taken,
+                          session + ": not until every member is of a version that evicts"};
+        throw;
+    }
+    if (command.access.json)
+        print({{"session", std::to_string(command.session)}, {"done", "evicted"}});
+    else
+        std::cout << session << (command.immediate ? " has ended\n" : " ends with its lease\n");
+    return ExitCode::ok;
+}
+
 }  // namespace
+
+Command evict_command() {
+    const auto self = std::make_shared<EvictCommand>();
+    return {
+        .name = "mortise evict",
+        .purpose = "Take a session out, with all that it holds and waits for",
+        .arguments = {required("SESSION", number(self->session, 1, UINT64_MAX),
+                               "The session, as mortise sessions and inspect show it")},
+        .options = {required("--reason TEXT", value(self->reason), "Shown in logs"),
+                    flag("--immediate", self->immediate,
+                         "Do not wait for the end of its lease: two may hold a lock for a while")},
+        .examples = {{"mortise evict 4711 --reason 'host is dead' --peer 10.0.0.1:7401",
+                      "Takes that session out: its locks are free when its lease has ended."},
+                     {"mortise evict 4711 --reason 'host is dead' --immediate --peer "
+                      "10.0.0.1:7401",
+                      "The same at once, for a host that is known to be off."}},
+        .exit_codes = {{1, "there is no such session"},
+                       {69,
+                        "no member answers, or there is no majority, or it is unknown whether the "
+                        "session was evicted"},
+                       {75, "a member is of a version that does not know this"}},
+        .run = [self] { return run(*self); },
+        .access = &self->access};
+}
 
 Command sessions_command() {
     const auto self = std::make_shared<SessionsCommand>();

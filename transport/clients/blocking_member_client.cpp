@@ -81,6 +81,10 @@ core::Result<ChangeAnswer> BlockingMemberClient::break_lock(const core::BreakLoc
         [&](auto done) { parts_->client.break_lock(request, std::move(done)); });
 }
 
+core::Result<ChangeAnswer> BlockingMemberClient::evict(const core::EvictSession& request) {
+    return wait<ChangeAnswer>([&](auto done) { parts_->client.evict(request, std::move(done)); });
+}
+
 core::Result<SessionsAnswer> BlockingMemberClient::sessions(const SessionsRequest& request) {
     return wait<SessionsAnswer>(
         [&](auto done) { parts_->client.sessions(request, std::move(done)); });

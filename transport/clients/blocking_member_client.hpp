@@ -37,6 +37,7 @@ public:
     core::Result<ListAnswer> list(const ListRequest& request);
     core::Result<ChangeAnswer> change(const core::MembershipGoal& goal);
     core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
+    core::Result<ChangeAnswer> evict(const core::EvictSession& request);
     core::Result<SessionsAnswer> sessions(const SessionsRequest& request);
     // The timeout begins anew, and the patience of the request comes in addition. `gives_up` is
     // asked several times a second; if it returns true, the answer is std::errc::timed_out.

@@ -56,6 +56,7 @@ public:
     virtual void change(core::MembershipGoal goal, core::Nanoseconds patience,
                         std::function<void(ChangeAnswer)> answer) = 0;
     virtual void break_lock(core::BreakLock request, std::function<void(ChangeAnswer)> answer) = 0;
+    virtual void evict(core::EvictSession request, std::function<void(ChangeAnswer)> answer) = 0;
     [[nodiscard]] virtual ClientObserver observe(core::ObservedNames names,
                                                  core::Position from) = 0;
     virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;

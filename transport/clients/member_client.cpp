@@ -362,6 +362,17 @@ void MemberClient::break_lock(const core::BreakLock& request, Done<ChangeAnswer>
     impl_->call(std::move(done), make, take_answer);
 }
 
+void MemberClient::evict(const core::EvictSession& request, Done<ChangeAnswer> done) {
+    const auto make = [request](wire::Member::Client& member) {
+        auto call = member.evictRequest();
+        call.setSession(request.session.raw());
+        call.setReason(data_of(request.reason));
+        call.setImmediate(request.immediate);
+        return call;
+    };
+    impl_->call(std::move(done), make, take_answer);
+}
+
 void MemberClient::say(std::string piece, Done<void> done) {
     const auto make = [piece = std::move(piece)](wire::Member::Client& member) {
         auto call = member.sayRequest();

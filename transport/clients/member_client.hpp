@@ -42,6 +42,7 @@ public:
     void change(const core::MembershipGoal& goal, core::Nanoseconds patience,
                 Done<ChangeAnswer> done);
     void break_lock(const core::BreakLock& request, Done<ChangeAnswer> done);
+    void evict(const core::EvictSession& request, Done<ChangeAnswer> done);
     // For client nodes: a piece of what it says, and the next piece of what the member reports
     // (transport/wire/pieces.hpp). Both keep their order.
     void say(std::string piece, Done<void> done);

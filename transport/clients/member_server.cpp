@@ -43,6 +43,7 @@ public:
     kj::Promise<void> hear(HearContext context) override;
     kj::Promise<void> observe(ObserveContext context) override;
     kj::Promise<void> sessions(SessionsContext context) override;
+    kj::Promise<void> evict(EvictContext context) override;
 
 private:
     [[nodiscard]] bool is_open() const {
@@ -66,6 +67,11 @@ private:
     template <class Answer>
     kj::Promise<void> answer(Uses uses, auto context, auto begin);
     kj::Promise<void> show(ListRequest request, auto context);
+    // The operator's name by its certificate; empty without one.
+    [[nodiscard]] std::string caller() const {
+        const auto visit = visit_.lock();
+        return visit && visit->identity() != nullptr ? visit->identity()->name() : std::string{};
+    }
     // Empty if the caller is allowed to do that.
     [[nodiscard]] std::optional<core::Denied> denied(core::Right right, std::string_view name);
 
@@ -182,10 +188,25 @@ kj::Promise<void> Member::breakLock(BreakLockContext context) {
     if (!sound) return malformed();
     if (auto why = denied(core::Right::break_lock, request.name))
         return reply<ChangeAnswer>(*std::move(why), context);
-    if (const auto visit = visit_.lock(); visit && visit->identity() != nullptr)
-        request.asked_by = visit->identity()->name();
+    request.asked_by = caller();
     return answer<ChangeAnswer>(alone(changes_), context, [&](auto answered) {
         service_.break_lock(std::move(request), std::move(answered));
+    });
+}
+
+// It takes locks of every name.
+kj::Promise<void> Member::evict(EvictContext context) {
+    if (!is_open()) return useless();
+    const auto params = context.getParams();
+    core::EvictSession request{core::SessionId{params.getSession()},
+                               std::string{bytes_of(params.getReason())}, params.getImmediate()};
+    const bool sound = request.session.is_set() && request.reason.size() <= core::reason_bytes_max;
+    if (!sound) return malformed();
+    if (auto why = denied(core::Right::break_lock, {}))
+        return reply<ChangeAnswer>(*std::move(why), context);
+    request.asked_by = caller();
+    return answer<ChangeAnswer>(alone(changes_), context, [&](auto answered) {
+        service_.evict(std::move(request), std::move(answered));
     });
 }
 

@@ -35,6 +35,21 @@ void LockMachine::on(Session& session, Seq seq, const BreakLock& request) {
     publish(std::move(grants));
 }
 
+// The session may be the one that asks.
+void LockMachine::on(Session& session, Seq seq, const EvictSession& request) {
+    auto* evicted = sessions_.change(request.session);
+    if (evicted == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
+    answer(session, seq, {AnswerKind::broken, {}, {}});
+    outcomes_->push_back(SessionEvicted{{session.id, seq},
+                                        request.session,
+                                        evicted->opened.node,
+                                        request.reason,
+                                        request.immediate,
+                                        request.asked_by});
+    evicted->renewal_number = last_renewal;
+    if (request.immediate) end_session(request.session, SessionEnd::expired);
+}
+
 // Asking for a release changes nothing.
 void LockMachine::on(Session& session, Seq seq, const AskRelease& request) {
     touch(request.name);

@@ -122,6 +122,7 @@ private:
     void on(Session& session, Seq seq, const SetValue& request);
     void on(Session& session, Seq seq, const MarkConsistent& request);
     void on(Session& session, Seq seq, const BreakLock& request);
+    void on(Session& session, Seq seq, const EvictSession& request);
     void on(Session& session, Seq seq, const AskRelease& request);
     void on(Session& session, Seq seq, const Publish& request);
     void on(Session& session, Seq seq, const Resize& request);

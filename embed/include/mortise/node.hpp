@@ -245,6 +245,21 @@ public:
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode, std::error_code& ec);
 
+    // Takes a session out, with all that it holds and waits for, for administrators (S24): no
+    // renewal of its lease counts any more, so its holds are lost like those of a node that is cut
+    // off, and after that the cluster ends it, within its TTL and a little. With
+    // BreakMode::immediate it ends at once, while its node may still rely on its holds; only tokens
+    // tell them apart then. Its process opens a new session afterwards: it is not kept out. Remote
+    // and `mortise sessions` list the sessions. Every node logs it. Errors:
+    // - not_held: there is no such session (any more)
+    // - permission_denied: it takes the right to break every name
+    // - invalid_argument: on a node with Role::client; Remote does it
+    // - resource_exhausted: a member is of a version that does not know this
+    // - outcome_unknown as for break_lock
+    void evict(SessionId session, std::string_view reason, BreakMode mode = BreakMode::confirmed);
+    void evict(SessionId session, std::string_view reason, std::error_code& ec);
+    void evict(SessionId session, std::string_view reason, BreakMode mode, std::error_code& ec);
+
     // Asks the holders of a lock to release it (S24): their AcquireOptions::on_contended receive
     // `reason`, at most 256 bytes. Returns when the cluster has passed the request on. The holders
     // may ignore it, and a holder without on_contended is not notified. Fails with not_held if

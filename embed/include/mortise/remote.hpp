@@ -99,6 +99,8 @@ public:
     // of add_member.
     void break_lock(std::string_view name, FencingToken expected, std::string_view reason,
                     BreakMode mode = BreakMode::confirmed);
+    // See Node::evict; likewise.
+    void evict(SessionId session, std::string_view reason, BreakMode mode = BreakMode::confirmed);
 
 private:
     class Impl;

@@ -52,6 +52,7 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                            sum.number(one.token.raw());
                        },
                        [&](const core::ReleaseAsked& one) { sum.text(one.name); },
+                       [&](const core::SessionEvicted& one) { sum.number(one.session.raw()); },
                        [&](const core::ClosureBegun& one) {
                            sum.number(one.closure.raw());
                            sum.number(one.time_ms);

@@ -219,6 +219,7 @@ void LogBook::on_published(core::OperationId operation, const core::Publish& as)
 void LogBook::on_written(core::OperationId operation) {
     if (const auto* as = body_of<core::Publish>(operation)) return on_published(operation, *as);
     if (body_of<core::Resize>(operation)) return tally_.probe("semaphore resized");
+    if (body_of<core::EvictSession>(operation)) return tally_.probe("session evicted");
     if (const auto* count = body_of<core::CountDown>(operation))
         return latches_.counted(operation, *count);
     if (const auto* arrival = body_of<core::Arrive>(operation))

@@ -28,6 +28,7 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: wait for a latch",
     "repeat in the log: arrival",
     "repeat in the log: arrival given up",
+    "repeat in the log: eviction",
 });
 static_assert(probes_of_repeats.size() == std::variant_size_v<core::RequestBody>);
 

@@ -205,6 +205,10 @@ core::WriteCall CallDrawing::ask_for(const std::string& name, core::CallTag tag)
     return {tag, {}, core::AskRelease{name, "call " + std::to_string(tag.raw())}};
 }
 
+core::WriteCall CallDrawing::evict(core::SessionId session, core::CallTag tag) {
+    return {tag, {}, core::EvictSession{session, "call " + std::to_string(tag.raw())}};
+}
+
 // Sometimes with the token of another holder, or without patience.
 core::WriteCall CallDrawing::take_away(const std::string& name, core::FencingToken token,
                                        core::CallTag tag) {

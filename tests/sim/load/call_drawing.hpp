@@ -43,6 +43,8 @@ public:
     [[nodiscard]] static core::WriteCall ask_for(const std::string& name, core::CallTag tag);
     [[nodiscard]] core::WriteCall take_away(const std::string& name, core::FencingToken token,
                                             core::CallTag tag);
+    // With patience: what is lost at once is believed in for a while.
+    [[nodiscard]] static core::WriteCall evict(core::SessionId session, core::CallTag tag);
 
 private:
     [[nodiscard]] core::LockMode mode();

@@ -40,6 +40,8 @@ void LockWorkload::take_away(core::OperationId hold) {
         auto ask = CallDrawing::ask_for(one.name, tag);
         contentions_.asking(std::get<core::AskRelease>(ask.body).reason);
         call_write(node, std::move(ask));
+    } else if (prng_.one_in(6)) {
+        call_write(node, CallDrawing::evict(hold.session, tag));
     } else {
         call_write(node, drawing_.take_away(one.name, one.token, tag));
     }

@@ -50,6 +50,10 @@ struct Service : ClientService {
         breaks.push_back(std::move(request));
         held_changes.push_back(std::move(answer));
     }
+    void evict(core::EvictSession request, std::function<void(ChangeAnswer)> answer) override {
+        evictions.push_back(std::move(request));
+        held_changes.push_back(std::move(answer));
+    }
     core::Result<core::ClientId> admit(std::shared_ptr<ClientConnection> connection) override {
         if (!why_not_admitted.empty())
             return core::Error{std::make_error_code(std::errc::connection_refused),
@@ -98,6 +102,7 @@ struct Service : ClientService {
     std::vector<core::Nanoseconds> patiences;
     std::vector<std::function<void(ChangeAnswer)>> held_changes;
     std::vector<core::BreakLock> breaks;
+    std::vector<core::EvictSession> evictions;
 };
 
 class MemberClientTest : public testing::Test {
@@ -345,6 +350,31 @@ TEST_F(MemberClientTest, AsksForALockToBeBroken) {
     ASSERT_TRUE(run_until(io_, [&] { return answer.has_value(); }));
     ASSERT_TRUE(*answer);
     EXPECT_EQ(**answer, ChangeAnswer{core::CallError::not_held});
+}
+
+TEST_F(MemberClientTest, AsksForASessionToBeEvicted) {
+    ASSERT_TRUE(connect());
+    const core::EvictSession request{core::SessionId{7}, "hangs", true};
+    std::optional<core::Result<ChangeAnswer>> answer;
+    client_->evict(request, [&](auto result) { answer.emplace(std::move(result)); });
+    ASSERT_TRUE(run_until(io_, [&] { return !service_.held_changes.empty(); }));
+    EXPECT_EQ(service_.evictions, std::vector{request});
+    service_.held_changes.at(0)(core::CallError::not_held);
+    ASSERT_TRUE(run_until(io_, [&] { return answer.has_value(); }));
+    ASSERT_TRUE(*answer);
+    EXPECT_EQ(**answer, ChangeAnswer{core::CallError::not_held});
+}
+
+TEST_F(MemberClientTest, AnEvictionThatMakesNoSenseEndsTheConnection) {
+    const std::string long_reason(core::reason_bytes_max + 1, 'x');
+    for (const auto& request : {core::EvictSession{core::SessionId{}, {}},
+                                core::EvictSession{core::SessionId{7}, long_reason}}) {
+        ASSERT_TRUE(connect());
+        EXPECT_FALSE(
+            wait<ChangeAnswer>([&](auto done) { client_->evict(request, std::move(done)); }));
+        client_ = std::make_unique<MemberClient>(io_);
+    }
+    EXPECT_TRUE(service_.evictions.empty());
 }
 
 // No program sends this, so the connection is closed.

@@ -36,6 +36,11 @@ struct AskedService final : ClientService {
         asked.push_back("break " + request.name + " for " + request.asked_by);
         answer(core::Changed{});
     }
+    void evict(core::EvictSession request, std::function<void(ChangeAnswer)> answer) override {
+        asked.push_back("evict " + std::to_string(request.session.raw()) + " for " +
+                        request.asked_by);
+        answer(core::Changed{});
+    }
     ClientObserver observe(core::ObservedNames names, core::Position /*from*/) override {
         asked.push_back("observe " + names.prefix);
         return PlainService::no_news;
@@ -120,6 +125,12 @@ protected:
         });
     }
 
+    std::string evict() {
+        return denial<ChangeAnswer>([&](auto done) {
+            client_->evict({core::SessionId{7}, "stuck"}, std::move(done));
+        });
+    }
+
     asio::io_context io_;
     std::vector<std::string> addresses_{free_address(), free_address()};
     Authority authority_{"orders"};
@@ -178,6 +189,15 @@ TEST_F(MemberRights, ToBreakAreForTheNameAndTheOperatorIsNamed) {
     EXPECT_THAT(service_.asked, IsEmpty());
     EXPECT_EQ(break_lock("jobs/1"), "");
     EXPECT_THAT(service_.asked, ElementsAre("break jobs/1 for user alice"));
+}
+
+TEST_F(MemberRights, ToEvictAreThoseToBreakEveryName) {
+    come_with(AccessRole::admin, {{Right::break_lock, "jobs/"}});
+    EXPECT_THAT(evict(), HasSubstr("user alice may not break \"\""));
+    EXPECT_THAT(service_.asked, IsEmpty());
+    come_with(AccessRole::admin);
+    EXPECT_EQ(evict(), "");
+    EXPECT_THAT(service_.asked, ElementsAre("evict 7 for user alice"));
 }
 
 // It is the member that writes them into the opening of a session.

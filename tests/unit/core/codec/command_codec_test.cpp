@@ -57,6 +57,9 @@ std::vector<Command> newer_samples() {
     return {
         Clock{1},
         Clock{clock_ms_max},
+        request(EvictSession{SessionId{1}, "", false}),
+        request(EvictSession{SessionId{huge}, std::string(reason_bytes_max, 'r'), true,
+                             std::string(asked_by_bytes_max, 'a')}),
         opening_from({"db3", "backup", 4711, "10.0.0.7:5000"}),
         opening_from({{}, {}, 1, {}}),
         opening_from({std::string(origin_host_bytes_max, 'h'),
@@ -320,11 +323,19 @@ TEST(CommandCodec, AnOriginIsLeftOutForAReaderOfTheOldestForm) {
     auto plain = opening_as(Access::all());
     auto open = plain;
     open.origin = {"db3", "backup", 4711, {}};
-    const auto without = without_origins(encoded({open, Sweep{}}));
+    const auto without = in_format_1(encoded({open, Sweep{}}));
     EXPECT_EQ(without, encoded({plain, Sweep{}}));
     EXPECT_EQ(format_of(without), command_format_oldest);
     const auto other = encoded({plain, Clock{5}}, invented);
-    EXPECT_EQ(without_origins(other), other);
+    EXPECT_EQ(in_format_1(other), other);
+}
+
+// It keeps its number, so that the requests behind it proceed.
+TEST(CommandCodec, AnEvictionIsDeclinedForAReaderOfTheOldestForm) {  // P12
+    const Request evict{SessionId{4}, Seq{7}, EvictSession{SessionId{1}, "stuck", true}};
+    const Request release{SessionId{4}, Seq{8}, Release{Seq{2}}};
+    const Request declined{SessionId{4}, Seq{7}, Declined{}};
+    EXPECT_EQ(in_format_1(encoded({evict, release})), encoded({declined, release}));
 }
 
 TEST(CommandCodec, WhatIsTakenOverStaysInItsFormOrALaterOne) {
@@ -596,7 +607,7 @@ TEST(BatchBuilder, TakesOverWhatOthersEncoded) {
     std::vector<Command> all{Sweep{}};
     builder.add(all.front());
     for (const auto& theirs : {first, other, second}) {
-        builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest,
+        builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), format_of(encoded(theirs)),
                             theirs.size());
         all.insert(all.end(), theirs.begin(), theirs.end());
     }
@@ -619,7 +630,7 @@ TEST(BatchBuilder, GoesOnBehindWhatOthersEncoded) {
     const auto theirs = stream(SessionId{8}, Seq{5});
     BatchBuilder builder;
     builder.add(mine);
-    builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), command_format_oldest,
+    builder.add_encoded(commands_of(encoded(theirs)), theirs.size(), format_of(encoded(theirs)),
                         theirs.size());
     builder.add(next);
     std::vector<Command> all{mine};

@@ -12,6 +12,10 @@ protected:
                               bool immediate = false) {
         return request(session, seq, BreakLock{"a", FencingToken{token}, "stuck", immediate});
     }
+    static Request evict(std::uint64_t session, std::uint64_t seq, std::uint64_t evicted,
+                         bool immediate = false) {
+        return request(session, seq, EvictSession{SessionId{evicted}, "stuck", immediate});
+    }
     static Command end_closure(std::uint64_t id) { return EndClosure{ClosureId{id}}; }
     static Command renew(std::uint64_t session, std::uint64_t number) {
         return Renew{{{SessionId{session}, number}}};
@@ -47,6 +51,35 @@ TEST_F(LockMachineBreakLock, TheNameOpensWhenAQuorumCountedDownTheLastRenewal) {
     EXPECT_EQ(put(renew(1, 4)), "renewed 1#4");
     EXPECT_EQ(put(end_closure(1)), "");
     EXPECT_EQ(shown(), "2:X:2 |");
+}
+
+TEST_F(LockMachineBreakLock, AnEvictedSessionIsRenewedNoMoreAndExpires) {  // S24, P3
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(renew(1, 1));
+    const auto renewed = index_;
+    EXPECT_EQ(put(evict(3, 1, 1)), "3.1 broken; 1 of node 1 evicted by 3.1 because stuck");
+    EXPECT_EQ(shown(), "1:X:1 | 2:X") << "its node may still rely on its lease";
+    EXPECT_EQ(put(renew(1, 2)), "");
+    EXPECT_EQ(put(evict(3, 2, 1)), "3.2 broken; 1 of node 1 evicted by 3.2 because stuck");
+    // What its node asked for meanwhile ends with it.
+    put(acquire(1, 2, exclusive, "b"));
+    EXPECT_EQ(put(Expire{SessionId{1}, renewed}), "ended 1 expired");
+    EXPECT_EQ(put(Sweep{}), "2.1 granted token=3 previous=expired/1/");
+    EXPECT_EQ(put(renew(1, 3)), "renewal lost 1");
+    EXPECT_EQ(put(evict(3, 3, 1)), "3.3 not_held");
+}
+
+TEST_F(LockMachineBreakLock, AnEvictionAtOnceEndsTheSession) {  // S24
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(evict(3, 1, 1, true)),
+              "3.1 broken; 1 of node 1 evicted now by 3.1 because stuck; ended 1 expired");
+    EXPECT_EQ(put(Sweep{}), "2.1 granted token=2 previous=expired/1/");
+    // Its own session as well, which it may do after an orderly one.
+    put(evict(3, 2, 3));
+    EXPECT_EQ(put(evict(3, 3, 3, true)),
+              "3.3 broken; 3 of node 3 evicted now by 3.3 because stuck; ended 3 expired");
 }
 
 TEST_F(LockMachineBreakLock, ARequestToReleaseIsPassedToTheHolders) {  // S24

@@ -356,6 +356,7 @@ protected:
              {cached(1, 1, 8)},
              asks(Publish{Seq{1}, FencingToken{3}, {7, {}}, "mine"}),
              {release(1, 7, 1), cached(1, 8, 8)}},
+            {"EvictSession", {another}, asks(EvictSession{SessionId{2}, "stuck"}), {next}},
             {"AskRelease", {another}, asks(AskRelease{"a", "please"}), {release(2, 2, 1), next}},
         };
     }

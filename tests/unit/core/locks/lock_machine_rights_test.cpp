@@ -47,6 +47,23 @@ TEST_F(LockMachineRights, ABreakNeedsThoseOfItsSession) {
     EXPECT_EQ(shown(), "1:X:1 |");
 }
 
+class LockMachineRightToBreak : public LockMachineRights {
+protected:
+    LockMachineRightToBreak() : LockMachineRights{{{AccessRole::admin}, {}}} {
+        auto open = opening(5);
+        open.access = {{AccessRole::admin}, {{Right::break_lock, "jobs/"}}};
+        put(open);
+    }
+};
+
+TEST_F(LockMachineRightToBreak, IsNeededForEveryNameToEvictASession) {  // S50
+    const auto evict = [](std::uint64_t session) {
+        return request(session, 1, EvictSession{SessionId{1}, "stuck", true});
+    };
+    EXPECT_EQ(put(evict(5)), "5.1 permission_denied");
+    EXPECT_TRUE(put(evict(4)).starts_with("4.1 broken; "));
+}
+
 TEST_F(LockMachineRights, ToAcquireANameAllowToAskForIt) {
     put(acquire(1, 1, exclusive, "jobs/1"));
     EXPECT_NE(put(request(4, 1, AskRelease{"jobs/1", {}})), "4.1 permission_denied");

@@ -59,6 +59,13 @@ TEST_F(ForwardIntakeTest, TakesAStreamInItsOrderAndEachRequestOnce) {
         EXPECT_EQ(std::get<Request>(all[i]).seq, Seq{i + 1});
 }
 
+TEST_F(ForwardIntakeTest, WaitsForNoRenewalOfAnEvictedSession) {  // S24
+    intake.take(n2, forward_of({}, Renewal{session, 1}));
+    ASSERT_TRUE(intake.proposer().has_renewal_of(session));
+    intake.evicted(session);
+    EXPECT_FALSE(intake.proposer().has_renewal_of(session));
+}
+
 TEST_F(ForwardIntakeTest, TellsTheSenderOfAGapOnce) {
     take({request(3)});
     take({request(4)});

@@ -70,6 +70,23 @@ TEST_F(NodeCoreExpiry, WaitsForTheRenewalsThatANewLeaderHasNotHeardYet) {
     EXPECT_TRUE(lives());
 }
 
+// The renewal waits in the leader when the session is evicted, and more follow: none of them
+// counts.
+TEST_F(NodeCoreExpiry, OfAnEvictedSessionWaitsForNoRenewal) {  // S24, S4
+    cluster.leader()->call(WriteCall{CallTag{1}, {}, EvictSession{session, "stuck"}});
+    std::uint64_t number = 0;
+    while (number < 35) {
+        renew(++number);
+        cluster.run_for(50ms);
+    }
+    EXPECT_TRUE(lives()) << "its lease has not ended";
+    while (number < 50) {
+        renew(++number);
+        cluster.run_for(50ms);
+    }
+    EXPECT_FALSE(lives());
+}
+
 // The saved countdown may belong to the renewal before the last one.
 TEST(NodeCoreExpiryAfterARestart, GoesByTheTimeOfTheNewestRenewalAlone) {
     LockMachine machine;
