@@ -385,7 +385,7 @@ void ClientCore::send_forwards(std::vector<Forward>& forwards, Now now) {
     for (auto& forward : forwards) {
         // An older member would close the connection.
         if (format_of(forward.batch) > member_format_)
-            forward.batch = without_origins(forward.batch);
+            forward.batch = in_format_1(forward.batch);
         tell(std::move(forward), now);
     }
 }

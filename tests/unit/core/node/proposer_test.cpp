@@ -144,7 +144,8 @@ TEST_F(ProposerTest, AFullEntryHasNoPlaceForTheTime) {
         proposer.clear();
         proposer.set_time(clock_ms_max - 5'000 + ++time);
         const auto batch = full(batch_bytes_max - less);
-        proposer.add({SessionId{1}, batch, decode_batch(batch).value().size(), 1});
+        const auto commands = decode_batch(batch).value().size();
+        proposer.add({SessionId{1}, batch, commands, commands});
         proposer.add_renewal({SessionId{2}, ~std::uint64_t{0}});
         const auto entry = proposer.take_batch(command_format_newest);
         EXPECT_TRUE(decode_batch(entry)) << less;
