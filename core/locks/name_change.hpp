@@ -31,6 +31,7 @@ struct NameChange {
     NodeId node{};     // of its session; not set if that had ended before
     FencingToken token;
     LogIndex since;  // of its grant
+    LogIndex asked;  // granted: of the request; otherwise not set
     std::string label;
     LockerTag locker;
     Slots slots;                // of permits; otherwise empty

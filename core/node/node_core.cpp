@@ -8,6 +8,7 @@
 #include "core/base/check.hpp"
 #include "core/base/overloaded.hpp"
 #include "core/node/commit_audience.hpp"
+#include "core/observe/activity.hpp"
 
 namespace mortise::core {
 
@@ -58,6 +59,8 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       machine_{std::move(state.machine)},
       applied_{raft_.commit_index()},
       changes_{applied_, options_.changes_kept},
+      activity_{
+          std::make_unique<Activity>(options_.prefixes, machine_.table(), applied_, now.steady)},
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       peers_{options_, raft_},
       own_life_{options_, raft_, peers_},
@@ -83,6 +86,8 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
 void NodeCore::note_format_of_state() {
     if (!machine_.clock().is_empty()) formats_.remember(command_format_of_origins);
 }
+
+NodeCore::~NodeCore() = default;
 
 void NodeCore::note_cluster() {
     changes_.belongs_to(raft_.configuration().cluster.mark());
@@ -194,6 +199,9 @@ void NodeCore::apply(Entry& entry, Now now) {
         machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
                        applied.outcomes);
         clock_.applied(now);
+        // Before the changes are moved on.
+        activity_->applied(applied_, now.steady, machine_.name_changes(), machine_.changed_queues(),
+                           machine_.table());
         changes_.add(applied_, machine_.name_changes());
         for (const auto& outcome : applied.outcomes)
             route(outcome, applied_, now);

@@ -7,6 +7,8 @@
 // in that order; node_events.cpp has what each event and each message does.
 #pragma once
 
+#include <memory>
+
 #include "core/node/attached_clients.hpp"
 #include "core/node/bootstrap.hpp"
 #include "core/node/call_desk.hpp"
@@ -23,10 +25,13 @@
 
 namespace mortise::core {
 
+class Activity;
+
 class NodeCore {
 public:
     NodeCore(NodeOptions options, NodeState state, Now now);
     // Its parts know each other by their addresses.
+    ~NodeCore();
     NodeCore(const NodeCore&) = delete;
     NodeCore& operator=(const NodeCore&) = delete;
 
@@ -48,6 +53,8 @@ public:
     [[nodiscard]] const ClusterClock& clock() const { return clock_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
+    // Who waits, and what happened lately.
+    [[nodiscard]] const Activity& activity() const { return *activity_; }
     // What peers say about this node's generation.
     [[nodiscard]] const LifeDoubts& own_doubts() const { return own_life_.doubts(); }
     // In memory until the state on disk has it.
@@ -122,6 +129,7 @@ private:
     LockMachine machine_;
     LogIndex applied_;
     ChangeRing changes_;
+    const std::unique_ptr<Activity> activity_;
     SessionAgent agent_;
 
     // What is known about peers, and about this node among them.

@@ -5,6 +5,7 @@
 #include "core/base/overloaded.hpp"
 #include "core/node/message_admission.hpp"
 #include "core/node/node_core.hpp"
+#include "core/observe/activity.hpp"
 
 namespace mortise::core {
 
@@ -241,6 +242,7 @@ void NodeCore::on(const StateInstalled& event, Now now) {
     applied_ = event.last.index;
     changes_.restart(applied_);
     note_cluster();
+    activity_->restart(machine_.table(), applied_, now.steady);
     saver_.replaced(applied_);
     comparison_.forget_own();
     timers_.restart(timers_.save(applied_, now.steady), now.steady);

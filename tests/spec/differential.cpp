@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/observe/activity.hpp"
 #include "tests/spec/history.hpp"
 #include "tests/spec/lock_spec.hpp"
 #include "tests/spec/minimise.hpp"
@@ -56,6 +57,7 @@ private:
                            std::to_string(machine_.table().newest_token().raw()));
         }
         if (auto wrong = replay(); !wrong.empty()) return wrong;
+        if (auto wrong = follow(); !wrong.empty()) return wrong;
         const auto listing = machine_.list("", "", core::records_max);
         if (auto wrong = compare_views(listing); !wrong.empty()) return wrong;
         if (auto wrong = compare_sessions(); !wrong.empty()) return wrong;
@@ -77,6 +79,27 @@ private:
         }
         const auto differing = replay_.differs_from(machine_, {});
         return differing.empty() ? "" : "S46: the changes leave another state of" + differing;
+    }
+
+    // The holders and waiters that are counted with each change are those that are there.
+    std::string follow() {
+        const core::Instant now{static_cast<std::int64_t>(index_.raw())};
+        const auto& table = machine_.table();
+        activity_.applied(index_, now, machine_.name_changes(), machine_.changed_queues(), table);
+        const core::Activity anew{prefixes_, table, index_, now};
+        const auto counted = said_of(activity_.view(table, now));
+        const auto there = said_of(anew.view(table, now));
+        return counted == there ? "" : differs("activity", there, counted);
+    }
+
+    static std::string said_of(const core::ActivityView& view) {
+        auto said = std::to_string(view.contention.waiters);
+        for (const auto& prefix : view.contention.prefixes)
+            said += " " + prefix.prefix + ":" + std::to_string(prefix.holders) + "/" +
+                    std::to_string(prefix.waiters) + "/" + std::to_string(prefix.contended);
+        for (const auto& hot : view.hottest)
+            said += " " + hot.name + ":" + std::to_string(hot.waiters);
+        return said;
     }
 
     // Ends all holds, so that every waiter must be granted.
@@ -220,6 +243,8 @@ private:
     LockMachine machine_;
     LockSpec spec_;
     History history_;
+    const std::vector<std::string> prefixes_{"a"};
+    core::Activity activity_{prefixes_, machine_.table(), {}, {}};
     Replay replay_;
     LogIndex index_;
     std::set<std::string> names_;

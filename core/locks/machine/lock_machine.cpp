@@ -14,6 +14,7 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
     place_ = 0;
     outcomes_ = &outcomes;
     table_.name_changes().begin_entry();
+    table_.forget_changed_queues();
     for (const auto& command : batch) {
         tell_who_ended();
         std::visit([this](const auto& c) { on(c); }, command);

@@ -58,6 +58,10 @@ public:
     // What the newest entry did to names, in order; valid until apply(). The caller may move from
     // it, or swap in other changes, whose memory is then used again.
     [[nodiscard]] std::span<NameChange> name_changes() { return table_.name_changes().all(); }
+    // The names whose waiters the newest entry may have changed; valid until apply().
+    [[nodiscard]] std::span<const RecordRef> changed_queues() const {
+        return table_.names().changed_queues();
+    }
 
     [[nodiscard]] const SessionTable& sessions() const { return sessions_; }
     [[nodiscard]] const LockTable& table() const { return table_; }

@@ -23,7 +23,8 @@ FencingToken Holds::grant(std::string_view name, LockRecord& record, const Waite
         begin_cached(record, waiter.cached_tokens, given);
     if (waiter.permits != 0) given.slots = record.semaphore()->lowest_free(waiter.permits);
     record.add(std::move(given));
-    changes_.add(NameChange::Kind::granted, name, record.holders().back());
+    changes_.add(NameChange::Kind::granted, name, record.holders().back()).asked =
+        waiter.ticket.index;
     const bool takes_turns = waiter.permits == 0 && is_writer(waiter.mode);
     if (takes_turns) record.turn = Turn::readers;  // a batch follows a writer
     return token;

@@ -161,6 +161,7 @@ public:
     void note_reordered(std::string_view name) { names_.note_reordered(name); }
     void forget_reordered() { names_.forget_reordered(); }
     void forget_changes() { names_.forget_changes(); }
+    void forget_changed_queues() { names_.forget_changed_queues(); }
     RecordRef take_change() { return names_.take_change(); }
     void set_row_sum(std::string_view name, std::uint64_t sum) { names_.set_row_sum(name, sum); }
 

@@ -28,6 +28,7 @@ NameChange& NameChanges::add(NameChange::Kind kind, std::string_view name, const
     change.hold = of.operation;
     change.token = of.token;
     change.since = of.since;
+    change.asked = {};
     change.label = of.label();
     change.locker = of.locker();
     change.slots = of.slots();

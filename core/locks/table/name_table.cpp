@@ -30,6 +30,7 @@ const RecordRef& NameTable::record(std::string_view name) const {
 WaitQueue& NameTable::queue(std::string_view name) {
     const auto found = queues_.find(name);
     MORTISE_CHECK(found != queues_.end());
+    list_queue(record(name));
     return found->second;
 }
 
@@ -55,17 +56,36 @@ RecordRef NameTable::ensure(std::string_view name, QueuePolicy policy, Previous 
 }
 
 WaitQueue& NameTable::ensure_queue(std::string_view name) {
+    const auto& of = record(name);
+    of->set_waited(true);
+    list_queue(of);
     const auto known = queues_.find(name);
     if (known != queues_.end()) return known->second;
-    return queues_.try_emplace(std::string{name}, record(name)->policy()).first->second;
+    return queues_.try_emplace(std::string{name}, of->policy()).first->second;
 }
 
 void NameTable::drop_empty_queue(const Slot& slot) {
+    list_queue(slot.record);
     if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
 }
 
 void NameTable::changed(const RecordRef& record) {
     if (!changes_.contains(record->name())) changes_.insert(record);
+    list_queue(record);
+}
+
+void NameTable::list_queue(const RecordRef& record) {
+    if (!record->was_waited() || record->is_listed()) return;
+    record->set_listed(true);
+    changed_queues_.push_back(record);
+}
+
+void NameTable::forget_changed_queues() {
+    for (const auto& record : changed_queues_) {
+        record->set_listed(false);
+        record->set_waited(queues_.contains(record->name()));
+    }
+    changed_queues_.clear();
 }
 
 RecordRef NameTable::take_change() {
@@ -91,8 +111,10 @@ void NameTable::note_reordered(std::string_view name) {
 }
 
 void NameTable::restore(std::string_view name, LockRecord record, WaitQueue queue) {
+    auto restored = RecordRef::make(name, std::move(record));
+    restored->set_waited(!queue.is_empty());
     if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
-    records_.insert(RecordRef::make(name, std::move(record)));
+    records_.insert(std::move(restored));
 }
 
 }  // namespace mortise::core

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/paged_set.hpp"
 #include "core/locks/table/named_record.hpp"
@@ -58,6 +60,10 @@ public:
     void forget_changes() { changes_.clear(); }
     // Forgets the first of them, which must exist.
     RecordRef take_change();
+    // The names whose waiters may have changed since the last reset of this list. A name that was
+    // removed and came again is listed twice.
+    [[nodiscard]] std::span<const RecordRef> changed_queues() const { return changed_queues_; }
+    void forget_changed_queues();
     // The checksum of the row that a loaded name has.
     void set_row_sum(std::string_view name, std::uint64_t sum) { record(name)->set_row_sum(sum); }
 
@@ -74,10 +80,13 @@ public:
 
 private:
     void forget(const RecordRef& record);
+    // Its queue, if it has one or had one, may have changed.
+    void list_queue(const RecordRef& record);
 
     Records records_;
     Queues queues_;
     Records changes_;
+    std::vector<RecordRef> changed_queues_;
     Names reordered_;
 };
 

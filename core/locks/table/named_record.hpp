@@ -60,6 +60,13 @@ public:
         row_sum_ = sum.value_or(0);
     }
 
+    // It has a queue, or had one before the present entry.
+    [[nodiscard]] bool was_waited() const { return was_waited_; }
+    void set_waited(bool waited) { was_waited_ = waited; }
+    // It is in the list of NameTable::changed_queues().
+    [[nodiscard]] bool is_listed() const { return is_listed_; }
+    void set_listed(bool listed) { is_listed_ = listed; }
+
 private:
     friend class RecordRef;
     NamedRecord(std::string_view name, LockRecord record);
@@ -68,7 +75,9 @@ private:
     std::uint64_t row_sum_ = 0;
     std::uint32_t references_ = 1;
     std::uint16_t name_bytes_;  // at most name_bytes_max
-    bool has_row_ = false;
+    bool has_row_ : 1 = false;
+    bool was_waited_ : 1 = false;
+    bool is_listed_ : 1 = false;
 };
 
 // The names of a request or an operation.
