@@ -400,6 +400,10 @@ interface Member {
   evict @9 (session :UInt64, reason :Data, immediate :Bool) -> (answer :ChangeAnswer);
   # Like breakLock, for all that a session holds and waits for: it takes the right to break every
   # name. Declined until every member reads format 2 of commands.
+
+  activity @10 (prefix :Data) -> (answer :ActivityAnswer);
+  # Who waits for which names, and what happened in the last quarter of an hour, as this member has
+  # applied it (docs/decisions/0082). The hottest names are those with the prefix.
 }
 
 struct ChangeAnswer {
@@ -584,6 +588,66 @@ struct Session {
   label @7 :Data;              # of one of its holds
   origin @8 :Origin;
   ageNs @9 :Int64 = -1;        # since it was opened; below zero: unknown
+}
+
+struct ActivityAnswer {
+  union {
+    activity @0 :Activity;
+    failed @1 :Failure;
+    denied @2 :Data;
+  }
+}
+
+struct Activity {
+  node @0 :UInt64;             # whose view it is
+  sessions @1 :UInt64;
+  names @2 :UInt64;
+  waiters @3 :UInt64;
+  contended @4 :UInt64;        # names
+  oldestWaitNs @5 :UInt64;
+  hottest @6 :List(HotName);
+  prefixes @7 :List(PrefixActivity);
+  recent @8 :Rates;            # of all slots
+  slots @9 :List(Rates);       # the oldest one first
+  cluster @10 :Data;           # its configured name
+  leader @11 :UInt64;          # zero: unknown
+  members @12 :UInt64;
+}
+
+struct HotName {
+  name @0 :Data;
+  kind @1 :NameKind;
+  holders @2 :UInt64;
+  waiters @3 :UInt64;
+  oldestWaitNs @4 :UInt64;
+}
+
+enum NameKind {
+  lock @0;
+  semaphore @1;
+  latch @2;
+  barrier @3;
+}
+
+struct PrefixActivity {
+  prefix @0 :Data;             # empty: the names without any
+  holders @1 :UInt64;
+  waiters @2 :UInt64;
+  contended @3 :UInt64;
+  grants @4 :UInt64;           # since the member runs
+  oldestWaitNs @5 :UInt64;
+}
+
+struct Rates {
+  lengthNs @0 :UInt64;         # for how long it was counted
+  grants @1 :UInt64;
+  releases @2 :UInt64;
+  losses @3 :UInt64;
+  waitersMax @4 :UInt64;
+  waitMedianNs @5 :UInt64;
+  waitP99Ns @6 :UInt64;
+  holdMedianNs @7 :UInt64;
+  holdP99Ns @8 :UInt64;
 }
 
 enum Failure {

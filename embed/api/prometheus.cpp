@@ -143,6 +143,37 @@ constexpr std::array metrics_families{
            }},
 };
 
+// --- what is contended --------------------------------------------------------------------------
+
+// Names are unbounded, so only the configured prefixes become labels; the rest has an empty one.
+template <std::uint64_t PrefixActivity::*value>
+void write_prefixes(Writer& to, const NodeReading& node) {
+    for (const auto& each : node.metrics.prefixes)
+        to.add(each.*value, {{"prefix", each.prefix}});
+}
+
+void write_oldest_waits(Writer& to, const NodeReading& node) {
+    for (const auto& each : node.metrics.prefixes)
+        to.add_seconds(each.oldest_wait, {{"prefix", each.prefix}});
+}
+
+constexpr std::array contention_families{
+    Family{
+        "mortise_oldest_wait_seconds", gauge,
+        "For how long the oldest request waits that waits for a name, as this node has applied it.",
+        [](Writer& to, const NodeReading& node) { to.add_seconds(node.metrics.oldest_wait); }},
+    Family{"mortise_prefix_holders", gauge, "Holders of the names with a configured prefix.",
+           write_prefixes<&PrefixActivity::holders>},
+    Family{"mortise_prefix_waiters", gauge, "Requests that wait for names with the prefix.",
+           write_prefixes<&PrefixActivity::waiters>},
+    Family{"mortise_prefix_contended_names", gauge, "Names with the prefix that have waiters.",
+           write_prefixes<&PrefixActivity::contended_names>},
+    Family{"mortise_prefix_oldest_wait_seconds", gauge,
+           "For how long the oldest request waits for a name with the prefix.", write_oldest_waits},
+    Family{"mortise_prefix_grants_total", counter, "Grants of names with the prefix.",
+           write_prefixes<&PrefixActivity::grants>},
+};
+
 constexpr std::array numbers{
     Number{"mortise_acquires_cached_total", counter,
            "Acquires that were served by a grant in the cache of this node.",
@@ -167,6 +198,11 @@ constexpr std::array numbers{
            &Metrics::lost_untold},
     Number{"mortise_names", gauge, "Names that the cluster knows.", &Metrics::names},
     Number{"mortise_sessions", gauge, "Sessions that the cluster knows.", &Metrics::sessions},
+    Number{"mortise_waiters", gauge,
+           "Requests that wait for names in the cluster, as this node has applied it.",
+           &Metrics::waiters},
+    Number{"mortise_contended_names", gauge, "Names for which requests wait.",
+           &Metrics::contended_names},
     Number{"mortise_locks_broken_total", counter, "Locks that operators broke.",
            &Metrics::locks_broken},
     Number{"mortise_elections_started_total", counter,
@@ -261,6 +297,7 @@ std::string prometheus_text(std::span<const NodeReading> nodes) {
     Writer to;
     write_families(to, nodes, status_families);
     write_families(to, nodes, metrics_families);
+    write_families(to, nodes, contention_families);
     for (const auto& number : numbers) {
         to.begin(number.name, number.type, number.help);
         write_all(to, nodes, [&](const auto& node) { to.add(node.metrics.*number.value); });

@@ -9,6 +9,7 @@
 #include "embed/host/tls_watch.hpp"
 #include "embed/runtime/membership_change.hpp"
 #include "embed/runtime/translate.hpp"
+#include "embed/runtime/translate_activity.hpp"
 #include "embed/values/one_line.hpp"
 #include "storage/base/descriptors.hpp"
 #include "transport/wire/message_limits.hpp"
@@ -88,6 +89,13 @@ public:
                 if (!page->more) return std::optional{sessions};
                 next.after = page->sessions.back().id;
             }
+        });
+    }
+
+    Activity activity(const std::string& prefix) {
+        return from_first<Activity>({}, [&](Caller& client, Failures& failures) {
+            const auto view = failures.reply_in(client.activity(prefix), true);
+            return view ? std::optional{detail::activity_of(*view)} : std::nullopt;
         });
     }
 
@@ -209,6 +217,11 @@ std::vector<LockInfo> Remote::list(std::string_view prefix, std::string_view aft
 
 std::vector<SessionInfo> Remote::sessions(ReadLevel level) {
     return impl_->sessions(level == ReadLevel::local);
+}
+
+Activity Remote::activity(std::string_view prefix) {
+    refuse_if(detail::unsound_prefix(prefix), prefix);
+    return impl_->activity(std::string{prefix});
 }
 
 void Remote::observe(std::string_view prefix, const EventSink& sink, const ObserveOptions& options,

@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "core/locks/limits.hpp"
+#include "core/observe/activity_view.hpp"
 #include "core/raft/configuration.hpp"
 #include "embed/config/config_keys.hpp"
 #include "embed/config/host_port.hpp"
@@ -282,6 +284,24 @@ private:
         const auto& watched = config_.observability;
         check_duration("observability.slow_hold", watched.slow_hold, Duration::zero());
         check_duration("observability.long_wait", watched.long_wait, Duration::zero());
+        check_prefixes();
+    }
+
+    void check_prefixes() const {
+        constexpr auto key = "observability.prefixes";
+        const auto& prefixes = config_.observability.prefixes;
+        if (prefixes.size() > core::prefixes_max) {
+            refuse(key, "at most " + std::to_string(core::prefixes_max) + " prefixes, not " +
+                            std::to_string(prefixes.size()));
+        }
+        std::set<std::string_view> seen;
+        for (const auto& prefix : prefixes) {
+            if (prefix.empty() || prefix.size() > core::name_bytes_max) {
+                refuse(key, "a prefix has 1 to " + std::to_string(core::name_bytes_max) +
+                                " bytes, not " + std::to_string(prefix.size()));
+            }
+            if (!seen.insert(prefix).second) refuse(key, in_quotes(prefix) + " is there twice");
+        }
     }
 
     const Config& config_;

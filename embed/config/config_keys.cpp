@@ -97,6 +97,16 @@ std::string take_text(std::string_view text, LogFormat& value) {
     return take_name(text, value, std::array{LogFormat::text, LogFormat::json});
 }
 
+std::string take_text(std::string_view text, std::vector<std::string>& value) {
+    value.clear();
+    while (true) {
+        const auto comma = text.find(',');
+        value.emplace_back(text.substr(0, comma));
+        if (comma == std::string_view::npos) return {};
+        text.remove_prefix(comma + 1);
+    }
+}
+
 std::string in_quotes(std::string_view text) {
     const bool cut = text.size() > quote_bytes_max;
     return '"' + escaped(text.substr(0, quote_bytes_max)) + (cut ? "...\"" : "\"");

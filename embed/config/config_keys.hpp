@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <mortise/config.hpp>
 
@@ -38,6 +39,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("limits.clients", config.limits.clients);
     visit("observability.slow_hold", config.observability.slow_hold);
     visit("observability.long_wait", config.observability.long_wait);
+    visit("observability.prefixes", config.observability.prefixes);
 }
 
 // Reads a value from text. Returns what is wrong with it, or nothing.
@@ -50,6 +52,8 @@ std::string take_text(std::string_view text, Duration& value);
 std::string take_text(std::string_view text, Role& value);
 std::string take_text(std::string_view text, LogLevel& value);
 std::string take_text(std::string_view text, LogFormat& value);
+// Separated by commas.
+std::string take_text(std::string_view text, std::vector<std::string>& value);
 
 // The text, quoted and escaped for a message.
 std::string in_quotes(std::string_view text);

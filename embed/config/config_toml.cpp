@@ -45,6 +45,22 @@ template <>
 constexpr std::string_view wanted<double> = "a number";
 template <>
 constexpr std::string_view wanted<Duration> = R"(a duration in quotes, "10s")";
+template <>
+constexpr std::string_view wanted<std::vector<std::string>> =
+    R"(an array of strings, ["a/", "b/"])";
+
+// False if it is no array of strings.
+bool take_strings(const toml::node& node, std::vector<std::string>& value) {
+    const auto* array = node.as_array();
+    if (array == nullptr) return false;
+    value.clear();
+    for (const auto& element : *array) {
+        const auto* text = element.as_string();
+        if (text == nullptr) return false;
+        value.push_back(text->get());
+    }
+    return true;
+}
 
 // Returns what is wrong, or nothing.
 template <class Value>
@@ -65,6 +81,8 @@ std::string take_node(const toml::node& node, Value& value) {
             value = *node.value<double>();
             return {};
         }
+    } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+        if (take_strings(node, value)) return {};
     } else if (const auto* text = node.as_string()) {
         return detail::take_text(text->get(), value);
     }

@@ -5,6 +5,7 @@
 
 #include "embed/json_form/detail.hpp"
 #include "embed/json_form/json_text.hpp"
+#include <mortise/activity.hpp>
 #include <mortise/event.hpp>
 #include <mortise/info.hpp>
 #include <mortise/observe.hpp>
@@ -18,6 +19,10 @@ namespace mortise::json_form {
 [[nodiscard]] Json json_of(const BarrierMember& member);
 [[nodiscard]] Json json_of(const LockInfo& lock, const Detail& detail = {});
 [[nodiscard]] Json json_of(const SessionInfo& session);
+[[nodiscard]] Json json_of(const ContendedName& name);
+[[nodiscard]] Json json_of(const PrefixActivity& prefix);
+[[nodiscard]] Json json_of(const ActivityRates& rates);
+[[nodiscard]] Json json_of(const Activity& activity);
 [[nodiscard]] Json json_of(const MemberInfo& member);
 [[nodiscard]] Json json_of(const Status& status);
 [[nodiscard]] Json json_of(const MemberReport& report);

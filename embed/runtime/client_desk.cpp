@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/access/denial.hpp"
+#include "core/observe/activity.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/membership_change.hpp"
 #include "embed/runtime/translate.hpp"
@@ -221,6 +222,22 @@ void ClientDesk::sessions(transport::SessionsRequest request,
         const bool is_read = std::holds_alternative<core::Viewed>(given.result);
         answer(is_read ? sessions_now(request) : failure_in<transport::SessionsAnswer>(given));
     });
+}
+
+transport::ActivityAnswer ClientDesk::activity(const std::string& prefix) const {
+    if (auto why = denial_of_observing({})) return std::move(*why);
+    return activity_now(prefix);
+}
+
+core::ActivityView ClientDesk::activity_now(std::string_view prefix) const {
+    const auto& core = loop_.driver().core();
+    auto view = core.activity().view(core.machine().table(), steady_now(), prefix);
+    view.node = loop_.self();
+    view.cluster = loop_.config().cluster;
+    view.leader = core.raft().leader().value_or(core::NodeId{});
+    view.members = core.raft().configuration().all().size();
+    view.sessions = core.machine().sessions().all().size();
+    return view;
 }
 
 transport::SessionsReply ClientDesk::sessions_now(const transport::SessionsRequest& request) const {

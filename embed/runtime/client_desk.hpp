@@ -46,6 +46,9 @@ public:
                                                     core::Position from) override;
     void sessions(transport::SessionsRequest request,
                   std::function<void(transport::SessionsAnswer)> answer) override;
+    [[nodiscard]] transport::ActivityAnswer activity(const std::string& prefix) const override;
+    // The same, whoever asks.
+    [[nodiscard]] core::ActivityView activity_now(std::string_view prefix) const;
 
     // See NodeLoop::sessions().
     [[nodiscard]] std::vector<SessionInfo> sessions_after(SessionId after) const;

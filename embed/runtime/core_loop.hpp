@@ -130,6 +130,7 @@ public:
     // the status says everything.
     [[nodiscard]] std::string why_not_ready() const;
     [[nodiscard]] Metrics metrics() const override;
+    [[nodiscard]] Activity activity(std::string_view prefix) const override;
 
     // --- for the client desk
     [[nodiscard]] const Config& config() const { return parts_.config; }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "embed/threads/call_gate.hpp"
@@ -38,6 +39,8 @@ public:
     // A page of the sessions with greater ids, ordered; empty after the last one, and on a node
     // that keeps none.
     [[nodiscard]] virtual std::vector<SessionInfo> sessions(SessionId after) const = 0;
+    // Of a member; a client node knows nothing of it.
+    [[nodiscard]] virtual Activity activity(std::string_view /*prefix*/) const { return {}; }
     // True if it was removed from its cluster, as far as this node knows.
     [[nodiscard]] virtual bool is_removed() const = 0;
 };

@@ -267,6 +267,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
     auto options = node_options(config_);
     options.log_bytes_for_states = std::min(options.log_bytes_for_states, options.log_bytes_max);
     options.access = access_now();
+    options.prefixes = config_.observability.prefixes;
     options.generation = opened.generation;
     options.former_life_ended = opened.former_life_ended;
     options.seed = random_number();

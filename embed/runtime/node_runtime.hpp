@@ -93,11 +93,13 @@ public:
     [[nodiscard]] ThreadOwners& owners() { return owners_; }
 
     // The status as the core thread knows it; the last known one if the node has stopped or does
-    // not answer. These five members may be called in the child of a fork.
+    // not answer. These six members may be called in the child of a fork.
     [[nodiscard]] Status status();
     [[nodiscard]] Metrics metrics();
     // As this node knows them now; empty if its core thread does not answer.
     [[nodiscard]] std::optional<std::vector<SessionInfo>> sessions();
+    // Empty if the node has stopped or does not answer.
+    [[nodiscard]] std::optional<Activity> activity(std::string prefix);
     // The reason in words; empty if the node is ready, or if the core thread does not answer at
     // once.
     [[nodiscard]] std::string why_not_ready();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "embed/host/tls_watch.hpp"
 #include "embed/runtime/node_loop.hpp"
@@ -60,6 +61,13 @@ Metrics NodeRuntime::metrics() {
         }
     }
     return completed(last_.with([](const LastWords& last) { return last.metrics; }));
+}
+
+std::optional<Activity> NodeRuntime::activity(std::string prefix) {
+    if (is_forked() || readiness_.why_stopped()) return std::nullopt;
+    return core_.questions().ask(
+        [this, prefix = std::move(prefix)] { return loop().activity(prefix); },
+        gate_->call_timeout());
 }
 
 // On the core thread.

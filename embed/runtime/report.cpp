@@ -3,11 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "core/observe/activity.hpp"
 #include "core/raft/bounds.hpp"
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/network_side.hpp"
 #include "embed/runtime/readiness_words.hpp"
 #include "embed/runtime/translate.hpp"
+#include "embed/runtime/translate_activity.hpp"
 #include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
@@ -140,9 +142,17 @@ Metrics CoreLoop::metrics() const {
     metrics.unsaved_bytes = core.state_lag_bytes();
     metrics.names = core.machine().table().records().size();
     metrics.sessions = core.machine().sessions().all().size();
+    const auto now = steady_now();
+    put_contention(core.activity().contention(now), metrics);
+    if (access().may_all(core::Right::observe, {}))
+        metrics.hottest = contended_names_of(core.activity().hottest(core.machine().table(), now));
     metrics.log_lines_left_out = parts_.log.left_out();
     metrics.late_callbacks = parts_.notifier.slow_tasks() + parts_.losses.slow_tasks();
     return metrics;
+}
+
+Activity CoreLoop::activity(std::string_view prefix) const {
+    return activity_of(desk_.activity_now(prefix));
 }
 
 // For this run and the earlier ones in this process.

@@ -118,6 +118,16 @@ std::string_view to_string(Standing standing) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(NameKind kind) noexcept {
+    switch (kind) {
+        case NameKind::lock: return "lock";
+        case NameKind::semaphore: return "semaphore";
+        case NameKind::latch: return "latch";
+        case NameKind::barrier: return "barrier";
+    }
+    return "unknown";
+}
+
 std::string_view to_string(LogLevel level) noexcept {
     switch (level) {
         case LogLevel::debug: return "debug";

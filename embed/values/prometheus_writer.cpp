@@ -59,8 +59,8 @@ void PrometheusWriter::add(std::uint64_t value, const PrometheusLabels& labels) 
     sample({}, labels, std::to_string(value));
 }
 
-void PrometheusWriter::add_seconds(Duration value) {
-    sample({}, {}, in_digits(seconds_of(value)));
+void PrometheusWriter::add_seconds(Duration value, const PrometheusLabels& labels) {
+    sample({}, labels, in_digits(seconds_of(value)));
 }
 
 // The buckets of the text are cumulative, and so is the last one, which is the number of all.

@@ -26,7 +26,7 @@ public:
 
     void add(std::uint64_t value, const PrometheusLabels& labels = {});
     void add_bool(bool value) { add(value ? 1U : 0U); }
-    void add_seconds(Duration value);
+    void add_seconds(Duration value, const PrometheusLabels& labels = {});
     void add(const DurationHistogram& histogram);
 
     [[nodiscard]] std::string take() { return std::move(text_); }

@@ -90,6 +90,7 @@ TEST_F(Permissions, WhatIsNoAcquireSaysSoAsWell) {
     expect_denied([&] { (void)Election(node_, "jobs/1").observe([](const auto&) {}); },
                   "may not observe \"jobs/1\"");
     expect_denied([&] { node_.remove_member(7); }, "may not change the members");
+    expect_denied([&] { (void)node_.activity(); }, "may not observe");
     std::error_code ec;
     EXPECT_TRUE(node_.list("jobs/", ec).empty());
     EXPECT_EQ(ec, Errc::permission_denied);
@@ -103,6 +104,7 @@ TEST_F(Permissions, AClientIsToldWhatItsMemberMayNotDo) {
     expect_denied([&] { (void)remote.inspect("jobs/1"); }, "node 1 may not observe");
     expect_denied([&] { (void)remote.sessions(); }, "node 1 may not observe");
     expect_denied([&] { (void)remote.sessions(ReadLevel::local); }, "node 1 may not observe");
+    expect_denied([&] { (void)remote.activity(); }, "node 1 may not observe");
     expect_denied([&] { remote.observe("jobs/", [](const Event&) {}, {}, {}); },
                   "node 1 may not observe");
     expect_denied([&] { remote.break_lock("jobs/1", FencingToken::from_raw(1), "stuck"); },

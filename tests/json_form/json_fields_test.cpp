@@ -81,6 +81,43 @@ TEST(JsonFields, OfASession) {
     expect_each_shown(json_of_it(session), id, node, label, age, ttl, lease_left, holds, waits);
 }
 
+TEST(JsonFields, OfAContendedName) {
+    ContendedName contended;
+    auto& [name, kind, holders, waiters, oldest_wait] = contended;
+    expect_each_shown(json_of_it(contended), name, kind, holders, waiters, oldest_wait);
+}
+
+TEST(JsonFields, OfAPrefix) {
+    PrefixActivity activity;
+    auto& [prefix, holders, waiters, contended_names, grants, oldest_wait] = activity;
+    expect_each_shown(json_of_it(activity), prefix, holders, waiters, contended_names, grants,
+                      oldest_wait);
+}
+
+TEST(JsonFields, OfRates) {
+    ActivityRates rates;
+    auto& [length, grants, releases, losses, waiters_max, wait_p50, wait_p99, hold_p50, hold_p99] =
+        rates;
+    expect_each_shown(json_of_it(rates), length, grants, releases, losses, waiters_max, wait_p50,
+                      wait_p99, hold_p50, hold_p99);
+}
+
+TEST(JsonFields, OfTheActivity) {
+    Activity activity;
+    auto& [node, cluster, leader, members, sessions, names, waiters, contended_names, oldest_wait,
+           hottest, prefixes, recent, slots] = activity;
+    expect_each_shown(json_of_it(activity), node, cluster, leader, members, sessions, names,
+                      waiters, contended_names, oldest_wait);
+    const auto shown = json_of_it(activity);
+    EXPECT_EQ(shown().find("\"kind\""), std::string::npos);
+    hottest.emplace_back();
+    prefixes.emplace_back();
+    slots.emplace_back();
+    recent.grants = 4711;
+    for (const auto* part : {"\"kind\"", "\"prefix\"", "4711", "\"slots\":[{"})
+        EXPECT_NE(shown().find(part), std::string::npos) << part;
+}
+
 TEST(JsonFields, OfAMember) {
     MemberInfo member;
     auto& [id, role, address, connected, matching, leaving, incarnation] = member;

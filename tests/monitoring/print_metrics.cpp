@@ -12,7 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 void print_metrics() {
-    mortise::Node node{mortise::Config::in_memory()};
+    auto config = mortise::Config::in_memory();
+    config.observability.prefixes = {"orders/"};
+    mortise::Node node{config};
     if (!node.wait_ready(std::chrono::steady_clock::now() + 30s)) throw std::runtime_error{"alone"};
     node.acquire("x", {.caching = mortise::Caching::off}).unlock();
     std::array readings{mortise::NodeReading{node.status(), node.metrics()},

@@ -90,6 +90,11 @@ core::Result<SessionsAnswer> BlockingMemberClient::sessions(const SessionsReques
         [&](auto done) { parts_->client.sessions(request, std::move(done)); });
 }
 
+core::Result<ActivityAnswer> BlockingMemberClient::activity(const std::string& prefix) {
+    return wait<ActivityAnswer>(
+        [&](auto done) { parts_->client.activity(prefix, std::move(done)); });
+}
+
 core::Result<ObserveAnswer> BlockingMemberClient::observe(const ObserveRequest& request,
                                                           std::function<bool()> gives_up) {
     deadline_ = steady_now() + request.patience + timeout_;

@@ -39,6 +39,7 @@ public:
     core::Result<ChangeAnswer> break_lock(const core::BreakLock& request);
     core::Result<ChangeAnswer> evict(const core::EvictSession& request);
     core::Result<SessionsAnswer> sessions(const SessionsRequest& request);
+    core::Result<ActivityAnswer> activity(const std::string& prefix);
     // The timeout begins anew, and the patience of the request comes in addition. `gives_up` is
     // asked several times a second; if it returns true, the answer is std::errc::timed_out.
     core::Result<ObserveAnswer> observe(const ObserveRequest& request,

@@ -60,6 +60,10 @@ public:
     [[nodiscard]] virtual ClientObserver observe(core::ObservedNames names,
                                                  core::Position from) = 0;
     virtual void sessions(SessionsRequest request, std::function<void(SessionsAnswer)> answer) = 0;
+    // The hottest names are those with the prefix.
+    [[nodiscard]] virtual ActivityAnswer activity(const std::string& /*prefix*/) const {
+        return core::ActivityView{};
+    }
 
     // --- client nodes
 

@@ -243,8 +243,10 @@ void MemberClient::Impl::ask(Done<T> done, Make make, Take take) {
             later([done, answer = take(result)] { done(answer); });
             answered();
         },
-        [this, done](kj::Exception&&) {
-            not_answered(done, "the connection broke");
+        [this, done](kj::Exception&& failed) {
+            const bool is_older = failed.getType() == kj::Exception::Type::UNIMPLEMENTED;
+            not_answered(done, is_older ? "its version does not know this question"
+                                        : "the connection broke");
             answered();
         }));
 }
@@ -397,6 +399,15 @@ void MemberClient::observe(const ObserveRequest& request, Done<ObserveAnswer> do
 void MemberClient::sessions(const SessionsRequest& request, Done<SessionsAnswer> done) {
     impl_->call(std::move(done), asks<&wire::Member::Client::sessionsRequest>(request),
                 take_answer);
+}
+
+void MemberClient::activity(std::string prefix, Done<ActivityAnswer> done) {
+    const auto make = [prefix = std::move(prefix)](wire::Member::Client& member) {
+        auto call = member.activityRequest();
+        call.setPrefix(data_of(prefix));
+        return call;
+    };
+    impl_->call(std::move(done), make, take_answer);
 }
 
 core::Result<void> MemberClient::set_credentials(

@@ -49,6 +49,7 @@ public:
     void hear(Done<std::string> done);
     void observe(const ObserveRequest& request, Done<ObserveAnswer> done);
     void sessions(const SessionsRequest& request, Done<SessionsAnswer> done);
+    void activity(std::string prefix, Done<ActivityAnswer> done);
     // The credentials of a client that began with some have changed. Says why the member that it is
     // connected with is not trusted by the new ones; then the caller should close the client.
     [[nodiscard]] core::Result<void> set_credentials(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/client/client_codec.hpp"
+#include "core/locks/limits.hpp"
 #include "transport/clients/client_node_connection.hpp"
 #include "transport/clients/client_rights.hpp"
 #include "transport/wire/convert.hpp"
@@ -44,6 +45,7 @@ public:
     kj::Promise<void> observe(ObserveContext context) override;
     kj::Promise<void> sessions(SessionsContext context) override;
     kj::Promise<void> evict(EvictContext context) override;
+    kj::Promise<void> activity(ActivityContext context) override;
 
 private:
     [[nodiscard]] bool is_open() const {
@@ -283,6 +285,17 @@ kj::Promise<void> Member::sessions(SessionsContext context) {
     return answer<SessionsAnswer>(listing(), context, [&](auto answered) {
         service_.sessions(*request, std::move(answered));
     });
+}
+
+// The same right, for the same reason.
+kj::Promise<void> Member::activity(ActivityContext context) {
+    if (!is_open()) return useless();
+    const std::string prefix{bytes_of(context.getParams().getPrefix())};
+    if (prefix.size() > core::name_bytes_max) return malformed();
+    if (auto why = denied(core::Right::observe, {}))
+        return reply<ActivityAnswer>(*std::move(why), context);
+    return answer<ActivityAnswer>(listing(), context,
+                                  [&](auto answered) { answered(service_.activity(prefix)); });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/agent/call.hpp"
 #include "core/client/member_balance.hpp"
 #include "core/locks/machine/session_view.hpp"
+#include "core/observe/activity_view.hpp"
 #include "core/observe/observed.hpp"
 #include "core/raft/configuration.hpp"
 #include "core/raft/role.hpp"
@@ -110,6 +111,8 @@ struct SessionsReply {
 };
 
 using SessionsAnswer = ClientAnswer<SessionsReply>;
+
+using ActivityAnswer = ClientAnswer<core::ActivityView>;
 
 using ChangeAnswer =
     std::variant<core::Changed, core::MembershipRefusal, core::CallError, core::Denied>;

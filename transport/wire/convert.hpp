@@ -62,6 +62,8 @@ void write(const SessionsRequest& request, wire::SessionsRequest::Builder to);
 [[nodiscard]] core::Result<SessionsRequest> read(wire::SessionsRequest::Reader from);
 void write(const SessionsAnswer& answer, wire::SessionsAnswer::Builder to);
 [[nodiscard]] core::Result<SessionsAnswer> read(wire::SessionsAnswer::Reader from);
+void write(const ActivityAnswer& answer, wire::ActivityAnswer::Builder to);
+[[nodiscard]] core::Result<ActivityAnswer> read(wire::ActivityAnswer::Reader from);
 
 // --- bytes --------------------------------------------------------------------------------------
 

@@ -83,5 +83,8 @@ constexpr std::size_t observed_max = 1'024;    // in one answer to an observer
 // the description of a lock.
 constexpr std::size_t observed_bytes_max = std::size_t{256} << 10U;
 constexpr std::size_t list_sessions_max = 256;
+constexpr std::size_t hot_names_max = 64;
+constexpr std::size_t prefix_views_max = 64;
+constexpr std::size_t rate_slots_max = 1'024;
 
 }  // namespace mortise::transport

@@ -108,6 +108,9 @@ struct ObservabilityConfig {
     // An acquire of this program waits for so long. Not said of the candidates of an election, and
     // not on a client node.
     Duration long_wait{std::chrono::minutes{1}};
+    // The names that begin with each of these are counted separately in the metrics
+    // (PrefixActivity). At most 32.
+    std::vector<std::string> prefixes{};
 
     friend bool operator==(const ObservabilityConfig&, const ObservabilityConfig&) = default;
 };

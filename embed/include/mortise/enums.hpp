@@ -112,6 +112,9 @@ enum class Standing : std::uint8_t {
 
 // The level of a log line, and the threshold from which lines are written; `off` is only a
 // threshold.
+// What a name is used as.
+enum class NameKind : std::uint8_t { lock, semaphore, latch, barrier };
+
 enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
 
 // How the lines of a log on standard error look.
@@ -133,6 +136,7 @@ enum class LogFormat : std::uint8_t {
 [[nodiscard]] std::string_view to_string(ReadLevel level) noexcept;
 [[nodiscard]] std::string_view to_string(Role role) noexcept;
 [[nodiscard]] std::string_view to_string(Standing standing) noexcept;
+[[nodiscard]] std::string_view to_string(NameKind kind) noexcept;
 [[nodiscard]] std::string_view to_string(LogLevel level) noexcept;
 [[nodiscard]] std::string_view to_string(LogFormat format) noexcept;
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include <mortise/activity.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/node_id.hpp>
 
@@ -134,6 +135,15 @@ struct Metrics {
     // From the release of a lock by a caller of this node until another one, which waited for it,
     // had it.
     DurationHistogram hand_over_time{};
+
+    // What is contended in the cluster, as this node has applied it: present numbers, see Activity.
+    // Zero on a node with Role::client.
+    std::uint64_t waiters = 0;
+    std::uint64_t contended_names = 0;
+    Duration oldest_wait{};
+    // Empty if the certificate of this node does not allow it to observe every name.
+    std::vector<ContendedName> hottest{};
+    std::vector<PrefixActivity> prefixes{};
 };
 
 }  // namespace mortise

@@ -1,6 +1,7 @@
 // Everything but <mortise/async.hpp>, which needs Asio.
 #pragma once
 
+#include <mortise/activity.hpp>
 #include <mortise/barrier.hpp>
 #include <mortise/boot_clock.hpp>
 #include <mortise/certificates.hpp>

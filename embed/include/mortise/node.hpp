@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include <mortise/activity.hpp>
 #include <mortise/config.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
@@ -223,6 +224,13 @@ public:
     // Remote::sessions.
     [[nodiscard]] std::vector<SessionInfo> sessions(ReadLevel level = ReadLevel::linearizable);
     [[nodiscard]] std::vector<SessionInfo> sessions(ReadLevel level, std::error_code& ec);
+    // Who waits for which names, and what happened in the last quarter of an hour, as this node has
+    // applied it. Activity::hottest has names with that prefix; the rest is about all names. It
+    // asks nobody: a member that is behind or cut off shows what it knows. Blocks for an answer of
+    // this node. permission_denied unless its certificate allows it to observe every name;
+    // invalid_argument on a node with Role::client.
+    [[nodiscard]] Activity activity(std::string_view prefix = {});
+    [[nodiscard]] Activity activity(std::string_view prefix, std::error_code& ec);
 
     // Takes a lock away from its holder (S24).
     // - It applies only to the holder with the token `expected`, which inspect() shows; if there is

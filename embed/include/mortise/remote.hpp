@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include <mortise/activity.hpp>
 #include <mortise/config.hpp>
 #include <mortise/duration.hpp>
 #include <mortise/enums.hpp>
@@ -72,6 +73,11 @@ public:
     // The sessions of the cluster, ordered by id; the first member that can answer does. Errors as
     // for list(). With TLS it requires the right to observe every name.
     [[nodiscard]] std::vector<SessionInfo> sessions(ReadLevel level = ReadLevel::linearizable);
+
+    // See Node::activity(); it is the view of the first member that answers (Activity::node), which
+    // may be behind. Errors and rights as for sessions(). A member of an older version
+    // does not answer.
+    [[nodiscard]] Activity activity(std::string_view prefix = {});
 
     // Tells `sink` what Node::observe() of a member tells, on this thread, until a stop is
     // requested; then it returns, within about 100 ms. A state has at most 1,024 holders of a name.

@@ -54,6 +54,8 @@ std::map<std::string, PageRow> rows_of_the_page() {
 template <class Value>
 std::string text_of(const Value& value) {
     if constexpr (std::is_same_v<Value, std::string>) return value;
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+        return value.empty() ? "" : value.front();
     if constexpr (std::is_same_v<Value, std::filesystem::path>) return value.string();
     if constexpr (std::is_same_v<Value, double>) {
         const auto text = std::to_string(value);

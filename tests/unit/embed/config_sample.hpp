@@ -21,7 +21,7 @@ inline Config sample_config() {
     config.log.level = LogLevel::debug;
     config.log.format = LogFormat::json;
     config.limits = {1'000, 2'097'152, 1'048'576, 5};
-    config.observability = {90s, 3s};
+    config.observability = {90s, 3s, {"orders/", "jobs/"}};
     return config;
 }
 

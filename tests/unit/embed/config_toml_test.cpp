@@ -61,6 +61,7 @@ connections  = 5
 [observability]
 slow_hold = "90s"
 long_wait = "3s"
+prefixes  = ["orders/", "jobs/"]
 )";
 
 std::string complaint(std::string_view toml) {

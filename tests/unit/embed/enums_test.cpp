@@ -32,6 +32,7 @@ TEST(Enums, HaveNames) {
     expect_names<ReadLevel>({"linearizable", "local"});
     expect_names<Role>({"voter", "learner", "client"});
     expect_names<Standing>({"follower", "pre_candidate", "candidate", "leader"});
+    expect_names<NameKind>({"lock", "semaphore", "latch", "barrier"});
     expect_names<LogLevel>({"debug", "info", "warn", "error", "off"});
     expect_names<LogFormat>({"text", "json"});
 }

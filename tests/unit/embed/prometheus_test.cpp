@@ -80,6 +80,7 @@ TEST(PrometheusText, EachMetricHasAHelpATypeAndANameByTheConventions) {
     auto reading = reading_of(1);
     reading.status.members.push_back({.id = 1});
     reading.metrics.certificate_left = 1h;
+    reading.metrics.prefixes.emplace_back();
     const auto metrics = metrics_of(reading);
     EXPECT_GT(metrics.size(), 50U);
     for (const auto& [name, metric] : metrics) {
@@ -132,6 +133,31 @@ TEST(PrometheusText, EachNumberIsThatOfItsMember) {
     EXPECT_EQ(value_of(metrics, "mortise_certificate_left_seconds"), 90);
     EXPECT_EQ(value_of(metrics, "mortise_slowest_log_write_seconds"), 0.25);
     EXPECT_EQ(value_of(metrics, "mortise_term"), 5);
+}
+
+// Never one for each name: there may be millions.
+TEST(PrometheusText, EachPrefixHasASeries) {
+    auto reading = reading_of(1);
+    reading.metrics.waiters = 5;
+    reading.metrics.contended_names = 2;
+    reading.metrics.oldest_wait = 1500ms;
+    reading.metrics.hottest = {{"orders/1", NameKind::lock, 1, 5, 1500ms}};
+    reading.metrics.prefixes = {{"orders/", 3, 5, 2, 7, 1500ms}, {"", 1, 0, 0, 9, 0ms}};
+    const auto metrics = metrics_of(reading);
+    EXPECT_EQ(value_of(metrics, "mortise_waiters"), 5);
+    EXPECT_EQ(value_of(metrics, "mortise_contended_names"), 2);
+    EXPECT_EQ(value_of(metrics, "mortise_oldest_wait_seconds"), 1.5);
+    const auto of_orders = [&](const std::string& name) {
+        EXPECT_EQ(metrics.at(name).samples.size(), 2U) << name;
+        return value_of(metrics, name, {{"prefix", "orders/"}});
+    };
+    EXPECT_EQ(of_orders("mortise_prefix_holders"), 3);
+    EXPECT_EQ(of_orders("mortise_prefix_waiters"), 5);
+    EXPECT_EQ(of_orders("mortise_prefix_contended_names"), 2);
+    EXPECT_EQ(of_orders("mortise_prefix_grants_total"), 7);
+    EXPECT_EQ(of_orders("mortise_prefix_oldest_wait_seconds"), 1.5);
+    EXPECT_EQ(value_of(metrics, "mortise_prefix_grants_total", {{"prefix", ""}}), 9);
+    EXPECT_EQ(prometheus_text(std::span{&reading, 1}).find("orders/1"), std::string::npos);
 }
 
 TEST(PrometheusText, WithoutTlsNoCertificateExpires) {

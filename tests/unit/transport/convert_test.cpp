@@ -939,6 +939,22 @@ TEST(ConvertMalformed, EnumsOfLocksThatAreNotKnown) {
     EXPECT_EQ(failure, Malformed::unknown_kind);
 }
 
+TEST(ConvertMalformed, WhatIsContendedIsBounded) {
+    core::ActivityView view;
+    view.hottest.emplace_back().name = "a";
+    const auto answer_with = [&](auto change) {
+        return complaint<wire::ActivityAnswer>(ActivityAnswer{view},
+                                               [&](auto root) { change(root.getActivity()); });
+    };
+    EXPECT_EQ(
+        answer_with([](auto of) { of.getHottest()[0].setKind(static_cast<wire::NameKind>(4)); }),
+        Malformed::unknown_kind);
+    EXPECT_EQ(answer_with([](auto of) { of.getHottest()[0].initName(513); }), Malformed::too_long);
+    EXPECT_EQ(answer_with([](auto of) { of.initHottest(65); }), Malformed::too_many);
+    EXPECT_EQ(answer_with([](auto of) { of.initPrefixes(65); }), Malformed::too_many);
+    EXPECT_EQ(answer_with([](auto of) { of.initSlots(1'025); }), Malformed::too_many);
+}
+
 TEST(ConvertMalformed, EachHasItsOwnWords) {
     std::vector<std::string> words;
     for (int i = 1; i <= static_cast<int>(Malformed::bad_pointer); ++i)

@@ -89,6 +89,12 @@ struct Service : ClientService {
         session_requests.push_back(request);
         answer(answer_to_sessions);
     }
+    ActivityAnswer activity(const std::string& prefix) const override {
+        auto answer = answer_to_activity;
+        if (auto* view = std::get_if<core::ActivityView>(&answer)) view->cluster = prefix;
+        return answer;
+    }
+    ActivityAnswer answer_to_activity = core::ActivityView{};
     std::vector<std::pair<std::string, core::Position>> observed;
     std::vector<std::function<void(ObserveAnswer)>> held_news;
     int observers_gone = 0;
@@ -280,6 +286,34 @@ TEST_F(MemberClientTest, ListsSessions) {
     const auto failed = sessions(request);
     ASSERT_TRUE(failed);
     EXPECT_EQ(std::get<core::CallError>(*failed), core::CallError::no_quorum);
+}
+
+TEST_F(MemberClientTest, LearnsWhatIsContended) {
+    ASSERT_TRUE(connect());
+    const core::Rates rates{10s, 1, 2, 3, 4, {5us, 6us}, {7us, 8us}};
+    core::ActivityView view;
+    view.node = core::NodeId{2};
+    view.cluster = "jobs/";  // the service repeats the prefix
+    view.leader = core::NodeId{3};
+    view.members = 3;
+    view.sessions = 4;
+    view.names = 5;
+    view.contention = {6, 7, 8s, {{"orders/", 1, 2, 3, 4, 5s}, {"", 6, 7, 8, 9, 10s}}};
+    view.hottest = {{"jobs/1", core::HotName::Kind::semaphore, 1, 2, 3s}};
+    view.recent = rates;
+    view.slots = {rates, {}};
+    service_.answer_to_activity = view;
+    const auto ask = [&](const std::string& prefix) {
+        return wait<ActivityAnswer>([&](auto done) { client_->activity(prefix, std::move(done)); });
+    };
+    const auto answer = ask("jobs/");
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<core::ActivityView>(*answer), view);
+    service_.answer_to_activity = core::Denied{"not you"};
+    const auto denied = ask({});
+    ASSERT_TRUE(denied);
+    EXPECT_EQ(std::get<core::Denied>(*denied).why, "not you");
+    EXPECT_FALSE(ask(std::string(600, 'a'))) << "a prefix is no longer than a name";
 }
 
 TEST_F(MemberClientTest, LearnsWhomItTalksTo) {

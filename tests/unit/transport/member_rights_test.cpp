@@ -50,6 +50,10 @@ struct AskedService final : ClientService {
         asked.emplace_back("sessions");
         answer(SessionsReply{});
     }
+    ActivityAnswer activity(const std::string& /*prefix*/) const override {
+        ++asked_of_activity;
+        return core::ActivityView{};
+    }
     core::Result<core::ClientId> admit(std::shared_ptr<ClientConnection> /*connection*/) override {
         return core::ClientId{1};
     }
@@ -60,6 +64,7 @@ struct AskedService final : ClientService {
     }
 
     std::vector<std::string> asked;
+    mutable int asked_of_activity = 0;
     std::vector<core::Access> accesses;
 };
 
@@ -113,6 +118,10 @@ protected:
     }
     std::string sessions() {
         return denial<SessionsAnswer>([&](auto done) { client_->sessions({}, std::move(done)); });
+    }
+    std::string activity() {
+        return denial<ActivityAnswer>(
+            [&](auto done) { client_->activity("jobs/", std::move(done)); });
     }
     std::string change() {
         const core::MembershipGoal goal{core::MembershipGoal::Kind::gone, core::NodeId{2}, {}};
@@ -172,6 +181,15 @@ TEST_F(MemberRights, ToSeeTheSessionsTakeToObserveEveryName) {
     come_with(AccessRole::observer);
     EXPECT_EQ(sessions(), "");
     EXPECT_THAT(service_.asked, ElementsAre("sessions"));
+}
+
+TEST_F(MemberRights, ToSeeTheActivityTakeToObserveEveryName) {
+    come_with(AccessRole::observer, {{Right::observe, "jobs/"}});
+    EXPECT_THAT(activity(), HasSubstr("user alice may not observe"));
+    EXPECT_EQ(service_.asked_of_activity, 0);
+    come_with(AccessRole::observer);
+    EXPECT_EQ(activity(), "");
+    EXPECT_EQ(service_.asked_of_activity, 1);
 }
 
 TEST_F(MemberRights, ToChangeTheMembersAreThoseOfAnAdmin) {
