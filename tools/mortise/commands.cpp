@@ -35,6 +35,7 @@ Command program() {
                      inspect_command(),
                      watch_command(),
                      sessions_command(),
+                     top_command(),
                      break_command(),
                      evict_command(),
                      run_command(),
