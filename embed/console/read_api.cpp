@@ -120,6 +120,8 @@ bool ReadApi::read(const httplib::Request& request, httplib::Response& response)
         lock(request, response);
     else if (request.path == "/api/v1/waits")
         waits(request, response);
+    else if (request.path == "/api/v1/activity")
+        activity(request, response);
     else if (request.path == "/api/v1/events")
         streams_.answer(request, response);
     else if (request.path == "/metrics")
@@ -143,6 +145,10 @@ void ReadApi::status(httplib::Response& response) {
                  {"names", metrics.names},
                  {"sessions", metrics.sessions},
                  {"console", {{"may_break", may_break_}, {"streams", streams_.count()}}}});
+}
+
+void ReadApi::activity(const httplib::Request& request, httplib::Response& response) {
+    answer_json(response, json_of(node_.activity(request.get_param_value("prefix"))));
 }
 
 void ReadApi::locks(const httplib::Request& request, httplib::Response& response) {

@@ -22,6 +22,7 @@ private:
     // Throws the errors of the node.
     bool read(const httplib::Request& request, httplib::Response& response);
     void status(httplib::Response& response);
+    void activity(const httplib::Request& request, httplib::Response& response);
     void locks(const httplib::Request& request, httplib::Response& response);
     void lock(const httplib::Request& request, httplib::Response& response);
     void waits(const httplib::Request& request, httplib::Response& response);

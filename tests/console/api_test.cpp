@@ -182,6 +182,21 @@ TEST_F(ConsoleApi, ListsTheNamesThatSomebodyWaitsFor) {
     node_.close();
 }
 
+TEST_F(ConsoleApi, TellsWhatIsContended) {
+    const auto taken = node_.acquire("b/taken", {.caching = Caching::off});
+    const auto waiting = wait_for("b/taken", {.label = "waiter"});
+    const auto told = json("/api/v1/activity");
+    EXPECT_EQ(told["waiters"], 1);
+    ASSERT_EQ(told["hottest"].size(), 1U);
+    EXPECT_EQ(told["hottest"][0]["name"], "b/taken");
+    EXPECT_EQ(told["hottest"][0]["kind"], "lock");
+    EXPECT_EQ(told["recent"]["waiters_max"], 1);
+    EXPECT_GE(told["slots"].size(), 1U);
+    EXPECT_TRUE(json("/api/v1/activity?prefix=a/")["hottest"].empty());
+    node_.close();
+    EXPECT_EQ(get("/api/v1/activity").status, 503);
+}
+
 TEST_F(ConsoleApi, AStoppedNodeIsShownAsThat) {
     node_.close();
     const auto told = json("/api/v1/status");

@@ -94,6 +94,21 @@ test("the list shows who holds and who waits, as it happens", async () => {
   await page.locator("#state", {hasText: "live"}).waitFor();
 });
 
+test("the list has charts above it, and the names with the most waiters", async () => {
+  await go("/");
+  const charts = page.locator("figure.chart");
+  await charts.nth(3).waitFor();
+  assert.equal(await charts.count(), 4);
+  await within("a line", async () => (await charts.nth(1).locator("path.line").getAttribute("d")) !== "");
+  assert.match(await charts.nth(1).locator("svg").getAttribute("aria-label"),
+    /^Waiting requests in the last 15 minutes: now 2; most 2$/);
+  const hot = page.locator(".hottest li").first();
+  assert.match(await hot.innerText(), /orders\/42\s+2 waiters\s+oldest .*, 1 holder/);
+  await shoot("activity");
+  await hot.locator("a").click();
+  await page.getByRole("heading", {name: "orders/42"}).waitFor();
+});
+
 test("the page of a name has its queue in order, and the time that is left of a lease", async () => {
   await go("/lock/orders%2F42");
   const [holders, queue] = [page.locator("table").nth(0), page.locator("table").nth(1)];
@@ -392,7 +407,7 @@ test("a keyboard is enough", async () => {
   await page.keyboard.press("Enter");
   await within("the focus in the content",
     () => page.evaluate(() => document.activeElement?.id === "main"));
-  const row = page.getByRole("link", {name: "ledger"});
+  const row = rows().getByRole("link", {name: "ledger"});
   for (let at = 0; at < 200 && (await focused()) !== "ledger"; ++at) await page.keyboard.press("Tab");
   await row.waitFor();
   assert.equal(await focused(), "ledger");

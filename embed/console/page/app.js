@@ -1,5 +1,6 @@
 // The frame of the page: which view is shown, when it is asked for anew, and what is said when the
 // node does not answer.
+import * as activity from "./activity.js";
 import {chip, clusterView} from "./cluster.js";
 import {byId, fill, setText} from "./dom.js";
 import * as events from "./events.js";
@@ -26,7 +27,7 @@ const lockKey = () => (route().startsWith("/lock/") ? route().slice("/lock/".len
 
 function load(where) {
   if (lockKey() !== null) return lockPage.load(lockKey());
-  if (where === "/") return locks.load();
+  if (where === "/") return Promise.all([locks.load(), activity.load()]);
   if (where === "/waits") return waits.load();
   return Promise.resolve();
 }
@@ -37,7 +38,7 @@ function view() {
   if (route() === "/waits") return waits.waitsView(soon);
   if (route() === "/events") return events.eventsView(draw);
   if (route() === "/cluster" && status !== null) return clusterView(status);
-  return locks.locksView(soon, loadedRoute === "/");
+  return locks.locksView(soon, loadedRoute === "/", activity.activityView());
 }
 
 // --- drawing

@@ -95,7 +95,8 @@ function searchFor(prefix, refresh) {
   refresh();
 }
 
-export function locksView(refresh, isLoaded) {
+// `above` is shown above the list.
+export function locksView(refresh, isLoaded, above) {
   const rows = last.locks.map(rowOf);
   const nothing = search.prefix === "" ? "No name is in use." : "No name begins like this.";
   return [
@@ -103,6 +104,7 @@ export function locksView(refresh, isLoaded) {
       h("h1", {}, "Locks"),
       searchField("prefix", "Names that begin with", search.prefix,
         (text) => searchFor(text, refresh))),
+    above,
     rows.length > 0 ? table("Names in use, in byte order", columns, rows)
       : h("p", {class: "empty"}, isLoaded ? nothing : "Asking the node…"),
     last.next !== null || !isFirst() ? pager(refresh) : null,

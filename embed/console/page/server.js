@@ -24,6 +24,7 @@ export const status = () => ask("/api/v1/status");
 export const locks = (prefix, after, limit) =>
   ask(`/api/v1/locks?prefix=${encodeURIComponent(prefix)}&after=${after}&limit=${limit}`);
 export const lock = (key) => ask(`/api/v1/lock?name=${key}`);
+export const activity = () => ask("/api/v1/activity");
 export const waits = (prefix) => ask(`/api/v1/waits?prefix=${encodeURIComponent(prefix)}`);
 
 export const breakLock = (asked) =>
