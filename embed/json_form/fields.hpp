@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "embed/json_form/detail.hpp"
+#include "embed/json_form/leader_value.hpp"
 #include "embed/json_form/plain_text.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/event.hpp>
@@ -58,6 +59,23 @@ struct Fields {
         return "lock";
     }
 
+    // What is known of it.
+    static Json json_of(const Origin& origin) {
+        auto json = Json::object();
+        if (!origin.host.empty()) json["host"] = text(origin.host);
+        if (!origin.program.empty()) json["program"] = text(origin.program);
+        if (origin.pid != 0) json["pid"] = origin.pid;
+        if (!origin.address.empty()) json["address"] = text(origin.address);
+        return json;
+    }
+
+    // Since when, and from where: what is not known is left out.
+    template <class Party>
+    static void add_age_and_origin(const Party& party, Json& json) {
+        if (party.age.is_set()) json["age_ms"] = ms(party.age);
+        if (party.origin != Origin{}) json["origin"] = json_of(party.origin);
+    }
+
     static Json json_of_value(const LockValue& value, const Detail& detail) {
         auto json = Json::object();
         if (detail.value_bytes) json["bytes"] = text(value.bytes);
@@ -84,6 +102,7 @@ struct Fields {
                   {"since", holder.since},
                   {"cached", holder.cached},
                   {"lease_left_ms", ms(holder.lease_left)}};
+        add_age_and_origin(holder, json);
         const auto& slots = holder.slots;
         if (slots.empty()) return json;
         const auto told = static_cast<std::ptrdiff_t>(std::min(slots.size(), detail.slots_max));
@@ -98,6 +117,7 @@ struct Fields {
                   {"since", waiter.since},       {"upgrades", waiter.upgrades},
                   {"priority", waiter.priority}};
         if (waiter.permits != 0) json["permits"] = waiter.permits;
+        add_age_and_origin(waiter, json);
         return json;
     }
 
@@ -129,6 +149,7 @@ struct Fields {
                   {"closed_under", under.is_set() ? Json(under.to_string()) : Json(nullptr)},
                   {"closures", list(lock.closures)}};
         if (lock.value) json["value"] = json_of_value(*lock.value, detail);
+        if (const auto leads = leader_value(lock)) json["election"] = {{"value", text(*leads)}};
         if (lock.limit)
             json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
         if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
@@ -137,10 +158,15 @@ struct Fields {
     }
 
     static Json json_of(const SessionInfo& session) {
-        return {{"session", session.id},        {"node", null_if_zero(session.node)},
-                {"label", text(session.label)}, {"age_ms", ms(session.age)},
-                {"ttl_ms", ms(session.ttl)},    {"left_ms", ms(session.lease_left)},
-                {"holds", session.holds},       {"waits", session.waits}};
+        Json json{{"session", session.id},
+                  {"node", session.node},
+                  {"label", text(session.label)},
+                  {"ttl_ms", ms(session.ttl)},
+                  {"left_ms", ms(session.lease_left)},
+                  {"holds", session.holds},
+                  {"waits", session.waits}};
+        add_age_and_origin(session, json);
+        return json;
     }
 
     static Json json_of(const MemberInfo& member) {

@@ -1,10 +1,12 @@
 // The public structs as JSON: what the command line prints with --json and what the console
 // answers. docs/cli.md and docs/console.md describe it. Tokens are strings: they have 63 bits, and
-// many JSON readers support only 53. An enumerator is its name. What is not known is null.
+// many JSON readers support only 53. An enumerator is its name. What is not known is null; `age_ms`
+// and `origin` are left out then. The node of a client is 0, as in the structs.
 #pragma once
 
 #include "embed/json_form/detail.hpp"
 #include "embed/json_form/json_text.hpp"
+#include "embed/json_form/leader_value.hpp"
 #include <mortise/activity.hpp>
 #include <mortise/event.hpp>
 #include <mortise/info.hpp>

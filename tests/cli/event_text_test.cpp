@@ -1,5 +1,7 @@
 #include "tools/mortise/event_text.hpp"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "tools/mortise/json_form.hpp"
@@ -22,11 +24,17 @@ TEST(EventText, HasColumns) {
     EXPECT_EQ(
         event_titles(false),
         "POSITION                EVENT           NAME                    NODE  TOKEN     MODE      "
-        "LABEL OR VALUE\n");
+        "FROM                    LABEL OR VALUE\n");
+    auto event = event_of(Event::Kind::granted, "jobs/1");
     EXPECT_EQ(
-        text_of(event_of(Event::Kind::granted, "jobs/1")),
+        text_of(event),
         "4711.2                  granted         jobs/1                  2     17        exclusive "
-        "nightly\n");
+        "-                       nightly\n");
+    event.holder.origin = {"db3", "backup", 4711, "10.0.0.3:5120"};
+    EXPECT_EQ(
+        text_of(event),
+        "4711.2                  granted         jobs/1                  2     17        exclusive "
+        "backup@db3:4711         nightly\n");
 }
 
 TEST(EventText, SaysHowAHoldEnded) {
@@ -36,7 +44,20 @@ TEST(EventText, SaysHowAHoldEnded) {
     EXPECT_EQ(
         text_of(event),
         "4711.2                  released        jobs/1                  -     17        exclusive "
-        "expired, nightly\n");
+        "-                       expired, nightly\n");
+}
+
+TEST(EventText, ShowsTheValueOfALeader) {
+    auto event = event_of(Event::Kind::value_set, "jobs/leader");
+    event.value = LockValue{"17 10.0.0.3:80", 2, false};
+    const auto* const leads = "the leader's value: \"10.0.0.3:80\", version 2\n";
+    EXPECT_NE(text_of(event).find(leads), std::string::npos) << text_of(event);
+    event.value->bytes = "16 10.0.0.3:80";
+    EXPECT_NE(text_of(event).find(" value: \"16 10.0.0.3:80\", version 2\n"), std::string::npos);
+    event.kind = Event::Kind::state;
+    event.value->bytes = "17 10.0.0.3:80";
+    event.holders = {std::exchange(event.holder, {})};
+    EXPECT_NE(text_of(event).find(leads), std::string::npos) << text_of(event);
 }
 
 TEST(EventText, EscapesNamesAndLabels) {
@@ -53,7 +74,8 @@ TEST(EventText, ShowsAStateWithALineForEachPart) {
     state.name = "a";
     EXPECT_EQ(
         text_of(state),
-        "-                       free            a                       -     -         -\n");
+        "-                       free            a                       -     -         -         "
+        "-\n");
     state.holders.resize(2);
     state.holders[0].token = FencingToken::from_raw(3);
     state.holders[1].token = FencingToken::from_raw(4);
@@ -61,18 +83,18 @@ TEST(EventText, ShowsAStateWithALineForEachPart) {
     EXPECT_EQ(
         text_of(state),
         "-                       holds           a                       -     3         "
-        "exclusive\n"
+        "exclusive -\n"
         "-                       holds           a                       -     4         "
-        "exclusive\n"
+        "exclusive -\n"
         "-                       has             a                       -     -         -         "
-        "value: 3 bytes, version 7, dirty\n");
+        "-                       value: \"xyz\", version 7, dirty\n");
 }
 
 TEST(EventText, SaysThatThereIsAGap) {
     EXPECT_EQ(
         text_of(Event{}),
         "-                       gap                                                               "
-        "what was shown before may be old; the present state follows\n");
+        "                        what was shown before may be old; the present state follows\n");
 }
 
 TEST(EventJson, HasOnlyWhatItsKindHas) {
@@ -97,7 +119,7 @@ TEST(SessionJson, HasNullForWhatIsNotKnown) {
     session.lease_left = Duration::max();
     const auto json = json_of(session);
     EXPECT_EQ(json.at("session"), 7);
-    EXPECT_TRUE(json.at("node").is_null());
+    EXPECT_EQ(json.at("node"), 0);  // a client, as everywhere
     EXPECT_TRUE(json.at("left_ms").is_null());
     EXPECT_EQ(json.at("age_ms"), 0);
 }

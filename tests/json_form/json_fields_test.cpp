@@ -23,18 +23,25 @@ auto json_of_it(const Object& object, const More&... more) {
 
 TEST(JsonFields, OfAHolder) {
     HolderInfo holder;
-    auto& [node, session, label, mode, token, since, cached, slots, lease_left] = holder;
+    auto& [node, session, label, mode, token, since, cached, slots, lease_left, age, origin] =
+        holder;
     mode = LockMode::shared;
     expect_each_shown(json_of_it(holder), node, session, label, mode, token, since, cached, slots,
-                      lease_left);
+                      lease_left, age, origin);
 }
 
 TEST(JsonFields, OfAWaiter) {
     WaiterInfo waiter;
-    auto& [node, session, label, mode, since, upgrades, priority, permits] = waiter;
+    auto& [node, session, label, mode, since, upgrades, priority, permits, age, origin] = waiter;
     mode = LockMode::shared;
     expect_each_shown(json_of_it(waiter), node, session, label, mode, since, upgrades, priority,
-                      permits);
+                      permits, age, origin);
+}
+
+TEST(JsonFields, OfAnOrigin) {
+    SessionInfo session;
+    auto& [host, program, pid, address] = session.origin;
+    expect_each_shown(json_of_it(session), host, program, pid, address);
 }
 
 TEST(JsonFields, OfAClosure) {
@@ -77,8 +84,9 @@ TEST(JsonFields, OfWhatALockIsUsedAs) {
 
 TEST(JsonFields, OfASession) {
     SessionInfo session;
-    auto& [id, node, label, age, ttl, lease_left, holds, waits] = session;
-    expect_each_shown(json_of_it(session), id, node, label, age, ttl, lease_left, holds, waits);
+    auto& [id, node, label, age, ttl, lease_left, holds, waits, origin] = session;
+    expect_each_shown(json_of_it(session), id, node, label, age, ttl, lease_left, holds, waits,
+                      origin);
 }
 
 TEST(JsonFields, OfAContendedName) {

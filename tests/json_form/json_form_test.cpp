@@ -91,6 +91,42 @@ TEST(JsonForm, AnOrdinaryLock) {
         R"("closed_under":null,"closures":[]})");
 }
 
+TEST(JsonForm, SaysSinceWhenAndFromWhereAsFarAsThatIsKnown) {
+    HolderInfo holder;
+    EXPECT_FALSE(json_of(holder).contains("age_ms"));
+    EXPECT_FALSE(json_of(holder).contains("origin"));
+    holder.age = std::chrono::minutes{6};
+    holder.origin = {"db3", "backup", 4711, "10.0.0.3:5120"};
+    EXPECT_EQ(json_of(holder).at("age_ms"), 360'000);
+    EXPECT_EQ(json_of(holder).at("origin").dump(),
+              R"({"host":"db3","program":"backup","pid":4711,"address":"10.0.0.3:5120"})");
+    WaiterInfo waiter;
+    waiter.age = std::chrono::milliseconds{800};
+    waiter.origin.host = "\xff";
+    EXPECT_EQ(json_of(waiter).at("age_ms"), 800);
+    EXPECT_EQ(json_of(waiter).at("origin").dump(), R"({"host":{"hex":"ff","shown":"\\xff"}})");
+}
+
+TEST(JsonForm, TheNodeOfAClientIsZeroEverywhere) {
+    EXPECT_EQ(json_of(HolderInfo{}).at("node"), 0);
+    EXPECT_EQ(json_of(WaiterInfo{}).at("node"), 0);
+    EXPECT_EQ(json_of(BarrierMember{}).at("node"), 0);
+    EXPECT_EQ(json_of(SessionInfo{}).at("node"), 0);
+}
+
+TEST(JsonForm, AnElectionHasTheValueOfItsLeader) {
+    LockInfo lock;
+    lock.holders.resize(1);
+    lock.holders[0].token = FencingToken::from_raw(17);
+    lock.value = LockValue{"17 10.0.0.3:80", 2, false};
+    EXPECT_EQ(json_of(lock).at("election").dump(), R"({"value":"10.0.0.3:80"})");
+    EXPECT_EQ(json_of(lock).at("kind"), "lock");
+    for (const auto* const other : {"16 10.0.0.3:80", "17", ""}) {  // of a former leader; no value
+        lock.value->bytes = other;
+        EXPECT_FALSE(json_of(lock).contains("election")) << other;
+    }
+}
+
 TEST(JsonForm, SaysWhatALockIsUsedAs) {
     LockInfo lock;
     EXPECT_EQ(json_of(lock).at("kind"), "lock");

@@ -42,6 +42,9 @@ inline void change(std::error_code& field) {
 inline void change(HolderInfo& field) {
     change(field.token);
 }
+inline void change(Origin& field) {
+    change(field.host);
+}
 inline void change(Status& field) {
     ++field.id;
 }
