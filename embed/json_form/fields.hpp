@@ -12,6 +12,7 @@
 #include "embed/json_form/detail.hpp"
 #include "embed/json_form/leader_value.hpp"
 #include "embed/json_form/plain_text.hpp"
+#include <mortise/activity.hpp>
 #include <mortise/escaped.hpp>
 #include <mortise/event.hpp>
 #include <mortise/info.hpp>
@@ -32,6 +33,11 @@ struct Fields {
     static Json ms(Duration time) {
         if (!time.is_set()) return Json(nullptr);
         return Json(std::chrono::ceil<std::chrono::milliseconds>(time.to_nanoseconds()).count());
+    }
+
+    // In microseconds: waits of a fast cluster are shorter than a millisecond.
+    static Json us(Duration time) {
+        return Json(std::chrono::ceil<std::chrono::microseconds>(time.to_nanoseconds()).count());
     }
 
     template <class List, class... More>
@@ -167,6 +173,47 @@ struct Fields {
                   {"waits", session.waits}};
         add_age_and_origin(session, json);
         return json;
+    }
+
+    static Json json_of(const ContendedName& name) {
+        return {{"name", text(name.name)},
+                {"kind", to_string(name.kind)},
+                {"holders", name.holders},
+                {"waiters", name.waiters},
+                {"oldest_wait_ms", ms(name.oldest_wait)}};
+    }
+
+    static Json json_of(const PrefixActivity& prefix) {
+        return {{"prefix", prefix.prefix.empty() ? Json(nullptr) : text(prefix.prefix)},
+                {"holders", prefix.holders},
+                {"waiters", prefix.waiters},
+                {"contended_names", prefix.contended_names},
+                {"grants", prefix.grants},
+                {"oldest_wait_ms", ms(prefix.oldest_wait)}};
+    }
+
+    static Json json_of(const ActivityRates& rates) {
+        return {{"length_ms", ms(rates.length)},     {"grants", rates.grants},
+                {"releases", rates.releases},        {"losses", rates.losses},
+                {"waiters_max", rates.waiters_max},  {"wait_p50_us", us(rates.wait_p50)},
+                {"wait_p99_us", us(rates.wait_p99)}, {"hold_p50_us", us(rates.hold_p50)},
+                {"hold_p99_us", us(rates.hold_p99)}};
+    }
+
+    static Json json_of(const Activity& activity) {
+        return {{"node", activity.node},
+                {"cluster", text(activity.cluster)},
+                {"leader", null_if_zero(activity.leader)},
+                {"members", activity.members},
+                {"sessions", activity.sessions},
+                {"names", activity.names},
+                {"waiters", activity.waiters},
+                {"contended_names", activity.contended_names},
+                {"oldest_wait_ms", ms(activity.oldest_wait)},
+                {"hottest", list(activity.hottest)},
+                {"prefixes", list(activity.prefixes)},
+                {"recent", json_of(activity.recent)},
+                {"slots", list(activity.slots)}};
     }
 
     static Json json_of(const MemberInfo& member) {
