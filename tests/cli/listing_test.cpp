@@ -1,11 +1,13 @@
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tools/mortise/json_form.hpp"
 #include "tools/mortise/lock_text.hpp"
+#include "tools/mortise/short_time.hpp"
 #include "tools/mortise/table.hpp"
 #include <mortise/errc.hpp>
 
@@ -33,6 +35,106 @@ TEST(Table, MarksOnlyTheTitles) {
     Table table{{"N"}};
     table.add({"1"});
     EXPECT_EQ(table.text(true), "\x1b[1mN\x1b[0m\n1\n");
+}
+
+TEST(ShortTime, HasWhatAPersonWantsToKnow) {
+    using namespace std::chrono_literals;
+    const std::vector<std::pair<std::chrono::nanoseconds, const char*>> times{
+        {-1s, "0.0 s"},     {0s, "0.0 s"},           {850ms, "0.8 s"},
+        {9'999ms, "9.9 s"}, {10s, "10 s"},           {59'999ms, "59 s"},
+        {60s, "1 min"},     {6min + 59s, "6 min"},   {59min + 59s, "59 min"},
+        {60min, "1 h"},     {65min, "1 h 5 min"},    {23h + 59min, "23 h 59 min"},
+        {24h, "1 d"},       {76h + 59min, "3 d 4 h"}};
+    for (const auto& [time, shown] : times)
+        EXPECT_EQ(short_time(time), shown);
+}
+
+TEST(ShortTime, WhatIsLeftIsAtMostWhatIsShown) {
+    using namespace std::chrono_literals;
+    const std::vector<std::pair<std::chrono::nanoseconds, const char*>> times{
+        {1'401ms, "1.5 s"},   {9'901ms, "10 s"},      {59'001ms, "1 min"},
+        {6min + 1s, "7 min"}, {59min + 1s, "1 h"},    {23h + 59min + 1s, "1 d"},
+        {6min, "6 min"},      {76h + 1min, "3 d 5 h"}};
+    for (const auto& [time, shown] : times)
+        EXPECT_EQ(short_time(time, Rounded::up), shown);
+}
+
+LockInfo held_for_minutes() {
+    LockInfo lock;
+    lock.name = "nightly";
+    lock.holders.resize(1);
+    lock.holders[0].token = FencingToken::from_raw(17);
+    lock.holders[0].age = std::chrono::seconds{365};
+    lock.holders[0].origin = {"db3", "backup", 4711, "10.0.0.3:5120"};
+    lock.waiters.resize(1);
+    lock.waiters[0].age = std::chrono::milliseconds{850};
+    return lock;
+}
+
+TEST(LockTable, SaysSinceWhenAndFromWhere) {
+    const auto text = text_of(std::vector{held_for_minutes()}, false);
+    EXPECT_EQ(
+        text,
+        "NAME     DOES   MODE       NODE    SESSION  TOKEN  FOR    FROM             KIND  LABEL\n"
+        "nightly  holds  exclusive  client  0        17     6 min  backup@db3:4711  lock\n"
+        "nightly  waits  exclusive  client  0        -      0.8 s  -                lock\n");
+    // That of one name has the addresses too.
+    EXPECT_NE(text_of(held_for_minutes(), false).find("backup@db3:4711 (10.0.0.3:5120)"),
+              std::string::npos);
+}
+
+TEST(LockTable, AnOriginIsShownEscaped) {
+    auto lock = held_for_minutes();
+    lock.holders[0].origin = {"\x1b[2J", "\xff", 0, "\n"};
+    const auto text = text_of(lock, false);
+    EXPECT_NE(text.find(R"(\xff@\x1b[2J (\x0a))"), std::string::npos) << text;
+}
+
+TEST(LockTable, SaysWhatANameIs) {
+    LockInfo lock;
+    lock.name = "a";
+    EXPECT_EQ(kind_of(lock), "lock");
+    lock.value = LockValue{"17 10.0.0.3:80", 2, false};
+    EXPECT_EQ(kind_of(lock), "value");
+    lock.holders.resize(1);
+    lock.holders[0].token = FencingToken::from_raw(16);
+    EXPECT_EQ(kind_of(lock), "lock");
+    lock.holders[0].token = FencingToken::from_raw(17);
+    EXPECT_EQ(kind_of(lock), "election");
+    lock.barrier.emplace();
+    EXPECT_EQ(kind_of(lock), "barrier");
+    lock.latch.emplace();
+    EXPECT_EQ(kind_of(lock), "latch");
+    lock.limit.emplace();
+    EXPECT_EQ(kind_of(lock), "semaphore");
+}
+
+TEST(LockTable, ShowsTheValueOfALeaderAndShortValues) {
+    auto lock = held_for_minutes();
+    lock.value = LockValue{"17 10.0.0.3:80", 2, false};
+    const auto* const leads = "the leader's value: \"10.0.0.3:80\", version 2\n";
+    EXPECT_NE(text_of(lock, false).find(leads), std::string::npos) << text_of(lock, false);
+    EXPECT_NE(text_of(std::vector{lock}, false).find(leads), std::string::npos);
+    lock.value->bytes = "a\x1b";
+    EXPECT_NE(text_of(lock, false).find(R"(value: "a\x1b", version 2)"), std::string::npos);
+    lock.value->bytes = std::string(65, 'x');
+    EXPECT_NE(text_of(lock, false).find("value: 65 bytes, version 2\n"), std::string::npos);
+    lock.value->bytes.clear();  // a list does not have it
+    EXPECT_NE(text_of(lock, false).find("value: version 2\n"), std::string::npos);
+}
+
+TEST(LockTable, ListsWhatNobodyHolds) {
+    LockInfo value;
+    value.name = "config";
+    value.value = LockValue{"on", 3, false};
+    LockInfo latch;
+    latch.name = "ready";
+    latch.latch = LatchCount{2};
+    const auto text = text_of(std::vector{value, latch}, false);
+    EXPECT_NE(text.find("config  has "), std::string::npos) << text;
+    EXPECT_NE(text.find("value  value: \"on\", version 3\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("ready   is "), std::string::npos) << text;
+    EXPECT_NE(text.find("2 remaining to be counted\n"), std::string::npos) << text;
 }
 
 TEST(LockTable, AClientIsNoNodeWithTheNumberZero) {
@@ -163,8 +265,9 @@ TEST(LockText, ABarrierShowsWhoHasArrived) {
     lock.members = {{1, 10, 2, 1}, {0, 20, 1, 1}};
     EXPECT_NE(text_of(lock, false)
                   .find("in phase 7\n"
-                        "  node 1: 1 of 2 have arrived\n"
-                        "  a client, or a process that has ended: 1 of 1 have arrived\n"),
+                        "  node 1, session 10: 1 of 2 have arrived\n"
+                        "  a client, or a process that has ended, session 20: "
+                        "1 of 1 have arrived\n"),
               std::string::npos);
     EXPECT_EQ(json_of(lock).at("barrier").at("members").at(0).dump(),
               R"({"node":1,"session":10,"parties":2,"arrived":1})");
@@ -186,13 +289,14 @@ TEST(LockText, AClosedNameIsARowAndSaysHowToOpenIt) {
     };
     using std::chrono::milliseconds;
     EXPECT_EQ(of(ClosedBy::min_hold, milliseconds{1'401}),
-              "NAME  DOES    MODE  NODE  SESSION  TOKEN  SINCE  LABEL\n"
-              "a b   closed  -     -     -        7      -      min_hold, for at most 1.5s\n"
+              "NAME  DOES    MODE  NODE  SESSION  TOKEN  FOR  FROM  KIND  LABEL\n"
+              "a b   closed  -     -     -        7      -    -     lock  "
+              "min_hold, for at most 1.5 s\n"
               "policy: phase_fair\n"
-              "closed: the min_hold of its last holder runs, for at most 1.5s; "
+              "closed: the min_hold of its last holder runs, for at most 1.5 s; "
               "mortise break 'a b' --token 7 --reason REASON opens it\n");
     const auto delay = of(ClosedBy::lock_delay, std::chrono::seconds{90});
-    EXPECT_NE(delay.find("lock_delay, for at most 90s"), std::string::npos) << delay;
+    EXPECT_NE(delay.find("lock_delay, for at most 2 min"), std::string::npos) << delay;
     const auto broken = of(ClosedBy::broken, Duration::max());
     EXPECT_NE(broken.find("may not know yet"), std::string::npos) << broken;
     EXPECT_NE(broken.find("--now opens it, and two programs may hold it"), std::string::npos);

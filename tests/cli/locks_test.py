@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import unittest
 
@@ -41,10 +42,10 @@ class Locks(unittest.TestCase):
             self.assertLessEqual(closure["left_ms"], 660_000)
             self.assertEqual(row.split()[:2], [name, "closed"])
             self.assertEqual(row.split()[5], closure["token"])
-            self.assertRegex(row, rf"{reason}, for at most \d+[sm]")
+            self.assertRegex(row, rf"{reason}, for at most \d+ (s|min)")
             shown = self.text("inspect", name)
             self.assertRegex(shown, rf"closed: the {reason} of its last holder runs, "
-                                    rf"for at most \d+[sm]; mortise break {name} --token "
+                                    rf"for at most \d+ (s|min); mortise break {name} --token "
                                     rf"{closure['token']} --reason REASON opens it\n")
             self.assertNotIn("broken", shown)
             seen = self.json("inspect", name)["closures"]
@@ -52,6 +53,23 @@ class Locks(unittest.TestCase):
                              [(reason, closure["token"])])
             self.text("break", name, "--token", closure["token"], "--reason", "needed now")
             self.assertEqual(self.text("inspect", name), f"{name} is free\n")
+
+    def test_who_holds_it_since_when_and_from_where(self):
+        self.start("one")
+        def parties():
+            lock = self.json("inspect", "orders/42")
+            return lock["holders"] + lock["waiters"]
+        wait_until(lambda: len(parties()) == 2 and parties()[0].get("age_ms", 0) >= 2_000)
+        program = self.cluster.processes[2]
+        for party in parties():
+            self.assertEqual(party["origin"]["pid"], program.pid)
+            self.assertEqual(party["origin"]["host"], socket.gethostname())
+            self.assertTrue(os.path.basename(HOLDER).startswith(party["origin"]["program"][:15]))
+            self.assertLess(party["age_ms"], 60_000)
+        whence = rf"\S+@{re.escape(socket.gethostname())}:{program.pid}"
+        self.assertRegex(self.text("locks"), rf"orders/42 +holds .* \d[\d.]* s +{whence} +lock ")
+        self.assertRegex(self.text("inspect", "orders/42"), rf"{whence} \(127\.0\.0\.1:\d+\) ")
+        self.assertRegex(self.text("sessions"), rf"{whence} \(127\.0\.0\.1:\d+\) ")
 
     def test_a_broken_hold_that_is_not_confirmed_looks_otherwise(self):
         self.start("one", session_ttl="20s")
@@ -66,7 +84,7 @@ class Locks(unittest.TestCase):
         self.assertLess(closure["left_ms"], 21_000)
         shown = self.text("inspect", "orders/42")
         self.assertRegex(shown, r"closed: it was broken, and its holder may not know yet, for at "
-                                r"most [\d.]+s; mortise break orders/42 --token \d+ --reason "
+                                r"most [\d.]+ s; mortise break orders/42 --token \d+ --reason "
                                 r"REASON --now opens it, and two programs may hold it\n")
         self.text("break", "orders/42", "--token", token, "--reason", "at once", "--now")
         wait_until(lambda: not self.json("inspect", "orders/42")["closed"])

@@ -75,8 +75,8 @@ class Run(Case):
         for wait in ("0s", "300ms"):
             result = self.run_command(shell("echo runs"), "--wait", wait)
             self.assertEqual((result.returncode, result.stdout), (TAKEN, ""))
-            self.assertEqual(result.stderr,
-                             f"mortise: {NAME} is taken: a client (the job) has it\n")
+            self.assertRegex(result.stderr, rf"^mortise: {NAME} is taken: a client \(the job\) "
+                                            rf"has it, for \d[\d.]* s, from \S+@\S+:\d+\n$")
         holder.send_signal(signal.SIGTERM)
         self.assertEqual(holder.wait(60), 128 + signal.SIGTERM)
 
@@ -107,7 +107,7 @@ class Run(Case):
         for others in (["--lock", "jobs/b", "--lock", "jobs/a"], ["--lock", "jobs/a"]):
             result = run("run", *others, "--wait", "0s", *self.cluster.peers(), "--", "echo", "x")
             self.assertEqual((result.returncode, result.stdout), (TAKEN, ""))
-            self.assertRegex(result.stderr, r"^mortise: jobs/a is taken: a client \(.*\) has it\n$")
+            self.assertRegex(result.stderr, r"^mortise: jobs/a is taken: a client \(.*\) has it, ")
             self.assertFalse(self.lock("jobs/b")["holders"])
         holder.send_signal(signal.SIGTERM)
         holder.wait(60)
@@ -120,7 +120,7 @@ class Run(Case):
         self.assertEqual(first.stdout.readline(), "jobs/pool 0 1\n")
         result = run(*words, "--permits", "2", "--wait", "0s", *show)
         self.assertEqual((result.returncode, result.stdout), (TAKEN, ""))
-        self.assertRegex(result.stderr, "jobs/pool is taken: a client .* has permits of it\n$")
+        self.assertRegex(result.stderr, "jobs/pool is taken: a client .* has permits of it, ")
         # The limit is that of the first.
         second = self.keep(start(*words, "--permits", "1", *show))
         self.assertEqual(second.stdout.readline(), "jobs/pool 2\n")
@@ -134,6 +134,9 @@ class Run(Case):
                                  *shell("echo leads $MORTISE_FENCING_TOKEN; sleep 1000")))
         token = self.lock("jobs/leader")["holders"][0]["token"] if leader.stdout.readline() else 0
         self.assertIn("10.0.0.7:8080", json.dumps(self.lock("jobs/leader")["value"]))
+        listed = run("locks", "jobs/leader", *self.cluster.peers()).stdout
+        self.assertRegex(listed, r"jobs/leader +holds .* election ")
+        self.assertIn("the leader's value: \"10.0.0.7:8080\"", listed)
         other = self.keep(start(*words, "--elect", "10.0.0.8:8080", "--",
                                 *shell("echo leads $MORTISE_FENCING_TOKEN")))
         wait_until(lambda: self.lock("jobs/leader")["waiters"])

@@ -4,9 +4,11 @@ import contextlib
 import ctypes
 import os
 import pty
+import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -86,12 +88,14 @@ class Run(Case):
                           for mask in masks], [0, 0])
 
     def test_a_lock_that_others_have_is_busy(self):
+        host = socket.gethostname()
         for wait in ("0s", "300ms"):
             with self.subTest(wait=wait):
                 result = self.run_here(shell("echo runs"), how="taken", wait=wait)
                 self.assertEqual((result.returncode, result.stdout), (BUSY, ""))
                 self.assertRegex(result.stderr, r"^mortise: jobs/nightly is taken: "
-                                                r"node \d+ \(the other\) has it\n$")
+                                                r"node \d+ \(the other\) has it(, for \d[\d.]* s)?"
+                                                rf", from \S+@{re.escape(host)}:\d+\n$")
 
     # --- the end of the lease
 

@@ -77,14 +77,15 @@ Activity busy() {
 }
 
 TEST(TopFrame, ShowsTheClusterItsRatesAndTheHottestNames) {
-    EXPECT_THAT(frame_of(busy(), {.columns = 80}),
-                ElementsAre("mortise top  orders, as node 2 sees it, the last 22s",
-                            "leader 1, 3 members, 12 sessions, 340 names",
-                            "5 waiters for 2 names, oldest wait 12s", "",
-                            "grants/s  _#  now 128, most 128", "wait p99  _#  now 12ms, most 12ms",
-                            "", "NAME       KIND       HOLDERS  WAITERS  OLDEST WAIT",
-                            "orders/17  lock       1        4        12s",
-                            "permits    semaphore  3        1        0.5s"));
+    EXPECT_THAT(
+        frame_of(busy(), {.columns = 80}),
+        ElementsAre("mortise top  orders, as node 2 sees it, the last 22 s",
+                    "leader 1, 3 members, 12 sessions, 340 names",
+                    "5 waiters for 2 names, oldest wait 12 s", "",
+                    "grants/s  _#  now 128, most 128", "wait p99  _#  now 12 ms, most 12 ms", "",
+                    "NAME       KIND       HOLDERS  WAITERS  OLDEST WAIT",
+                    "orders/17  lock       1        4        12 s",
+                    "permits    semaphore  3        1        0.5 s"));
 }
 
 TEST(TopFrame, SaysInMinutesHowMuchIsRemembered) {

@@ -134,7 +134,8 @@ class Watch(Case):
                              (1, 1, "the holder") if holder else (0, 0, ""))
         table = run("sessions", "--local", *self.cluster.peers()).stdout.splitlines()
         self.assertEqual(table[0].split(),
-                         ["SESSION", "NODE", "AGE", "LEFT", "TTL", "HOLDS", "WAITS", "LABEL"])
+                         ["SESSION", "NODE", "FOR", "LEFT", "TTL", "HOLDS", "WAITS", "FROM",
+                          "LABEL"])
         self.assertEqual(len(table), 4)
 
     def test_the_lease_of_a_stopped_process_runs_down(self):

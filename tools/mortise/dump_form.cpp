@@ -101,11 +101,13 @@ Table sessions_of(const DirectoryDump& dump) {
 }
 
 std::string value_of(const LockValue& value) {
-    return '"' + escaped(value.bytes) + "\", " + summary_of(value);
+    return '"' + escaped(value.bytes) + "\", " + std::to_string(value.bytes.size()) +
+           " bytes, version " + std::to_string(value.version) + (value.dirty ? ", dirty" : "");
 }
 
 void add_row(Table& table, const LockInfo& lock, std::string does, std::string what) {
-    table.add({escaped_name(lock.name), std::move(does), "-", "-", "-", "-", "-", std::move(what)});
+    table.add({escaped_name(lock.name), std::move(does), "-", "-", "-", "-", "-", "-",
+               std::string{kind_of(lock)}, std::move(what)});
 }
 
 std::string locks_of(const DirectoryDump& dump, bool bold) {

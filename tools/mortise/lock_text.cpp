@@ -1,14 +1,18 @@
 #include "tools/mortise/lock_text.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
+#include <utility>
 
+#include "tools/mortise/json_form.hpp"
+#include "tools/mortise/short_time.hpp"
 #include <mortise/escaped.hpp>
 
 namespace mortise::cli {
 
 namespace {
+
+constexpr std::size_t short_value_bytes = 64;
 
 std::string more(std::size_t total, std::size_t listed) {
     return "... and " + std::to_string(total - listed) + " more";
@@ -16,7 +20,7 @@ std::string more(std::size_t total, std::size_t listed) {
 
 std::string time_left(const ClosureInfo& closure) {
     if (!closure.left.is_set()) return "for an unknown time";
-    return "for at most " + short_time(closure.left);
+    return "for at most " + short_time(closure.left, Rounded::up);
 }
 
 std::string why(ClosedBy by) {
@@ -66,33 +70,71 @@ std::string mode_of(const WaiterInfo& waiter) {
     return std::to_string(waiter.permits) + (waiter.permits == 1 ? " permit" : " permits");
 }
 
-void add_holders(Table& table, const LockInfo& lock) {
-    for (const auto& holder : lock.holders)
-        table.add({escaped_name(lock.name), holder.cached ? "cached" : "holds", mode_of(holder),
-                   id_text(holder.node), std::to_string(holder.session), holder.token.to_string(),
-                   std::to_string(holder.since), escaped(holder.label)});
-    if (lock.holders_total > lock.holders.size())
-        table.add({escaped_name(lock.name), "holds", "-", "-", "-", "-", "-",
-                   more(lock.holders_total, lock.holders.size())});
+// What a row has beside the name and its kind.
+struct Row {
+    std::string does;
+    std::string mode = "-";
+    std::string node = "-";
+    std::string session = "-";
+    std::string token = "-";
+    std::string age = "-";
+    std::string from = "-";
+    std::string label;
+};
+
+void add(Table& table, const LockInfo& lock, Row row) {
+    table.add({escaped_name(lock.name), std::move(row.does), std::move(row.mode),
+               std::move(row.node), std::move(row.session), std::move(row.token),
+               std::move(row.age), std::move(row.from), std::string{kind_of(lock)},
+               std::move(row.label)});
 }
 
-void add_waiters(Table& table, const LockInfo& lock) {
+// What a holder and a waiter have in common.
+template <class Party>
+Row row_of(const Party& party, std::string does, Addresses addresses) {
+    return {.does = std::move(does),
+            .mode = mode_of(party),
+            .node = id_text(party.node),
+            .session = std::to_string(party.session),
+            .age = age_text(party.age),
+            .from = from_text(party.origin, addresses),
+            .label = escaped(party.label)};
+}
+
+void add_rest(Table& table, const LockInfo& lock, std::string does, std::size_t total,
+              std::size_t listed) {
+    if (total > listed) add(table, lock, {.does = std::move(does), .label = more(total, listed)});
+}
+
+void add_holders(Table& table, const LockInfo& lock, Addresses addresses) {
+    for (const auto& holder : lock.holders) {
+        auto row = row_of(holder, holder.cached ? "cached" : "holds", addresses);
+        row.token = holder.token.to_string();
+        add(table, lock, std::move(row));
+    }
+    add_rest(table, lock, "holds", lock.holders_total, lock.holders.size());
+}
+
+void add_waiters(Table& table, const LockInfo& lock, Addresses addresses) {
     for (const auto& waiter : lock.waiters)
-        table.add({escaped_name(lock.name), waiter.upgrades ? "upgrades" : "waits", mode_of(waiter),
-                   id_text(waiter.node), std::to_string(waiter.session), "-",
-                   std::to_string(waiter.since), escaped(waiter.label)});
-    if (lock.waiters_total > lock.waiters.size())
-        table.add({escaped_name(lock.name), "waits", "-", "-", "-", "-", "-",
-                   more(lock.waiters_total, lock.waiters.size())});
+        add(table, lock, row_of(waiter, waiter.upgrades ? "upgrades" : "waits", addresses));
+    add_rest(table, lock, "waits", lock.waiters_total, lock.waiters.size());
 }
 
 void add_closures(Table& table, const LockInfo& lock) {
     for (const auto& closure : lock.closures)
-        table.add({escaped_name(lock.name), "closed", "-", "-", "-", closure.token.to_string(), "-",
-                   std::string{to_string(closure.by)} + ", " + time_left(closure)});
-    if (lock.closures_total > lock.closures.size())
-        table.add({escaped_name(lock.name), "closed", "-", "-", "-", "-", "-",
-                   more(lock.closures_total, lock.closures.size())});
+        add(table, lock,
+            {.does = "closed",
+             .token = closure.token.to_string(),
+             .label = std::string{to_string(closure.by)} + ", " + time_left(closure)});
+    add_rest(table, lock, "closed", lock.closures_total, lock.closures.size());
+}
+
+// What the name is and keeps, also while nobody holds it.
+void add_uses(Table& table, const LockInfo& lock) {
+    if (auto use = use_of(lock); !use.empty())
+        add(table, lock, {.does = "is", .label = std::move(use)});
+    if (lock.value) add(table, lock, {.does = "has", .label = value_text(lock)});
 }
 
 bool is_free(const LockInfo& lock) {
@@ -103,8 +145,9 @@ bool is_free(const LockInfo& lock) {
 std::string member_text(const BarrierMember& member) {
     const auto who = member.node == 0 ? "a client, or a process that has ended"
                                       : "node " + std::to_string(member.node);
-    return "  " + who + ": " + std::to_string(member.arrived) + " of " +
-           std::to_string(member.parties) + " have arrived\n";
+    return "  " + who + ", session " + std::to_string(member.session) + ": " +
+           std::to_string(member.arrived) + " of " + std::to_string(member.parties) +
+           " have arrived\n";
 }
 
 // Only a lock has a policy. Members of a barrier that have never arrived are not known.
@@ -130,22 +173,35 @@ std::string id_text(NodeId node) {
     return node == 0 ? "client" : std::to_string(node);
 }
 
-std::string short_time(Duration duration) {
-    const auto time = duration.to_nanoseconds();
-    const auto whole = std::chrono::ceil<std::chrono::seconds>(time);
-    if (time > std::chrono::seconds{10}) return to_string(whole);
-    const auto tenths = (std::chrono::ceil<std::chrono::milliseconds>(time).count() + 99) / 100;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+std::string age_text(Duration age) {
+    return age.is_set() ? short_time(age) : "-";
+}
+
+std::string from_text(const Origin& origin, Addresses addresses) {
+    auto text = escaped(shown_label({}, origin));
+    if (addresses == Addresses::shown && !origin.address.empty())
+        text += (text.empty() ? "" : " ") + escaped('(' + origin.address + ')');
+    return text.empty() ? "-" : text;
+}
+
+std::string_view kind_of(const LockInfo& lock) {
+    if (lock.limit) return "semaphore";
+    if (lock.latch) return "latch";
+    if (lock.barrier) return "barrier";
+    if (leader_value(lock)) return "election";
+    const bool is_used = !lock.holders.empty() || !lock.waiters.empty() || lock.is_closed;
+    return lock.value && !is_used ? "value" : "lock";
 }
 
 Table lock_table() {
-    return Table{{"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "SINCE", "LABEL"}};
+    return Table{
+        {"NAME", "DOES", "MODE", "NODE", "SESSION", "TOKEN", "FOR", "FROM", "KIND", "LABEL"}};
 }
 
-void add_rows(Table& table, const LockInfo& lock) {
-    add_holders(table, lock);
+void add_rows(Table& table, const LockInfo& lock, Addresses addresses) {
+    add_holders(table, lock, addresses);
     add_closures(table, lock);
-    add_waiters(table, lock);
+    add_waiters(table, lock, addresses);
 }
 
 std::string use_of(const LockInfo& lock) {
@@ -161,25 +217,42 @@ std::string use_of(const LockInfo& lock) {
 }
 
 std::string summary_of(const LockValue& value) {
-    return std::to_string(value.bytes.size()) + " bytes, version " + std::to_string(value.version) +
-           (value.dirty ? ", dirty" : "");
+    std::string text;
+    if (!value.bytes.empty() && value.bytes.size() <= short_value_bytes)
+        text = '"' + escaped_name(value.bytes) + "\", ";
+    else if (!value.bytes.empty())
+        text = std::to_string(value.bytes.size()) + " bytes, ";
+    return text + "version " + std::to_string(value.version) + (value.dirty ? ", dirty" : "");
+}
+
+std::string value_text(const LockInfo& lock) {
+    auto value = *lock.value;
+    const auto leads = leader_value(lock);
+    if (leads) value.bytes = *leads;
+    return (leads ? "the leader's value: " : "value: ") + summary_of(value);
 }
 
 std::string text_of(const std::vector<LockInfo>& locks, bool bold) {
     auto table = lock_table();
-    for (const auto& lock : locks)
+    for (const auto& lock : locks) {
         add_rows(table, lock);
+        add_uses(table, lock);
+    }
     return table.text(bold);
 }
 
 std::string text_of(const LockInfo& lock, bool bold) {
     std::string text = escaped_name(lock.name) + " is free\n";
-    if (!is_free(lock)) text = text_of(std::vector{lock}, bold) + kind_text(lock);
+    if (!is_free(lock)) {
+        auto table = lock_table();
+        add_rows(table, lock, Addresses::shown);
+        text = table.text(bold) + kind_text(lock);
+    }
     text += closed_text(lock);
     if (lock.truncated)
         text += "in all: " + std::to_string(lock.holders_total) + " holders, " +
                 std::to_string(lock.waiters_total) + " waiters\n";
-    if (lock.value) text += "value: " + summary_of(*lock.value) + "\n";
+    if (lock.value) text += value_text(lock) + "\n";
     return text;
 }
 

@@ -48,6 +48,7 @@ struct BreakCommand {
 };
 
 constexpr std::size_t page = 1000;
+constexpr std::size_t leaders_max = 100;
 
 ReadLevel level_of(bool local) {
     return local ? ReadLevel::local : ReadLevel::linearizable;
@@ -63,6 +64,18 @@ std::vector<LockInfo> all_locks(Remote& remote, const std::string& prefix, ReadL
         const bool last = part.size() < page;
         std::ranges::move(part, std::back_inserter(locks));
         if (last) return locks;
+    }
+}
+
+// A list has no bytes of values. Those of names that may be elections are asked for one by one, of
+// the first ones: the value of a leader is what somebody looks for.
+void add_values_of_leaders(Remote& remote, std::vector<LockInfo>& locks, ReadLevel level) {
+    auto asked = leaders_max;
+    for (auto& lock : locks) {
+        if (!lock.value || lock.holders_total != 1 || asked == 0) continue;
+        --asked;
+        auto now = remote.inspect(lock.name, level);
+        if (leader_value(now)) lock = std::move(now);
     }
 }
 
@@ -128,7 +141,9 @@ ExitCode run(const StatusCommand& command) {
 ExitCode list(const LookCommand& command) {
     const auto prefix = looked_up_name_of(command.name, command.escaped);
     const auto locks = answer_of(command.access, [&](Remote& remote) {
-        return all_locks(remote, prefix, level_of(command.local));
+        auto found = all_locks(remote, prefix, level_of(command.local));
+        add_values_of_leaders(remote, found, level_of(command.local));
+        return found;
     });
     if (command.access.json)
         print(json_list(locks));

@@ -1,5 +1,4 @@
 // The commands sessions and evict: which processes may hold locks, and the end of that.
-#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/json_form.hpp"
 #include "tools/mortise/lock_text.hpp"
+#include "tools/mortise/short_time.hpp"
 #include "tools/mortise/table.hpp"
 #include "tools/mortise/terminal.hpp"
 #include <mortise/errc.hpp>
@@ -27,13 +27,10 @@ struct SessionsCommand {
 };
 
 std::vector<std::string> row_of(const SessionInfo& session) {
-    return {std::to_string(session.id),
-            id_text(session.node),
-            short_time(session.age),
-            session.lease_left.is_set() ? short_time(session.lease_left) : "-",
-            short_time(session.ttl),
-            std::to_string(session.holds),
-            std::to_string(session.waits),
+    return {std::to_string(session.id),    id_text(session.node),
+            age_text(session.age),         age_text(session.lease_left),
+            short_time(session.ttl),       std::to_string(session.holds),
+            std::to_string(session.waits), from_text(session.origin, Addresses::shown),
             escaped(session.label)};
 }
 
@@ -45,7 +42,7 @@ ExitCode run(const SessionsCommand& command) {
         print(json_list(sessions));
         return ExitCode::ok;
     }
-    Table table{{"SESSION", "NODE", "AGE", "LEFT", "TTL", "HOLDS", "WAITS", "LABEL"}};
+    Table table{{"SESSION", "NODE", "FOR", "LEFT", "TTL", "HOLDS", "WAITS", "FROM", "LABEL"}};
     for (const auto& session : sessions)
         table.add(row_of(session));
     std::cout << table.text(is_terminal());

@@ -8,6 +8,7 @@
 
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/say.hpp"
+#include "tools/mortise/short_time.hpp"
 #include <mortise/detail/passing_error.hpp>
 #include <mortise/election.hpp>
 #include <mortise/errc.hpp>
@@ -48,7 +49,10 @@ std::string holder_of(const LockInfo& lock) {
     const auto& holder = lock.holders.front();
     const auto label = holder.label.empty() ? "" : " (" + escaped(holder.label) + ")";
     const auto node = holder.node == 0 ? "a client" : "node " + std::to_string(holder.node);
-    return ": " + node + label + (lock.limit ? " has permits of it" : " has it");
+    auto text = ": " + node + label + (lock.limit ? " has permits of it" : " has it");
+    if (holder.age.is_set()) text += ", for " + short_time(holder.age);
+    const auto from = shown_label({}, holder.origin);
+    return from.empty() ? text : text + ", from " + escaped(from);
 }
 
 bool is_taken(const LockInfo& lock) {

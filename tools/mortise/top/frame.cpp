@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "tools/mortise/lock_text.hpp"
+#include "tools/mortise/short_time.hpp"
 #include "tools/mortise/table.hpp"
 #include <mortise/escaped.hpp>
 
@@ -29,20 +29,12 @@ std::string rate_text(double per_second) {
     return text.data();
 }
 
-// "0", "750us", "12ms", "3.1s".
+// "0", "750 us", "12 ms", "3.1 s".
 std::string wait_text(double seconds) {
     if (seconds == 0) return "0";
-    if (seconds < 1e-3) return std::to_string(std::lround(seconds * 1e6)) + "us";
-    if (seconds < 1) return std::to_string(std::lround(seconds * 1e3)) + "ms";
+    if (seconds < 1e-3) return std::to_string(std::lround(seconds * 1e6)) + " us";
+    if (seconds < 1) return std::to_string(std::lround(seconds * 1e3)) + " ms";
     return short_time(std::chrono::nanoseconds{std::llround(seconds * 1e9)});
-}
-
-// "22s", "15 min": of what is remembered.
-std::string span_text(Duration span) {
-    constexpr auto minute = 60.0;
-    const auto seconds = seconds_in(span);
-    if (seconds < 2 * minute) return short_time(span);
-    return std::to_string(std::lround(seconds / minute)) + " min";
 }
 
 // Of each slot. The present one counts when it has lasted a second: before, one grant would look
@@ -128,7 +120,7 @@ std::vector<std::string> frame_of(const Activity& activity, const FrameForm& for
     std::vector<std::string> lines;
     lines.push_back("mortise top  " + escaped(activity.cluster) + ", as node " +
                     std::to_string(activity.node) + " sees it, the last " +
-                    span_text(activity.recent.length));
+                    short_time(activity.recent.length, Rounded::up));
     lines.push_back(cluster_line(activity));
     lines.push_back(waiters_line(activity));
     if (!form.problem.empty()) lines.push_back(escaped(form.problem));
