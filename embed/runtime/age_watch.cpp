@@ -39,6 +39,12 @@ std::string labelled(const std::string& label) {
     return label.empty() ? std::string{} : ", label \"" + escaped(label) + "\"";
 }
 
+std::string from_where(const core::LockView& view, core::SessionId session) {
+    const auto* origin = view.origin_of(session);
+    const auto whence = origin == nullptr ? std::string{} : core::default_label(*origin);
+    return whence.empty() ? whence : ", from " + escaped(whence);
+}
+
 std::string requests_wait(std::size_t count) {
     if (count == 0) return "nobody waits for it";
     return count == 1 ? "1 request waits for it" : std::to_string(count) + " requests wait for it";
@@ -189,6 +195,9 @@ std::string AgeWatch::in_the_way(const core::LockView& view, NodeEvent& event) c
     event.token = from_core(oldest.token);
     auto text =
         in_words(id) + " holds it" + labelled(oldest.label) + ", token " + to_string(event.token);
+    if (const auto held = core_->clock().age_of(oldest.since, read_clocks()))
+        text += ", for " + age_in_words(*held);
+    text += from_where(view, oldest.operation.session);
     if (view.holders_total > 1)
         text += ", and " + std::to_string(view.holders_total - 1) + " others";
     return text;

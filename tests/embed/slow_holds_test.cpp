@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "tests/embed/one_node.hpp"
 #include "tests/embed/recorded.hpp"
@@ -160,7 +161,9 @@ TEST_F(SlowHolds, LongWaitsNameWhoIsInTheWay) {
     EXPECT_EQ(event.token, hold.token());
     EXPECT_GE(event.took, Duration{30ms});
     EXPECT_THAT(event.text, HasSubstr("label \"web\"; node 1 holds it, label \"import\", token " +
-                                      to_string(hold.token())));
+                                      to_string(hold.token()) + ", for "));
+    EXPECT_THAT(event.text, ::testing::EndsWith(":" + std::to_string(getpid())));
+    EXPECT_THAT(event.text, HasSubstr("s, from "));
     EXPECT_GE(events[1].took, Duration{60ms});
     EXPECT_EQ(lines_.with("\"orders/42\": " + event.text).size(), 1U);
     stop.request_stop();
