@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,15 +25,45 @@ constexpr std::size_t inspected_parties_max = 500;
 // A look at who waits goes through so many names, and shows so many of them.
 constexpr std::size_t scanned_names_max = 2'000;
 constexpr std::size_t waits_max = 60;
-// Values are the program's own, and are not shown. Of several names the members of barriers are not
-// told either: there may be many, which no limit above counts.
-constexpr json_form::Detail of_one{.slots_max = 64};
+constexpr std::size_t searched_names_max = 10'000;
+constexpr std::size_t sessions_max = 500;
+// Short values are shown of one name: they are what somebody looks for, such as an address. Of
+// several names the members of barriers are not told: there may be many, which no limit above
+// counts.
+constexpr json_form::Detail of_one{.value_bytes = true, .value_bytes_max = 256, .slots_max = 64};
 constexpr json_form::Detail of_several{.barrier_members = false, .slots_max = 64};
 
 // A page of a listing, and whether more names follow it.
 struct Page {
     std::vector<LockInfo> locks;
     bool has_more = false;
+};
+
+enum class Order : std::uint8_t { by_name, by_queue, by_age };
+
+// Which names are wanted.
+struct Search {
+    std::string prefix;
+    std::string contains;
+    bool only_contended = false;
+    Order order = Order::by_name;
+
+    [[nodiscard]] bool is_plain() const {
+        return contains.empty() && !only_contended && order == Order::by_name;
+    }
+    [[nodiscard]] bool fits(const LockInfo& lock) const {
+        if (only_contended && lock.waiters_total == 0) return false;
+        return lock.name.find(contains) != std::string::npos;
+    }
+};
+
+// What a search has found.
+struct Found {
+    std::vector<LockInfo> locks;
+    std::size_t fitting = 0;  // of the scanned ones
+    std::size_t scanned = 0;
+    bool has_more = false;  // names that were not scanned
+    std::string last;       // the last one that was
 };
 
 Page page_of(Node& node, const std::string& prefix, const std::string& after, std::size_t limit) {
@@ -47,6 +78,66 @@ Page page_of(Node& node, const std::string& prefix, const std::string& after, st
     return page;
 }
 
+// Of the oldest holder, which is the first; what nobody holds, or since when is unknown, is
+// younger.
+Duration age_of(const LockInfo& lock) {
+    const bool is_known = lock.is_held() && lock.holders.front().age.is_set();
+    return is_known ? lock.holders.front().age : Duration::zero();
+}
+
+// Those that are first in the order of the search.
+void keep_first(std::vector<LockInfo>& locks, Order order, std::size_t limit) {
+    if (order == Order::by_queue)
+        std::ranges::stable_sort(locks, std::greater{}, &LockInfo::waiters_total);
+    if (order == Order::by_age) std::ranges::stable_sort(locks, std::greater{}, age_of);
+    if (locks.size() > limit) locks.resize(limit);
+}
+
+// In another order than that of the names, all are looked at before the first ones are known, as
+// far as the bound allows.
+Found search_for(Node& node, const Search& search, std::string after, std::size_t limit) {
+    Found found;
+    found.has_more = true;
+    found.last = std::move(after);
+    const bool is_sorted = search.order != Order::by_name;
+    while (found.has_more && found.scanned < searched_names_max) {
+        auto page = page_of(node, search.prefix, found.last, names_max);
+        found.has_more = page.has_more;
+        for (auto& lock : page.locks) {
+            if (!is_sorted && found.locks.size() == limit) {
+                found.has_more = true;
+                return found;
+            }
+            ++found.scanned;
+            found.last = lock.name;
+            if (!search.fits(lock)) continue;
+            ++found.fitting;
+            found.locks.push_back(std::move(lock));
+        }
+        if (is_sorted && found.locks.size() > 2 * limit)
+            keep_first(found.locks, search.order, limit);
+    }
+    keep_first(found.locks, search.order, limit);
+    return found;
+}
+
+std::optional<Order> order_of(const std::string& word) {
+    if (word.empty() || word == "name") return Order::by_name;
+    if (word == "queue") return Order::by_queue;
+    if (word == "age") return Order::by_age;
+    return std::nullopt;
+}
+
+// A listing has no bytes of values. The value of a leader is looked up.
+void add_leaders(Node& node, std::vector<LockInfo>& locks) {
+    for (auto& lock : locks) {
+        if (!lock.value || lock.holders_total != 1) continue;
+        std::error_code ec;
+        auto now = node.inspect(lock.name, ReadLevel::local, listed_parties_max, ec);
+        if (!ec && json_form::leader_value(now)) lock = std::move(now);
+    }
+}
+
 // Empty for a text that is no number from 1 to names_max.
 std::optional<std::size_t> limit_of(const httplib::Request& request) {
     const auto text = request.get_param_value("limit");
@@ -57,6 +148,20 @@ std::optional<std::size_t> limit_of(const httplib::Request& request) {
     if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
     if (limit < 1 || limit > names_max) return std::nullopt;
     return limit;
+}
+
+void answer_search(Node& node, const Search& search, std::string after, std::size_t limit,
+                   httplib::Response& response) {
+    const bool is_first = after.empty();
+    auto found = search_for(node, search, std::move(after), limit);
+    add_leaders(node, found.locks);
+    const bool is_sorted = search.order != Order::by_name;
+    const bool knows_all = is_first && !found.has_more;
+    answer_json(response,
+                {{"locks", json_list(found.locks, of_several)},
+                 {"next", found.has_more && !is_sorted ? json_text(found.last) : Json(nullptr)},
+                 {"total", knows_all ? Json(found.fitting) : Json(nullptr)},
+                 {"scanned", found.scanned}});
 }
 
 Json json_of_seen(const MemberWatch::Seen& seen) {
@@ -83,6 +188,7 @@ Json lag_of(const Status& own, const MemberInfo& member, const MemberWatch::Seen
     std::optional<std::uint64_t> has;
     if (seen != nullptr && seen->has_status) has = seen->status.applied_index;
     if (member.matching != 0) has = std::max(member.matching, has.value_or(0));
+    if (own.leader == member.id) return 0;  // what is committed comes from it
     if (member.id == own.id) has = own.applied_index;
     if (!has) return nullptr;
     return newest > *has ? newest - *has : 0;
@@ -122,6 +228,8 @@ bool ReadApi::read(const httplib::Request& request, httplib::Response& response)
         waits(request, response);
     else if (request.path == "/api/v1/activity")
         activity(request, response);
+    else if (request.path == "/api/v1/sessions")
+        sessions(response);
     else if (request.path == "/api/v1/events")
         streams_.answer(request, response);
     else if (request.path == "/metrics")
@@ -154,10 +262,32 @@ void ReadApi::activity(const httplib::Request& request, httplib::Response& respo
 void ReadApi::locks(const httplib::Request& request, httplib::Response& response) {
     const auto limit = limit_of(request);
     if (!limit) return answer_error(response, {400, "bad_limit", "`limit` is 1 to 200"});
-    const auto page =
-        page_of(node_, request.get_param_value("prefix"), request.get_param_value("after"), *limit);
+    const auto order = order_of(request.get_param_value("sort"));
+    if (!order) return answer_error(response, {400, "bad_order", "`sort` is name, queue or age"});
+    const Search search{.prefix = request.get_param_value("prefix"),
+                        .contains = request.get_param_value("contains"),
+                        .only_contended = request.get_param_value("contended") == "1",
+                        .order = *order};
+    auto after = request.get_param_value("after");
+    if (!search.is_plain()) return answer_search(node_, search, std::move(after), *limit, response);
+    auto page = page_of(node_, search.prefix, after, *limit);
+    add_leaders(node_, page.locks);
     const auto next = page.has_more ? json_text(page.locks.back().name) : Json(nullptr);
-    answer_json(response, {{"locks", json_list(page.locks, of_several)}, {"next", next}});
+    // Counting the names of a prefix is a scan of all of them.
+    const auto total = search.prefix.empty() ? Json(node_.metrics().names) : Json(nullptr);
+    answer_json(response,
+                {{"locks", json_list(page.locks, of_several)}, {"next", next}, {"total", total}});
+}
+
+// By age, the oldest first: what somebody looks for has been there for long.
+void ReadApi::sessions(httplib::Response& response) {
+    std::error_code ec;
+    auto sessions = node_.sessions(ReadLevel::local, ec);
+    if (ec) throw LockError{ec};
+    const auto total = sessions.size();
+    std::ranges::stable_sort(sessions, std::greater{}, &SessionInfo::age);
+    if (sessions.size() > sessions_max) sessions.resize(sessions_max);
+    answer_json(response, {{"sessions", json_list(sessions)}, {"sessions_total", total}});
 }
 
 void ReadApi::lock(const httplib::Request& request, httplib::Response& response) {

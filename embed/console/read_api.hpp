@@ -1,4 +1,4 @@
-// What /api/v1 and /metrics answer to GET: the node, the names, who waits.
+// What /api/v1 and /metrics answer to GET: the node, the names, who waits, the sessions.
 #pragma once
 
 #include <httplib.h>
@@ -26,6 +26,7 @@ private:
     void locks(const httplib::Request& request, httplib::Response& response);
     void lock(const httplib::Request& request, httplib::Response& response);
     void waits(const httplib::Request& request, httplib::Response& response);
+    void sessions(httplib::Response& response);
 
     Node& node_;
     const bool may_break_;

@@ -84,7 +84,8 @@ struct Fields {
 
     static Json json_of_value(const LockValue& value, const Detail& detail) {
         auto json = Json::object();
-        if (detail.value_bytes) json["bytes"] = text(value.bytes);
+        if (detail.value_bytes && value.bytes.size() <= detail.value_bytes_max)
+            json["bytes"] = text(value.bytes);
         json["version"] = value.version;
         json["dirty"] = value.dirty;
         return json;

@@ -1,10 +1,7 @@
 // What the console answers to programs: /api/v1.
 #include <future>
 
-#include <asio/use_future.hpp>
-
 #include "tests/console/console_fixture.hpp"
-#include <mortise/async.hpp>
 
 namespace mortise::tests {
 namespace {
@@ -12,15 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-class ConsoleApi : public OneConsole {
-protected:
-    std::future<Hold> wait_for(const char* name, AcquireOptions options) {
-        const auto before = node_.inspect(name).waiters.size();
-        auto waiting = async_acquire(node_, name, std::move(options), asio::use_future);
-        EXPECT_TRUE(wait_for_waiters(name, before + 1));
-        return waiting;
-    }
-};
+using ConsoleApi = OneConsole;
 
 TEST_F(ConsoleApi, TellsTheNodeAndItsMembers) {
     const auto hold = node_.acquire("a");
@@ -127,7 +116,23 @@ TEST_F(ConsoleApi, ShowsWhatANameIsUsedAs) {
     node_.close();
 }
 
-TEST_F(ConsoleApi, ValuesAreNotShown) {
+TEST_F(ConsoleApi, AnElectionShowsTheValueOfItsLeader) {
+    Election election{node_, "jobs/leader"};
+    const auto hold = election.campaign("10.0.0.3:80");
+    const auto told = json("/api/v1/locks")["locks"][0];
+    EXPECT_EQ(told["election"]["value"], "10.0.0.3:80");
+    EXPECT_EQ(json("/api/v1/lock?name=jobs%2Fleader")["election"]["value"], "10.0.0.3:80");
+}
+
+TEST_F(ConsoleApi, OnlyShortValuesOfOneNameAreShown) {
+    auto hold = node_.acquire("a", {.caching = Caching::off});
+    hold.set_value(std::string(256, 'x'));
+    EXPECT_EQ(json("/api/v1/lock?name=a")["value"]["bytes"], std::string(256, 'x'));
+    hold.set_value(std::string(257, 'x'));
+    EXPECT_FALSE(json("/api/v1/lock?name=a")["value"].contains("bytes"));
+}
+
+TEST_F(ConsoleApi, ValuesAreNotShownInListsAndEvents) {
     RawClient client{port_};
     client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     client.read_until("event: begin");
@@ -135,9 +140,9 @@ TEST_F(ConsoleApi, ValuesAreNotShown) {
     hold.set_value("secret");
     EXPECT_FALSE(hold.release());
     EXPECT_EQ(client.read_until("\"released\"").find("secret"), std::string::npos);
-    for (const auto* const target : {"/api/v1/lock?name=a", "/api/v1/locks", "/api/v1/waits"})
+    for (const auto* const target :
+         {"/api/v1/locks", "/api/v1/locks?contains=a", "/api/v1/locks?sort=age", "/api/v1/waits"})
         EXPECT_EQ(get(target).body.find("secret"), std::string::npos) << target;
-    EXPECT_EQ(json("/api/v1/lock?name=a")["value"], Json({{"version", 1}, {"dirty", false}}));
 }
 
 TEST_F(ConsoleApi, TellsWhyANameIsClosedAndOpensIt) {

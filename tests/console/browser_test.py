@@ -1,8 +1,8 @@
 """The console's page in a real browser: browser_test.py MORTISE ACTOR FOLDER.
 
-Installs what the tests need from npm into FOLDER, and runs browser_test.mjs and
-browser_stream_test.mjs with it. The pictures
-that it takes are in FOLDER/pictures.
+Installs what the tests need from npm into FOLDER, and runs browser_test.mjs,
+browser_stream_test.mjs and browser_lists_test.mjs with it. The pictures that it takes are in
+FOLDER/pictures.
 """
 
 import os
@@ -47,7 +47,8 @@ def main():
     plain = {key: value for key, value in os.environ.items() if not key.startswith("MORTISE_")}
     plain |= {"TEST_MORTISE": str(mortise), "TEST_ACTOR": str(actor), "TEST_BROWSER": browser,
               "TEST_FOLDER": str(folder)}
-    return max(run(test, plain) for test in ("browser_test.mjs", "browser_stream_test.mjs"))
+    return max(run(test, plain) for test in ("browser_test.mjs", "browser_stream_test.mjs",
+                                            "browser_lists_test.mjs"))
 
 
 def run(test, environment):

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <charconv>
+#include <future>
 #include <string>
+#include <utility>
+
+#include <asio/use_future.hpp>
 
 #include "tests/console/raw_client.hpp"
 #include "tests/embed/one_node.hpp"
+#include <mortise/async.hpp>
 #include <mortise/console.hpp>
 
 namespace mortise::tests {
@@ -34,6 +39,13 @@ protected:
     [[nodiscard]] Reply post_break(const nlohmann::json& body) const {
         return ask(port_, "POST", "/api/v1/break",
                    "Content-Type: application/json\r\nMortise-Console: break\r\n", body.dump());
+    }
+    // A request that is queued when this returns.
+    [[nodiscard]] std::future<Hold> wait_for(const char* name, AcquireOptions options) {
+        const auto before = node_.inspect(name).waiters.size();
+        auto waiting = async_acquire(node_, name, std::move(options), asio::use_future);
+        EXPECT_TRUE(wait_for_waiters(name, before + 1));
+        return waiting;
     }
     [[nodiscard]] static nlohmann::json break_of(std::string_view name, FencingToken token) {
         return {{"name", name},

@@ -2,12 +2,13 @@
 // node does not answer.
 import * as activity from "./activity.js";
 import {chip, clusterView} from "./cluster.js";
-import {byId, fill, setText} from "./dom.js";
+import {byId, fill, h, setText} from "./dom.js";
 import * as events from "./events.js";
 import * as lockPage from "./lock_page.js";
 import * as locks from "./locks.js";
 import {duration, shown} from "./server.js";
 import * as server from "./server.js";
+import * as sessions from "./sessions.js";
 import * as waits from "./waits.js";
 
 const period = 1500;    // between two questions
@@ -29,6 +30,7 @@ function load(where) {
   if (lockKey() !== null) return lockPage.load(lockKey());
   if (where === "/") return Promise.all([locks.load(), activity.load()]);
   if (where === "/waits") return waits.load();
+  if (where === "/sessions") return sessions.load();
   return Promise.resolve();
 }
 
@@ -37,9 +39,18 @@ function view() {
   if (lockKey() !== null) return lockPage.lockView(lockKey(), mayBreak, soon);
   if (route() === "/waits") return waits.waitsView(soon);
   if (route() === "/events") return events.eventsView(draw);
-  if (route() === "/cluster" && status !== null) return clusterView(status);
-  return locks.locksView(soon, loadedRoute === "/", activity.activityView());
+  if (route() === "/sessions") return sessions.sessionsView();
+  if (route() === "/cluster") return status === null ? waiting() : clusterView(status);
+  if (route() === "/")
+    return locks.locksView(soon, loadedRoute === "/", activity.activityView());
+  return unknownView();
 }
+
+const waiting = () => [h("h1", {}, "Cluster"), h("p", {class: "empty"}, "Asking the node…")];
+
+const unknownView = () => [h("h1", {}, "No such page"),
+  h("p", {class: "empty"}, "There is no page ", h("span", {class: "mono"}, shown(route())), ". ",
+    h("a", {href: "#/"}, "All locks"))];
 
 // --- drawing
 
@@ -94,8 +105,9 @@ function draw() {
 }
 
 function setTitle() {
-  const names = {"/": "Locks", "/waits": "Waits", "/events": "Events", "/cluster": "Cluster"};
-  const name = lockKey() === null ? names[route()] ?? "Locks" : decodeURIComponentSafely(lockKey());
+  const names = {"/": "Locks", "/waits": "Waits", "/sessions": "Sessions", "/events": "Events",
+    "/cluster": "Cluster"};
+  const name = lockKey() === null ? names[route()] ?? "No such page" : decodeURIComponentSafely(lockKey());
   document.title = `${name} – Mortise console`;
 }
 

@@ -28,7 +28,7 @@ function takeAttributes(into, from) {
     if (into.getAttribute(name) !== value) into.setAttribute(name, value);
   for (const {name} of [...into.attributes])
     if (!from.hasAttribute(name)) into.removeAttribute(name);
-  for (const handler of ["onclick", "oninput", "onsubmit"]) into[handler] = from[handler];
+  for (const handler of ["onclick", "oninput", "onchange", "onsubmit"]) into[handler] = from[handler];
 }
 
 function take(into, from) {

@@ -2,7 +2,7 @@
 import {h, nothing, table} from "./dom.js";
 import * as stream from "./event_stream.js";
 import {searchField} from "./locks.js";
-import {clock, encoded, inMode, noteBegin, number, party, shown, shownName} from "./server.js";
+import {clock, encoded, inMode, labelOf, number, party, shown, shownName} from "./server.js";
 
 const kept = 1000;
 const drawn = 200;
@@ -42,8 +42,8 @@ function gravity(event) {
 }
 
 // The node of a session that has ended is not known any more.
-const whoOf = (holder) => holder.node === 0 && !holder.label ? [] :
-  [holder.node === 0 ? shown(holder.label) : party(holder)];
+const whoOf = (holder) =>
+  [holder.node === 0 ? labelOf(holder) : party(holder)].filter(Boolean);
 
 function detailsOf(event) {
   const details = [];
@@ -67,7 +67,6 @@ function add(event) {
   event.at = new Date();
   event.number = ++counter;
   event.key = event.name === undefined ? null : encoded(event.name);
-  if (event.kind === "granted" && !event.late) noteBegin(event.key, event.holder);
   if (event.kind === "continued" && events[0]?.kind === "continued") events.shift();
   events.unshift(event);
   if (events.length > kept) events.length = kept;

@@ -2,8 +2,8 @@
 import {openBreak} from "./break.js";
 import {h, nothing, table} from "./dom.js";
 import {eventTable, eventsOf, noEventsText} from "./events.js";
-import {closedText, kindText} from "./locks.js";
-import {duration, encoded, inMode, modeOf, nodeOf, number, party, plural, seenFor, shown,
+import {closedText, kindText, valueText} from "./locks.js";
+import {address, age, duration, encoded, from, inMode, modeOf, nodeOf, number, party, plural, shown,
   shownName} from "./server.js";
 import * as server from "./server.js";
 
@@ -26,8 +26,8 @@ function leaseOf(holder) {
     ` ${duration(holder.lease_left_ms)}`);
 }
 
-const sinceOf = (name, info) => [
-  h("span", {}, seenFor(encoded(name), info)),
+const sinceOf = (info) => [
+  h("span", {}, age(info)),
   h("span", {class: "faint"}, ` entry ${number(info.since)}`),
 ];
 
@@ -35,7 +35,11 @@ const whoOf = (info) => [
   shown(info.label) ? h("strong", {}, shown(info.label)) : h("span", {class: "faint"}, "no label"),
 ];
 
-const whereOf = (info) => `${nodeOf(info)}, session ${info.session}`;
+const whereOf = (info) => [
+  `${nodeOf(info)}, session ${info.session}`,
+  from(info) ? h("div", {class: "mono"}, from(info)) : null,
+  address(info) ? h("div", {class: "mono faint"}, address(info)) : null,
+];
 
 function breakButton(lock, token, who, closed, refresh) {
   const label = closed === undefined ? "Break" : "Open";
@@ -56,7 +60,7 @@ function holdersOf(lock, mayBreak, refresh) {
       [...whoOf(holder), holder.cached ? " (cached: its node keeps it for its next acquire)" : ""],
       whereOf(holder),
       h("span", {class: "mono"}, holder.token),
-      sinceOf(lock.name, holder),
+      sinceOf(holder),
       leaseOf(holder),
       ...(mayBreak ? [breakButton(lock, holder.token, party(holder), undefined, refresh)] : []),
     ],
@@ -85,7 +89,7 @@ function queueOf(lock) {
       modeOf(waiter, lock.kind)),
       whoOf(waiter),
       whereOf(waiter),
-      sinceOf(lock.name, waiter),
+      sinceOf(waiter),
       ...(hasRemarks ? [remarksOf(waiter) || nothing] : []),
     ],
   }));
@@ -143,7 +147,7 @@ function factsOf(lock) {
   const facts = [h("span", {class: "tag"}, kindText(lock))];
   if (lock.closed) facts.push(h("span", {class: "tag bad"}, "closed"));
   if (lock.value)
-    facts.push(h("span", {class: "tag"}, `value, version ${lock.value.version}`),
+    facts.push(h("span", {class: "tag"}, valueText(lock)),
       lock.value.dirty ? h("span", {class: "tag warn"}, "value is dirty") : "");
   return h("p", {class: "tags"}, facts);
 }

@@ -21,10 +21,13 @@ export const encoded = (name) =>
   typeof name === "string" ? encodeURIComponent(name) : name.hex.replace(/../g, "%$&");
 
 export const status = () => ask("/api/v1/status");
-export const locks = (prefix, after, limit) =>
-  ask(`/api/v1/locks?prefix=${encodeURIComponent(prefix)}&after=${after}&limit=${limit}`);
+// `more` has those of `contains`, `contended` and `sort` that are wanted.
+export const locks = (prefix, after, limit, more) =>
+  ask(`/api/v1/locks?prefix=${encodeURIComponent(prefix)}&after=${after}&limit=${limit}` +
+    Object.entries(more).map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join(""));
 export const lock = (key) => ask(`/api/v1/lock?name=${key}`);
 export const activity = () => ask("/api/v1/activity");
+export const sessions = () => ask("/api/v1/sessions");
 export const waits = (prefix) => ask(`/api/v1/waits?prefix=${encodeURIComponent(prefix)}`);
 
 export const breakLock = (asked) =>
@@ -73,11 +76,23 @@ export const clock = (date) => date.toLocaleTimeString("en-GB");
 
 export const nodeOf = (info) => info.node === 0 ? "client" : `node ${info.node}`;
 
+// Since when; what the cluster does not know is not told.
+export const age = (info) => (info.age_ms === undefined ? "unknown" : duration(info.age_ms));
+
+// "backup@db3:4711", or the parts of it that are known.
+export function from(info) {
+  const {host, program = "", pid} = info.origin ?? {};
+  return shown(program) + (host === undefined ? "" : `@${shown(host)}`) +
+    (pid === undefined ? "" : `:${pid}`);
+}
+
+export const address = (info) => shown(info.origin?.address ?? "");
+
+// Its label, or from where it comes if it has none.
+export const labelOf = (info) => shown(info.label) || from(info);
+
 // "nightly · node 2"
-export const party = (info) => {
-  const label = shown(info.label);
-  return label ? `${label} · ${nodeOf(info)}` : nodeOf(info);
-};
+export const party = (info) => [labelOf(info), nodeOf(info)].filter(Boolean).join(" · ");
 
 // What stands where a lock has its mode.
 export function modeOf(info, kind = "lock") {
@@ -87,31 +102,4 @@ export function modeOf(info, kind = "lock") {
     (info.slots_total > info.slots.length ? ", …" : "");
   if (info.permits) return plural(info.permits, "permit");
   return inMode(info.mode);
-}
-
-// --- since when
-
-// The cluster has no clock: a hold has begun at an entry of its log. The page knows since when it
-// has seen it, and whether it saw it begin.
-const firstSeen = new Map();
-const rememberedMax = 20000;
-
-// What a session was granted with one entry has begun at one moment. The token says less: readers
-// share it, and an upgrade replaces it.
-const beginOf = (name, info) => `${name} ${info.session}/${info.since}`;
-
-function remember(begin, isExact) {
-  if (firstSeen.size >= rememberedMax) firstSeen.delete(firstSeen.keys().next().value);
-  firstSeen.set(begin, {at: Date.now(), isExact});
-}
-
-export function noteBegin(name, info) {
-  remember(beginOf(name, info), true);
-}
-
-export function seenFor(name, info) {
-  const begin = beginOf(name, info);
-  if (!firstSeen.has(begin)) remember(begin, false);
-  const {at, isExact} = firstSeen.get(begin);
-  return (isExact ? "" : "> ") + duration(Date.now() - at);
 }

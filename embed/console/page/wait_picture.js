@@ -1,6 +1,6 @@
 // Draws who waits for what, and who holds it: from left to right, the last ones wait for nobody.
 import {h} from "./dom.js";
-import {encoded, modeOf, nodeOf, number, shown, shownName} from "./server.js";
+import {encoded, labelOf, modeOf, nodeOf, number, shownName} from "./server.js";
 
 const box = {width: 164, height: 40, gapX: 84, gapY: 12, margin: 4};
 const betweenGroups = 14;
@@ -22,7 +22,7 @@ export function graphOf(locks) {
     edges.push({from, to, kind, label});
   };
   const partyVertex = (info) => vertex(partyKey(info), {kind: "party",
-    title: shown(info.label) || `session ${info.session}`, subtitle: nodeOf(info)});
+    title: labelOf(info) || `session ${info.session}`, subtitle: nodeOf(info)});
   for (const lock of locks) {
     const name = vertex(`name ${encoded(lock.name)}`, {kind: lock.closed ? "name closed" : "name",
       title: shownName(lock.name), subtitle: lock.closed ? `${lock.kind}, closed` : lock.kind,

@@ -1,7 +1,7 @@
 // Who waits for whom: the names that somebody waits for, as a picture and as a table.
 import {h, table} from "./dom.js";
 import {linkTo, searchField} from "./locks.js";
-import {encoded, modeOf, number, party, plural} from "./server.js";
+import {age, encoded, modeOf, number, party, plural} from "./server.js";
 import * as server from "./server.js";
 import {picture} from "./wait_picture.js";
 
@@ -20,13 +20,16 @@ function partiesOf(list, total, text) {
   return shownOnes;
 }
 
+const described = (lock) => (info) => `${modeOf(info, lock.kind)}: ${party(info)}` +
+  (info.age_ms === undefined ? "" : `, for ${age(info)}`);
+
 const rowOf = (lock) => ({
   key: encoded(lock.name),
   cells: [
     linkTo(lock.name),
-    partiesOf(lock.waiters, lock.waiters_total, (info) => `${modeOf(info, lock.kind)}: ${party(info)}`),
+    partiesOf(lock.waiters, lock.waiters_total, described(lock)),
     lock.holders.length > 0
-      ? partiesOf(lock.holders, lock.holders_total, (info) => `${modeOf(info, lock.kind)}: ${party(info)}`)
+      ? partiesOf(lock.holders, lock.holders_total, described(lock))
       : lock.closed ? "nobody: the name is closed" : "nobody",
   ],
 });
