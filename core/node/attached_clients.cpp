@@ -22,10 +22,10 @@ bool may_have_session(const Access& access) {
            access.has(AccessRole::learner);
 }
 
-// For how long what it says may wait for an answer. It renews its session in the same way, with
-// time enough for more than one attempt.
-Nanoseconds pause_of(const Session* session) {
-    constexpr Nanoseconds most = std::chrono::seconds{1};
+// For how long what it says may wait for an answer. It renews its session in the same way, and
+// goes to another member if this one is silent for two election timeouts or a third of the TTL.
+Nanoseconds pause_of(const NodeOptions& options, const Session* session) {
+    const auto most = options.election_timeout / 2;
     if (session == nullptr) return most;
     return std::min(most, Nanoseconds{std::chrono::milliseconds{session->opened.ttl_ms}} / 8);
 }
@@ -171,7 +171,7 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
     note_received(its, decoded);
     // The renewal is passed on even if the requests are not, as the leader does.
     if (has_too_many(its, decoded)) {
-        flow_.dropped(client->first, pause_of(session_of(its)));
+        flow_.dropped(client->first, pause_of(options_, session_of(its)));
         if (message.renewal) forwards_.push_back({{}, message.renewal});
         return;
     }
@@ -182,7 +182,7 @@ void AttachedClients::take(Clients::iterator client, const Forward& message, con
     its.watched.note(decoded.commands);
     set_access(decoded, NodeId{}, way.access);
     if (const auto* session = decoded.session.is_set() ? session_of(its) : nullptr)
-        flow_.asked(client->first, session->applied, decoded.last, pause_of(session));
+        flow_.asked(client->first, session->applied, decoded.last, pause_of(options_, session));
     if (options_.knows_origins()) set_address(decoded, way.address);
     forwards_.push_back({decoded.batch, message.renewal});
 }

@@ -53,7 +53,7 @@ std::optional<Nanoseconds> ClusterClock::age_of(LogIndex index, Now now) const {
 }
 
 std::uint64_t ClusterClock::to_propose(Now now) const {
-    if (marks().is_empty()) return now.wall_ms;
+    if (marks().is_empty()) return ms_ == 0 ? now.wall_ms : reckoned(now);
     const auto time = std::min(present(now), clock_ms_max);
     return time < marks().newest().ms + clock_step_ms_min ? 0 : time;
 }

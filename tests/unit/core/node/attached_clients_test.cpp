@@ -132,7 +132,7 @@ TEST_F(AttachedClientsTest, WhoHasMuchUnderWayWaitsUntilItIsApplied) {
     ASSERT_TRUE(is_passed_on(64));
     EXPECT_THAT(flow_, testing::IsEmpty());
     ASSERT_TRUE(is_passed_on(65));
-    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, 1s}));
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, 500ms}));
     apply(Request{session_, Seq{1}, acquire("b")});
     EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, {}}));
     ASSERT_TRUE(is_passed_on(66));
@@ -156,7 +156,7 @@ TEST_F(AttachedClientsTest, NobodyWaitsForWhatIsNotAppliedAnyMore) {
 // The requests are dropped: the client is heard less often, instead of being read in vain.
 TEST_F(AttachedClientsTest, WhoAsksForTooMuchWaits) {
     ASSERT_FALSE(is_passed_on(client_requests_max + 1));
-    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, 1s}));
+    EXPECT_THAT(flow_, testing::ElementsAre(ClientFlow::Change{client_, 500ms}));
 }
 
 // Otherwise the session would be lost because of them.
