@@ -384,8 +384,7 @@ void ClientCore::send_forwards(std::vector<Forward>& forwards, Now now) {
     if (unanswered_since_ == Instant::never()) unanswered_since_ = now.steady;
     for (auto& forward : forwards) {
         // An older member would close the connection.
-        if (format_of(forward.batch) > member_format_)
-            forward.batch = in_format_1(forward.batch);
+        if (format_of(forward.batch) > member_format_) forward.batch = in_format_1(forward.batch);
         tell(std::move(forward), now);
     }
 }
