@@ -102,7 +102,7 @@ function pager(refresh) {
 }
 
 export function searchField(id, label, value, onInput, placeholder = "orders/") {
-  return h("form", {class: "search", role: "search", onsubmit: (event) => event.preventDefault()},
+  return h("form", {class: "search", onsubmit: (event) => event.preventDefault()},
     h("label", {for: id}, label),
     h("input", {id, type: "search", class: "mono", value, autocomplete: "off", spellcheck: "false",
       maxlength: 512, placeholder, oninput: (event) => onInput(event.target.value)}));
