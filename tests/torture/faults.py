@@ -19,7 +19,6 @@ class Fault:
     excuses = False  # the node may stop by itself after it
     alone = 0  # so many seconds before another fault begins, in which others go on
     keeps_leader = True  # meanwhile
-    gap_judged = True  # otherwise it is only printed what the others get meanwhile
 
     def __init__(self, cluster, chance):
         self.cluster = cluster

@@ -34,7 +34,7 @@ class Watched:
         print(f"alone for {seconds:.1f} s: {what}: longest gap {gap:.2f} s, {GAP_MAX:.2f} s are "
               f"allowed; {grants / seconds:.0f} grants/s; the leader "
               f"{'stays' if self.kept_leader else 'changes'}", flush=True)
-        if self.fault.gap_judged and gap > GAP_MAX:
+        if gap > GAP_MAX:
             self.cluster.complain(f"nothing was granted for {gap:.2f} s beside {what}")
         if self.fault.keeps_leader and not self.kept_leader:
             self.cluster.complain(f"the leader was replaced beside {what}")
@@ -112,10 +112,9 @@ class Greedy(Fault):
 
 
 class GreedyCrowd(Greedy):
-    """They take both processors of a small machine, so others wait."""
+    """They take both processors of a small machine."""
 
     clients = 100
-    gap_judged = False
 
 
 KINDS = [Liar, Greedy, GreedyCrowd]

@@ -22,7 +22,7 @@ class Cluster:
 
 def complaints(granted_at, leadership=((1, 5), (1, 5)), keeps_leader=True):
     cluster = Cluster(*leadership)
-    fault = SimpleNamespace(alone=0, keeps_leader=keeps_leader, gap_judged=True, kind="liar",
+    fault = SimpleNamespace(alone=0, keeps_leader=keeps_leader, kind="liar",
                             where=lambda: "node1")
     seconds = watched.Watched(cluster, fault)
     seconds.begin, seconds.until = 0, 6 * SECOND
