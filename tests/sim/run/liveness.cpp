@@ -123,6 +123,12 @@ void Liveness::choose_core(std::vector<core::NodeId> nodes) {
     };
     if (!is_enough(nodes)) return;
     auto to_leave = prng_.one_in(3) ? 0 : prng_.below(nodes.size());
+    // A node that was told of its forgetting counts again when the leader that told it says so
+    // (docs/decisions/0077), so nobody may be left out.
+    const auto is_doubted = [&](core::NodeId id) {
+        return cluster_.at(id).is_running() && cluster_.at(id).raft().is_doubted();
+    };
+    if (std::ranges::any_of(nodes, is_doubted)) to_leave = 0;
     for (; to_leave > 0; --to_leave) {
         auto fewer = nodes;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(prng_.below(fewer.size())));
