@@ -383,7 +383,8 @@ interface Member {
 
   say @5 (piece :Data) -> ();
   # For client nodes, which have a session but no copy of the log (docs/decisions/0051). The pieces
-  # of all calls of a connection are one stream of messages of the client (docs/formats.md).
+  # of all calls of a connection are one stream of messages of the client (docs/formats.md). The
+  # answer comes late if the client has much under way; then it should say no more.
 
   hear @6 () -> (piece :Data);
   # The same in the other direction: answered when the member has something to report. A connection

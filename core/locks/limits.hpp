@@ -23,8 +23,8 @@ constexpr std::size_t left_max = 4'096;
 constexpr std::size_t sessions_max = 100'000;
 // Sessions of client nodes. The rest is for members, which clients must not keep out.
 constexpr std::size_t client_sessions_max = sessions_max - 4'096;
-// As the newest renewal of a session it says that no other one counts any more: the session was
-// evicted. No node counts so far.
+// The renewal number of an evicted session. Every renewal that arrives later has a smaller number,
+// so it has no effect. No node sends so many renewals.
 constexpr std::uint64_t last_renewal = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t session_ttl_ms_max = 86'400'000;  // 24 hours, as in a configuration
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)

@@ -247,12 +247,11 @@ void AttachedClients::on_outcome(const Outcome& outcome, LogIndex index) {
     std::visit(
         Overloaded{[&](const Answered& one) {
                        report(one.operation.session, one, index);
-                       on_applied(one.operation);
                        on_answered(one);
                    },
                    [&](const Queued& one) {
                        report(one.operation.session, one, index);
-                       on_applied(one.operation);
+                       on_queued(one.operation);
                    },
                    [&](const SessionOpened& one) { on_opened(one, index); },
                    [&](const OpenRefused& one) { on_refused(one, index); },
@@ -308,7 +307,7 @@ void AttachedClients::on_ended(SessionId session) {
     by_session_.erase(found);
 }
 
-void AttachedClients::on_applied(OperationId request) {
+void AttachedClients::on_queued(OperationId request) {
     const auto found = by_session_.find(request.session);
     if (found != by_session_.end()) flow_.applied(found->second, request.seq);
 }
@@ -460,6 +459,7 @@ AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
 void AttachedClients::on_answered(const Answered& answered) {
     const auto found = by_session_.find(answered.operation.session);
     if (found == by_session_.end()) return;
+    flow_.applied(found->second, answered.operation.seq);
     auto& client = clients_.at(found->second);
     client.watched.answered(answered, session_of(client), contentions_);
 }

@@ -122,7 +122,7 @@ private:
     void on_refused(const OpenRefused& refused, LogIndex at);
     void on_opened(const SessionOpened& opened, LogIndex at);
     void on_ended(SessionId session);
-    void on_applied(OperationId request);
+    void on_queued(OperationId request);
     void on_broken(const LockBroken& broken, LogIndex at);
     void on_asked(const ReleaseAsked& asked);
     void wait_for_state(Clients::iterator client);

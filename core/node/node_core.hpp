@@ -53,7 +53,7 @@ public:
     [[nodiscard]] const ClusterClock& clock() const { return clock_; }
     // The newest changes of names, for observers.
     [[nodiscard]] const ChangeRing& changes() const { return changes_; }
-    // Who waits, and what happened lately.
+    // Counts of waiting requests, and the rates of the last quarter of an hour.
     [[nodiscard]] const Activity& activity() const { return *activity_; }
     // What peers say about this node's generation.
     [[nodiscard]] const LifeDoubts& own_doubts() const { return own_life_.doubts(); }

@@ -42,10 +42,9 @@ public:
     // The time of the cluster in milliseconds, zero if none is to be said: the next entry says it
     // in front of its commands, at most once a second.
     void set_time(std::uint64_t ms) { time_ms_ = ms; }
-    // The payload of the next entry; requires that commands wait. It is encoded in `format`, or in
-    // a newer one if a forwarded batch in it uses that: the sender of the batch has checked that
-    // all members read it. What that format does not have is
-    // left out or declined instead (in_format_1).
+    // The payload of the next entry, encoded in `format`; requires that commands wait. A forwarded
+    // batch in a newer format loses its origins, and requests that `format` does not have are
+    // declined (in_format_1).
     [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
     // The same for renewals alone; requires that there are some.
     [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);

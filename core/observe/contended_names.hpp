@@ -17,7 +17,7 @@
 
 namespace mortise::core {
 
-// Who waits for a name: how many requests, and the index of the oldest one.
+// The requests that wait for one name: their number, and the index of the oldest.
 struct Waiting {
     std::size_t waiters = 0;
     LogIndex oldest;
@@ -35,9 +35,10 @@ public:
     void set(std::string_view name, std::size_t group, Waiting waiting);
 
     [[nodiscard]] std::size_t size() const { return names_.size(); }
-    // Of all names together: a request that waits for several names counts at each of them.
+    // The number of waiting requests for all names together. A request that waits for several names
+    // counts once for each of them.
     [[nodiscard]] std::size_t waiters() const { return waiters_; }
-    // The same of a group.
+    // The same two numbers for one group.
     [[nodiscard]] std::size_t size(std::size_t group) const { return groups_[group].oldest.size(); }
     [[nodiscard]] std::size_t waiters(std::size_t group) const { return groups_[group].waiters; }
     // The oldest request that waits; empty if none does.

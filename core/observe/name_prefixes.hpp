@@ -13,7 +13,7 @@ class NamePrefixes {
 public:
     explicit NamePrefixes(std::vector<std::string> prefixes);
 
-    // As they were given.
+    // The prefixes in the order in which the constructor got them.
     [[nodiscard]] const std::vector<std::string>& all() const { return given_; }
     // The number of the prefix that the name belongs to, from zero in the given order; the number
     // of all if there is none.

@@ -16,7 +16,6 @@ namespace detail {
 
 namespace {
 
-// A listing of all names decides whether this node may observe them.
 Activity activity(const std::shared_ptr<NodeRuntime>& node, std::string_view prefix,
                   ObserveFailure& failure) {
     if (is_gone(node, failure.error)) return {};
@@ -28,12 +27,7 @@ Activity activity(const std::shared_ptr<NodeRuntime>& node, std::string_view pre
         failure = {Errc::invalid_argument, std::string{bad}};
         return {};
     }
-    core::InspectCall listing;
-    listing.is_prefix = true;
-    listing.local = true;
-    listing.limit = 1;
-    listing.parties_max = 1;
-    auto outcome = ask(node->gate(), std::move(listing));
+    auto outcome = ask(node->gate(), listing_of_all_names(true));
     failure = {outcome.error, std::move(outcome.reason)};
     if (failure.error) return {};
     auto told = node->activity(std::string{prefix});

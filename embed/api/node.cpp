@@ -297,7 +297,6 @@ std::vector<LockInfo> Node::list(std::string_view prefix, std::string_view after
 
 namespace {
 
-// A listing of all names decides whether this node may see the sessions, and catches up.
 std::vector<SessionInfo> look_at_sessions(const std::shared_ptr<NodeRuntime>& runtime,
                                           ReadLevel level, Failure& failure) {
     if (is_gone(runtime, failure.error)) return {};
@@ -306,12 +305,7 @@ std::vector<SessionInfo> look_at_sessions(const std::shared_ptr<NodeRuntime>& ru
         failure.detail.reason = "a client node keeps no sessions: ask a member";
         return {};
     }
-    core::InspectCall listing;
-    listing.is_prefix = true;
-    listing.local = level == ReadLevel::local;
-    listing.limit = 1;
-    listing.parties_max = 1;
-    look(runtime, std::move(listing), failure);
+    look(runtime, detail::listing_of_all_names(level == ReadLevel::local), failure);
     if (failure.error) return {};
     auto sessions = runtime->sessions();
     if (!sessions) failure.error = Errc::no_quorum;

@@ -51,4 +51,15 @@ inline std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, 
     return hold ? std::optional{std::move(hold)} : std::nullopt;
 }
 
+// A listing that succeeds if the node may observe all names. Unless it is local, the node has also
+// caught up then.
+inline core::InspectCall listing_of_all_names(bool local) {
+    core::InspectCall listing;
+    listing.is_prefix = true;
+    listing.local = local;
+    listing.limit = 1;
+    listing.parties_max = 1;
+    return listing;
+}
+
 }  // namespace mortise::detail

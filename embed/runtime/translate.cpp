@@ -10,6 +10,7 @@
 #include "core/node/node_options.hpp"
 #include "embed/config/host_port.hpp"
 #include "embed/holds/locker_state.hpp"
+#include "embed/values/holder.hpp"
 #include "embed/values/origin.hpp"
 
 namespace mortise::detail {
@@ -170,17 +171,11 @@ Origin origin_in(const core::LockView& view, core::SessionId session) {
 HolderInfo holder_in(const core::LockView& view, const core::Grant& grant) {
     const auto session = grant.operation.session;
     const auto left = view.leases_left.find(session);
-    return {view.nodes.at(session).raw(),
-            session.raw(),
-            grant.label,
-            from_core(grant.mode),
-            from_core(grant.token),
-            grant.since.raw(),
-            grant.is_cached(),
-            grant.slots,
-            left == view.leases_left.end() ? Duration::max() : Duration{left->second},
-            or_unknown(view.age_of(grant.since)),
-            origin_in(view, session)};
+    auto holder = holder_of(grant, view.nodes.at(session));
+    if (left != view.leases_left.end()) holder.lease_left = Duration{left->second};
+    holder.age = or_unknown(view.age_of(grant.since));
+    holder.origin = origin_in(view, session);
+    return holder;
 }
 
 WaiterInfo waiter_in(const core::LockView& view, const core::LockView::Waiting& waiter) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/overloaded.hpp"
+#include "embed/values/holder.hpp"
 #include "embed/values/lock_mode.hpp"
 #include "embed/values/origin.hpp"
 #include "embed/values/position.hpp"
@@ -11,20 +12,6 @@
 namespace mortise::detail {
 
 namespace {
-
-HolderInfo holder_of(const core::Grant& grant, core::NodeId node, const core::Origin& origin) {
-    return {node.raw(),
-            grant.operation.session.raw(),
-            grant.label,
-            from_core(grant.mode),
-            from_core(grant.token),
-            grant.since.raw(),
-            grant.is_cached(),
-            grant.slots,
-            Duration::max(),
-            Duration::max(),
-            from_core(origin)};
-}
 
 HolderInfo holder_of(const core::NameChange& change, const core::Origin& origin) {
     return {change.node.raw(),
@@ -52,10 +39,10 @@ static_assert(static_cast<int>(Event::Kind::value_consistent) -
 void put(core::NameState& state, const core::Origin& /*of_a_change*/, Event& event) {
     event.kind = Event::Kind::state;
     event.name = std::move(state.name);
-    for (std::size_t at = 0; at < state.holders.size(); ++at)
-        event.holders.push_back(
-            holder_of(state.holders[at], state.nodes[at],
-                      at < state.origins.size() ? state.origins[at] : core::Origin{}));
+    for (std::size_t at = 0; at < state.holders.size(); ++at) {
+        event.holders.push_back(detail::holder_of(state.holders[at], state.nodes[at]));
+        if (at < state.origins.size()) event.holders.back().origin = from_core(state.origins[at]);
+    }
     if (state.value)
         event.value =
             LockValue{std::move(state.value->bytes), state.value->version, state.value->dirty};

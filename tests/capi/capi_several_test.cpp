@@ -161,6 +161,16 @@ protected:
         options.caching = MORTISE_CACHING_OFF;
         return acquire("x", &options);
     }
+    bool waits_to_upgrade() {
+        char* json = nullptr;
+        std::size_t length = 0;
+        EXPECT_EQ(
+            mortise_node_inspect(node_, "x", 1, MORTISE_READ_LINEARIZABLE, &json, &length, nullptr),
+            MORTISE_OK);
+        const bool waits = std::string{json}.find("\"upgrades\":true") != std::string::npos;
+        mortise_bytes_free(json);
+        return waits;
+    }
     int upgrade(mortise_hold* hold, std::int64_t wait_max_ns,
                 const mortise_canceller* canceller = nullptr) {
         mortise_wait_options options = MORTISE_WAIT_OPTIONS_INIT;
@@ -212,7 +222,7 @@ TEST_F(CConversions, ACancelledUpgradeLeavesTheHoldAsItWas) {
     ASSERT_EQ(mortise_canceller_new(&canceller, nullptr), MORTISE_OK);
     auto upgraded =
         std::async(std::launch::async, [&] { return upgrade(hold, patience, canceller); });
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    EXPECT_TRUE(comes_true([&] { return waits_to_upgrade(); }));
     mortise_canceller_cancel(canceller);
     EXPECT_EQ(upgraded.get(), MORTISE_CANCELLED);
     EXPECT_EQ(upgrade(hold, INT64_MAX, canceller), MORTISE_CANCELLED);

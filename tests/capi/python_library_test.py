@@ -229,12 +229,16 @@ class Log(unittest.TestCase):
         self.assertTrue(held.wait(PATIENCE))
 
     def test_its_thread_ends_with_the_config_and_its_nodes(self):
-        before = len(mortise._log._readers)
+        others = set(mortise._log._readers)  # they may end meanwhile
+
+        def own():
+            return mortise._log._readers - others
+
         node = self.opened(lambda level, line: None)
-        self.assertTrue(wait_for(lambda: len(mortise._log._readers) > before))
+        self.assertTrue(wait_for(own))
         self.doCleanups()
         del node
-        self.assertTrue(wait_for(lambda: len(mortise._log._readers) <= before))
+        self.assertTrue(wait_for(lambda: not own()))
 
 
 if __name__ == "__main__":

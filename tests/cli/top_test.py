@@ -17,6 +17,7 @@ from program import (HOLDER, OK, PROGRAM, UNAVAILABLE, Case, Cluster, environmen
                      wait_until)
 
 BEGIN, END = b"\x1b[?1049h", b"\x1b[?1049l"
+HOME = b"\x1b[H"  # in front of each frame
 
 
 class Terminal:
@@ -109,7 +110,8 @@ class Top(Case):
         self.assertTrue(terminal.said.startswith(BEGIN))
         self.assertNotEqual(termios.tcgetattr(terminal.slave), terminal.before)
         terminal.type(b"x")
-        time.sleep(0.3)
+        frames = terminal.read().count(HOME)
+        wait_until(lambda: terminal.read().count(HOME) >= frames + 2)  # it goes on
         self.assertIsNone(terminal.process.poll())
         terminal.type(b"q")
         self.assertEqual(terminal.wait(), OK)
@@ -139,12 +141,12 @@ class Top(Case):
     def test_it_follows_the_size_of_the_terminal(self):
         terminal = self.on_a_terminal()
         terminal.resize(30, 12)
-        time.sleep(0.5)
-        terminal.read()
-        frame = terminal.said.rpartition(b"\x1b[H")[2].decode()
-        lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", frame).split("\r\n")
-        self.assertLessEqual(len(lines), 12)
-        self.assertLessEqual(max(map(len, lines)), 30)
+
+        def fits():
+            frame = terminal.read().rpartition(HOME)[2].decode()
+            lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", frame).split("\r\n")
+            return len(lines) <= 12 and max(map(len, lines)) <= 30
+        wait_until(fits)
 
     def test_without_a_member_it_says_so(self):
         result = run("top", "--peer", f"127.0.0.1:{free_ports(1)[0]}", "--timeout", "1s")

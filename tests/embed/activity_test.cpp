@@ -68,8 +68,8 @@ TEST_F(NodeActivity, ShowsWhoWaits) {
     EXPECT_EQ(seen.prefixes[1].holders, 1U);
     EXPECT_EQ(seen.prefixes[1].waiters, 0U);
 
-    std::this_thread::sleep_for(20ms);
-    const auto later = node_->activity();
+    const auto later = activity_when(
+        *node_, [](const Activity& now) { return now.oldest_wait >= Duration{20ms}; });
     EXPECT_GE(later.oldest_wait, Duration{20ms});
     EXPECT_GE(later.hottest[0].oldest_wait, Duration{20ms});
     const auto metrics = node_->metrics();

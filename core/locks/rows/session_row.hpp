@@ -14,8 +14,8 @@ namespace mortise::core {
 
 // The row has no operations: they are in the rows of their names.
 [[nodiscard]] std::string encode_session(const Session& session);
-// As version 0.2 reads it: without its origin, and without where it was opened. A client has no use
-// for them, and may be older than its member.
+// Leaves out the origin and the index of the opening, so that version 0.2 reads the row: a client
+// does not use them, and may have an older version than its member.
 [[nodiscard]] std::string encode_session_for_client(const Session& session);
 [[nodiscard]] std::optional<Session> decode_session(SessionId id, std::string_view value);
 void put_answer(ByteWriter& out, const Answer& answer);
