@@ -1,5 +1,7 @@
 """Loads: callers that acquire and release at full speed, at the floor or in a cluster."""
 
+from typing import NamedTuple
+
 from figures import Outcome, quantile
 from processes import Failed
 
@@ -42,13 +44,32 @@ class Load:
 
 def probe(programs, options):
     """Medians of a sync of the disk and of a round trip on loopback, in microseconds."""
-    found = programs.run_floor("probe", min(options.seconds, 2))
+    [found] = programs.run_floor("probe", min(options.seconds, 2))
     return [quantile(dict(map(tuple, found[key])), 0.5) for key in ("sync", "round_trip")]
 
 
-def floor(programs, options, callers, awaited):
-    return Outcome([programs.run_floor("load", callers, "awaited" if awaited else "unawaited",
-                                       options.warm_up, options.seconds)])
+class Floor(NamedTuple):
+    """A load of the floor. `spread`: its callers are in all three processes, as those of a cluster
+    are, and not all in the one that leads."""
+
+    callers: int
+    awaited: bool = True
+    spread: bool = False
+
+    def run(self, programs, options):
+        return Outcome(programs.run_floor(
+            "spread" if self.spread else "load", self.callers,
+            "awaited" if self.awaited else "unawaited", options.warm_up, options.seconds))
+
+    def name(self):
+        return (f"floor, {self.callers} caller{'s' * (self.callers > 1)}"
+                f"{' of three processes' if self.spread else ''}"
+                f"{'' if self.awaited else ', unawaited'}")
+
+
+FLOOR_ONE = Floor(1)
+FLOOR_MANY = Floor(64)
+FLOOR_SPREAD = Floor(64, spread=True)
 
 
 ON_LEADER = Load("one caller on the leader", "blocking", 1, "leader")

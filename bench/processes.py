@@ -28,12 +28,13 @@ class Programs:
                                            ignore_cleanup_errors=True)
 
     def run_floor(self, command, *words):
+        """What each of its processes has printed."""
         with self.directory() as directory:
             done = subprocess.run([self.floor, command, directory, *map(str, words)],
                                   capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise Failed(f"the floor: {done.stderr.strip()}")
-        return json.loads(done.stdout)
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Node(Talker):

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from figures import Range
+from loads import FLOOR_MANY, FLOOR_ONE
 
 
 def progress(what):
@@ -57,7 +58,7 @@ def context(root, options):
 
 def judge_floor(sync, trip, rounds):
     """The floor must be one: what is wrong with it, if anything is, and its figures in words."""
-    one, many = rounds.floor.get((1, True)), rounds.floor.get((64, True))
+    one, many = rounds.floor.get(FLOOR_ONE), rounds.floor.get(FLOOR_MANY)
     wrong, words = [], [f"sync p50 {sync.text()} us, round trip p50 {trip.text()} us"]
     if one:
         p50 = Range(it.quantile(0.5) for it in one)
@@ -96,13 +97,8 @@ def load_row(name, outcomes):
               for key in ("entries", "messages", "syncs", "wakeups")))
 
 
-def floor_name(key):
-    callers, awaited = key
-    return f"floor, {callers} caller{'s' * (callers > 1)}{'' if awaited else ', unawaited'}"
-
-
 def load_rows(rounds):
-    rows = [load_row(floor_name(key), outcomes) for key, outcomes in rounds.floor.items()]
+    rows = [load_row(load.name(), outcomes) for load, outcomes in rounds.floor.items()]
     rows += [load_row(load.name, outcomes) for load, outcomes in rounds.cluster.items()]
     return rows
 

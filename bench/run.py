@@ -71,17 +71,18 @@ class Bench:
         """Each load of the floor that some target needs; the others are for comparison."""
         needed = {key for target in self.targets for key in target.floors}
         if needed:  # the floor is judged by both
-            needed |= {(1, True), (64, True)}
-        for name, key in (("T2 unawaited", (1, False)), ("T3b", (64, False))):
-            needed |= {key} if any(target.name == name for target in self.targets) else set()
-        return sorted(needed, key=lambda key: (key[0], not key[1]))
+            needed |= {loads.FLOOR_ONE, loads.FLOOR_MANY}
+        for name, one in (("T2 unawaited", loads.Floor(1, awaited=False)),
+                          ("T3b", loads.Floor(64, awaited=False, spread=True))):
+            needed |= {one} if any(target.name == name for target in self.targets) else set()
+        return sorted(needed, key=lambda one: (one.callers, one.spread, not one.awaited))
 
     def run_round(self, number):
         self.probe()
-        for key in self.floors():
-            progress(f"round {number}: {report.floor_name(key)}")
-            outcome = loads.floor(self.programs, self.options, *key)
-            self.rounds.floor.setdefault(key, []).append(outcome)
+        for load in self.floors():
+            progress(f"round {number}: {load.name()}")
+            outcome = load.run(self.programs, self.options)
+            self.rounds.floor.setdefault(load, []).append(outcome)
         wanted = list(dict.fromkeys(load for target in self.targets for load in target.loads))
         if loads.MANY in wanted:
             wanted.append(loads.OPEN)
@@ -155,8 +156,8 @@ def show(context, bench, lines, wrong, floor):
 
 
 def written(context, bench, lines, wrong, floor):
-    of_floor = {report.floor_name(key): [it.as_json() for it in outcomes]
-                for key, outcomes in bench.rounds.floor.items()}
+    of_floor = {load.name(): [it.as_json() for it in outcomes]
+                for load, outcomes in bench.rounds.floor.items()}
     of_cluster = {load.name: [it.as_json() for it in outcomes]
                   for load, outcomes in bench.rounds.cluster.items()}
     return json.dumps({"context": context, "floor": floor, "void": wrong,

@@ -3,6 +3,7 @@
 from statistics import median
 
 from figures import Range
+from loads import FLOOR_ONE, FLOOR_SPREAD
 
 
 class Line:
@@ -29,33 +30,33 @@ def times(values):
 
 
 class Rounds:
-    """The loads of all rounds: floor[key][round] and cluster[load][round]."""
+    """The loads of all rounds: floor[load][round] and cluster[load][round]."""
 
     def __init__(self):
         self.floor = {}
         self.cluster = {}
         self.failures = {}  # why a load has no outcome
 
-    def pairs(self, load, key=(64, True)):
-        return list(zip(self.cluster[load], self.floor[key]))
+    def pairs(self, load, floor):
+        return list(zip(self.cluster[load], self.floor[floor]))
 
 
 def latency(name, demand, load, most):
     """The median of an acquire, beside that of the floor's single caller."""
     def judge(rounds):
         ratios = [ours.quantile(0.5) / floor.quantile(0.5)
-                  for ours, floor in rounds.pairs(load, (1, True))]
+                  for ours, floor in rounds.pairs(load, FLOOR_ONE)]
         p50 = Range(it.quantile(0.5) for it in rounds.cluster[load])
         return Line(name, demand, f"p50 {p50.text()} us", times(ratios),
                     verdict(median(ratios) <= most), p50.values)
-    return Target(name, demand, judge, [load], [(1, True)])
+    return Target(name, demand, judge, [load], [FLOOR_ONE])
 
 
-def rate(name, demand, load, callers, least, tail=None):
-    """Cycles a second, and perhaps the tail of the acquires, beside those of the floor with as many
-    callers, which await their releases."""
+def rate(name, demand, load, beside, least, tail=None):
+    """Cycles a second, and perhaps the tail of the acquires, beside those of that load of the
+    floor."""
     def judge(rounds):
-        pairs = rounds.pairs(load, (callers, True))
+        pairs = rounds.pairs(load, beside)
         ratios = [ours.rate / floor.rate for ours, floor in pairs]
         met = median(ratios) >= least
         text = times(ratios)
@@ -65,7 +66,7 @@ def rate(name, demand, load, callers, least, tail=None):
             text += f", p99 {median(tails):.2f} x"
         rates = Range(ours.rate for ours, _ in pairs)
         return Line(name, demand, f"{rates.text()} cycles/s", text, verdict(met), rates.values)
-    return Target(name, demand, judge, [load], [(callers, True)])
+    return Target(name, demand, judge, [load], [beside])
 
 
 def absolute(name, demand, load, least):
@@ -82,12 +83,12 @@ def handover(name, demand, load):
     def judge(rounds):
         rates = Range(it.rate for it in rounds.cluster[load])
         ratios = [ours.rate * floor.quantile(0.5) / 1e6
-                  for ours, floor in rounds.pairs(load, (1, True))]
+                  for ours, floor in rounds.pairs(load, FLOOR_ONE)]
         fairness = median(it.fairness() for it in rounds.cluster[load])
         return Line(name, demand, f"{rates.text()} cycles/s, max/min {fairness:.2f}",
                     Range(ratios).text("{:.2f}") + " / commit",
                     verdict(median(ratios) >= 0.6 and fairness <= 1.1), rates.values)
-    return Target(name, demand, judge, [load], [(1, True)])
+    return Target(name, demand, judge, [load], [FLOOR_ONE])
 
 
 def cpu(name, demand, load, most, of_floor=False):
@@ -96,10 +97,10 @@ def cpu(name, demand, load, most, of_floor=False):
         figure = f"{spent.text('{:.1f}')} us of CPU per cycle"
         if not of_floor:
             return Line(name, demand, figure, "", verdict(spent.median <= most), spent.values)
-        ratios = [ours.cpu() / floor.cpu() for ours, floor in rounds.pairs(load)]
+        ratios = [ours.cpu() / floor.cpu() for ours, floor in rounds.pairs(load, FLOOR_SPREAD)]
         return Line(name, demand, figure, times(ratios), verdict(median(ratios) <= most),
                     spent.values)
-    return Target(name, demand, judge, [load], [(64, True)] if of_floor else [])
+    return Target(name, demand, judge, [load], [FLOOR_SPREAD] if of_floor else [])
 
 
 class Target:

@@ -15,14 +15,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/floor/desk.hpp"
 #include "bench/floor/follower.hpp"
 #include "bench/floor/log_file.hpp"
 
 namespace mortise::bench {
-
-struct Command {
-    std::array<char, 48> bytes{};
-};
 
 class Leader {
 public:

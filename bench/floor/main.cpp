@@ -9,6 +9,7 @@
 
 #include "bench/floor/leader.hpp"
 #include "bench/floor/probe.hpp"
+#include "bench/floor/spread.hpp"
 #include "bench/measure/closed_loop.hpp"
 
 namespace mortise::bench {
@@ -17,7 +18,8 @@ namespace {
 
 constexpr auto usage =
     "bench_floor probe DIRECTORY SECONDS\n"
-    "bench_floor load DIRECTORY CALLERS awaited|unawaited WARM-UP SECONDS\n";
+    "bench_floor load DIRECTORY CALLERS awaited|unawaited WARM-UP SECONDS\n"
+    "bench_floor spread DIRECTORY CALLERS awaited|unawaited WARM-UP SECONDS\n";
 
 using Words = std::vector<std::string>;
 
@@ -49,6 +51,11 @@ int run(const Words& words) {
     const auto is = [&](std::string_view name, std::size_t count) {
         return !words.empty() && words[0] == name && words.size() == count;
     };
+    if (is("spread", 6)) {
+        run_spread({words[1], std::stoul(words[2]), words[3] == "awaited", std::stod(words[4]),
+                    std::stod(words[5])});
+        return 0;
+    }
     if (!is("probe", 3) && !is("load", 6)) {
         std::cerr << usage;
         return 64;

@@ -72,6 +72,10 @@ std::size_t Socket::receive(std::span<char> bytes) {
     return static_cast<std::size_t>(got);
 }
 
+void Socket::end() {
+    if (::shutdown(descriptor_, SHUT_WR) != 0) fail("shutdown");
+}
+
 Listener::Listener() : descriptor_{open_socket()} {
     const auto address = loopback(0);
     if (::bind(descriptor_, any(address), sizeof address) != 0) fail("bind");

@@ -21,6 +21,8 @@ public:
     void send(std::span<const char> bytes);
     // At least one byte, unless the other end has closed: then 0.
     [[nodiscard]] std::size_t receive(std::span<char> bytes);
+    // The other end receives 0 bytes after what was sent.
+    void end();
     [[nodiscard]] int descriptor() const { return descriptor_; }
 
 private:

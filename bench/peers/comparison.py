@@ -63,8 +63,9 @@ class Comparison:
         self.trip.append(trip)
         for scenario in (ALONE, SIXTEEN, MANY):
             around.progress(f"round {number}: floor, {scenario.name}")
-            outcome = loads.floor(self.programs, self.options, scenario.callers, True)
-            self.rounds.floor.setdefault((scenario.callers, True), []).append(outcome)
+            floor = loads.Floor(scenario.callers)
+            outcome = floor.run(self.programs, self.options)
+            self.rounds.floor.setdefault(floor, []).append(outcome)
             self.outcomes.add(FLOOR, scenario, outcome)
 
     def run_mortise(self, number):

@@ -48,14 +48,15 @@ class Figures(unittest.TestCase):
 class Verdicts(unittest.TestCase):
     def setUp(self):
         self.rounds = Rounds()
-        self.rounds.floor[(64, True)] = [Outcome([part([100], 100)])] * 3
-        self.rounds.floor[(1, True)] = [Outcome([part([5], 100)])] * 3
+        for floor in (loads.FLOOR_MANY, loads.FLOOR_SPREAD):
+            self.rounds.floor[floor] = [Outcome([part([100], 100)])] * 3
+        self.rounds.floor[loads.FLOOR_ONE] = [Outcome([part([5], 100)])] * 3
 
     def given(self, load, cycles, acquire_us):
         self.rounds.cluster[load] = [Outcome([part(cycles, acquire_us)])] * 3
 
     def test_a_latency_is_judged_by_that_of_the_floor(self):
-        for us, verdict in ((125, "met"), (126, "missed")):
+        for us, verdict in ((110, "met"), (111, "missed")):
             self.given(loads.ON_LEADER, [5], us)
             self.assertEqual(line_of("T2 leader", self.rounds).verdict, verdict)
 
@@ -85,7 +86,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(wrong, [])
         wrong, _ = report.judge_floor(Range([39]), Range([12]), self.rounds)
         self.assertEqual(wrong, ["one caller takes too long"])
-        self.rounds.floor[(64, True)] = [Outcome([part([74])])] * 3
+        self.rounds.floor[loads.FLOOR_MANY] = [Outcome([part([74])])] * 3
         wrong, _ = report.judge_floor(Range([40]), Range([12]), self.rounds)
         self.assertEqual(wrong, ["64 callers are too slow"])
 
