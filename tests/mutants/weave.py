@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = "tests/mutants/table"
 KILLER = re.compile(r"\w+(?:: [\w/]+\.[\w/]+)?")  # suite: Suite.Test
 JUMP = re.compile(r"(break|continue|return\b[^;]*)$")  # does not compile within an expression
+# Neither an expression nor a whole statement.
+HEAD = re.compile(r"(if|for|while|switch)\b[^;]*$|for\b[^{}]*\)$")
 HEADER = '#include "tests/mutants/mutant.hpp"\n'
 
 
@@ -40,6 +42,8 @@ def woven_change(change, right):
     as_it_is = split_marks(change.right)[1].strip()
     if any(JUMP.match(one) for one in (as_it_is, wrong)):
         raise TableError(f"{change.name}: a jump is a statement, with its semicolon")
+    if any(HEAD.match(one) for one in (as_it_is, wrong)):
+        raise TableError(f"{change.name}: the head of a statement is no expression")
     if is_statements(as_it_is) and is_statements(wrong):
         if not right:
             return f"if ({at_work}) {{ {wrong} }} "

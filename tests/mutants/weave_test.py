@@ -163,6 +163,14 @@ class Refusals(Weave):
         self.table(section("m", "while (true) «continue»;", "break"))
         self.refuses("m: a jump is a statement, with its semicolon")
 
+    def test_the_head_of_a_statement(self):
+        self.plant("core/f.cpp", "if (a)\n    ++b;\n")
+        self.table(section("m", "«if (a)»", "if (false)"))
+        self.refuses("m: the head of a statement is no expression")
+        self.table(section("m", "«for (int i = 0; i != a; ++i)»", "for (int i = 1; i != a; ++i)"))
+        self.plant("core/f.cpp", "for (int i = 0; i != a; ++i)\n    ++b;\n")
+        self.refuses("m: the head of a statement is no expression")
+
     def test_sections_that_are_not_whole(self):
         whole = "what = 'W.'\nfile = 'core/f.cpp'\nright = '++b;'\nwrong = ''\n"
         for line in whole.splitlines():
