@@ -37,6 +37,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("limits.outbox_bytes", config.limits.outbox_bytes);
     visit("limits.connections", config.limits.connections);
     visit("limits.clients", config.limits.clients);
+    visit("limits.polling", config.limits.polling);
     visit("observability.slow_hold", config.observability.slow_hold);
     visit("observability.long_wait", config.observability.long_wait);
     visit("observability.prefixes", config.observability.prefixes);

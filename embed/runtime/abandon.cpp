@@ -3,9 +3,12 @@
 // is never touched again, because their numbers soon belong to files of the program
 // (docs/decisions/0034).
 #include <new>
+#include <thread>
 
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/node_runtime.hpp"
+#include "embed/threads/idle_poll.hpp"
+#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 
@@ -43,12 +46,21 @@ void NodeRuntime::destroy(NodeRuntime* node) noexcept {
 // does not take its events.
 void NodeRuntime::run_loop() {
     constexpr auto look_again = std::chrono::milliseconds{100};
+    IdlePoll idle{config_.limits.polling};
     while (!core_.io().stopped()) {
         if (is_abandoned_ || (!descriptors_.has_loop() && !has_descriptors())) {
             snapshot();
             return loop().abandon(*readiness_.why_stopped());
         }
-        core_.io().run_one_for(look_again);
+        if (core_.io().poll_one() == 0) {
+            if (idle.looks_again(steady_now())) {
+                std::this_thread::yield();
+                idle.yielded(steady_now());
+                continue;
+            }
+            core_.io().run_one_for(look_again);
+        }
+        idle.found_work(steady_now());
     }
 }
 

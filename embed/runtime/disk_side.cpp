@@ -15,7 +15,8 @@ void LogCounters::count(const LogWrite& write) {
     if (write.took > slowest.load()) slowest = write.took;
 }
 
-DiskSide::DiskSide(DescriptorWatch& descriptors) : descriptors_{descriptors} {}
+DiskSide::DiskSide(DescriptorWatch& descriptors, IdlePoll idle)
+    : descriptors_{descriptors}, idle_{idle} {}
 
 DiskSide::~DiskSide() = default;
 
@@ -26,7 +27,7 @@ void DiskSide::hold(std::shared_ptr<const void> lock, core::Incarnation incarnat
 
 void DiskSide::start(std::unique_ptr<storage::LogStore> log, DiskEvents log_events,
                      std::unique_ptr<storage::StateStore> state, DiskEvents state_events) {
-    log_ = std::make_unique<LogThread>(std::move(log), std::move(log_events));
+    log_ = std::make_unique<LogThread>(std::move(log), std::move(log_events), idle_);
     state_ = std::make_unique<StateThread>(std::move(state), *log_, std::move(state_events));
 }
 

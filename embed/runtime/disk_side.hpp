@@ -10,6 +10,7 @@
 
 #include "core/base/generation.hpp"
 #include "embed/host/descriptor_watch.hpp"
+#include "embed/threads/idle_poll.hpp"
 #include "embed/values/duration_buckets.hpp"
 
 namespace mortise::storage {
@@ -39,7 +40,7 @@ struct LogCounters {
 class DiskSide {
 public:
     // The watch outlives it.
-    explicit DiskSide(DescriptorWatch& descriptors);
+    explicit DiskSide(DescriptorWatch& descriptors, IdlePoll idle);
     ~DiskSide();
     DiskSide(const DiskSide&) = delete;
     DiskSide& operator=(const DiskSide&) = delete;
@@ -73,6 +74,8 @@ public:
 private:
     // checks whether the directory is still this node's: set by the constructor
     DescriptorWatch& descriptors_;
+    // of each log thread: set by the constructor
+    IdlePoll idle_;
     // keeps other processes off the directory: from hold() to let_go()
     std::shared_ptr<const void> lock_;
     // whose directory it is: set by hold()

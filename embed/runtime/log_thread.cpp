@@ -4,6 +4,7 @@
 
 #include "embed/threads/stage_trace.hpp"
 #include "embed/threads/thread_start.hpp"
+#include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
 
@@ -20,9 +21,10 @@ std::uint64_t bytes_of(const std::vector<core::Write>& writes) {
 
 }  // namespace
 
-LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events)
+LogThread::LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events, IdlePoll idle)
     : store_{std::move(store)},
       events_{std::move(events)},
+      idle_{idle},
       thread_{start_thread_named("mortise-log", [this] {
           run_or_fail([this] { run(); }, [this](std::string why) { fail({std::move(why)}); });
       })} {}
@@ -67,7 +69,7 @@ void LogThread::stop() {
 void LogThread::run() {
     std::unique_lock lock{mutex_};
     while (true) {
-        work_.wait(lock, [this] { return !queue_.empty() || purge_to_ || stopping_; });
+        wait_for_work(lock);
         if (failed_ || (queue_.empty() && !purge_to_)) return;
         const auto writes = std::exchange(queue_, {});
         const auto purge = std::exchange(purge_to_, {});
@@ -79,6 +81,24 @@ void LogThread::run() {
         }
         lock.lock();
     }
+}
+
+bool LogThread::has_work() const {
+    return !queue_.empty() || purge_to_ || stopping_;
+}
+
+void LogThread::wait_for_work(std::unique_lock<std::mutex>& lock) {
+    while (!has_work()) {
+        if (!idle_.looks_again(steady_now())) {
+            work_.wait(lock, [this] { return has_work(); });
+            break;
+        }
+        lock.unlock();
+        std::this_thread::yield();
+        idle_.yielded(steady_now());
+        lock.lock();
+    }
+    idle_.found_work(steady_now());
 }
 
 void LogThread::write_all(const std::vector<core::Write>& writes) {

@@ -15,6 +15,7 @@
 
 #include "embed/runtime/disk_failure.hpp"
 #include "embed/runtime/driver.hpp"
+#include "embed/threads/idle_poll.hpp"
 #include "storage/log/log_store.hpp"
 
 namespace mortise::detail {
@@ -38,7 +39,7 @@ struct DiskEvents {
 
 class LogThread final : public LogWriter {
 public:
-    LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events);
+    LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events, IdlePoll idle);
     ~LogThread() override;
 
     // Called on the core thread.
@@ -54,11 +55,14 @@ public:
 
 private:
     void run();
+    [[nodiscard]] bool has_work() const;
+    void wait_for_work(std::unique_lock<std::mutex>& lock);
     void write_all(const std::vector<core::Write>& writes);
     void fail(DiskFailure failure);
 
     std::unique_ptr<storage::LogStore> store_;
     DiskEvents events_;
+    IdlePoll idle_;
     core::WriteId newest_submitted_;
 
     std::mutex mutex_;

@@ -84,6 +84,8 @@ TEST(ConfigEnvironment, HasATwinOfEveryKey) {
                              {"MORTISE_LIMITS_LOG_BYTES", "2097152"},
                              {"MORTISE_LIMITS_OUTBOX_BYTES", "1048576"},
                              {"MORTISE_LIMITS_CONNECTIONS", "5"},
+                             {"MORTISE_LIMITS_CLIENTS", "6"},
+                             {"MORTISE_LIMITS_POLLING", "false"},
                              {"MORTISE_OBSERVABILITY_SLOW_HOLD", "90s"},
                              {"MORTISE_OBSERVABILITY_LONG_WAIT", "3s"},
                              {"MORTISE_OBSERVABILITY_PREFIXES", "orders/,jobs/"}}),

@@ -20,7 +20,7 @@ inline Config sample_config() {
     config.timing = {12s, 2s, 200ms, 1min, 1'500ms, 0.02};
     config.log.level = LogLevel::debug;
     config.log.format = LogFormat::json;
-    config.limits = {1'000, 2'097'152, 1'048'576, 5};
+    config.limits = {1'000, 2'097'152, 1'048'576, 5, 6, false};
     config.observability = {90s, 3s, {"orders/", "jobs/"}};
     return config;
 }

@@ -57,6 +57,8 @@ calls        = 1000
 log_bytes    = 2097152
 outbox_bytes = 1048576
 connections  = 5
+clients      = 6
+polling      = false
 
 [observability]
 slow_hold = "90s"

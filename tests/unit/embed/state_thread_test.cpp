@@ -136,7 +136,7 @@ private:
 class StateThreadTest : public testing::Test {
 protected:
     StateThreadTest()
-        : log_{std::make_unique<HeldLog>(go_.get_future().share()), told_.events()},
+        : log_{std::make_unique<HeldLog>(go_.get_future().share()), told_.events(), IdlePoll{true}},
           state_{std::make_unique<storage::MemoryStateStore>(directory_), log_, told_.events()} {}
 
     void write_log(std::uint64_t id) {
