@@ -21,6 +21,7 @@ void ForwardIntake::ended(SessionId session) {
 
 void ForwardIntake::clear() {
     proposer_.clear();
+    patient_.clear();
     streams_.clear();
     members_.clear();
     early_forwards_.clear();
@@ -86,7 +87,8 @@ void ForwardIntake::queue(const DecodedForward& decoded, SessionId turn) {
         session != nullptr ? streams_.note_names(decoded, *session) : NamesUnderWay{};
     const auto names = names_in(decoded, session, under_way);
     if (is_an_entry(names)) {
-        proposer_.add({turn, decoded.batch, decoded.commands.size(), names});
+        const bool is_patient = !proposer_.is_urgent() && patient_.takes(decoded);
+        proposer_.add({turn, decoded.batch, decoded.commands.size(), names}, is_patient);
     } else {
         for (auto& part : divided(decoded, session, under_way))
             proposer_.add(std::move(part));

@@ -11,6 +11,7 @@
 #include "core/locks/limits.hpp"
 #include "core/node/decoded_forward.hpp"
 #include "core/node/message.hpp"
+#include "core/node/patient_requests.hpp"
 #include "core/node/peers.hpp"
 #include "core/node/proposer.hpp"
 #include "core/node/session_members.hpp"
@@ -23,10 +24,16 @@ class ForwardIntake {
 public:
     ForwardIntake(const NodeOptions& options, const Raft& raft, const LockMachine& machine,
                   const Peers& peers, const StateSaver& saver)
-        : options_{options}, raft_{raft}, machine_{machine}, peers_{peers}, saver_{saver} {}
+        : options_{options},
+          raft_{raft},
+          machine_{machine},
+          peers_{peers},
+          saver_{saver},
+          patient_{machine} {}
 
     // What was taken and waits to be proposed. The leader adds its own commands.
     [[nodiscard]] Proposer& proposer() { return proposer_; }
+    [[nodiscard]] PatientRequests& patient() { return patient_; }
 
     // A node, which may be this one, forwarded it. No effect if this node does not lead.
     void take(NodeId from, const Forward& forward);
@@ -89,6 +96,7 @@ private:
     const Peers& peers_;
     const StateSaver& saver_;
     Proposer proposer_;
+    PatientRequests patient_;  // those in the proposer, unless it is urgent
     StreamPositions streams_;
     SessionMembers members_;
     std::map<NodeId, std::vector<Forward>> early_forwards_;  // a few of each peer

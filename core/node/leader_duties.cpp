@@ -1,5 +1,6 @@
 #include "core/node/leader_duties.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/codec/state_sum_codec.hpp"
@@ -95,6 +96,10 @@ void LeaderDuties::propose_batches(LogIndex applied, Instant now) {
     }
     uncommitted_.got_there(raft_.commit_index());
     unapplied_.got_there(applied);
+    if (patient_.are_due(applied, now)) {
+        proposer_.hurry();
+        patient_.clear();
+    }
     // All entries of one step are one write: what follows gathers behind it.
     for (int entry = 0; entry < entries_per_write_max && propose_batch(now); ++entry) {
     }
@@ -114,6 +119,7 @@ bool LeaderDuties::propose_batch(Instant now) {
     const auto index = raft_.propose(EntryKind::commands, std::move(batch), now);
     if (!index) return false;  // it has stepped down: the senders send again what was taken
     formats_.remember(format);
+    if (all) patient_.clear();
     if (all && sweep_at_ == some_time) sweep_at_ = *index;
     const auto taken = commands - proposer_.commands();  // none if it only has renewals
     uncommitted_.add(*index, taken);
@@ -125,10 +131,11 @@ bool LeaderDuties::propose_batch(Instant now) {
 // An entry costs messages and a sync on each node, however many commands it has. So under load the
 // commands gather until those under way are committed, or until they are twice as many as those:
 // then they do not wait behind a small entry. Where little is under way nothing waits, so a single
-// caller never waits for its own commands.
+// caller never waits for its own commands. Requests that only make a queue longer wait for others.
 bool LeaderDuties::is_worth_an_entry() const {
     const bool is_full = proposer_.has_an_entry() || proposer_.commands() >= entry_commands_max;
-    return is_full || uncommitted_.commands() <= few_commands ||
+    if (is_full || !proposer_.is_urgent()) return is_full;
+    return uncommitted_.commands() <= few_commands ||
            proposer_.commands() >= 2 * uncommitted_.commands();
 }
 
@@ -142,7 +149,7 @@ bool LeaderDuties::can_propose() const {
 // While nothing can be proposed a due time would only make the caller spin: the event that ends
 // this is a step of its own.
 Instant LeaderDuties::deadline() const {
-    return can_propose() ? renewals_due_ : Instant::never();
+    return can_propose() ? std::min(renewals_due_, patient_.deadline()) : Instant::never();
 }
 
 }  // namespace mortise::core

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/node/log_formats.hpp"
+#include "core/node/patient_requests.hpp"
 #include "core/node/proposer.hpp"
 #include "core/node/state_comparison.hpp"
 #include "core/node/state_saver.hpp"
@@ -17,11 +18,12 @@ namespace mortise::core {
 class LeaderDuties {
 public:
     LeaderDuties(const NodeOptions& options, const StateSaver& saver, Raft& raft,
-                 Proposer& proposer, LogFormats& formats)
+                 Proposer& proposer, PatientRequests& patient, LogFormats& formats)
         : options_{options},
           saver_{saver},
           raft_{raft},
           proposer_{proposer},
+          patient_{patient},
           formats_{formats},
           gave_way_to_{options.self} {}
 
@@ -46,6 +48,7 @@ private:
     const StateSaver& saver_;
     Raft& raft_;
     Proposer& proposer_;
+    PatientRequests& patient_;
     LogFormats& formats_;
     // Entries that were proposed, until they have got somewhere.
     class UnderWay {

@@ -75,7 +75,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       call_desk_{options_, machine_, timers_, clock_, agent_, contentions_},
       clients_{options_, machine_, contentions_},
       intake_{options_, raft_, machine_, peers_, saver_},
-      duties_{options_, saver_, raft_, intake_.proposer(), formats_} {
+      duties_{options_, saver_, raft_, intake_.proposer(), intake_.patient(), formats_} {
     MORTISE_CHECK(options_.self.is_set() && options_.generation.incarnation.is_set());
     timers_.restart(state.countdowns, now.steady);
     note_cluster();

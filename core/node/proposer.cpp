@@ -51,6 +51,7 @@ void Proposer::add(const Command& command) {
     one.add(command);
     // Always accepted: the leader's own commands are few, and nothing repeats them.
     own_.add({{}, one.take(), 1, 1});
+    hurry();
 }
 
 void Proposer::add_renewal(const Renewal& renewal) {
@@ -126,6 +127,7 @@ Bytes Proposer::take_batch(std::uint8_t format) {
     if (!renew.renewals.empty()) out.add(renew);
     take_from(own_, format, out);
     take_from(forwarded_, format, out);
+    is_urgent_ = has_commands();
     MORTISE_CHECK(!out.is_empty());
     return out.take(format);
 }

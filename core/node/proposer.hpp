@@ -17,8 +17,14 @@ public:
     // Whether a forwarded batch of that size is taken, whose turn is that of the session. False if
     // it is too large, or if more waits than a correct node would send.
     [[nodiscard]] bool takes(SessionId turn, std::size_t bytes) const;
-    // It must be decodable.
-    void add(FairQueue::Batch batch) { forwarded_.add(std::move(batch)); }
+    // It must be decodable. Patient ones alone make no entry (PatientRequests).
+    void add(FairQueue::Batch batch, bool is_patient = false) {
+        forwarded_.add(std::move(batch));
+        if (!is_patient) hurry();
+    }
+    // From now on what waits is worth an entry, until nothing waits.
+    void hurry() { is_urgent_ = true; }
+    [[nodiscard]] bool is_urgent() const { return is_urgent_; }
     // Capacity for acquiring requests of that session; releasing ones are taken (S21, P11).
     [[nodiscard]] bool has_room(SessionId turn) const;
     // The waiting commands fill an entry.
@@ -66,6 +72,7 @@ private:
 
     FairQueue own_;  // proposed before the others, so that the next entry contains it
     FairQueue forwarded_;
+    bool is_urgent_ = false;
     std::map<SessionId, Gathered> renewals_;
     std::size_t unproposed_renewals_ = 0;
     bool renewals_passed_over_ = false;

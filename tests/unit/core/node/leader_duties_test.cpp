@@ -34,6 +34,20 @@ struct LeaderDutiesTest : testing::Test {
         duties.propose_batches(applied.value_or(raft.commit_index()), now);
         if (const auto write = raft.collect(now).write) writes.push_back(write->id);
     }
+    // A session holds a name and waits for it, and another one asks for it.
+    void queue_patient_request() {
+        Acquire acquire;
+        acquire.names.push_back({"a"});
+        Outcomes outcomes;
+        machine.apply(LogIndex{2}, {opening_of(n2, 10'000), opening_of(n3, 10'000)}, outcomes);
+        machine.apply(LogIndex{3}, {Request{SessionId{1}, Seq{1}, acquire}}, outcomes);
+        machine.apply(LogIndex{4}, {Request{SessionId{1}, Seq{2}, acquire}}, outcomes);
+        BatchBuilder batch;
+        batch.add(Request{SessionId{2}, Seq{1}, acquire});
+        const auto bytes = batch.take();
+        ASSERT_TRUE(patient.takes(decode(Forward{bytes, {}}, command_format_oldest)));
+        proposer.add({SessionId{2}, bytes, 1, 1}, true);
+    }
     [[nodiscard]] LogIndex last() const { return raft.log().last().index; }
 
     NodeOptions options = node_options(1, {1});
@@ -43,7 +57,9 @@ struct LeaderDutiesTest : testing::Test {
     StateSaver saver{options, raft, LogIndex{1}};
     LogFormats formats{options, raft, peers};
     Proposer proposer;
-    LeaderDuties duties{options, saver, raft, proposer, formats};
+    LockMachine machine;
+    PatientRequests patient{machine};
+    LeaderDuties duties{options, saver, raft, proposer, patient, formats};
     std::vector<WriteId> writes;
     std::optional<LogIndex> applied;  // not set: everything that is committed
 };
@@ -94,6 +110,56 @@ TEST_F(LeaderDutiesTest, RenewalsGoWithCommandsAtOnce) {
     propose();
     EXPECT_EQ(last(), before.next());
     EXPECT_FALSE(proposer.has_renewals());
+}
+
+TEST_F(LeaderDutiesTest, PatientRequestsWaitForAnEntryOfOthers) {
+    queue_patient_request();
+    const auto before = last();
+    propose();
+    EXPECT_EQ(last(), before);
+    EXPECT_EQ(duties.deadline(), now + 3ms);
+    proposer.add(Sweep{});
+    propose();
+    EXPECT_EQ(last(), before.next());
+    EXPECT_FALSE(proposer.has_commands());
+    EXPECT_EQ(duties.deadline(), Instant::never());
+    EXPECT_FALSE(proposer.is_urgent());
+}
+
+TEST_F(LeaderDutiesTest, PatientRequestsGoWithRenewals) {
+    proposer.add_renewal({SessionId{1}, 1});
+    propose();
+    now = now + heartbeat - 1ms;
+    queue_patient_request();
+    const auto before = last();
+    propose();
+    EXPECT_EQ(last(), before);
+    now = now + 1ms;
+    propose();
+    EXPECT_EQ(last(), before.next());
+    EXPECT_FALSE(proposer.has_commands());
+}
+
+TEST_F(LeaderDutiesTest, PatientRequestsAloneMakeAnEntryAfterAMoment) {
+    queue_patient_request();
+    const auto before = last();
+    propose();
+    now = now + 3ms;
+    propose();
+    EXPECT_EQ(last(), before.next());
+    EXPECT_FALSE(proposer.has_commands());
+    EXPECT_TRUE(patient.empty());
+}
+
+// What waits behind writes is called no more often because of them.
+TEST_F(LeaderDutiesTest, PatientRequestsBehindTwoWritesHaveNoDeadline) {
+    for (int write = 0; write < 2; ++write) {
+        proposer.add(Sweep{});
+        propose();
+    }
+    queue_patient_request();
+    propose();
+    EXPECT_EQ(duties.deadline(), Instant::never());
 }
 
 // P10: what is in the log has no turns any more, so a newcomer would wait behind all of it.
