@@ -1,7 +1,9 @@
 #include "transport/network/inbound_connection.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "transport/peers/outbox.hpp"
 #include "transport/wire/message_limits.hpp"
 #include "transport/wire/wire_size.hpp"
 
@@ -13,6 +15,14 @@ constexpr FrameLimits stranger_limits{.words_max = hello_frame_words_max,
                                       .frames_max = 16,
                                       .unsent_bytes_max = unread_bytes_paused,
                                       .rpc = {.questions_max = 4, .only_hello = true}};
+
+// Answers to a peer are short, and it has a few calls in progress at most: a peer that reads is
+// never paused, however much it sends.
+FrameLimits peer_limits(Lane lane) {
+    return {.words_max = frame_words_max(lane),
+            .unsent_bytes_max = peer_unread_bytes_paused,
+            .rpc = {.questions_max = questions_max, .is_peer = true}};
+}
 
 }  // namespace
 
@@ -140,11 +150,22 @@ void InboundConnection::become_client(FrameLimits limits) {
     connection_->frames().set_limits(limits);
 }
 
-void InboundConnection::become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits) {
+void InboundConnection::become_peer(core::NodeId peer, ConnectionId id, Lane lane) {
     is_stranger_ = false;
     peer_ = peer;
     id_ = id;
-    connection_->frames().set_limits(limits);
+    connection_->frames().set_limits(peer_limits(lane));
+    connection_->frames().take_sends(
+        [this, lane](MessageStream::Batch batch) { received(lane, std::move(batch)); });
+}
+
+void InboundConnection::received(Lane lane, MessageStream::Batch batch) {
+    if (!is_open()) return;
+    const bool in_lane = batch && std::ranges::all_of(*batch, [lane](const auto& message) {
+                             return lane_of(message) == lane;
+                         });
+    if (!in_lane) return owner_.malformed(*this);
+    if (!batch->empty()) owner_.received(*this, *std::move(batch));
 }
 
 }  // namespace mortise::transport

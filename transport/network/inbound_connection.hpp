@@ -100,7 +100,7 @@ public:
 
     // The caller said a valid hello.
     void become_client(FrameLimits limits);
-    void become_peer(core::NodeId peer, ConnectionId id, FrameLimits limits);
+    void become_peer(core::NodeId peer, ConnectionId id, Lane lane);
     // Not set: it is no client node, or has said nothing yet.
     [[nodiscard]] core::ClientId client_node() const { return client_node_; }
     [[nodiscard]] core::NodeId peer() const { return peer_; }
@@ -121,9 +121,7 @@ private:
     Admittance hello(const std::optional<Greeting>& caller) override {
         return owner_.admit(*this, caller);
     }
-    void received(std::vector<core::PeerMessage> batch) override {
-        owner_.received(*this, std::move(batch));
-    }
+    void received(Lane lane, MessageStream::Batch batch);
     void malformed() override { owner_.malformed(*this); }
     void hang_up() override { owner_.left(*this); }
     void speaks_as(core::ClientId client) override { client_node_ = client; }

@@ -12,15 +12,6 @@ namespace {
 // a round trip, or not at all.
 constexpr std::size_t early_bytes_max = 4 * send_bytes_max;
 
-// Answers to a peer are short, and it has a few calls in progress at most: a peer that reads is
-// never paused, however much it sends.
-FrameLimits peer_limits(Lane lane) {
-    return {.words_max = frame_words_max(lane),
-            .unsent_bytes_max = peer_unread_bytes_paused,
-            .gathers = true,
-            .rpc = {.questions_max = questions_max}};
-}
-
 }  // namespace
 
 void PeerNetwork::Impl::drop_former(PeerLink& link) {
@@ -116,7 +107,7 @@ Admittance PeerNetwork::Impl::admit_peer(InboundConnection& inbound, Lane lane,
         report_refused(inbound, caller.hello, admission.refusal);
         return refuse(admission.refusal);
     }
-    inbound.become_peer(caller.hello.node, *admission.id, peer_limits(lane));
+    inbound.become_peer(caller.hello.node, *admission.id, lane);
     apply(admission.change);
     if (stopped_) return refuse(Refusal::stopping);
     for (const auto& link : links_) {
@@ -125,7 +116,7 @@ Admittance PeerNetwork::Impl::admit_peer(InboundConnection& inbound, Lane lane,
     Admittance admittance;
     admittance.ours.purpose = caller.purpose;
     admittance.ours.hello = events_.hello();
-    admittance.peer = make_peer(inbound.weak_from_this(), lane);
+    admittance.peer = make_peer();
     return admittance;
 }
 

@@ -1,9 +1,7 @@
 #include "transport/peers/gate.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "transport/peers/outbox.hpp"
 #include "transport/wire/convert.hpp"
 
 // KJ deletes what it owns by its true type.
@@ -45,41 +43,14 @@ private:
     bool greeted_ = false;
 };
 
-// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
-class Peer final : public wire::Peer::Server {
-public:
-    Peer(std::weak_ptr<Visit> visit, Lane lane) : visit_{std::move(visit)}, lane_{lane} {}
-
-    kj::Promise<void> send(SendContext context) override {
-        const auto visit = visit_.lock();
-        if (!visit || !visit->is_open()) return kj::READY_NOW;
-        auto batch = read_guarded([&] { return context.getParams().getMessages(); });
-        const bool in_lane = batch && std::ranges::all_of(*batch, [this](const auto& message) {
-                                 return lane_of(message) == lane_;
-                             });
-        // Frees memory for the next batch while this one is processed.
-        context.releaseParams();
-        if (!in_lane) {
-            visit->malformed();
-        } else if (!batch->empty()) {
-            visit->received(std::move(*batch));
-        }
-        return kj::READY_NOW;
-    }
-
-private:
-    std::weak_ptr<Visit> visit_;
-    Lane lane_;
-};
-
 }  // namespace
 
 wire::Gate::Client make_gate(std::weak_ptr<Visit> visit) {
     return kj::heap<Gate>(std::move(visit));
 }
 
-wire::Peer::Client make_peer(std::weak_ptr<Visit> visit, Lane lane) {
-    return kj::heap<Peer>(std::move(visit), lane);
+wire::Peer::Client make_peer() {
+    return kj::heap<wire::Peer::Server>();
 }
 
 }  // namespace mortise::transport

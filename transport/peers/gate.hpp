@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "core/access/identity.hpp"
-#include "core/node/message.hpp"
+#include "core/base/ids.hpp"
 #include "transport/peer.capnp.h"
 #include "transport/wire/greeting.hpp"
 
@@ -26,7 +26,6 @@ public:
     virtual ~Visit() = default;
     // Empty: the hello was malformed.
     virtual Admittance hello(const std::optional<Greeting>& caller) = 0;
-    virtual void received(std::vector<core::PeerMessage> batch) = 0;
     // The connection must be closed.
     virtual void malformed() = 0;
     // The connection is not needed any more.
@@ -49,6 +48,7 @@ public:
 
 // A call may still arrive after its connection is gone.
 wire::Gate::Client make_gate(std::weak_ptr<Visit> visit);
-wire::Peer::Client make_peer(std::weak_ptr<Visit> visit, Lane lane);
+// A number to call for a peer. Its calls do not reach Cap'n Proto (rpc/send_call.hpp).
+wire::Peer::Client make_peer();
 
 }  // namespace mortise::transport

@@ -1,9 +1,11 @@
 // The calls on one connection that have no answer, and whether the peer is alive.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "core/base/instant.hpp"
 
@@ -24,14 +26,20 @@ public:
     [[nodiscard]] bool has_room() const {
         return count_ < limits_.calls_max && words_ < limits_.words_max;
     }
-    void sent(std::size_t words, core::Instant now) {
+    // Returns the number of the call: the lowest one that no other call has.
+    std::size_t sent(std::size_t words, core::Instant now) {
         sent_at_ = now;
         if (count_++ == 0) progress_at_ = now;
         words_ += words;
+        const auto free = std::ranges::find(calls_, 0U);
+        const auto number = static_cast<std::size_t>(free - calls_.begin());
+        if (free == calls_.end()) calls_.emplace_back();
+        calls_[number] = words;
+        return number;
     }
-    void answered(std::size_t words, core::Instant now) {
+    void answered(std::size_t number, core::Instant now) {
         --count_;
-        words_ -= words;
+        words_ -= std::exchange(calls_[number], 0);
         is_suspect_ = false;
         progress_at_ = now;
     }
@@ -48,8 +56,9 @@ public:
 
 private:
     Limits limits_;
-    std::size_t count_ = 0;      // of calls without an answer
-    std::size_t words_ = 0;      // in them
+    std::size_t count_ = 0;           // of calls without an answer
+    std::size_t words_ = 0;           // in them
+    std::vector<std::size_t> calls_;  // the words of each, by its number; zero: there is none
     core::Instant progress_at_;  // of the newest answer, or of the first call that waits for one
     core::Instant sent_at_;      // of the newest call
     bool is_suspect_ = false;    // it was silent for too long at the last tick

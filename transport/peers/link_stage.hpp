@@ -44,7 +44,7 @@ struct Introducing {
 struct Up {
     std::unique_ptr<PeerCertificate> certificate;  // null without TLS
     std::unique_ptr<RpcConnection> connection;     // the same as while it introduced itself
-    wire::Peer::Client remote;                     // takes the messages
+    wire::Peer::Client remote;  // takes the messages, as long as this reference to it exists
     // The election timeout of the peer. Not set if its hello does not say.
     std::optional<core::Nanoseconds> timeout_of_peer;
     LinkCalls calls;  // that were sent, from now on

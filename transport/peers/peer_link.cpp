@@ -4,6 +4,7 @@
 
 #include <asio/error.hpp>
 
+#include "transport/rpc/send_call.hpp"
 #include "transport/sockets/address.hpp"
 #include "transport/sockets/clock.hpp"
 #include "transport/sockets/resolver.hpp"
@@ -16,11 +17,9 @@ namespace {
 
 // A valid answer to hello takes four frames.
 constexpr FrameLimits hello_limits{hello_frame_words_max, 16};
-constexpr FrameLimits answer_limits{.words_max = peer_frame_words_max, .gathers = true};
+constexpr FrameLimits answer_limits{.words_max = peer_frame_words_max};
 // The limit of unanswered calls in words. Long calls are answered at once (MessageStream).
 constexpr std::size_t words_in_flight_max = 4 * send_bytes_max / word_bytes;
-// The overhead of a call besides its messages.
-constexpr std::size_t call_words = 64;
 
 LinkOptions link_options(const PeerLinkOptions& options) {
     LinkOptions link;
@@ -250,13 +249,15 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
         return owner_.refused(*this, refusal);
     }
     auto theirs = read_guarded([&] { return answer.getHello(); });
-    if (!theirs || !answer.isPeer()) {
+    auto& frames = introducing->connection->frames();
+    if (!theirs || !answer.isPeer() || !frames.has_offer()) {
         ++counters_.malformed_messages;
         return feed(link_event::Lost{attempt});
     }
     if (introducing->certificate) theirs->hello.access = introducing->certificate->identity.access;
     introducing->remote.emplace(answer.getPeer());
-    introducing->connection->frames().set_limits(answer_limits);
+    frames.set_limits(answer_limits);
+    frames.take_answers([this, attempt](std::uint32_t question) { returned(attempt, question); });
     feed(link_event::Greeted{attempt, ours, *theirs});
     if (const auto refusal = machine_.refusal()) {
         counters_.refused.count(*refusal);
@@ -331,21 +332,17 @@ void PeerLink::send(link_stage::Up& up, const std::vector<core::PeerMessage>& ba
         counters_.messages_dropped += batch.size();
         return;
     }
-    auto request = up.remote.sendRequest(capnp::MessageSize{words, 0});
-    write(batch, request.initMessages(static_cast<kj::uint>(batch.size())));
-    up.calls.sent(words, steady_now());
+    const auto call = up.calls.sent(words, steady_now());
+    up.connection->frames().send(send_questions_from + static_cast<std::uint32_t>(call), batch,
+                                 words);
     ++counters_.batches_sent;
     counters_.messages_sent += batch.size();
-    up.connection->add(request.send().then(
-        [this, attempt = attempt_, words](capnp::Response<wire::Peer::SendResults>&&) {
-            returned(attempt, words);
-        }));
 }
 
-void PeerLink::returned(Attempt attempt, std::size_t words) {
+void PeerLink::returned(Attempt attempt, std::uint32_t question) {
     auto* const up = admitted();
     if (up == nullptr || attempt != attempt_) return;
-    up->calls.answered(words, steady_now());
+    up->calls.answered(question - send_questions_from, steady_now());
     flush();
 }
 

@@ -130,7 +130,7 @@ private:
     void say_hello(RpcConnection& connection, Attempt attempt);
     void answered(Attempt attempt, const core::Hello& ours, wire::HelloAnswer::Reader answer);
     void send(link_stage::Up& up, const std::vector<core::PeerMessage>& batch);
-    void returned(Attempt attempt, std::size_t words);
+    void returned(Attempt attempt, std::uint32_t question);
     void set_timer();
     void note_silence();
     void not_reached(const std::string& why);

@@ -1,4 +1,6 @@
-// Adapts a Socket, or an asio::ssl::stream around one, to KJ's stream interface.
+// The bytes of a Socket, or of an asio::ssl::stream around one, for MessageStream, and for what KJ
+// writes. Only KJ waits for promises here: the bytes of most messages are taken and written without
+// any (docs/decisions/0083).
 //
 // Bytes go through buffers of this class in both directions. So a promise that KJ drops leaves no
 // operation behind that points into KJ's memory, and small frames share system calls: what is
@@ -9,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,25 +36,40 @@ namespace mortise::transport {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-class SocketStream : public kj::AsyncIoStream {
+class SocketStream : public kj::AsyncOutputStream {
 public:
     virtual ~SocketStream() = default;
     // Closes at once: unsent data is lost, nothing more is read, and every promise breaks.
     virtual void close() = 0;
+    virtual void shut_down_writing() = 0;
+
+    // `wake` is called, within KJ, after receive() and wake_at(). Set once.
+    virtual void set_reader(std::function<void()> wake) = 0;
+    // Takes at most so many bytes that have arrived.
+    [[nodiscard]] virtual std::size_t take(void* to, std::size_t bytes_max) = 0;
+    // Wakes the reader when more bytes have arrived, or when none will come any more.
+    virtual void receive() = 0;
+    // Wakes the reader when at most so many bytes are unsent, or when nothing can be sent any more.
+    virtual void wake_at(std::size_t unsent_bytes) = 0;
+    // No more bytes will arrive.
+    [[nodiscard]] virtual bool has_ended() const = 0;
+    // Why the connection has failed; null if it has not, or if the other side has ended it.
+    [[nodiscard]] virtual const char* failure() const = 0;
     // Why nothing more can be read; no error as long as reading is possible.
     [[nodiscard]] virtual asio::error_code read_error() const = 0;
+
     // The bytes written here that the system has not accepted yet.
     [[nodiscard]] virtual std::size_t unsent_bytes() const = 0;
     // The bytes that the system has accepted; the number grows while the other side reads.
     [[nodiscard]] virtual std::uint64_t sent_bytes() const = 0;
-    // Fulfilled when at most `bytes` are unsent; broken when nothing can be sent any more.
-    virtual kj::Promise<void> when_unsent_at_most(std::size_t bytes) = 0;
+    // Writes bytes, and nobody waits until they are sent. Whoever calls it limits how many they
+    // are.
+    virtual void send(kj::ArrayPtr<const kj::byte> bytes) = 0;
     // Writes bytes that the other side does not wait for. They are sent together with the next
     // write, when many have gathered, or by send_gathered().
     virtual void write_with_next(kj::ArrayPtr<const kj::byte> bytes) = 0;
     virtual void send_gathered() = 0;
-    // True if the other side has closed. This is detected even without reading, which tryRead would
-    // require.
+    // True if the other side has closed. This is detected even without receive().
     [[nodiscard]] virtual bool is_gone() = 0;
 };
 
@@ -74,16 +93,27 @@ public:
             if (const auto alive = link.lock()) alive->send_now();
         });
     }
-    ~AsioStream() override { link_->close(); }
+    ~AsioStream() override {
+        link_->wake = nullptr;  // the reader is gone
+        link_->close();
+    }
     KJ_DISALLOW_COPY(AsioStream);
 
     void close() override { link_->close(); }
+    void shut_down_writing() override { link_->shut_down(); }
+
+    void set_reader(std::function<void()> wake) override { link_->wake = std::move(wake); }
+    [[nodiscard]] std::size_t take(void* to, std::size_t bytes_max) override {
+        return link_->take(static_cast<char*>(to), bytes_max);
+    }
+    void receive() override { link_->receive(); }
+    void wake_at(std::size_t unsent_bytes) override { link_->wake_at = unsent_bytes; }
+    [[nodiscard]] bool has_ended() const override { return link_->ended; }
+    [[nodiscard]] const char* failure() const override {
+        return link_->failed ? link_->reason.c_str() : nullptr;
+    }
     [[nodiscard]] asio::error_code read_error() const override { return link_->read_error; }
 
-    kj::Promise<std::size_t> tryRead(void* buffer, std::size_t min_bytes,
-                                     std::size_t max_bytes) override {
-        return link_->read(static_cast<char*>(buffer), min_bytes, max_bytes);
-    }
     kj::Promise<void> write(const void* buffer, std::size_t size) override {
         link_->waiting.append(static_cast<const char*>(buffer), size);
         return link_->written();
@@ -96,15 +126,12 @@ public:
     // A broken connection is detected by reading, or by the owner that paused the reading
     // (is_gone).
     kj::Promise<void> whenWriteDisconnected() override { return kj::NEVER_DONE; }
-    void shutdownWrite() override { link_->shut_down(); }
 
     [[nodiscard]] std::size_t unsent_bytes() const override { return link_->unsent_bytes(); }
     [[nodiscard]] std::uint64_t sent_bytes() const override {
         return link_->sent_before + link_->sent_of_this;
     }
-    kj::Promise<void> when_unsent_at_most(std::size_t bytes) override {
-        return link_->when_unsent_at_most(bytes);
-    }
+    void send(kj::ArrayPtr<const kj::byte> bytes) override { link_->send(bytes); }
     void write_with_next(kj::ArrayPtr<const kj::byte> bytes) override {
         link_->write_with_next(bytes);
     }
@@ -112,16 +139,12 @@ public:
     [[nodiscard]] bool is_gone() override { return link_->is_gone(); }
 
 private:
-    using Reading = kj::Own<kj::PromiseFulfiller<std::size_t>>;
-    struct Writing {
-        kj::Own<kj::PromiseFulfiller<void>> promise;
-        std::size_t unsent_max = 0;  // the limit that it waits for
-    };
+    using Writing = kj::Own<kj::PromiseFulfiller<void>>;
 
     // An unauthenticated connection gets a small buffer; it grows when it is filled.
     static constexpr std::size_t input_bytes_min = std::size_t{4} << 10U;
     static constexpr std::size_t input_bytes_max = std::size_t{32} << 10U;
-    // A writer waits when this much is unsent.
+    // KJ waits when this much is unsent.
     static constexpr std::size_t unsent_bytes_max = std::size_t{256} << 10U;
     // The number of bytes that may wait: about seven answers without a result.
     static constexpr std::size_t gathered_bytes_max = 512;
@@ -134,11 +157,14 @@ private:
             : loop{&the_loop}, socket{std::move(the_socket)} {}
 
         void close();
-        kj::Promise<std::size_t> read(char* to, std::size_t min_bytes, std::size_t max_bytes);
         void receive();
         void received(const asio::error_code& error, std::size_t bytes);
         std::size_t take(char* to, std::size_t bytes_max);
+        void wake_reader() {
+            if (wake) wake();
+        }
         kj::Promise<void> written();
+        void send(kj::ArrayPtr<const kj::byte> bytes);
         void write_with_next(kj::ArrayPtr<const kj::byte> bytes);
         void send_gathered();
         [[nodiscard]] bool has_to_send() const {
@@ -147,7 +173,6 @@ private:
         void send_at_turn_end() {
             if (!std::exchange(turn_end_asked, true)) loop->at_turn_end(turn_end);
         }
-        kj::Promise<void> when_unsent_at_most(std::size_t bytes);
         [[nodiscard]] std::size_t unsent_bytes() const {
             return waiting.size() + sending.size() - sent_of_this;
         }
@@ -169,15 +194,13 @@ private:
         asio::error_code read_error;
         std::string reason = "connection closed";
 
+        std::function<void()> wake;  // the reader
         std::vector<char> input;
         std::size_t input_begin = 0;
         std::size_t input_end = 0;
         bool receiving = false;
-        char* to = nullptr;
-        std::size_t got = 0;
-        std::size_t got_min = 0;
-        std::size_t got_max = 0;
-        Reading reader;
+        std::optional<std::size_t>
+            wake_at;  // the number of unsent bytes for which the reader waits
 
         std::string waiting;           // to be sent
         std::size_t gathered = 0;      // the bytes among these that may wait
@@ -206,25 +229,9 @@ void AsioStream<Stream>::Link::close() {
     socket.lowest_layer().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     socket.lowest_layer().close(ignored);
     waiting.clear();
+    input_begin = input_end = 0;
     break_writers();
-    if (auto promised = std::exchange(reader, nullptr); promised.get() != nullptr)
-        promised->reject(broken());
-}
-
-template <class Stream>
-kj::Promise<std::size_t> AsioStream<Stream>::Link::read(char* into, std::size_t min_bytes,
-                                                        std::size_t max_bytes) {
-    got = take(into, max_bytes);
-    if (got >= min_bytes) return got;
-    if (failed) return broken();
-    if (ended) return got;
-    to = into;
-    got_min = min_bytes;
-    got_max = max_bytes;
-    auto promised = kj::newPromiseAndFulfiller<std::size_t>();
-    reader = kj::mv(promised.fulfiller);
-    receive();
-    return kj::mv(promised.promise);
+    if (std::exchange(receiving, false)) wake_reader();
 }
 
 template <class Stream>
@@ -240,8 +247,8 @@ void AsioStream<Stream>::Link::receive() {
     socket.async_read_some(
         asio::buffer(input),
         [self = this->shared_from_this()](const asio::error_code& error, std::size_t bytes) {
-            self->receiving = false;
             if (self->closed) return;
+            self->receiving = false;
             self->loop->run([&] { self->received(error, bytes); });
         });
 }
@@ -256,22 +263,7 @@ void AsioStream<Stream>::Link::received(const asio::error_code& error, std::size
         read_error = error;
         reason = error.message();
     }
-    if (reader.get() == nullptr) return;
-    if (!reader->isWaiting()) {  // KJ dropped the promise, and its buffer may be gone
-        reader = nullptr;
-        return;
-    }
-    got += take(to + got, got_max - got);
-    if (got < got_min && !ended) {
-        receive();
-        return;
-    }
-    auto promised = std::exchange(reader, nullptr);
-    if (failed && got < got_min) {
-        promised->reject(broken());
-    } else {
-        promised->fulfill(kj::cp(got));
-    }
+    wake_reader();
 }
 
 template <class Stream>
@@ -289,7 +281,17 @@ kj::Promise<void> AsioStream<Stream>::Link::written() {
         return broken();
     }
     send_at_turn_end();
-    return when_unsent_at_most(unsent_bytes_max);
+    if (unsent_bytes() <= unsent_bytes_max) return kj::READY_NOW;
+    auto promised = kj::newPromiseAndFulfiller<void>();
+    writers.push_back(kj::mv(promised.fulfiller));
+    return kj::mv(promised.promise);
+}
+
+template <class Stream>
+void AsioStream<Stream>::Link::send(kj::ArrayPtr<const kj::byte> bytes) {
+    if (failed || shutting_down) return;
+    waiting.append(bytes.asChars().begin(), bytes.size());
+    send_at_turn_end();
 }
 
 template <class Stream>
@@ -303,15 +305,6 @@ void AsioStream<Stream>::Link::write_with_next(kj::ArrayPtr<const kj::byte> byte
 template <class Stream>
 void AsioStream<Stream>::Link::send_gathered() {
     if (gathered != 0) send_now();
-}
-
-template <class Stream>
-kj::Promise<void> AsioStream<Stream>::Link::when_unsent_at_most(std::size_t bytes) {
-    if (failed) return broken();
-    if (unsent_bytes() <= bytes) return kj::READY_NOW;
-    auto promised = kj::newPromiseAndFulfiller<void>();
-    writers.push_back({kj::mv(promised.fulfiller), bytes});
-    return kj::mv(promised.promise);
 }
 
 // There may be unread data before the end; the system reports the end nevertheless.
@@ -366,15 +359,16 @@ void AsioStream<Stream>::Link::sent(const asio::error_code& error) {
         break_writers();
         return;
     }
-    for (auto& writer : std::exchange(writers, {})) {
-        if (waiting.size() <= writer.unsent_max) {
-            writer.promise->fulfill();
-        } else {
-            writers.push_back(kj::mv(writer));
-        }
+    if (waiting.size() <= unsent_bytes_max) {
+        for (auto& writer : std::exchange(writers, {}))
+            writer->fulfill();
     }
     // Without anything to send it frees large buffers.
     if (waiting.empty() || has_to_send() || shutting_down) send_now();
+    if (wake_at && unsent_bytes() <= *wake_at) {
+        wake_at.reset();
+        wake_reader();
+    }
 }
 
 template <class Stream>
@@ -386,7 +380,8 @@ void AsioStream<Stream>::Link::shut_down() {
 template <class Stream>
 void AsioStream<Stream>::Link::break_writers() {
     for (auto& writer : std::exchange(writers, {}))
-        writer.promise->reject(broken());
+        writer->reject(broken());
+    if (std::exchange(wake_at, std::nullopt)) wake_reader();
 }
 
 }  // namespace mortise::transport

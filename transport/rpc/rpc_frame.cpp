@@ -7,6 +7,7 @@
 #include <kj/exception.h>
 
 #include "transport/peer.capnp.h"
+#include "transport/rpc/send_call.hpp"
 #include "transport/wire/message_limits.hpp"
 
 namespace mortise::transport {
@@ -22,17 +23,23 @@ capnp::ReaderOptions limited_to(std::size_t words) {
     return {words, nesting_max};
 }
 
-void read_payload(rpc::Payload::Reader payload, RpcFrame& frame) {
+// Returns the number of the last capability that the sender hosts. Nothing can be read twice: the
+// time is bounded by the length of the frame.
+std::optional<std::uint32_t> read_payload(rpc::Payload::Reader payload, RpcFrame& frame) {
+    std::optional<std::uint32_t> hosted;
     const auto capabilities = payload.getCapTable();
     frame.capabilities = capabilities.size();
     // More than these are refused anyway.
     for (unsigned i = 0; i < std::min(capabilities.size(), 4U); ++i) {
         const auto each = capabilities[i];
         if (!each.isSenderHosted() && !each.isNone()) frame.is_plain = false;
+        if (each.isSenderHosted()) hosted = each.getSenderHosted();
     }
+    return hosted;
 }
 
 void read_target(rpc::MessageTarget::Reader target, RpcFrame& frame) {
+    if (target.isImportedCap()) frame.capability = target.getImportedCap();
     if (target.isImportedCap()) return;
     if (!target.isPromisedAnswer()) {
         frame.is_plain = false;
@@ -56,6 +63,8 @@ void read_call(rpc::Call::Reader call, RpcFrame& frame) {
     frame.is_plain = call.getSendResultsTo().isCaller();
     frame.is_hello =
         call.getInterfaceId() == capnp::typeId<wire::Gate>() && call.getMethodId() == hello_method;
+    frame.is_send =
+        call.getInterfaceId() == capnp::typeId<wire::Peer>() && call.getMethodId() == send_method;
     read_target(call.getTarget(), frame);
     read_payload(call.getParams(), frame);
 }
@@ -70,7 +79,7 @@ void read_answer(rpc::Return::Reader answer, RpcFrame& frame) {
     frame.question = answer.getAnswerId();
     frame.is_plain = answer.isResults() || answer.isException() || answer.isCanceled();
     frame.has_results = answer.isResults();
-    if (answer.isResults()) read_payload(answer.getResults(), frame);
+    if (answer.isResults()) frame.capability = read_payload(answer.getResults(), frame);
     if (answer.isException()) frame.is_plain = is_kind_of_failure(answer.getException().getType());
 }
 
@@ -87,7 +96,10 @@ RpcFrame frame_of(rpc::Message::Reader message) {
             frame.kind = Kind::finish;
             frame.question = message.getFinish().getQuestionId();
             break;
-        case rpc::Message::RELEASE: frame.kind = Kind::release; break;
+        case rpc::Message::RELEASE:
+            frame.kind = Kind::release;
+            frame.capability = message.getRelease().getId();
+            break;
         case rpc::Message::ABORT: frame.kind = Kind::abort; break;
         default: break;
     }

@@ -21,7 +21,7 @@ RpcVerdict RpcGuard::received(const RpcFrame& frame) {
         case Kind::call: return call(frame);
         case Kind::answer: return answer(frame);
         case Kind::finish: return finish(frame);
-        case Kind::release: return RpcVerdict::ok;
+        case Kind::release: return release(frame);
         case Kind::abort: return RpcVerdict::ended;
         case Kind::other: break;
     }
@@ -31,10 +31,12 @@ RpcVerdict RpcGuard::received(const RpcFrame& frame) {
 void RpcGuard::sent(const RpcFrame& frame) {
     using Kind = RpcFrame::Kind;
     if (frame.kind == Kind::bootstrap || frame.kind == Kind::call) {
-        asked_.insert(frame.question);
+        asked_.push_back(frame.question);
+        if (frame.is_hello) hello_ = frame.question;
     } else if (frame.kind == Kind::answer) {
         auto* const open = find(frame.question);
         if (open == nullptr) return;
+        if (open->is_hello && frame.capability) offered_ = frame.capability;
         open->is_answered = true;
         forget_if_over(*open);
     }
@@ -42,11 +44,6 @@ void RpcGuard::sent(const RpcFrame& frame) {
 
 bool RpcGuard::is_awaited() const {
     return std::ranges::any_of(open_, [](const Open& open) { return !open.is_answered; });
-}
-
-std::size_t RpcGuard::words_of(std::uint32_t question) const {
-    const auto* const open = find(question);
-    return open == nullptr ? 0 : open->words;
 }
 
 RpcVerdict RpcGuard::refuse(const char* cause) {
@@ -71,9 +68,17 @@ RpcVerdict RpcGuard::bootstrap(const RpcFrame& frame) {
 RpcVerdict RpcGuard::call(const RpcFrame& frame) {
     if (const auto* wrong = wrong_with_question(frame)) return refuse(wrong);
     if (const auto* wrong = wrong_with_call(frame)) return refuse(wrong);
-    open_.push_back({.question = frame.question, .words = frame.words, .is_hello = frame.is_hello});
+    open_.push_back({.question = frame.question,
+                     .words = frame.words,
+                     .is_hello = frame.is_hello,
+                     .is_direct = is_direct(frame)});
     words_ += frame.words;
-    return RpcVerdict::ok;
+    return open_.back().is_direct ? RpcVerdict::direct : RpcVerdict::ok;
+}
+
+// A call of anything else is for Cap'n Proto, which knows what it has offered.
+bool RpcGuard::is_direct(const RpcFrame& call) const {
+    return rules_.is_peer && call.is_send && call.capability && call.capability == offered_;
 }
 
 const char* RpcGuard::wrong_with_call(const RpcFrame& frame) const {
@@ -98,10 +103,14 @@ const char* RpcGuard::wrong_with_target(const RpcFrame& frame) const {
 }
 
 RpcVerdict RpcGuard::answer(const RpcFrame& frame) {
-    if (asked_.erase(frame.question) == 0) return refuse("an answer to no question");
+    if (std::erase(asked_, frame.question) == 0) return refuse("an answer to no question");
     if (!frame.is_plain) return refuse("an answer of a kind that no node gives");
     if (frame.capabilities > 1) return refuse("too many capabilities in an answer");
-    return RpcVerdict::ok;
+    if (frame.question == hello_) {
+        hello_.reset();
+        offer_ = frame.capability;
+    }
+    return frame.question >= send_questions_from ? RpcVerdict::direct : RpcVerdict::ok;
 }
 
 RpcVerdict RpcGuard::finish(const RpcFrame& frame) {
@@ -109,7 +118,14 @@ RpcVerdict RpcGuard::finish(const RpcFrame& frame) {
     if (open == nullptr || open->is_finished)
         return refuse("the end of a question that is not open");
     open->is_finished = true;
+    const bool direct = open->is_direct;
     forget_if_over(*open);
+    return direct ? RpcVerdict::direct : RpcVerdict::ok;
+}
+
+// Cap'n Proto has to know as well.
+RpcVerdict RpcGuard::release(const RpcFrame& frame) {
+    if (frame.capability == offered_) offered_.reset();
     return RpcVerdict::ok;
 }
 

@@ -106,6 +106,8 @@ protected:
         descriptor_ = one.native_handle();
         ours_ = kj::heap<AsioStream<Socket>>(guest_.loop, std::move(one));
         theirs_ = kj::heap<AsioStream<Socket>>(guest_.loop, acceptor.accept());
+        ours_->set_reader([this] { ++woken_; });
+        theirs_->set_reader([this] { take(); });
     }
     ~AsioStreamTest() noexcept override = default;
     void TearDown() override {
@@ -126,15 +128,18 @@ protected:
         guest_.loop.run(
             [&] { ours_->write_with_next(kj::arrayPtr(bytes.data(), bytes.size()).asBytes()); });
     }
-    // The result of tryRead, or -1 if it failed.
     void read(std::size_t min, std::size_t max) {
         buffer_.assign(max, '-');
+        wanted_ = min;
+        taken_ = 0;
         got_.reset();
-        run([&] {
-            return theirs_->tryRead(buffer_.data(), min, max)
-                .then([&](std::size_t got) { got_ = static_cast<int>(got); },
-                      [&](kj::Exception&&) { got_ = -1; });
-        });
+        guest_.loop.run([&] { take(); });
+    }
+    void take() {
+        taken_ += theirs_->take(buffer_.data() + taken_, buffer_.size() - taken_);
+        if (taken_ < wanted_ && !theirs_->has_ended()) return theirs_->receive();
+        const bool failed = taken_ < wanted_ && theirs_->failure() != nullptr;
+        got_ = failed ? -1 : static_cast<int>(taken_);
     }
     bool wait() {
         return run_until(io_, [&] { return got_.has_value(); });
@@ -150,8 +155,11 @@ protected:
     Stream theirs_;
     std::vector<kj::Promise<void>> tasks_;
     std::string buffer_;
-    std::optional<int> got_;
-    int descriptor_ = -1;  // of this side
+    std::size_t wanted_ = 0;
+    std::size_t taken_ = 0;
+    std::optional<int> got_;  // the result of read(), or -1 if it failed
+    int woken_ = 0;           // how often the reader of this side was called
+    int descriptor_ = -1;     // of this side
 };
 
 TEST_F(AsioStreamTest, WhatCanWaitIsSentWithTheNextWrite) {
@@ -251,7 +259,7 @@ TEST_F(AsioStreamTest, CarriesMuchAndInPieces) {
 
 TEST_F(AsioStreamTest, TellsOfTheEnd) {
     write("abc");
-    guest_.loop.run([&] { ours_->shutdownWrite(); });
+    guest_.loop.run([&] { ours_->shut_down_writing(); });
     read(10, 10);
     ASSERT_TRUE(wait());
     EXPECT_EQ(*got_, 3);
@@ -280,16 +288,31 @@ TEST_F(AsioStreamTest, ACloseIsSeenWhileSomebodyHasACopyOfTheDescriptor) {
     ::close(copy);
 }
 
-TEST_F(AsioStreamTest, AReadThatNobodyWaitsForTakesNothing) {
-    read(1, 3);
-    guest_.loop.run([&] { tasks_.clear(); });
-    buffer_ = "gone";
-    write("abc");
+TEST_F(AsioStreamTest, WakesItsReaderWhenLittleIsUnsent) {
+    const std::string much(std::size_t{8} << 20U, 'x');
+    guest_.loop.run([&] {
+        ours_->send(kj::arrayPtr(much.data(), much.size()).asBytes());
+        ours_->wake_at(1'000);
+    });
     run_for(io_, 20ms);
-    EXPECT_EQ(buffer_, "gone");
-    read(3, 3);
+    EXPECT_EQ(woken_, 0);
+    read(much.size(), much.size());
     ASSERT_TRUE(wait());
-    EXPECT_EQ(buffer_, "abc");
+    EXPECT_TRUE(run_until(io_, [&] { return woken_ == 1; }));
+    EXPECT_LE(ours_->unsent_bytes(), 1'000U);
+    EXPECT_EQ(buffer_, much);
+}
+
+TEST_F(AsioStreamTest, WakesItsReaderWhenNothingCanBeSentAnyMore) {
+    const std::string much(std::size_t{8} << 20U, 'x');
+    guest_.loop.run([&] {
+        ours_->send(kj::arrayPtr(much.data(), much.size()).asBytes());
+        ours_->wake_at(1'000);
+    });
+    run_for(io_, 20ms);
+    guest_.loop.run([&] { theirs_->close(); });
+    EXPECT_TRUE(run_until(io_, [&] { return woken_ == 1; }));
+    EXPECT_NE(ours_->failure(), nullptr);
 }
 
 }  // namespace

@@ -22,22 +22,31 @@ protected:
 };
 
 TEST_F(LinkCallsTest, HaveRoomForSoManyCallsAndWords) {
-    calls.sent(1, now);
+    const auto one = calls.sent(1, now);
     EXPECT_TRUE(calls.has_room());
-    calls.sent(1, now);
+    const auto two = calls.sent(1, now);
     EXPECT_FALSE(calls.has_room());
-    calls.answered(1, now);
+    calls.answered(two, now);
     EXPECT_TRUE(calls.has_room());
-    calls.answered(1, now);
+    calls.answered(one, now);
     calls.sent(100, now);
+    EXPECT_FALSE(calls.has_room());
+}
+
+TEST_F(LinkCallsTest, GiveEachCallTheLowestNumberThatIsFree) {
+    EXPECT_EQ(calls.sent(10, now), 0U);
+    EXPECT_EQ(calls.sent(90, now), 1U);
+    calls.answered(0, now);
+    EXPECT_EQ(calls.sent(9, now), 0U);
+    calls.answered(1, now);
+    EXPECT_EQ(calls.sent(90, now), 1U);
     EXPECT_FALSE(calls.has_room());
 }
 
 TEST_F(LinkCallsTest, PingWithoutMessages) {
     EXPECT_EQ(after(milliseconds{19}), Need::nothing);
     EXPECT_EQ(after(milliseconds{1}), Need::ping);
-    calls.sent(1, now);
-    calls.answered(1, now);
+    calls.answered(calls.sent(1, now), now);
     EXPECT_EQ(after(milliseconds{19}), Need::nothing);
 }
 
@@ -50,10 +59,10 @@ TEST_F(LinkCallsTest, ASilentPeerIsSuspectedFirst) {
 }
 
 TEST_F(LinkCallsTest, AnAnswerEndsTheSuspicion) {
-    calls.sent(1, now);
+    const auto one = calls.sent(1, now);
     calls.sent(1, now);
     EXPECT_EQ(after(milliseconds{50}), Need::nothing);
-    calls.answered(1, now);
+    calls.answered(one, now);
     EXPECT_EQ(after(milliseconds{50}), Need::nothing);
     EXPECT_EQ(after(milliseconds{1}), Need::close);
 }

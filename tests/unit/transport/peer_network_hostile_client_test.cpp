@@ -241,14 +241,8 @@ TEST_F(PeerNetworkHostileClient, MayAskForWhatIsOfferedAFewTimesOnly) {
 TEST_F(PeerNetworkHostileClient, ThatCallsItselfAPeerAndDoesNotReadIsClosed) {
     start([](NetworkLimits& limits) { limits.frame_timeout = 500ms; });
     Client client{addresses_[0]};
-    Greeting greeting;
-    greeting.hello = hello_of(2);
-    ASSERT_TRUE(client.say(bootstrap(0) + hello(greeting)));
-    ask_on_and_on(client, [](unsigned question) {
-        return call<wire::Peer>(question, 0, [](rpc::Call::Builder call) {
-            call.getParams().initContent().initAs<wire::Peer::SendParams>().initMessages(0);
-        });
-    });
+    ASSERT_TRUE(client.say(peer_hello(hello_of(2))));
+    ask_on_and_on(client, [](unsigned question) { return send_call(question, {}); });
     EXPECT_TRUE(wait([](const auto& now) { return now.stuck_frames == 1; }));
 }
 

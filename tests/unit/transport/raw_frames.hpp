@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <capnp/message.h>
 #include <capnp/rpc.capnp.h>
@@ -74,6 +76,25 @@ std::string call(unsigned question, unsigned method, const Change& fill = {}) {
         call.initParams();
         if (fill) fill(call);
     });
+}
+
+// A call of the peer that hello has offered. Cap'n Proto has numbered the Gate 0 and this 1.
+inline std::string send_call(unsigned question, const std::vector<core::PeerMessage>& batch,
+                             const Change& then = {}) {
+    return call<wire::Peer>(question, 0, [&](rpc::Call::Builder call) {
+        call.initTarget().setImportedCap(1);
+        auto params = call.getParams().initContent().initAs<wire::Peer::SendParams>();
+        write(batch, params.initMessages(static_cast<unsigned>(batch.size())));
+        if (then) then(call);
+    });
+}
+
+// Questions 0 and 1.
+inline std::string peer_hello(core::Hello own, Purpose purpose = Purpose::replication) {
+    Greeting greeting;
+    greeting.purpose = purpose;
+    greeting.hello = std::move(own);
+    return bootstrap(0) + hello(greeting);
 }
 
 // --- valid calls of every method of Member ------------------------------------------------------

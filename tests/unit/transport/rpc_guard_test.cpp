@@ -27,6 +27,17 @@ RpcFrame finish(std::uint32_t question) {
     return {.kind = Kind::finish, .question = question};
 }
 
+RpcFrame send(std::uint32_t question, std::uint32_t capability) {
+    return {.kind = Kind::call, .question = question, .capability = capability, .is_send = true};
+}
+RpcFrame offer(std::uint32_t question, std::uint32_t capability) {
+    return {.kind = Kind::answer,
+            .question = question,
+            .capabilities = 1,
+            .has_results = true,
+            .capability = capability};
+}
+
 class RpcGuardTest : public testing::Test {
 protected:
     void ok(const RpcFrame& frame) {
@@ -50,12 +61,6 @@ TEST_F(RpcGuardTest, AQuestionIsOpenUntilItIsBothAnsweredAndFinished) {
     ok(finish(2));
     ok(call(5));
     EXPECT_EQ(guard_.open(), 3U);
-}
-
-TEST_F(RpcGuardTest, KnowsHowLongAnOpenCallIs) {
-    ok(call(1, 7));
-    EXPECT_EQ(guard_.words_of(1), 7U);
-    EXPECT_EQ(guard_.words_of(2), 0U);
 }
 
 TEST_F(RpcGuardTest, TheAskerWaitsUntilAllIsAnswered) {
@@ -165,6 +170,111 @@ TEST_F(RpcGuardTest, ASideThatOnlyAsksIsNotAskedBack) {
     refused(hello(0));
     refused(call(0));
     EXPECT_STREQ(guard_.cause(), "a question to a node that only asks");
+}
+
+// --- calls of Peer.send ---
+
+class RpcGuardOfAPeer : public RpcGuardTest {
+protected:
+    static constexpr std::uint32_t offered = 7;
+
+    // The peer has said hello, and is answered with that capability.
+    void SetUp() override {
+        guard_.set_rules({.questions_max = 3, .is_peer = true});
+        ok(hello(1));
+        guard_.sent(offer(1, offered));
+        ok(finish(1));
+    }
+    void direct(const RpcFrame& frame) {
+        EXPECT_EQ(guard_.received(frame), RpcVerdict::direct) << guard_.cause();
+    }
+};
+
+TEST_F(RpcGuardOfAPeer, CallsThatDoNotReachCapnProto) {
+    direct(send(2, offered));
+    direct(send(3, offered));
+    guard_.sent(answer(2));
+    direct(finish(2));
+    direct(finish(3));  // before its answer
+    guard_.sent(answer(3));
+    EXPECT_EQ(guard_.open(), 0U);
+}
+
+TEST_F(RpcGuardOfAPeer, CallsOfAnythingElseAreForCapnProto) {
+    ok(send(2, offered + 1));
+    auto other_method = send(3, offered);
+    other_method.is_send = false;
+    ok(other_method);
+    guard_.sent(answer(2));
+    ok(finish(2));
+    ok(hello(4));
+    auto of_an_answer = send(5, offered);
+    of_an_answer.capability.reset();
+    of_an_answer.is_of_answer = true;
+    of_an_answer.of = 4;
+    guard_.sent(answer(3));
+    ok(finish(3));
+    ok(of_an_answer);
+}
+
+// The bounds of all questions hold for these.
+TEST_F(RpcGuardOfAPeer, IsBoundedAsEverybody) {
+    for (const auto question : {2U, 3U, 4U})
+        direct(send(question, offered));
+    refused(send(5, offered));
+    guard_.sent(answer(2));
+    refused(send(2, offered));  // not finished
+    direct(finish(2));
+    refused(finish(2));
+    refused(send(3, offered));  // open
+    refused(finish(9));
+    auto with_a_capability = send(2, offered);
+    with_a_capability.capabilities = 1;
+    refused(with_a_capability);
+    direct(send(2, offered));
+}
+
+TEST_F(RpcGuardOfAPeer, CallsNothingThatItHasReleased) {
+    EXPECT_EQ(guard_.received({.kind = Kind::release, .capability = offered + 1}), RpcVerdict::ok);
+    direct(send(2, offered));
+    EXPECT_EQ(guard_.received({.kind = Kind::release, .capability = offered}), RpcVerdict::ok);
+    ok(send(3, offered));
+}
+
+// A second hello is refused, and offers nothing.
+TEST_F(RpcGuardOfAPeer, KeepsWhatItsHelloHasOffered) {
+    ok(hello(2));
+    guard_.sent(answer(2));
+    direct(send(3, offered));
+}
+
+TEST_F(RpcGuardTest, ACallerThatIsNoPeerCallsThroughCapnProto) {
+    ok(send(1, 0));
+    ok(hello(2));
+    guard_.sent(offer(2, 7));
+    ok(send(3, 7));
+}
+
+TEST_F(RpcGuardTest, AnswersToOurOwnSendsDoNotReachCapnProto) {
+    guard_.sent(call(send_questions_from));
+    guard_.sent(call(send_questions_from - 1));
+    refused(answer(send_questions_from + 1));
+    EXPECT_EQ(guard_.received(answer(send_questions_from)), RpcVerdict::direct);
+    refused(answer(send_questions_from));
+    ok(answer(send_questions_from - 1));
+}
+
+TEST_F(RpcGuardTest, KnowsWhatTheAnswerToOurHelloOffers) {
+    guard_.sent(bootstrap(0));
+    ok(offer(0, 3));
+    EXPECT_FALSE(guard_.offer());
+    guard_.sent(hello(1));
+    ok(offer(1, 5));
+    EXPECT_EQ(guard_.offer(), 5U);
+    guard_.sent(call(1));  // the number is used again
+    ok(offer(1, 6));
+    EXPECT_EQ(guard_.received({.kind = Kind::release, .capability = 5}), RpcVerdict::ok);
+    EXPECT_EQ(guard_.offer(), 5U);
 }
 
 TEST_F(RpcGuardTest, OtherMessagesAreRefusedAndAFarewellIsTheEnd) {

@@ -239,7 +239,7 @@ private:
             auto answer = context.getResults().initAnswer();
             write(server_.own_, answer.initHello());
             if (lane)
-                answer.setPeer(make_peer({}, *lane));
+                answer.setPeer(make_peer());
             else
                 answer.setMember(kj::heap<AnyMember>());
             return kj::READY_NOW;
