@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/words.hpp"
 #include "transport/rpc/rpc_frame.hpp"
+#include "transport/rpc/send_call.hpp"
 #include "transport/wire/frame_check.hpp"
 #include "transport/wire/message_limits.hpp"
 
@@ -23,6 +24,7 @@ constexpr RpcRules rules[] = {
     {.questions_max = questions_max, .words_max = question_words_max},
     {.questions_max = own_questions_max},
     {},
+    {.questions_max = questions_max, .is_peer = true},
 };
 
 // The longest header: a count of segments, sixteen sizes, and padding.
@@ -64,13 +66,19 @@ void check_rpc(std::string_view frame, RpcGuard& guard, Choices& choices) {
     FUZZ_CHECK(said->words == words.size());
     const auto before = guard.open();
     const auto verdict = guard.received(*said);
-    FUZZ_CHECK(verdict == RpcVerdict::ok || guard.open() == before);
+    const bool accepted = verdict == RpcVerdict::ok || verdict == RpcVerdict::direct;
+    FUZZ_CHECK(accepted || guard.open() == before);
     FUZZ_CHECK(guard.open() <= questions_max);
+    if (verdict == RpcVerdict::direct && said->kind == RpcFrame::Kind::call) {
+        const auto batch = read_send(words);
+        FUZZ_CHECK(!batch || batch->size() <= batch_messages_max);
+    }
     // This side answers, or asks a question itself.
     if (choices.coin()) {
         RpcFrame answer;
         answer.kind = choices.coin() ? RpcFrame::Kind::answer : RpcFrame::Kind::call;
         answer.question = choices.coin() ? said->question : choices.byte();
+        if (choices.coin()) answer.capability = choices.byte();
         guard.sent(answer);
     }
 }

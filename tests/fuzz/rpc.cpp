@@ -1,6 +1,7 @@
 // One connection to a node, from its first byte to its last: hellos, calls, answers, capabilities
 // and all other messages of Cap'n Proto's RPC, in any order, and bytes that are not a frame. It is
-// answered or closed, and the node serves the next connection normally.
+// answered or closed, and the node serves the next connection normally. The node dials a member
+// that answers its hellos, and then says anything as well.
 #include <array>
 #include <functional>
 #include <memory>
@@ -14,8 +15,10 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/plain_service.hpp"
 #include "tests/unit/transport/network_support.hpp"
+#include "tests/unit/transport/raw_callee.hpp"
 #include "tests/unit/transport/raw_frames.hpp"
 #include "transport/network/peer_network.hpp"
+#include "transport/rpc/rpc_guard.hpp"
 
 namespace mortise::fuzz {
 namespace {
@@ -57,11 +60,12 @@ struct Service : test::PlainService {
 class Door {
 public:
     Door() {
+        callee_.answer_no_calls();
         events_.own = hello_of(1);
         NetworkOptions options;
         options.self = core::NodeId{1};
         options.listen = "127.0.0.1:0";
-        options.peers = {{core::NodeId{1}, "127.0.0.1:1"}, {core::NodeId{2}, "127.0.0.1:1"}};
+        options.peers = {{core::NodeId{1}, "127.0.0.1:1"}, {core::NodeId{2}, callee_.at()}};
         network_ = std::make_unique<PeerNetwork>(io_, options, events_, &service_);
         FUZZ_CHECK(network_->listen());
         network_->start();
@@ -69,9 +73,16 @@ public:
     // Does the work that is due; nothing waits for time to pass.
     void run() {
         io_.restart();
-        while (io_.poll() != 0) {
-        }
+        do {
+            callee_.run();
+        } while (io_.poll() != 0);
     }
+    // A message of the node to the member that it dials, which it gets if both are connected.
+    void send(std::uint64_t number) {
+        network_->send(core::NodeId{2}, numbered(number));
+        network_->flush();
+    }
+    RawCallee& callee() { return callee_; }
     [[nodiscard]] asio::ip::tcp::socket visit() {
         asio::ip::tcp::socket socket{io_};
         socket.connect(endpoint_of(network_->listening_at()));
@@ -83,6 +94,7 @@ public:
 
 private:
     asio::io_context io_;
+    RawCallee callee_{io_, "127.0.0.1:0", hello_of(2)};
     test::Events events_;
     Service service_;
     std::unique_ptr<PeerNetwork> network_;
@@ -113,7 +125,9 @@ private:
             case 7: return door_.service().answer();
             case 8:
             case 9: return hear();
-            case 10: return say(answer());
+            case 10: return say(answer(question()));
+            case 14: return door_.send(1 + choices_.byte());
+            case 15: return answer_the_node();
             default: return say(call_of_member());
         }
     }
@@ -135,7 +149,8 @@ private:
     Greeting greeting() {
         Greeting greeting;
         greeting.purpose = static_cast<Purpose>(choices_.below(3));
-        greeting.hello = hello_of(1 + choices_.below(3), 1 + choices_.below(2));
+        const auto node = 1 + choices_.below(3);
+        greeting.hello = hello_of(node, 1 + choices_.below(2));
         if (choices_.one_in(8)) greeting.features = choices_.byte();
         if (choices_.one_in(8)) greeting.lowest = 0;
         if (choices_.one_in(8)) greeting.hello.cluster = {choices_.byte(), 1};
@@ -157,15 +172,20 @@ private:
         });
     }
     std::string call_of_peer() {
-        const auto messages = choices_.below(3);
+        std::vector<core::PeerMessage> batch(choices_.below(3));
         const bool is_odd = choices_.one_in(8);
-        return call<wire::Peer>(question(), 0, [&](rpc::Call::Builder call) {
-            auto params = call.getParams().initContent().initAs<wire::Peer::SendParams>();
-            auto list = params.initMessages(static_cast<unsigned>(messages));
-            for (auto message : list)
-                write(numbered(1 + choices_.byte()), message);
+        const auto number = question();
+        for (auto& message : batch)
+            message = numbered(1 + choices_.byte());
+        return send_call(number, batch, [&](rpc::Call::Builder call) {
             if (is_odd) change(call);
         });
+    }
+    // As the member that it has dialled.
+    void answer_the_node() {
+        const auto number = send_questions_from + question();
+        door_.callee().say(choices_.coin() ? test::answer(number) : answer(number));
+        door_.run();
     }
     // Makes it a message that no program of ours sends.
     void change(rpc::Call::Builder call) {
@@ -202,10 +222,10 @@ private:
         const auto bytes = choices_.piece();
         content.initAs<capnp::Data>(static_cast<unsigned>(bytes.size()));
     }
-    std::string answer() {
+    std::string answer(unsigned to) {
         return frame([&](auto message) {
             auto answer = message.initReturn();
-            answer.setAnswerId(question());
+            answer.setAnswerId(to);
             switch (choices_.below(4)) {
                 case 0: answer.setCanceled(); break;
                 case 1: answer.initException().setReason("no"); break;

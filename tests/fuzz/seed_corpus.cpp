@@ -224,6 +224,9 @@ void add_connections(Seeds& seeds, Prng& prng) {
     const std::initializer_list<int> peer{0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0,
                                           1, 0, 0, 5, 2, 0, 2, 7, 8, 0};
     seeds.add("rpc", peer, "");
+    // And the node sends it two messages, which are answered; so is one that was not sent.
+    const std::string answers{"\x0e\x07\x09\x0f\x00\x01\x0e\x08\x09\x0f\x00\x01\x0f\x03\x01", 15};
+    seeds.add("rpc", peer, answers);
     for (int i = 0; i < 50; ++i) {
         seeds.add("rpc", {1}, random_bytes(prng, 400));
         seeds.add("raft", random_bytes(prng, 2'000));
