@@ -36,13 +36,6 @@ foreach(archive IN LISTS archives)
     COMMAND_ERROR_IS_FATAL ANY)" COMPONENT development)
 endforeach()
 
-# The manual pages and the completions of shells, as the program prints them.
-install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\"
-  \"-DPROGRAM=$<TARGET_FILE:mortise_cli>\"
-  \"-DINTO=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share\"
-  -P \"${PROJECT_SOURCE_DIR}/cmake/install_pages.cmake\"
-  COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
-
 # The service. Examples for people to adapt; nothing in /etc, so that no file of an operator is ever
 # overwritten or asked about.
 install(FILES ${PROJECT_SOURCE_DIR}/deploy/systemd/mortise.service

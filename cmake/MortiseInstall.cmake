@@ -1,6 +1,7 @@
 # What `cmake --install` puts down: the library, those for tests and for the console, the public
-# headers of all, a package for find_package, one for pkg-config, the program. Components:
-# `library`, what a program needs that was built with the shared library; `development`; `program`.
+# headers of all, a package for find_package, one for pkg-config, the program with its manual pages
+# and completions. Components: `library`, what a program needs that was built with the shared
+# library; `development`; `program`.
 include(CMakePackageConfigHelpers)
 
 set(mortise_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mortise)
@@ -40,3 +41,12 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 configure_file(cmake/mortise.pc.in ${PROJECT_BINARY_DIR}/mortise.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/mortise.pc DESTINATION ${mortise_pc_dir} COMPONENT development)
+
+# The manual pages and the completions of shells, as the program prints them.
+if(MORTISE_BUILD_TOOLS AND NOT CMAKE_CROSSCOMPILING)
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\"
+    \"-DPROGRAM=$<TARGET_FILE:mortise_cli>\" \"-DPREFIX=\${CMAKE_INSTALL_PREFIX}\"
+    \"-DMANUAL=${CMAKE_INSTALL_MANDIR}\" \"-DDATA=${CMAKE_INSTALL_DATADIR}\"
+    -P \"${PROJECT_SOURCE_DIR}/cmake/install_pages.cmake\"
+    COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
+endif()

@@ -75,6 +75,20 @@ class Places(unittest.TestCase):
             self.assertNotRegex(read_elf("--dynamic", path), r"R(UN)?PATH", path)
 
 
+class Pages(unittest.TestCase):
+    def test_the_manual_is_where_man_looks(self):
+        found = {path.name for path in (STAGE / "share/man/man1").iterdir()}
+        self.assertLessEqual({"mortise.1.gz", "mortise-run.1.gz"}, found)
+        shown = subprocess.run(["gzip", "-dc", STAGE / "share/man/man1/mortise-run.1.gz"],
+                               capture_output=True, text=True, check=True).stdout
+        self.assertIn("Run a command while a lock is held", shown)
+
+    def test_shells_find_their_completions(self):
+        for name in ("bash-completion/completions/mortise", "zsh/site-functions/_mortise",
+                     "fish/vendor_completions.d/mortise.fish"):
+            self.assertIn("mortise", (STAGE / "share" / name).read_text(encoding="utf-8"), name)
+
+
 class Objects(unittest.TestCase):
     def test_every_linker_can_use_them(self):
         self.assertTrue(archives())
@@ -146,7 +160,7 @@ class JumpsChecked(unittest.TestCase):
 
 def classes():
     """Those that this build is to pass: a test of what it does not claim would only be skipped."""
-    yield from ("Places", "Objects")
+    yield from ("Places", "Pages", "Objects")
     if HARDENED:
         yield "Hardening"
         if OPTIMIZED:  # elsewhere sizes are not known
