@@ -128,6 +128,20 @@ class LockTest(Case):
                 self.assertEqual(holder.stderr.read(),
                                  f"mortise: lost/{reason} is lost: {reason}\n")
 
+    def test_several_are_held_together(self):
+        holder = self.start("both/2", "both/1")
+        lines = [holder.stdout.readline() for _ in range(2)]
+        self.assertRegex("".join(lines), r"both/2 is held, token \d+\nboth/1 is held, token \d+\n")
+        third = run("lock", "both/1", "both/3", "--wait", "0s", **self.dev.peers)
+        self.assertEqual(third.returncode, TAKEN)
+        self.assertEqual(run("lock", "both/3", "--wait", "0s", "--max-hold", "100ms",
+                             **self.dev.peers).returncode, LOST)
+        run("break", "both/1", "--token", lines[1].split()[-1], "--reason", "test",
+            **self.dev.peers)
+        self.assertEqual(holder.wait(60), LOST)
+        self.assertEqual(holder.stderr.read(),
+                         "mortise: both/2 or another of 2 locks is lost: broken\n")
+
     def test_an_end_before_the_grant(self):
         holder = self.start("waited/for")
         holder.stdout.readline()

@@ -35,29 +35,33 @@ Grant acquire(ClientLock& lock, NodeSignals& signals) {
     return granted.get();
 }
 
-ExitCode hold_until_end(const Grant& grant, const std::string& name, NodeSignals& signals) {
-    std::cout << name << " is held, token " << to_string(grant.token()) << std::endl;
+// "orders/1", "orders/1 or another of 3 locks"
+std::string one_of(const std::vector<std::string>& names) {
+    auto text = escaped_name(names.front());
+    if (names.size() == 1) return text;
+    return text + " or another of " + std::to_string(names.size()) + " locks";
+}
+
+ExitCode hold_until_end(const Grant& grant, const std::vector<std::string>& names,
+                        NodeSignals& signals) {
+    const auto tokens = grant.tokens();
+    for (std::size_t i = 0; i < names.size(); ++i)
+        std::cout << escaped_name(names[i]) << " is held, token " << to_string(tokens[i]) << '\n';
+    std::cout << std::flush;
     const auto lost = grant.lost();
     while (!lost.stop_requested())
         if (signals.wait_for(glance) == NodeSignals::Asked::end) return ExitCode::ok;
-    say(name + " is lost: " + std::string{to_string(grant.why_lost())});
+    say(one_of(names) + " is lost: " + std::string{to_string(grant.why_lost())});
     return ExitCode::lost;
 }
 
-struct LockCommand {
-    LockWords words;
-    std::string name;  // as typed
-};
-
-ExitCode run(LockCommand& command) {
-    auto& words = command.words;
-    words.locks = {command.name};
+ExitCode run(const LockWords& words) {
     ClientLock lock{words, "NAME", default_label("lock")};
     NodeSignals signals;  // before the node has threads
     auto code = ExitCode::interrupted;
     {
         const auto grant = acquire(lock, signals);
-        if (grant) code = hold_until_end(grant, escaped_name(lock.name()), signals);
+        if (grant) code = hold_until_end(grant, lock.names(), signals);
     }
     lock.close();
     return code;
@@ -75,17 +79,19 @@ std::vector<Option> options_of(LockWords& words) {
 }  // namespace
 
 Command lock_command() {
-    const auto self = std::make_shared<LockCommand>();
+    const auto self = std::make_shared<LockWords>();
     return {
         .name = "mortise lock",
         .purpose = "Hold a lock until SIGINT or SIGTERM",
-        .arguments = {required("NAME", value(self->name, Kind::lock), "The name of the lock")},
-        .options = options_of(self->words),
+        .arguments = {required("NAME", value(self->locks, Kind::lock),
+                               "The names of the locks: all are acquired together")},
+        .options = options_of(*self),
         .notes =
-            "It prints one line when it has the lock. A job is safer with `mortise run`, "
+            "It prints a line for each lock when it has them. A job is safer with `mortise run`, "
             "which ends the job when the lock is lost. Without --peer and --config, "
             "MORTISE_PEER_LIST names the members, or it is the one that listens on 127.0.0.1:7401.",
         .examples = {{"mortise lock orders/42", "Keeps others away from orders/42 until ^C."},
+                     {"mortise lock orders/42 customers/7", "Holds both, or neither."},
                      {"mortise lock --shared --wait 0s reports",
                       "Holds it beside other readers, or ends at once with 75."}},
         .exit_codes =

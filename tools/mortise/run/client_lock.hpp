@@ -50,8 +50,7 @@ public:
 
     [[nodiscard]] Duration ttl() const { return config_.timing.session_ttl; }
     [[nodiscard]] Duration max_hold() const { return lock_.max_hold; }
-    // The first one.
-    [[nodiscard]] const std::string& name() const { return lock_.names.front(); }
+    [[nodiscard]] const std::vector<std::string>& names() const { return lock_.names; }
 
 private:
     using Clock = std::chrono::steady_clock;

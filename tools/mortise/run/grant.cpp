@@ -44,6 +44,13 @@ std::vector<const Hold*> Grant::holds() const {
     return holds;
 }
 
+std::vector<FencingToken> Grant::tokens() const {
+    std::vector<FencingToken> tokens;
+    for (const auto* const hold : holds())
+        tokens.push_back(hold->token());
+    return tokens;
+}
+
 // A command may have been started by one that had more locks, or permits, so none of these
 // variables is left as it was.
 Variables Grant::variables() const {

@@ -38,8 +38,8 @@ public:
     // A stop is requested when the first hold is lost.
     [[nodiscard]] std::stop_token lost() const;
     [[nodiscard]] LossReason why_lost() const;
-    // Of the first name.
-    [[nodiscard]] FencingToken token() const { return holds().front()->token(); }
+    // In the order of the names.
+    [[nodiscard]] std::vector<FencingToken> tokens() const;
 
     // What a command is told of its locks. The variables of the first lock are without a number.
     [[nodiscard]] Variables variables() const;
