@@ -155,6 +155,23 @@ int mortise_node_break_lock_now(mortise_node* node, const char* name, size_t nam
     });
 }
 
+int mortise_node_evict(mortise_node* node, uint64_t session, const char* reason,
+                       size_t reason_length, mortise_error** error) {
+    return guarded(error, [&] {
+        existing(node, "node is NULL")
+            .node.evict(session, text(reason, reason_length, "reason is NULL"));
+    });
+}
+
+int mortise_node_evict_now(mortise_node* node, uint64_t session, const char* reason,
+                           size_t reason_length, mortise_error** error) {
+    return guarded(error, [&] {
+        existing(node, "node is NULL")
+            .node.evict(session, text(reason, reason_length, "reason is NULL"),
+                        mortise::BreakMode::immediate);
+    });
+}
+
 int mortise_node_request_release(mortise_node* node, const char* name, size_t name_length,
                                  const char* reason, size_t reason_length, mortise_error** error) {
     return guarded(error, [&] {

@@ -52,6 +52,14 @@ def uint32(value: Any, what: str) -> int:
     return number
 
 
+def uint64(value: Any, what: str) -> int:
+    """An integer of 64 bits that is not negative."""
+    number = operator.index(value)
+    if not 0 <= number < 2**64:
+        raise InvalidArgument(f"{what} is out of range: {number}", Code.INVALID_ARGUMENT)
+    return number
+
+
 def _within(value: Any, what: str, largest: int) -> int:
     number = operator.index(value)
     if not -largest - 1 <= number <= largest:

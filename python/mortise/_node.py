@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, Optional, Type, TypeVar, Union
 
 from . import _callbacks, _log, _threads
-from ._arguments import Name, Seconds, encoded, int64, timed_out, uint32, wait_of
+from ._arguments import Name, Seconds, encoded, int64, timed_out, uint32, uint64, wait_of
 from ._config import Config
 from ._errors import TimedOut
 from ._hold import Hold
@@ -237,6 +237,14 @@ class Node(Owner):
         content, words = encoded(name), encoded(reason)
         call(lib.node_break_lock_now if immediate else lib.node_break_lock, self._handle, content,
              len(content), int64(token, "token"), words, len(words))
+
+    def evict(self, session: int, reason: str = "", *, immediate: bool = False) -> None:
+        """Takes a session out, with all that it holds and waits for; sessions() has its number.
+        NotHeld if there is none with it. It ends when its lease has ended; with `immediate` at
+        once, and then two processes may believe that they hold its locks."""
+        words = encoded(reason)
+        call(lib.node_evict_now if immediate else lib.node_evict, self._handle,
+             uint64(session, "session"), words, len(words))
 
     def request_release(self, name: Name, reason: str = "") -> None:
         """Asks the holders of a lock to release it: those in C++ that listen to it get `reason`,

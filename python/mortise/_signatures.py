@@ -141,6 +141,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "node_acquire_any_async": (c_int, [*_SEVERAL, *_THEN]),
     "node_break_lock": (c_int, _BREAK),
     "node_break_lock_now": (c_int, _BREAK),
+    "node_evict": (c_int, [c_void_p, c_uint64, *_TEXT, _OUT]),
+    "node_evict_now": (c_int, [c_void_p, c_uint64, *_TEXT, _OUT]),
     "node_request_release": (c_int, [c_void_p, *_TEXT, *_TEXT, _OUT]),
     "node_inspect": (c_int, [c_void_p, *_TEXT, c_int32, *_JSON]),
     "node_list": (c_int, [c_void_p, *_TEXT, *_TEXT, c_size_t, c_int32, *_JSON]),

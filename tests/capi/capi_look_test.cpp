@@ -264,6 +264,24 @@ TEST_F(CLook, ABrokenLockIsLost) {
               MORTISE_INVALID_ARGUMENT);
 }
 
+TEST_F(CLook, AnEvictedSessionLosesItsHolds) {
+    auto* const hold = acquire("x");
+    const auto sessions = told([&](auto json, auto length, auto error) {
+        return mortise_node_sessions(node_, MORTISE_READ_LINEARIZABLE, json, length, error);
+    });
+    const std::uint64_t session = sessions.at(0).at("session");
+    for (auto* const evict : {mortise_node_evict, mortise_node_evict_now}) {
+        EXPECT_EQ(evict(node_, session + 1, "why", 3, nullptr), MORTISE_NOT_HELD);
+        EXPECT_EQ(evict(node_, session, nullptr, 1, nullptr), MORTISE_INVALID_ARGUMENT);
+        EXPECT_EQ(evict(nullptr, session, "why", 3, nullptr), MORTISE_INVALID_ARGUMENT);
+    }
+    // Whoever asks is the one that is evicted, and may not hear how it went.
+    const int code = mortise_node_evict_now(node_, session, "why", 3, nullptr);
+    EXPECT_TRUE(code == MORTISE_OK || code == MORTISE_OUTCOME_UNKNOWN) << code;
+    EXPECT_TRUE(comes_true([&] { return mortise_hold_state(hold) == MORTISE_HOLD_LOST; }));
+    mortise_hold_free(hold);
+}
+
 // How it was broken is in the log of each node.
 TEST(CLookAlone, ALockThatIsBrokenNowIsBrokenAtOnce) {
     struct Lines {

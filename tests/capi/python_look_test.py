@@ -3,6 +3,7 @@
 python_look_test.py PACKAGE_FOLDER LIBRARY.
 """
 
+import contextlib
 import gc
 import os
 import signal
@@ -184,6 +185,19 @@ class Looks(OneNode):
             self.assertEqual(hold.why_lost, mortise.LossReason.BROKEN)
         with self.assertRaises(mortise.NotHeld):
             self.node.request_release("free")
+
+    def test_an_evicted_session_loses_its_holds(self):
+        session, = (each["session"] for each in self.node.sessions())
+        for immediate in (False, True):
+            with self.assertRaises(mortise.NotHeld):
+                self.node.evict(session + 1, "why", immediate=immediate)
+            with self.assertRaises(mortise.InvalidArgument):
+                self.node.evict(-1, immediate=immediate)
+        hold = self.node.acquire("x")
+        # Whoever asks is the one that is evicted, and may not hear how it went.
+        with contextlib.suppress(mortise.OutcomeUnknown):
+            self.node.evict(session, "why", immediate=True)
+        self.assertTrue(wait_for(lambda: not hold.valid))
 
     def test_a_break_at_once_is_logged_as_one(self):
         lines = []
