@@ -28,11 +28,6 @@ std::string_view unsound_part(std::string_view prefix, const EventSink& sink,
 Subscription observe(const std::shared_ptr<NodeRuntime>& node, std::string_view prefix,
                      EventSink sink, const ObserveOptions& options, ObserveFailure& failure) {
     if (is_gone(node, failure.error)) return {};
-    if (node->config().role == Role::client) {
-        failure = {Errc::invalid_argument,
-                   "a client node keeps no copy of the log: observe on a member"};
-        return {};
-    }
     if (const auto bad = unsound_part(prefix, sink, options); !bad.empty()) {
         failure = {Errc::invalid_argument, std::string{bad}};
         return {};

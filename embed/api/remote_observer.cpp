@@ -70,7 +70,7 @@ core::Error RemoteObserver::follow(const std::string& address, const core::Obser
         auto& reply = std::get<transport::ObserveReply>(*answer);
         take(reply, sinks);
         if (stop.stop_requested()) return {};
-        if (is_left(reply))
+        if (unready_.leaves(reply, members_.addresses.size()))
             return at_member(address, {make_error_code(Errc::not_ready), "it is not ready"});
         request.continues = true;
     }
@@ -81,22 +81,6 @@ void RemoteObserver::take(transport::ObserveReply& reply, const Sinks& sinks) {
     for (auto& told : reply.events)
         sinks.event(event_of(told));
     reached_ = reply.reached;
-}
-
-// A member without a leader may have missed much. If none has one, the last one that was asked is
-// as good as the others until it has told what it knows. After that each of them is asked again: it
-// may be this one that never gets ready, for example because it was removed.
-bool RemoteObserver::is_left(const transport::ObserveReply& reply) {
-    if (reply.is_ready) {
-        left_unready_ = 0;
-        return false;
-    }
-    if (left_unready_ + 1 < members_.addresses.size()) {
-        ++left_unready_;
-        return true;
-    }
-    if (reply.events.empty() && !reply.more) left_unready_ = 0;
-    return false;
 }
 
 }  // namespace mortise::detail

@@ -8,6 +8,7 @@
 
 #include "core/observe/observed.hpp"
 #include "embed/api/remote_members.hpp"
+#include "embed/runtime/unready_members.hpp"
 #include <mortise/observe.hpp>
 
 namespace mortise::detail {
@@ -29,12 +30,11 @@ private:
     [[nodiscard]] core::Error follow(const std::string& address, const core::ObservedNames& names,
                                      const Sinks& sinks, const std::stop_token& stop);
     void take(transport::ObserveReply& reply, const Sinks& sinks);
-    [[nodiscard]] bool is_left(const transport::ObserveReply& reply);
 
     RemoteMembers members_;
     core::Position reached_;
-    bool has_replied_ = false;      // the member that it follows
-    std::size_t left_unready_ = 0;  // members in turn that were not ready
+    bool has_replied_ = false;  // the member that it follows
+    UnreadyMembers unready_;
 };
 
 }  // namespace mortise::detail

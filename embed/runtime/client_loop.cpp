@@ -66,6 +66,7 @@ void ClientLoop::take_calls() {
     parts_.cache->pass(taken);
     auto calls = program_.begin(std::move(taken));
     if (!calls.calls.empty()) step(core::ClientCalls{std::move(calls.calls)});
+    serve_observers();
     set_timer();
 }
 
@@ -207,6 +208,25 @@ void ClientLoop::look_at(std::size_t member, const core::MemberLoad& own) {
                     });
 }
 
+// --- observers ----------------------------------------------------------------------------------
+
+// A new one asks the member by which this client is served first.
+void ClientLoop::serve_observers() {
+    if (ended_ || is_stopped_ || !parts_.observers.is_asked()) return;
+    const MemberObserver::Node node{parts_.io,
+                                    parts_.config,
+                                    parts_.notifier,
+                                    parts_.log,
+                                    dial_patience(options_, false),
+                                    [this] { return core_.cluster(); },
+                                    [this] { return parts_.credentials; }};
+    parts_.observers.take_arrivals([&](const ObserverHub::Arrival& arrival) {
+        observers_.push_back(std::make_shared<MemberObserver>(node, arrival, member_));
+        observers_.back()->begin();
+    });
+    std::erase_if(observers_, [](const auto& observer) { return !observer->go_on(); });
+}
+
 void ClientLoop::note_why(const std::string& why) {
     if (!why.empty()) whys_[member_] = why;
     parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
@@ -301,6 +321,8 @@ void ClientLoop::set_credentials(std::shared_ptr<const transport::TlsCredentials
     if (ended_ || is_stopped_) return;
     // The connection may end, and then this loop drops it.
     if (const auto connection = connection_) connection->set_credentials(parts_.credentials);
+    for (const auto& observer : observers_)
+        observer->set_credentials(parts_.credentials);
 }
 
 // --- the end ------------------------------------------------------------------------------------
@@ -339,6 +361,9 @@ void ClientLoop::end() {
     timer_.cancel();
     unready_.ready();
     reads_.clear();
+    for (const auto& observer : observers_)
+        observer->close();
+    observers_.clear();
     hang_up();
     program_.lose_everything();
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/client/client_core.hpp"
 #include "embed/runtime/client_reads.hpp"
@@ -13,6 +14,7 @@
 #include "embed/runtime/core_loop.hpp"
 #include "embed/runtime/loop_timer.hpp"
 #include "embed/runtime/member_connection.hpp"
+#include "embed/runtime/member_observer.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/program_side.hpp"
 #include "embed/runtime/unready_watch.hpp"
@@ -45,6 +47,7 @@ private:
     void dial(const core::ClientEffects::Dial& dial);
     void connection_up(core::MemberConnectionId id, const core::Hello& member);
     void connection_down(core::MemberConnectionId id, const std::string& why);
+    void serve_observers();
     void look(std::size_t member);
     void look_at(std::size_t member, const core::MemberLoad& own);
     void note_why(const std::string& why);  // the member is not used any more
@@ -69,7 +72,8 @@ private:
     std::size_t member_ = 0;                          // its place among the peers
     std::unique_ptr<transport::MemberClient> other_;  // that is looked at
     core::NodeId member_id_;                          // set while it is connected
-    std::map<std::size_t, std::string> whys_;         // why members cannot be used, by their places
+    std::vector<std::shared_ptr<MemberObserver>> observers_;
+    std::map<std::size_t, std::string> whys_;  // why members cannot be used, by their places
 
     std::deque<core::ClientEvent> events_;  // that came within a step
     bool stepping_ = false;

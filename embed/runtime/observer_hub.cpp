@@ -1,7 +1,6 @@
 #include "embed/runtime/observer_hub.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 #include <utility>
 
@@ -35,7 +34,7 @@ std::optional<Subscription> ObserverHub::subscribe(core::ObservedNames names, co
         });
         if (arrivals.all.size() >= observers_max) return false;
         arrivals.all.push_back(queue);
-        arrivals.fresh.push_back({queue, {std::move(names), from}});
+        arrivals.fresh.push_back({queue, std::move(names), from});
         return true;
     });
     if (!has_place) return std::nullopt;
@@ -44,24 +43,27 @@ std::optional<Subscription> ObserverHub::subscribe(core::ObservedNames names, co
     return Queue::subscription_of(std::move(queue));
 }
 
-void ObserverHub::take_arrivals() {
-    arrivals_.with([&](Arrivals& arrivals) {
-        observing_.reserve(observing_.size() + arrivals.fresh.size());
-        std::ranges::move(arrivals.fresh, std::back_inserter(observing_));
-        arrivals.fresh.clear();
-    });
+void ObserverHub::take_arrivals(const std::function<void(const Arrival&)>& take) {
+    try {
+        arrivals_.with([&](Arrivals& arrivals) {
+            for (; !arrivals.fresh.empty(); arrivals.fresh.pop_back())
+                take(arrivals.fresh.back());
+        });
+    } catch (const std::bad_alloc&) {
+        *is_asked_ = true;
+    }
 }
 
 bool ObserverHub::tell(const core::NodeCore& core, AheadObservers& ahead) {
-    const bool is_asked = is_asked_->exchange(false);
-    try {
-        if (is_asked) take_arrivals();
-    } catch (const std::bad_alloc&) {  // tried again with the next entry
-        *is_asked_ = true;
+    const bool was_asked = is_asked();
+    if (was_asked) {
+        take_arrivals([this](const Arrival& each) {
+            observing_.push_back({each.queue, {each.names, each.from}});
+        });
     }
     const auto applied = core.changes().applied();
     const bool has_news = std::exchange(told_to_, applied) != applied;
-    if (is_asked || has_news || has_more_ || has_ahead_) tell_in_turn(core, ahead);
+    if (was_asked || has_news || has_more_ || has_ahead_) tell_in_turn(core, ahead);
     return has_more_;
 }
 

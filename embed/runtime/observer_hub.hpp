@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,6 +27,14 @@ class AheadObservers;
 // It stays when the node is suspended and runs again: its observers continue from their positions.
 class ObserverHub {
 public:
+    using Queue = SinkQueue<Event>;
+    // Somebody who wants to observe.
+    struct Arrival {
+        std::weak_ptr<Queue> queue;
+        core::ObservedNames names;
+        core::Position from;
+    };
+
     // The notifier outlives the hub. The gate wakes the core thread.
     ObserverHub(Notifier& notifier, std::shared_ptr<CallGate> gate)
         : notifier_{notifier}, gate_{std::move(gate)} {}
@@ -37,8 +46,13 @@ public:
     // more to do at once.
     [[nodiscard]] bool tell(const core::NodeCore& core, AheadObservers& ahead);
 
+    // For a client node, whose observers ask a member (member_observer.hpp): some observer is new,
+    // or has room again. On the core thread.
+    [[nodiscard]] bool is_asked() { return is_asked_->exchange(false); }
+    // Each new one, once. If `take` throws, it and the others are asked for again.
+    void take_arrivals(const std::function<void(const Arrival&)>& take);
+
 private:
-    using Queue = SinkQueue<Event>;
     struct Observing {
         std::weak_ptr<Queue> queue;
         core::Observer observer;
@@ -46,10 +60,9 @@ private:
     };
     struct Arrivals {
         std::vector<std::weak_ptr<Queue>> all;
-        std::vector<Observing> fresh;
+        std::vector<Arrival> fresh;
     };
 
-    void take_arrivals();
     void tell_in_turn(const core::NodeCore& core, AheadObservers& ahead);
     void tell(const core::NodeCore& core, Queue& queue, Observing& one, std::size_t& looks,
               AheadObservers& ahead);

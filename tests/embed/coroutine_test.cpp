@@ -1,4 +1,4 @@
-// <mortise/async.hpp> in coroutines. Not for clang 14, which cannot compile Asio's.
+// <mortise/async.hpp> in coroutines. Not for an Asio that has none.
 #include <exception>
 
 #include <asio/awaitable.hpp>

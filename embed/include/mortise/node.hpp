@@ -294,7 +294,7 @@ public:
     // at a time. A sink that is too slow is told a gap and the present state. When the node stops,
     // the sink is not called any more; see on_event(). At most 1,024 observers at a time, otherwise
     // resource_exhausted. Blocks for an answer of this node, not of the cluster. permission_denied
-    // as for list(). invalid_argument on a node with Role::client, which has no copy to observe.
+    // as for list(). A node with Role::client asks one member after the other for all of this.
     [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,
                                        const ObserveOptions& options = {});
     [[nodiscard]] Subscription observe(std::string_view prefix, EventSink sink,

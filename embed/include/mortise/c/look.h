@@ -76,9 +76,9 @@ typedef void (*mortise_event_callback)(void* context, const char* json, size_t l
 /* Tells what changes of the locks whose names begin with `prefix`: first a gap, then the present
  * state, and then each change, once and in order. The node tells what it knows itself: it may be a
  * moment behind the cluster, and is silent while it is cut off. `options` may be NULL. Blocks for
- * an answer of this node. At most 1,024 at a time, otherwise MORTISE_RESOURCE_EXHAUSTED.
- * MORTISE_INVALID_ARGUMENT on a client node. It ends with mortise_observation_free(), or when the
- * node stops. destroy, which may be NULL, is called after the last call, or when this fails. */
+ * an answer of this node. At most 1,024 at a time, otherwise MORTISE_RESOURCE_EXHAUSTED. A client
+ * node asks one member after the other. It ends with mortise_observation_free(), or when the node
+ * stops. destroy, which may be NULL, is called after the last call, or when this fails. */
 int mortise_node_observe(mortise_node* node, const char* prefix, size_t prefix_length,
                          const mortise_observe_options* options, mortise_event_callback told,
                          void* context, void (*destroy)(void* context),
