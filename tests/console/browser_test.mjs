@@ -345,6 +345,26 @@ test("the picture of waits shows a chain, and the table says the same", async ()
   await shoot("waits");
 });
 
+test("many waiters of one name are one box, and those that hold something are not in it", async () => {
+  const [second, third] = cluster.actors;
+  second.tell("acquire crowded exclusive owner");
+  await second.expect(/^held crowded/);
+  third.tell("acquire linked exclusive link");
+  await third.expect(/^held linked/);
+  second.tell("acquire linked exclusive behind");
+  third.tell("acquire crowded exclusive link");
+  for (let at = 0; at < 5; ++at) third.tell(`acquire crowded shared job-${at}`);
+  await go("/waits");
+  const together = page.locator("svg .vertex.more", {hasText: "more wait"});
+  await within("one box for five", async () =>
+    (await together.count()) === 1 && /5 more wait/.test(await together.textContent()));
+  assert.equal(await page.locator("svg .vertex", {hasText: "job-3"}).count(), 0);
+  assert.equal(await page.locator("svg .vertex.party", {hasText: "link"}).count(), 1);
+  await shoot("waits-crowded");
+  second.tell("release crowded");
+  third.tell("release linked");
+});
+
 test("a client is called one, wherever nodes have their ids", async () => {
   const client = cluster.client("backup", "dump");
   try {

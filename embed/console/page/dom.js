@@ -100,8 +100,9 @@ function distinctKeys(rows) {
 }
 
 // A table that is a list of cards where there is little room. Some browsers forget that such a
-// table is one; the roles say it. Columns are {label, class}; rows are {key, class, cells}.
-export function table(caption, columns, rows) {
+// table is one; the roles say it. Columns are {label, class}; rows are {key, class, cells}. Where
+// `dense` is true, a card has no labels, and is as low as its text.
+export function table(caption, columns, rows, {dense = false} = {}) {
   const head = columns.map((column) =>
     h("th", {role: "columnheader", scope: "col", class: column.class}, column.label));
   const keys = distinctKeys(rows);
@@ -110,7 +111,7 @@ export function table(caption, columns, rows) {
       row.cells.map((cell, at) =>
         h("td", {role: "cell", class: classOf(cell, columns[at]), "data-label": columns[at].label},
           h("div", {}, cell)))));
-  return h("table", {role: "table"},
+  return h("table", {role: "table", class: dense ? "dense" : undefined},
     h("caption", {}, caption),
     h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, head)),
     h("tbody", {role: "rowgroup"}, body));

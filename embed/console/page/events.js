@@ -124,7 +124,7 @@ export function eventTable(caption, list, hasNames) {
       detailsOf(event) || nothing,
     ],
   }));
-  return table(caption, columns, rows);
+  return table(caption, columns, rows, {dense: true});
 }
 
 export function eventsView(refresh) {

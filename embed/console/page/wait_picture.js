@@ -4,10 +4,41 @@ import {encoded, labelOf, modeOf, nodeOf, number, shownName} from "./server.js";
 
 const box = {width: 164, height: 40, gapX: 84, gapY: 12, margin: 4};
 const betweenGroups = 14;
-const waitersDrawn = 6;
+const waitersDrawn = 4;
 const holdersDrawn = 4;
 
 const partyKey = (info) => `party ${info.node}/${info.session}/${JSON.stringify(info.label)}`;
+
+// Those that hold something, or wait for several names: where a chain goes on.
+function linkedOf(locks) {
+  const linked = new Set();
+  const waiting = new Set();
+  for (const lock of locks) {
+    for (const holder of lock.holders) linked.add(partyKey(holder));
+    for (const key of new Set(lock.waiters.map(partyKey))) {
+      if (waiting.has(key)) linked.add(key);
+      waiting.add(key);
+    }
+  }
+  return linked;
+}
+
+// Who of those without a box of their own is the first in the queue.
+function firstOf(lock, alone) {
+  const drawn = new Set(alone.map(({place}) => place));
+  const at = lock.waiters.findIndex((_, place) => !drawn.has(place + 1));
+  if (at < 0) return "";
+  const waiter = lock.waiters[at];
+  return `${at + 1}. ${labelOf(waiter) || nodeOf(waiter)}`;
+}
+
+// The waiters that have a box of their own, with their places in the queue: all if they are few,
+// otherwise those that are linked. The rest have one box together.
+function drawnAlone(lock, linked) {
+  const all = lock.waiters.map((waiter, at) => ({waiter, place: at + 1}));
+  if (lock.waiters_total <= waitersDrawn) return all;
+  return all.filter(({waiter}) => linked.has(partyKey(waiter))).slice(0, waitersDrawn);
+}
 
 // The vertices and edges: {key, title, subtitle, kind, href} and {from, to, label, kind}.
 export function graphOf(locks) {
@@ -23,15 +54,19 @@ export function graphOf(locks) {
   };
   const partyVertex = (info) => vertex(partyKey(info), {kind: "party",
     title: labelOf(info) || `session ${info.session}`, subtitle: nodeOf(info)});
+  const linked = linkedOf(locks);
   for (const lock of locks) {
     const name = vertex(`name ${encoded(lock.name)}`, {kind: lock.closed ? "name closed" : "name",
       title: shownName(lock.name), subtitle: lock.closed ? `${lock.kind}, closed` : lock.kind,
       href: `#/lock/${encoded(lock.name)}`});
-    lock.waiters.slice(0, waitersDrawn).forEach((waiter, at) =>
-      edge(partyVertex(waiter), name, "waits", `${at + 1}. ${modeOf(waiter, lock.kind)}`));
-    if (lock.waiters_total > waitersDrawn)
+    const alone = drawnAlone(lock, linked);
+    for (const {waiter, place} of alone)
+      edge(partyVertex(waiter), name, "waits", `${place}. ${modeOf(waiter, lock.kind)}`);
+    const together = lock.waiters_total - alone.length;
+    if (together > 0)
       edge(vertex(`more ${name.key}`, {kind: "more",
-        title: `${number(lock.waiters_total - waitersDrawn)} more wait`, subtitle: ""}),
+        title: `${number(together)}${alone.length > 0 ? " more" : ""} wait`,
+        subtitle: firstOf(lock, alone)}),
       name, "waits", "");
     for (const holder of lock.holders.slice(0, holdersDrawn))
       edge(name, partyVertex(holder), "holds", modeOf(holder));
@@ -124,7 +159,7 @@ function drawVertex(vertex) {
     transform: `translate(${vertex.x} ${vertex.y})`},
   h("title", {}, vertex.title),
   h("rect", {width: box.width, height: box.height, rx: vertex.kind === "party" ? 20 : 6}),
-  h("text", {x: 14, y: vertex.subtitle ? 17 : 25}, cut(vertex.title, 19)),
+  h("text", {x: 14, y: vertex.subtitle ? 17 : 25}, cut(vertex.title, vertex.href ? 19 : 17)),
   vertex.subtitle ? h("text", {x: 14, y: 32, class: "small"}, cut(vertex.subtitle, 24)) : null);
   return shape;
 }

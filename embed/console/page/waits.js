@@ -46,7 +46,8 @@ export function waitsView(refresh) {
         prefix = text;
         refresh();
       })),
-    h("p", {class: "note"}, note),
+    h("p", {class: "note"}, note,
+      locks.length > 0 ? h("span", {class: "wide"}, " The picture is wider than this window: scroll it.") : null),
     locks.length > 0
       ? h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Picture of waits"},
         picture(locks))
