@@ -9,8 +9,8 @@ namespace mortise::core {
 
 namespace {
 
-// A cached grant that is taken a million times a second uses its first tokens up in 4 ms, and then
-// some more each time until the limit lasts for 16 s.
+// A cached grant that is taken 20 million times a second uses its first tokens up in 0.2 ms, and
+// then some more each time until the limit lasts for 0.8 s.
 constexpr std::uint32_t tokens_first = 1U << 12U;
 constexpr std::uint32_t tokens_factor = 16;
 constexpr std::uint32_t needed_max = 64;

@@ -15,7 +15,10 @@ bool LockCache::has_token_left(const Slot& slot) {
 
 LockCache::Use LockCache::use_by(Slot& slot, User user) {
     Use use{slot.grant, slot.token, {Predecessor::clean, std::move(slot.user.label), slot.token}};
-    if (slot.mode == LockMode::exclusive) use.token = slot.token = slot.token.next();
+    if (slot.mode == LockMode::exclusive) {
+        use.token = slot.token = slot.token.next();
+        use.tokens_left = static_cast<std::uint32_t>(slot.end.raw() - slot.token.raw() - 1);
+    }
     slot.user = std::move(user);
     ++slot.uses;
     return use;
@@ -23,23 +26,13 @@ LockCache::Use LockCache::use_by(Slot& slot, User user) {
 
 // Nothing in it throws once the slot has changed.
 std::optional<LockCache::Use> LockCache::take(std::string_view name, LockMode mode, User user) {
+    end_loans(name);
     const auto [begin, end] = by_name_.equal_range(name);
     const auto found = std::find_if(begin, end, [&](const auto& one) {
         return !one.second->in_use && one.second->mode == mode && has_token_left(*one.second);
     });
     if (found == end) return std::nullopt;
     const auto place = found->second;
-    place->in_use = true;
-    used_.splice(used_.end(), idle_, place);
-    return use_by(*place, std::move(user));
-}
-
-std::optional<LockCache::Use> LockCache::take_again(OperationId grant) {
-    const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end()) return std::nullopt;
-    const auto place = found->second;
-    if (place->in_use || !has_token_left(*place)) return std::nullopt;
-    auto user = place->user;
     place->in_use = true;
     used_.splice(used_.end(), idle_, place);
     return use_by(*place, std::move(user));
@@ -101,7 +94,9 @@ void LockCache::granted(OperationId grant, const NamedMode& what, FencingToken t
 }
 
 LockCache::Asking LockCache::answered(std::string_view name, CallTag call, Instant now) {
-    if (!queues_.forget_asker(name, call) || used_exclusively(name) != nullptr) return {};
+    if (!queues_.forget_asker(name, call)) return {};
+    end_loans(name);
+    if (used_exclusively(name) != nullptr) return {};
     return next_asker(name, now);
 }
 
@@ -109,12 +104,12 @@ LockCache::Asking LockCache::answered(std::string_view name, CallTag call, Insta
 
 LockCache::Released LockCache::released(OperationId grant, Instant now) {
     Released after;
-    const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end()) {
+    const auto found = find(grant);
+    if (!found) {
         after.back = GiveBack{grant, std::nullopt};
         return after;
     }
-    const auto place = found->second;
+    const auto place = *found;
     auto& slot = *place;
     MORTISE_CHECK(slot.in_use);
     if (may_hand_over(slot, now)) {
@@ -181,9 +176,9 @@ void LockCache::note_end(const Slot& slot, Instant now) noexcept {
 
 LockCache::Ordinary LockCache::make_ordinary(OperationId grant, FencingToken token, Instant now) {
     Ordinary ordinary;
-    const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end()) return ordinary;
-    const auto place = found->second;
+    const auto found = find(grant);
+    if (!found) return ordinary;
+    const auto place = *found;
     if (!place->in_use || place->token != token) return ordinary;
     ordinary.user = publication_of(*place);
     ordinary.asking = next_asker(place->name, now);
@@ -192,9 +187,9 @@ LockCache::Ordinary LockCache::make_ordinary(OperationId grant, FencingToken tok
 }
 
 std::optional<LockCache::GiveBack> LockCache::recalled(OperationId grant, Instant now) {
-    const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end() || found->second->is_recalled) return std::nullopt;
-    const auto place = found->second;
+    const auto found = find(grant);
+    if (!found || (*found)->is_recalled) return std::nullopt;
+    const auto place = *found;
     if (!place->in_use) {
         if (place->uses < options_.uses_worth) habits_.recalled(place->name, now);
         return give_back(place);
@@ -206,9 +201,9 @@ std::optional<LockCache::GiveBack> LockCache::recalled(OperationId grant, Instan
 }
 
 LockCache::Lost LockCache::lost(OperationId grant, Instant now) {
-    const auto found = by_grant_.find(grant);
-    if (found == by_grant_.end()) return {};
-    const auto place = found->second;
+    const auto found = find(grant);
+    if (!found) return {};
+    const auto place = *found;
     Lost lost{!place->in_use, place->token, {}};
     if (place->in_use) lost.asking = next_asker(place->name, now);
     erase(place);
@@ -219,11 +214,7 @@ LockCache::Lost LockCache::lost(OperationId grant, Instant now) {
 
 LockCache::Due LockCache::take_due(Instant now) {
     Due due;
-    while (!idle_.empty() && (idle_.size() > options_.idle_grants_max ||
-                              idle_.front().since + options_.idle_max <= now)) {
-        habits_.dropped(idle_.front().name, now);
-        due.give_back.push_back(give_back(idle_.begin()));
-    }
+    give_back_due(now, due);
     while (!recalled_.empty() && recalled_.front().since + options_.publish_after <= now) {
         auto& slot = recalled_.front();
         due.publish.push_back(publication_of(slot));
@@ -233,6 +224,25 @@ LockCache::Due LockCache::take_due(Instant now) {
     }
     take_due_waiters(now, due);
     return due;
+}
+
+// Nobody knows when in its loan a grant was released last.
+void LockCache::give_back_due(Instant now, Due& due) {
+    while (!lent_.empty() && lent_.front().since + options_.loan_max <= now) {
+        const auto place = lent_.begin();
+        if (end_loan(place)) place->since = now;
+    }
+    for (;;) {
+        const bool too_many = idle_.size() + lent_.size() > options_.idle_grants_max;
+        if (too_many && idle_.empty()) {
+            end_loan(lent_.begin());
+            continue;
+        }
+        if (idle_.empty()) return;
+        if (!too_many && idle_.front().since + options_.idle_max > now) return;
+        habits_.dropped(idle_.front().name, now);
+        due.give_back.push_back(give_back(idle_.begin()));
+    }
 }
 
 // The rest is due at once, after events that came meanwhile (P10). A caller that asks has waited
@@ -256,17 +266,63 @@ void LockCache::take_due_waiters(Instant now, Due& due) {
 
 Instant LockCache::deadline() const {
     auto next = queues_.deadline();
+    if (!lent_.empty()) next = std::min(next, lent_.front().since + options_.loan_max);
     if (!idle_.empty()) next = std::min(next, idle_.front().since + options_.idle_max);
-    if (idle_.size() > options_.idle_grants_max) next = std::min(next, idle_.front().since);
+    if (idle_.size() + lent_.size() > options_.idle_grants_max) next = Instant{};
     if (!recalled_.empty()) next = std::min(next, recalled_.front().since + options_.publish_after);
     return next;
 }
 
 // --- slots --------------------------------------------------------------------------------------
 
+// Its users are known here again, until the next loan.
+bool LockCache::end_loan(Place place) noexcept {
+    auto* const loan = std::exchange(place->loan, nullptr);
+    if (loan == nullptr) return false;
+    const auto state = loan->end();
+    const auto uses = state.token.raw() - place->token.raw();
+    taken_again_ += uses;
+    place->uses += static_cast<std::uint32_t>(uses);
+    place->token = state.token;
+    place->in_use = state.in_use;
+    auto& list = state.in_use ? used_ : idle_;
+    list.splice(list.end(), lent_, place);
+    return uses != 0;
+}
+
+void LockCache::end_loans(std::string_view name) noexcept {
+    const auto [begin, end] = by_name_.equal_range(name);
+    std::for_each(begin, end, [this](const auto& one) { end_loan(one.second); });
+}
+
+std::optional<LockCache::Place> LockCache::find(OperationId grant) noexcept {
+    const auto found = by_grant_.find(grant);
+    if (found == by_grant_.end()) return std::nullopt;
+    end_loan(found->second);
+    return found->second;
+}
+
+bool LockCache::lend(OperationId grant, Loan& loan) noexcept {
+    const auto found = find(grant);
+    if (!found || (*found)->mode != LockMode::exclusive) return false;
+    MORTISE_CHECK(!(*found)->in_use && has_token_left(**found));
+    (*found)->loan = &loan;
+    lent_.splice(lent_.end(), idle_, *found);
+    return true;
+}
+
+std::uint64_t LockCache::taken_again() const {
+    auto all = taken_again_;
+    for (const auto& slot : lent_)
+        all += slot.loan->state().token.raw() - slot.token.raw();
+    return all;
+}
+
 bool LockCache::is_in_use(OperationId grant) const {
     const auto found = by_grant_.find(grant);
-    return found != by_grant_.end() && found->second->in_use;
+    if (found == by_grant_.end()) return false;
+    const auto& slot = *found->second;
+    return slot.loan != nullptr ? slot.loan->state().in_use : slot.in_use;
 }
 
 LockCache::Publication LockCache::publication_of(const Slot& slot) {
@@ -295,13 +351,16 @@ void LockCache::erase(Place place) {
 
 void LockCache::check_invariants() const {
     MORTISE_CHECK(by_grant_.size() == by_name_.size());
-    MORTISE_CHECK(by_grant_.size() == idle_.size() + used_.size() + recalled_.size());
+    MORTISE_CHECK(by_grant_.size() ==
+                  idle_.size() + lent_.size() + used_.size() + recalled_.size());
     for (const auto& slot : idle_)
-        MORTISE_CHECK(!slot.in_use && !slot.is_recalled && has_token_left(slot));
+        MORTISE_CHECK(!slot.in_use && !slot.is_recalled && has_token_left(slot) && !slot.loan);
+    for (const auto& slot : lent_)
+        MORTISE_CHECK(!slot.in_use && !slot.is_recalled && has_token_left(slot) && slot.loan);
     for (const auto& slot : recalled_)
-        MORTISE_CHECK(slot.in_use && slot.is_recalled && !slot.is_published);
+        MORTISE_CHECK(slot.in_use && slot.is_recalled && !slot.is_published && !slot.loan);
     for (const auto& slot : used_)
-        MORTISE_CHECK(slot.in_use && slot.is_recalled == slot.is_published);
+        MORTISE_CHECK(slot.in_use && slot.is_recalled == slot.is_published && !slot.loan);
     queues_.for_each_name([this](std::string_view name) {
         MORTISE_CHECK(queues_.asked_at(name) || used_exclusively(name) != nullptr);
     });

@@ -3,7 +3,9 @@
 // decides which of them may be used, and when they go back. It has no clock and no thread: the
 // caller passes the time in, and serializes the calls.
 //
-// Each cached grant has at most one user. A second reader of the same node gets a grant of its own
+// Each cached grant has at most one user. An exclusive grant that nobody uses may be lent: then its
+// last user takes and releases it again without the cache, until the cache needs to know more and
+// ends the loan. A second reader of the same node gets a grant of its own
 // from the cluster. A caller that wants an exclusive lock which another caller of the node has, or
 // has asked for, waits here, and gets it without the cluster (S41). If it has waited for long, it
 // asks the cluster all the same.
@@ -35,6 +37,8 @@ namespace mortise::core {
 
 struct CacheOptions {
     Nanoseconds idle_max{std::chrono::seconds{1}};  // an unused grant is given back after this time
+    // A loan ends after this time, so that the cache learns whether the grant is used.
+    Nanoseconds loan_max{std::chrono::milliseconds{250}};
     Nanoseconds publish_after{std::chrono::milliseconds{5}};
     Nanoseconds wait_here_max{std::chrono::milliseconds{50}};
     std::size_t waiters_max = 4'096;
@@ -60,8 +64,27 @@ public:
     struct Use {
         OperationId grant;
         FencingToken token;
-        Previous previous;  // the user before, in this program
+        Previous previous;              // the user before, in this program
+        std::uint32_t tokens_left = 0;  // behind that one; a reader needs none
         friend bool operator==(const Use&, const Use&) = default;
+    };
+    // Where the last user of an unused exclusive grant takes it again and releases it, each time
+    // with the next token, without the cache (S39). It outlives the loan.
+    class Loan {
+    public:
+        struct State {
+            FencingToken token;  // of the newest use
+            bool in_use = false;
+        };
+        [[nodiscard]] virtual State state() const noexcept = 0;
+        // From now on the grant is neither taken nor released without the cache.
+        virtual State end() noexcept = 0;
+
+    protected:
+        Loan() = default;
+        Loan(const Loan&) = default;
+        Loan& operator=(const Loan&) = default;
+        ~Loan() = default;
     };
     // What the cluster has to be told of a user.
     struct Publication {
@@ -104,8 +127,6 @@ public:
     // Uses an unused grant of that name. The caller checks the lease after that (S42), and calls
     // released() if it has ended.
     [[nodiscard]] std::optional<Use> take(std::string_view name, LockMode mode, User user);
-    // The last user takes that grant once more.
-    [[nodiscard]] std::optional<Use> take_again(OperationId grant);
     // The same as take() for a caller that may wait in the local queue until its deadline, which is
     // over if it must not wait. A caller that asks the cluster reports the end of its request with
     // answered().
@@ -124,6 +145,11 @@ public:
     [[nodiscard]] Released released(OperationId grant, Instant now);
     // The user of an ordinary grant of that name releases it.
     void released_ordinary(std::string_view name, Instant now) { habits_.released(name, now); }
+    // Nobody uses that grant. False if it is not an exclusive one. Every other call that depends on
+    // its use ends the loan first.
+    bool lend(OperationId grant, Loan& loan) noexcept;
+    // How often grants were taken again while they were lent.
+    [[nodiscard]] std::uint64_t taken_again() const;
 
     // --- the grant ends, or becomes an ordinary one
 
@@ -172,26 +198,34 @@ private:
         OperationId grant;
         LockMode mode = LockMode::exclusive;
         FencingToken first;
-        FencingToken token;  // of the present use, or of the last one
-        FencingToken end;    // behind the last token; readers do not count up
-        User user;           // the present one, or the last one
+        FencingToken token;    // of the present use, or of the last one
+        FencingToken end;      // behind the last token; readers do not count up
+        User user;             // the present one, or the last one
+        Loan* loan = nullptr;  // null: what it says of the use is known here
         bool in_use = true;
         bool is_recalled = false;
         bool is_published = false;
         std::uint32_t uses = 1;
         std::uint32_t hand_overs = 0;  // since the recall
         Instant recalled_at;
-        Instant since;  // unused, or recalled and in this use
+        Instant since;  // unused, or when it was lent, or recalled and in this use
     };
     using Slots = std::list<Slot>;
     using Place = Slots::iterator;
 
     [[nodiscard]] static bool has_token_left(const Slot& slot);
+    // True if the grant was taken again meanwhile.
+    bool end_loan(Place place) noexcept;
+    void end_loans(std::string_view name) noexcept;
+    // Ends its loan. Empty if there is no such grant.
+    [[nodiscard]] std::optional<Place> find(OperationId grant) noexcept;
     // Whether the grant may go from its user to another caller of this node.
     [[nodiscard]] bool may_hand_over(const Slot& slot, Instant now) const;
-    // The slot of a writer whom the cluster does not know; null if there is none.
+    // The slot of a writer whom the cluster does not know; null if there is none. Loans of the name
+    // were ended before.
     [[nodiscard]] const Slot* used_exclusively(std::string_view name) const;
     [[nodiscard]] bool may_wait_here(std::string_view name, const User& user, Instant now) const;
+    void give_back_due(Instant now, Due& due);
     // The next user of the slot, with its token.
     [[nodiscard]] static Use use_by(Slot& slot, User user);
     [[nodiscard]] HandOver hand_over(Place place, CallTag next, Instant now);
@@ -210,9 +244,11 @@ private:
     const CacheOptions options_;
     CacheHabits habits_;
     Slots idle_;  // unused, for longest first
+    Slots lent_;  // unused when they were lent: by `since`
     Slots used_;
     Slots recalled_;  // used and recalled, and not published: by `since`
     LocalQueues queues_;
+    std::uint64_t taken_again_ = 0;  // in loans that have ended
     std::unordered_multimap<std::string_view, Place> by_name_;
     std::map<OperationId, Place> by_grant_;
 };

@@ -20,6 +20,7 @@ using detail::Deadline;
 using detail::fail;
 using detail::is_gone;
 using detail::NodeRuntime;
+using detail::take_again;
 
 namespace {
 
@@ -182,6 +183,7 @@ Subscription Node::on_metrics(Duration interval, MetricsSink sink) {
 
 Hold Node::acquire(std::string_view name, const AcquireOptions& options, std::error_code& ec) {
     if (is_gone(runtime_, ec)) return {};
+    if (auto again = take_again(runtime_, name, options)) return again;
     return detail::acquire(runtime_, {std::string{name}, options, Attempt::wait, {}}, ec);
 }
 
@@ -190,11 +192,14 @@ Hold Node::acquire(std::string_view name, std::error_code& ec) {
 }
 
 Hold Node::acquire(std::string_view name, const AcquireOptions& options) {
+    if (auto again = take_again(runtime_, name, options)) return again;
     return detail::acquire_or_throw(runtime_, {std::string{name}, options, Attempt::wait, {}});
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options,
                                       std::error_code& ec) {
+    if (is_gone(runtime_, ec)) return std::nullopt;
+    if (auto again = take_again(runtime_, name, options)) return again;
     return attempt(runtime_, {std::string{name}, options, Attempt::once, {}}, ec);
 }
 
@@ -203,6 +208,7 @@ std::optional<Hold> Node::try_acquire(std::string_view name, std::error_code& ec
 }
 
 std::optional<Hold> Node::try_acquire(std::string_view name, const AcquireOptions& options) {
+    if (auto again = take_again(runtime_, name, options)) return again;
     return attempt(runtime_, {std::string{name}, options, Attempt::once, {}});
 }
 

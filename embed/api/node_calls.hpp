@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "embed/holds/grant_cache.hpp"
 #include "embed/runtime/node_runtime.hpp"
 #include <mortise/errc.hpp>
 #include <mortise/lock_error.hpp>
@@ -34,6 +35,13 @@ inline std::shared_ptr<NodeRuntime> runtime_or_throw(const Node& node, std::stri
     std::error_code ec;
     if (is_gone(runtime, ec)) fail(ec, name);
     return runtime;
+}
+
+// A use of the grant that is lent to the last user of that name, without an order; mostly empty if
+// the user is another one.
+inline Hold take_again(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,
+                       const AcquireOptions& options) {
+    return runtime ? runtime->cache()->take_again(name, options) : Hold{};
 }
 
 inline std::optional<Hold> attempt(const std::shared_ptr<NodeRuntime>& runtime, AcquireOrder order,

@@ -57,11 +57,14 @@ core::Instant waits_until(const AcquireOrder& order, const core::AcquireCall& ac
 }  // namespace
 
 bool GrantCache::may_have(const AcquireOrder& order) {
-    const auto& options = order.options;
+    return !order.several && !order.permits && may_have(order.options);
+}
+
+bool GrantCache::may_have(const AcquireOptions& options) {
     const bool is_timed = options.max_hold.is_set() || options.min_hold != Duration::zero() ||
                           options.progress_timeout.is_set() ||
                           options.lock_delay != Duration::zero();
-    return options.caching == Caching::adaptive && !order.several && !order.permits && !is_timed &&
+    return options.caching == Caching::adaptive && !is_timed &&
            (options.mode == LockMode::exclusive || options.mode == LockMode::shared) &&
            options.on_uncertain == OnUncertain::lose && !options.on_contended &&
            !options.queue_policy;  // the cluster knows the policy of the name (S31)
@@ -71,33 +74,37 @@ bool GrantCache::may_have(const AcquireOrder& order) {
 
 Hold GrantCache::take(const AcquireOrder& order) {
     if (generation_.is_forked()) return {};
-    auto user = user_of(order.options);
+    UsedBy its{user_of(order.options)};
+    auto user = its.user;
     Record grant;
     Record again;
-    auto use = state_.with([&](State& state) {
+    const bool is_taken = state_.with([&](State& state) {
         auto taken = state.cache.take(order.name, to_core(order.options.mode), std::move(user));
-        if (!taken) return taken;
-        again = use_again(state, *taken);
-        if (!again) grant = state.grants.at(taken->grant).record;
-        return taken;
+        if (!taken) return false;
+        its.use = *std::move(taken);
+        again = use_again(state, its);
+        if (!again) grant = state.grants.at(its.use.grant).record;
+        return true;
     });
-    return use ? use_of(grant, std::move(again), std::move(*use)) : Hold{};
+    return is_taken ? use_of(grant, std::move(again), std::move(its)) : Hold{};
 }
 
 // The record of the last use, if it can be the record of this one, so that no memory is needed. The
 // copy of the pointer comes behind the count, and so behind what the former owner did.
-GrantCache::Record GrantCache::use_again(const State& state, core::LockCache::Use& use) {
-    const auto& last = state.grants.at(use.grant).use;
+GrantCache::Record GrantCache::use_again(const State& state, UsedBy& its) {
+    const auto& last = state.grants.at(its.use.grant).use;
     if (last.use_count() != 1) return nullptr;
     auto again = last;
     if (!again->may_be_used_again()) return nullptr;
-    again->use_again(std::move(use));
+    again->as_use()->begin_anew(std::move(its.use), std::move(its.user));
     return again;
 }
 
-GrantCache::Record GrantCache::new_use(const Record& grant, core::LockCache::Use use) {
+GrantCache::Record GrantCache::new_use(const Record& grant, UsedBy its) {
     try {
-        auto hold = std::make_shared<HoldRecord>(grant, std::move(use), shared_from_this());
+        auto hold = std::make_shared<HoldRecord>(
+            grant, std::make_unique<GrantUse>(std::move(its.use), std::move(its.user)),
+            shared_from_this());
         remember(grant, hold);
         return hold;
     } catch (const std::bad_alloc&) {
@@ -108,40 +115,46 @@ GrantCache::Record GrantCache::new_use(const Record& grant, core::LockCache::Use
 }
 
 // The lease is checked after the token was taken (S42). If it has ended, the hold goes back here.
-Hold GrantCache::use_of(const Record& grant, Record again, core::LockCache::Use use) {
+Hold GrantCache::use_of(const Record& grant, Record again, UsedBy use) {
     auto hold = again ? std::move(again) : new_use(grant, std::move(use));
     if (!hold->is_valid()) {
-        stop_using(hold->operation(), {}, nullptr);
+        drop(*hold);
         return {};
     }
     ++served_;
     return HoldRecord::hold_on(std::move(hold));
 }
 
-// The cache and the caller have the record, and nobody else.
-bool GrantCache::take_again(const std::shared_ptr<HoldRecord>& use) {
-    if (generation_.is_forked()) return false;
-    const auto grant = use->operation();
-    const bool is_taken = state_.with([&](State& state) {
-        const auto known = state.grants.find(grant);
-        if (known == state.grants.end() || known->second.use != use) return false;
-        if (use.use_count() != 2) return false;
-        Record copy;
-        copy = use;
-        if (!copy->may_be_used_again()) return false;
-        auto again = state.cache.take_again(grant);
-        if (again) use->use_again(std::move(*again));
-        return again.has_value();
-    });
-    if (!is_taken) return false;
-    if (use->is_valid()) {
-        ++served_;
-        return true;
-    }
-    std::ignore = use->mark_released();
-    stop_using(grant, {}, nullptr);
-    use->set_given_back();
+bool GrantCache::take_again(HoldRecord& use) {
+    if (generation_.is_forked() || !use.take_lent()) return false;
+    if (use.is_valid()) return true;
+    --served_;  // it was counted with its token
+    drop(use);
     return false;
+}
+
+// The cache and this thread have the record, so nobody has a Hold with it. The label is compared
+// after the token was taken: until then another thread may give the record to another user.
+Hold GrantCache::take_again(std::string_view name, const AcquireOptions& options) {
+    const bool is_plain = may_have(options) && options.mode == LockMode::exclusive &&
+                          options.locker == Locker{} && options.priority == 0 &&
+                          !options.wait_max.is_set() && !options.on_at_risk &&
+                          !options.on_suspended && !options.cancel.stop_requested();
+    if (!is_plain || generation_.is_forked()) return {};
+    auto use = lent_.find(name);
+    if (!use || use.use_count() != 2 || !take_again(*use)) return {};
+    if (use->as_use()->is_of(options.label)) return HoldRecord::hold_on(std::move(use));
+    --served_;
+    drop(*use);
+    return {};
+}
+
+// Nobody was told of the use.
+void GrantCache::drop(HoldRecord& use) noexcept {
+    if (use.as_use()->word().put_back()) return;
+    std::ignore = use.as_use()->word().release();
+    stop_using(use.operation(), {}, nullptr);
+    use.set_given_back();
 }
 
 // The owner of the use is notified of the loss of the grant. Null: there is no record of the use.
@@ -159,17 +172,18 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
     const auto& call = acquire.call.get<core::AcquireCall>();
     const auto tag = call.tag;
     const auto name = call.request.names.front().name;
-    core::LockCache::Waiter caller{tag, user_of(order.options), waits_until(order, call)};
+    UsedBy its{user_of(order.options)};
+    core::LockCache::Waiter caller{tag, its.user, waits_until(order, call)};
     acquire.call.set_began(steady_now());
     acquire.completion =
         std::make_shared<AskingCall>(shared_from_this(), name, tag, std::move(acquire.completion));
     SubmittedCalls one;
     one.push_back(std::move(acquire));
-    auto joined = join(one, std::move(caller));
+    auto joined = join(one, std::move(caller), its);
     if (joined.wakes) gate_->wake_up();
     if (joined.how.waits) return {};
     if (joined.grant) {
-        if (auto hold = use_of(joined.grant, std::move(joined.again), *joined.how.use)) {
+        if (auto hold = use_of(joined.grant, std::move(joined.again), std::move(its))) {
             AskingCall::caller_of(one.front()).complete({{}, std::move(hold), {}});
             return {};
         }
@@ -180,7 +194,8 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
     return refused;
 }
 
-GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Waiter caller) {
+GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Waiter caller,
+                                    UsedBy& its) {
     const auto tag = caller.call;
     const auto wanted = acquire.front().call.get<core::AcquireCall>().request.names.front();
     return state_.with([&](State& state) {
@@ -188,8 +203,9 @@ GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Wa
         if (state.is_closed) return joined;
         joined.how = state.cache.join(wanted.name, wanted.mode, std::move(caller), steady_now());
         if (joined.how.use) {
-            joined.grant = state.grants.at(joined.how.use->grant).record;
-            joined.again = use_again(state, *joined.how.use);
+            its.use = *std::move(joined.how.use);
+            joined.grant = state.grants.at(its.use.grant).record;
+            joined.again = use_again(state, its);
         }
         if (!joined.how.waits) return joined;
         try {
@@ -224,6 +240,7 @@ GivenBack GrantCache::stop_using(core::OperationId grant, core::CallTag tag,
                                  std::shared_ptr<Completion> waiting) noexcept {
     for (;;) {
         auto after = state_.with([&](State& state) { return after_release(state, grant); });
+        note_lent(after.lent);
         if (after.is_over()) return {};
         end(after.timed_out, Errc::timed_out);
         if (after.use) {
@@ -244,6 +261,7 @@ GrantCache::AfterRelease GrantCache::after_release(State& state, core::Operation
     if (released.back) after.back = leaving(state, std::move(*released.back));
     after.asking = state.calls.leave(released.asking);
     after.timed_out = state.calls.leave({std::move(released.timed_out)});
+    if (!released.back && !released.next) lend(state, grant, after.lent);
     if (!released.next) return after;
     after.next = state.calls.leave(released.next->call);
     after.use = std::move(released.next->use);
@@ -251,12 +269,35 @@ GrantCache::AfterRelease GrantCache::after_release(State& state, core::Operation
     return after;
 }
 
+// The grant stays here, unused.
+void GrantCache::lend(State& state, core::OperationId grant, Record& lent) noexcept {
+    const auto& last = state.grants.at(grant).use;
+    if (!last || !last->may_be_used_again()) return;
+    if (!state.cache.lend(grant, *last->as_use())) return;
+    last->as_use()->word().lend();
+    lent = last;
+}
+
+// Without memory it is not found by its name.
+void GrantCache::note_lent(const Record& use) noexcept {
+    if (!use || use->as_use()->has_locker()) return;
+    try {
+        lent_.put(use->name(), use);
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 // False if there is no memory, or the lease has ended (S42): then the caller is sent to the
 // cluster, and the grant is still to be released.
 bool GrantCache::hand_over(AfterRelease& after) noexcept {
     Record hold;
     try {
-        hold = std::make_shared<HoldRecord>(after.grant, *std::move(after.use), shared_from_this());
+        const auto& request = after.next.front().call.get<core::AcquireCall>().request;
+        hold = std::make_shared<HoldRecord>(
+            after.grant,
+            std::make_unique<GrantUse>(*std::move(after.use),
+                                       core::LockCache::User{request.locker, request.label}),
+            shared_from_this());
     } catch (const std::bad_alloc&) {
     }
     if (hold) remember(after.grant, hold);
@@ -342,8 +383,13 @@ void GrantCache::make_ordinary(const HoldRecord& hold) {
 Hold GrantCache::granted(Hold grant, std::uint32_t tokens, core::LockCache::User user) {
     const auto record = HoldRecord::of(grant);
     const core::FencingToken token{static_cast<std::uint64_t>(record->token().raw())};
+    const bool is_reader = record->mode() == LockMode::shared;
     auto use = std::make_shared<HoldRecord>(
-        record, core::LockCache::Use{record->operation(), token, record->former_holder()},
+        record,
+        std::make_unique<GrantUse>(
+            core::LockCache::Use{record->operation(), token, record->former_holder(),
+                                 is_reader ? 0 : tokens - 1},
+            user),
         shared_from_this());
     state_.with([&](State& state) {
         state.grants.emplace(record->operation(), Grant{record, use});
@@ -368,8 +414,8 @@ void GrantCache::recalled(core::OperationId grant) noexcept {
 GrantCache::Lost GrantCache::lost(core::OperationId grant) noexcept {
     SubmittedCalls asking;
     const auto lost = state_.with([&](State& state) {
-        state.grants.erase(grant);
         const auto its = state.cache.lost(grant, steady_now());
+        state.grants.erase(grant);  // behind the end of its loan
         asking = state.calls.leave(its.asking);
         return Lost{its.was_unused, its.token};
     });

@@ -1,7 +1,8 @@
 // The cached grants of a node, for the threads of its program (S39-S45). core/cache decides which
 // grants stay and when they go back; this class has the records of the grants, carries those
 // decisions out, and makes the calls of many threads safe. A use of a cached grant sends no message
-// and waits for no thread.
+// and waits for no thread. A grant that nobody uses is lent to its last use, whose owner then takes
+// it again and puts it back by one word, without the lock of this class (GrantWord).
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "core/cache/lock_cache.hpp"
+#include "embed/holds/lent_grants.hpp"
 #include "embed/holds/queued_calls.hpp"
 #include "embed/holds/release.hpp"
 #include "embed/threads/fork_generation.hpp"
@@ -31,15 +33,19 @@ public:
 
     // Whether the grant of such an acquire may be cached (S43).
     [[nodiscard]] static bool may_have(const AcquireOrder& order);
+    [[nodiscard]] static bool may_have(const AcquireOptions& options);
 
     // --- on the thread of a caller
 
     // A hold from a cached grant; empty if there is none that can be used now. Throws
     // std::bad_alloc.
     [[nodiscard]] Hold take(const AcquireOrder& order);
-    // The owner of the last use of a cached grant, which was released, uses it once more. False if
-    // that is not possible now.
-    [[nodiscard]] bool take_again(const std::shared_ptr<HoldRecord>& use);
+    // The owner of a released use takes the grant again, if it is lent to that use. False if it is
+    // not, or if the lease has ended.
+    [[nodiscard]] bool take_again(HoldRecord& use);
+    // Likewise the caller whose last use has that name and the same user. An empty hold if there is
+    // none, and for options with which a grant may not be cached or somebody has to be notified.
+    [[nodiscard]] Hold take_again(std::string_view name, const AcquireOptions& options);
     // Submits an acquire to the core, unless it gets a cached grant here, or waits for one that
     // another caller of this node has (S41). Returns the errors of CallGate::submit(). Throws
     // std::bad_alloc; then nothing was begun.
@@ -83,7 +89,9 @@ public:
     void answered(std::string_view name, core::CallTag call) noexcept;
 
     // The number of acquires that were served without the cluster.
-    [[nodiscard]] std::uint64_t served() const { return served_; }
+    [[nodiscard]] std::uint64_t served() const {
+        return served_ + state_.with([](const State& all) { return all.cache.taken_again(); });
+    }
     // The callers that gave up while they waited here, and those that wait now.
     [[nodiscard]] std::uint64_t timed_out() const { return timed_out_; }
     [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
@@ -123,6 +131,7 @@ private:
         core::Instant began{};  // on the steady clock
         SubmittedCalls asking{};
         SubmittedCalls timed_out{};
+        Record lent{};                        // to this use
         [[nodiscard]] bool is_over() const {  // the grant stays here, unused
             return !back && !use && asking.empty() && timed_out.empty();
         }
@@ -134,10 +143,18 @@ private:
         bool wakes = false;
     };
 
-    [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller);
-    [[nodiscard]] static Record use_again(const State& state, core::LockCache::Use& use);
-    [[nodiscard]] Record new_use(const Record& grant, core::LockCache::Use use);
-    [[nodiscard]] Hold use_of(const Record& grant, Record again, core::LockCache::Use use);
+    // A use, and whose it is.
+    struct UsedBy {
+        core::LockCache::User user;
+        core::LockCache::Use use{};
+    };
+    [[nodiscard]] static Record use_again(const State& state, UsedBy& use);
+    [[nodiscard]] Record new_use(const Record& grant, UsedBy use);
+    [[nodiscard]] Hold use_of(const Record& grant, Record again, UsedBy use);
+    [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller, UsedBy& its);
+    void drop(HoldRecord& use) noexcept;
+    static void lend(State& state, core::OperationId grant, Record& lent) noexcept;
+    void note_lent(const Record& use) noexcept;
     void remember(const Record& grant, const Record& use);
     [[nodiscard]] static AfterRelease after_release(State& state, core::OperationId grant);
     [[nodiscard]] bool hand_over(AfterRelease& after) noexcept;
@@ -157,6 +174,8 @@ private:
     const ForkGeneration generation_;
     const std::shared_ptr<CallGate> gate_;
     Guarded<State> state_;
+    LentGrants lent_;
+    // under the lock; less those that were taken without it and dropped
     std::atomic<std::uint64_t> served_ = 0;
     std::atomic<std::uint64_t> timed_out_ = 0;
     std::atomic<std::uint64_t> cancelled_ = 0;

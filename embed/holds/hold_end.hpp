@@ -43,12 +43,6 @@ public:
         auto none = Kind::none;
         return kind_.compare_exchange_strong(none, kind);
     }
-    // The kind is the last that changes: until then it is a released one. The order of all accesses
-    // to kinds is one (seq_cst).
-    void begin_anew() {
-        given_back_.store(false, std::memory_order_relaxed);
-        kind_.store(Kind::none);
-    }
 
     void set_given_back() noexcept {
         given_back_.store(true, std::memory_order_release);
@@ -59,9 +53,9 @@ public:
     }
 
 private:
-    // how it has ended: set by end(), until begin_anew()
+    // how it has ended: set by end()
     std::atomic<Kind> kind_{Kind::none};
-    // its release is queued ahead of any later request: set by set_given_back(), until begin_anew()
+    // its release is queued ahead of any later request: set by set_given_back()
     std::atomic<bool> given_back_{false};
 };
 

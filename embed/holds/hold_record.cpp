@@ -78,15 +78,15 @@ HoldRecord::HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_p
       token_{token.raw()},
       stop_{std::move(stop)} {}
 
-HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, core::LockCache::Use use,
+HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, std::unique_ptr<GrantUse> use,
                        std::shared_ptr<GrantCache> cache)
     : HoldRecord{with_cache(grant->context_, std::move(cache)),
                  sharing(grant),
                  grant->mode(),
-                 from_core(use.token),
+                 {},
                  true,
                  std::stop_source{}} {
-    rare_->previous = std::move(use.previous);
+    rare_->use_of_grant = std::move(use);
 }
 
 HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, LockMode mode,
@@ -111,11 +111,11 @@ std::string_view HoldRecord::name() const {
     return rare_->part != nullptr ? std::string_view{rare_->part->name} : grant()->name();
 }
 
-const core::Previous& HoldRecord::former_holder() const {
-    static const core::Previous& nobody = *new core::Previous;  // exit() must not destroy it
-    if (!rare_) return nobody;
+core::Previous HoldRecord::former_holder() const {
+    if (!rare_) return {};
     if (rare_->part != nullptr) return rare_->part->previous;
-    return grant() && !is_use() ? grant()->former_holder() : rare_->previous;
+    if (const auto* const use = as_use()) return use->previous();
+    return grant() ? grant()->former_holder() : rare_->previous;
 }
 
 void HoldRecord::set_published(core::Instant steady) {
@@ -125,7 +125,7 @@ void HoldRecord::set_published(core::Instant steady) {
 }
 
 std::stop_token HoldRecord::lost() const {
-    if (grant() && !is_use()) return grant()->lost();
+    if (grant() && as_use() == nullptr) return grant()->lost();
     const bool is_too_late = listening_.begins_too_late();
     auto stop = stop_;
     if (is_too_late) stop.request_stop();  // nobody has a callback yet
@@ -142,20 +142,12 @@ bool HoldRecord::may_be_used_again() const {
     return is_released() && !watcher_ && listening_.is_untouched() && !stop_.stop_requested();
 }
 
-// The end is the last that changes. Either the new user sees the loss of the grant, or
-// notify_lost() sees the new use: see HoldEnd::begin_anew().
-void HoldRecord::use_again(core::LockCache::Use use) {
-    rare_->previous = std::move(use.previous);
-    token_.store(from_core(use.token).raw(), std::memory_order_relaxed);
-    has_left_.store(false, std::memory_order_relaxed);
-    end_.begin_anew();
-}
-
 FencingToken HoldRecord::token() const {
     if (locker()) return grant()->token();
-    const auto own = FencingToken::from_raw(token_.load(std::memory_order_acquire));
     // After an upgrade the cluster's grant has a newer token.
-    return is_use() ? std::max(own, grant()->token()) : own;
+    if (const auto* const use = as_use())
+        return std::max(from_core(use->token()), grant()->token());
+    return FencingToken::from_raw(token_.load(std::memory_order_acquire));
 }
 
 // Both times begin before the cluster can begin to count them for this hold.
@@ -262,7 +254,12 @@ bool HoldRecord::mark_lost(LossReason why) {
     return why != LossReason::none && end_.end(HoldEnd::of(why));
 }
 
+// All accesses to the word of a use and to the end of its grant have one order (seq_cst). A new use
+// first takes the word and then sees the end of the grant; notify_lost() comes behind that end, and
+// then sees whether the word is taken. So a user of a lost grant finds that out, or is notified.
 HoldRecord::End HoldRecord::end() const {
+    const auto* const use = as_use();
+    if (use != nullptr && !use->word().is_in_use()) return End::released;
     const auto end = end_.kind();
     if (end != End::none) return end;
     if (context_->generation.is_forked()) return End::forked;
@@ -275,15 +272,20 @@ bool HoldRecord::mark_released() {
     const bool is_over = grant() ? end() != End::none : context_->generation.is_forked();
     const auto until = works_until();
     const bool is_idle = until != core::Instant::never() && boot_now() >= until;
-    return !is_over && !is_idle && end_.end(End::released);
+    if (is_over || is_idle) return false;
+    auto* const use = as_use();
+    return use != nullptr ? use->word().release() : end_.end(End::released);
 }
 
 void HoldRecord::set_given_back() noexcept {
+    if (auto* const use = as_use()) return use->word().given_back();
     end_.set_given_back();
 }
 
 void HoldRecord::wait_until_given_back() const noexcept {
-    if (!context_->generation.is_forked()) end_.wait_until_given_back();
+    if (context_->generation.is_forked()) return;
+    if (const auto* const use = as_use()) return use->word().wait_until_given_back();
+    end_.wait_until_given_back();
 }
 
 SubmittedCalls HoldRecord::take_release(core::CallTag tag,

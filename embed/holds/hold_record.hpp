@@ -15,6 +15,7 @@
 #include "core/agent/call.hpp"
 #include "core/base/compact_text.hpp"
 #include "core/cache/lock_cache.hpp"
+#include "embed/holds/grant_use.hpp"
 #include "embed/holds/hold_end.hpp"
 #include "embed/holds/hold_watcher.hpp"
 #include "embed/holds/lease.hpp"
@@ -51,7 +52,8 @@ struct HoldContext {
 // lost.
 //
 // A cached grant is a record without a Hold as well (S39). Its uses have records of their own, one
-// after the other, each with its own token.
+// after the other, each with its own token. A record that nothing refers to any more has the next
+// use, and the one to which the grant is lent has many (GrantUse).
 //
 // A locker's grant is a record without a Hold. The locker's Holds have records that share it; each
 // is released by itself, and all are lost with the grant (S22). The grant of several names is such
@@ -73,7 +75,7 @@ public:
         : HoldRecord{std::move(granted), std::make_shared<HoldContext>(HoldContext{
                                              std::move(lease), std::move(gate), nullptr})} {}
     // A use of a cached grant.
-    HoldRecord(const std::shared_ptr<HoldRecord>& grant, core::LockCache::Use use,
+    HoldRecord(const std::shared_ptr<HoldRecord>& grant, std::unique_ptr<GrantUse> use,
                std::shared_ptr<GrantCache> cache);
     // Shares a grant of that locker, in a mode that the grant covers.
     HoldRecord(const std::shared_ptr<HoldRecord>& grant, LockMode mode,
@@ -103,7 +105,7 @@ public:
     // Empty for a grant with parts.
     [[nodiscard]] std::string_view name() const;
     [[nodiscard]] Previous previous() const { return from_core(former_holder()); }
-    [[nodiscard]] const core::Previous& former_holder() const;
+    [[nodiscard]] core::Previous former_holder() const;
     // The present mode (S27).
     [[nodiscard]] LockMode mode() const { return mode_.load(std::memory_order_acquire); }
     [[nodiscard]] FencingToken token() const;
@@ -155,15 +157,21 @@ public:
         if (locker()) return grant()->cache();
         return is_noted_in_cache_ ? context_->cache : context_->no_cache;
     }
-    // It is a use of a cached grant.
-    [[nodiscard]] bool is_use() const { return grant() && is_noted_in_cache_; }
+    // Null if it is no use of a cached grant.
+    [[nodiscard]] GrantUse* as_use() const { return rare_ ? rare_->use_of_grant.get() : nullptr; }
     // The present use of this cached grant, which nobody has yet: its owner is notified of the loss
     // of the grant.
     void set_use(const std::shared_ptr<HoldRecord>& use);
-    // A released use that nothing refers to any more may become the next use of its grant. False if
-    // somebody may still be notified of its loss.
+    // A released use that nothing refers to any more may become the next use of its grant, and one
+    // may have its grant lent. False if somebody may still be notified of its loss.
     [[nodiscard]] bool may_be_used_again() const;
-    void use_again(core::LockCache::Use use);
+    // The owner takes a grant that is lent to it, or puts it back. False if that is not possible
+    // now. Whoever takes it checks is_valid() after that (S42).
+    [[nodiscard]] bool take_lent() { return listening_.is_untouched() && as_use()->word().take(); }
+    [[nodiscard]] bool put_back() {
+        auto* const use = as_use();
+        return use != nullptr && end() == End::none && use->word().put_back();
+    }
     // When the core thread made it of a grant, on the steady clock. Used on that thread only.
     void set_granted_at(core::Instant steady) { granted_at_ = steady; }
     [[nodiscard]] core::Instant granted_at() const { return whole().granted_at_; }
@@ -237,7 +245,8 @@ private:
         const core::Acquired::Part* part = nullptr;   // the one of the grant's names that it has
         core::ShortList<core::Acquired::Part> parts;  // of the grant of all of several names
         std::vector<Slot> slots;                      // of a semaphore
-        core::Previous previous;                      // who had the name before
+        core::Previous previous;                      // who had the name before, but of a use
+        std::unique_ptr<GrantUse> use_of_grant;       // that it is
         TimeLimits limits;                            // of a grant
         bool is_cached = false;                       // it is a cached grant
         bool is_published = false;  // its user is known to others: set by set_published()
@@ -252,9 +261,9 @@ private:
 
     // set by the constructor, and by set_mode() when its owner converts it
     std::atomic<LockMode> mode_;
-    // set by the first thread that ends it, and by use_again()
+    // set by the first thread that ends it; a use has its word instead
     HoldEnd end_;
-    // the owner has released it: set by leave(), until use_again()
+    // the owner has released it: set by leave()
     std::atomic<bool> has_left_{false};
     // whether lost() was called for this use
     mutable LossListening listening_;
@@ -276,7 +285,7 @@ private:
     SubmittedCalls release_;
     // when the core thread made it: set by set_granted_at() and set_published() on that thread
     core::Instant granted_at_;
-    // the fencing token: set by the constructor, upgraded() and use_again()
+    // the fencing token, but of a use: set by the constructor and upgraded()
     std::atomic<std::int64_t> token_;
     // the loss: requested by notify_lost(). Without a state in a record that has the one of its
     // grant.

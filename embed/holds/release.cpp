@@ -13,6 +13,7 @@ namespace mortise::detail {
 
 GivenBack give_back(HoldRecord& record, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept {
+    if (record.put_back()) return {};  // it stays with the node, which need not know
     const bool is_released = record.mark_released();
     record.forget_watcher();  // the owner also releases a lost hold
     GivenBack given;

@@ -268,7 +268,7 @@ bool ThreadOwners::unlock(MutexNumber mutex, std::string_view name, LockMode mod
     // A node may have several shared grants of a name: a reader has to look at the table, which
     // knows whether the thread reads already.
     const bool is_cached = owner.recursion == Recursion::no && mode == LockMode::exclusive &&
-                           HoldRecord::of(owner.hold)->is_use();
+                           HoldRecord::of(owner.hold)->as_use() != nullptr;
     if (is_cached && Caller::park(owned_, *entry)) {
         owner.hold.unlock();
         return true;
@@ -283,8 +283,8 @@ bool ThreadOwners::lock_again(MutexNumber mutex, LockMode mode) {
     auto* const entry = Caller::parked(mutex);
     if (entry == nullptr || entry->second.depth != 0 || entry->second.mode != mode) return false;
     const auto& use = HoldRecord::of(entry->second.hold);
-    if (mode != LockMode::exclusive || !use->is_use()) return false;
-    if (!use->cache()->take_again(use)) return false;
+    if (mode != LockMode::exclusive || use->as_use() == nullptr) return false;
+    if (!use->cache()->take_again(*use)) return false;
     entry->second.depth = 1;
     return true;
 }
@@ -292,7 +292,7 @@ bool ThreadOwners::lock_again(MutexNumber mutex, LockMode mode) {
 bool ThreadOwners::unlock_again(MutexNumber mutex, LockMode mode) {
     auto* const entry = Caller::parked(mutex);
     if (entry == nullptr || entry->second.depth != 1 || entry->second.mode != mode) return false;
-    if (!HoldRecord::of(entry->second.hold)->is_use()) return false;
+    if (HoldRecord::of(entry->second.hold)->as_use() == nullptr) return false;
     entry->second.depth = 0;
     entry->second.hold.unlock();
     return true;

@@ -3,6 +3,7 @@
 // (gated_resources.cpp).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace mortise::detail {
@@ -13,9 +14,15 @@ public:
     // Throws std::system_error without memory, the first time.
     ForkGeneration();
     // True in every child of that process.
-    [[nodiscard]] bool is_forked() const;
+    [[nodiscard]] bool is_forked() const {
+        return present_.load(std::memory_order_relaxed) != made_in_;
+    }
 
 private:
+    static std::atomic<std::uint64_t> present_;
+    static void forked();
+    static bool watch_forks();
+
     std::uint64_t made_in_;
 };
 

@@ -481,6 +481,40 @@ TEST_F(CachedMutex, S18_IsNotLockedOnceItsCallsAreCancelled) {
     EXPECT_THROW(mutex.lock(), LockError);
 }
 
+// Whoever looks whether grants are unused does not disturb them.
+TEST_F(CachedMutex, S43_AGrantThatIsUsedStays) {
+    Mutex mutex{node_, "x"};
+    lock_some_times(mutex);
+    const auto entries = node_.metrics().entries_applied;
+    const auto end = Clock::now() + 2500ms;
+    while (Clock::now() < end) {
+        const std::scoped_lock lock{mutex};
+        EXPECT_TRUE(mutex.hold().valid());
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_TRUE(node_.inspect("x").holders.front().cached);
+    EXPECT_LE(node_.metrics().entries_applied, entries + 4);  // of renewals
+}
+
+// A mutex and a name are different users of one grant.
+TEST_F(CachedMutex, S39_AMutexAndANameTakeTurns) {
+    Mutex mutex{node_, "x"};
+    lock_some_times(mutex);
+    FencingToken newest;
+    for (int times = 0; times < 50; ++times) {
+        if (times % 3 == 0) {
+            const auto hold = node_.acquire("x", {.label = times % 2 == 0 ? "even" : "odd"});
+            EXPECT_GT(hold.token(), newest);
+            newest = hold.token();
+        } else {
+            const std::scoped_lock lock{mutex};
+            EXPECT_GT(mutex.hold().token(), newest);
+            newest = mutex.hold().token();
+        }
+    }
+    EXPECT_GT(served(node_), 48U);
+}
+
 // Runs it while another thread reads the name.
 template <class Body>
 void while_another_reads(SharedMutex& mutex, const Body& body) {
@@ -577,6 +611,32 @@ TEST_F(CachedInACluster, S40_AMutexThatIsUnlockedIsRecalled) {
         }
     }
     EXPECT_GT(served(one_), 0U);
+}
+
+// One node takes it all the time without the cache, and the other one recalls it (P1, P2).
+TEST_F(CachedInACluster, S40_AGrantThatIsTakenAllTheTimeIsRecalled) {
+    std::atomic<int> inside = 0;
+    FencingToken newest;
+    const auto use = [&](const Hold& hold) {
+        EXPECT_EQ(inside.fetch_add(1), 0);
+        EXPECT_GT(hold.token(), newest);
+        newest = hold.token();
+        inside.fetch_sub(1);
+    };
+    std::jthread busy{[&](const std::stop_token& stop) {
+        Mutex mutex{one_, "x"};
+        while (!stop.stop_requested()) {
+            const std::scoped_lock lock{mutex};
+            use(mutex.hold());
+        }
+    }};
+    for (int times = 0; times < 40; ++times) {
+        std::this_thread::sleep_for(5ms);
+        use(two_.acquire("x"));
+    }
+    busy.request_stop();
+    busy.join();
+    EXPECT_GT(served(one_), 40U);
 }
 
 TEST_F(CachedInACluster, S43_ATryRecallsAsWell) {

@@ -72,7 +72,7 @@ void LockWorkload::wakes(core::NodeId node) {
     for (const auto& [grant, wanted] : cached_names_) {
         if (!cache_of(node).contains(grant)) continue;
         if (cluster_.at(node).now().boot < leases_[grant.session]) continue;
-        const auto use = cache_of(node).take_again(grant);
+        const auto use = cache_of(node).take(wanted.name, wanted.mode, {});
         if (!use || use_cached(node, *use)) continue;
         auto call = drawing_.acquire(steady(node));
         call.tag = core::CallTag{++newest_tag_};

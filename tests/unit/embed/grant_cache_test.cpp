@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -207,6 +208,161 @@ TEST_F(GrantCacheTest, TheRecordOfAReleasedUseIsUsedAgain) {  // P3
     again = {};
     auto listened = take();  // the owner of the token is not notified of a later loss (S6)
     EXPECT_NE(HoldRecord::of(listened).get(), used);
+}
+
+// --- a grant that is lent to its last use
+
+// By the owner of its record, or by name; and each time with another token.
+class GrantCacheLent : public GrantCacheTest {
+protected:
+    GrantCacheLent() { used_.unlock(); }
+
+    bool take() { return cache_->take_again(*HoldRecord::of(used_)); }
+    Hold take_by_name(const AcquireOptions& options = {}) {
+        return cache_->take_again("x", options);
+    }
+};
+
+TEST_F(GrantCacheLent, ItsOwnerTakesItAgain) {  // S39
+    for (int times = 1; times <= 3; ++times) {
+        EXPECT_FALSE(used_);
+        ASSERT_TRUE(take());
+        EXPECT_FALSE(take());
+        EXPECT_TRUE(used_.valid());
+        EXPECT_EQ(used_.token(), FencingToken::from_raw(5 + times));
+        EXPECT_EQ(used_.previous().token, FencingToken::from_raw(4 + times));  // S23
+        EXPECT_EQ(used_.previous().how, Predecessor::clean);
+        EXPECT_EQ(cache_->served(), static_cast<std::uint64_t>(times));
+        used_.unlock();
+    }
+    EXPECT_EQ(submitted(), "");
+}
+
+TEST_F(GrantCacheLent, ItIsFoundByItsName) {  // S39
+    EXPECT_FALSE(take_by_name());             // somebody still has the record of the use before
+    used_ = {};
+    auto hold = take_by_name();
+    ASSERT_TRUE(hold);
+    EXPECT_EQ(hold.token(), FencingToken::from_raw(6));
+    EXPECT_FALSE(take_by_name());
+    hold = {};
+    EXPECT_EQ(take_by_name().token(), FencingToken::from_raw(7));
+    EXPECT_FALSE(cache_->take_again("y", {}));
+    EXPECT_EQ(cache_->served(), 2U);
+}
+
+TEST_F(GrantCacheLent, ItIsForNoOtherUser) {  // S23
+    used_ = {};
+    EXPECT_FALSE(take_by_name({.label = "other"}));
+    EXPECT_FALSE(take_by_name({.mode = LockMode::shared}));
+    EXPECT_FALSE(take_by_name({.max_hold = 1s}));
+    EXPECT_FALSE(take_by_name({.priority = 1}));
+    EXPECT_FALSE(take_by_name({.caching = Caching::off}));
+    EXPECT_FALSE(take_by_name({.on_at_risk = [](Duration) {}}));
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_FALSE(take_by_name({.cancel = stop.get_token()}));
+    EXPECT_EQ(cache_->served(), 0U);
+    EXPECT_TRUE(take_by_name());
+    EXPECT_EQ(cache_->served(), 1U);
+}
+
+TEST_F(GrantCacheLent, ItIsNotTakenAfterTheLease) {  // S42
+    lease_->end();
+    EXPECT_FALSE(take());
+    EXPECT_FALSE(used_);
+    used_ = {};
+    EXPECT_FALSE(take_by_name());
+    EXPECT_EQ(cache_->served(), 0U);
+}
+
+TEST_F(GrantCacheLent, ARecallOfAnUnusedOneIsAnsweredAtOnce) {  // S40
+    ASSERT_TRUE(take());
+    used_.unlock();
+    cache_->recalled(grant);
+    EXPECT_EQ(submitted(), "r");
+    EXPECT_FALSE(take());
+    used_ = {};
+    EXPECT_FALSE(take_by_name());
+    EXPECT_EQ(cache_->served(), 1U);
+}
+
+TEST_F(GrantCacheLent, ARecallIsAnsweredByTheUser) {  // S40
+    ASSERT_TRUE(take());
+    cache_->recalled(grant);
+    EXPECT_EQ(submitted(), "");
+    EXPECT_TRUE(used_.valid());
+    used_.unlock();
+    EXPECT_EQ(submitted(), "r");
+    EXPECT_FALSE(take());
+}
+
+TEST_F(GrantCacheLent, ItIsHandedOverToACallerThatWaits) {  // S41
+    ASSERT_TRUE(take());
+    const auto caller = acquire();
+    EXPECT_FALSE(caller->is_complete());
+    used_.unlock();
+    ASSERT_TRUE(caller->is_complete());
+    EXPECT_EQ(caller->take().token(), FencingToken::from_raw(7));
+    EXPECT_FALSE(take());  // it is lent to the newer use
+    EXPECT_EQ(cache_->served(), 2U);
+}
+
+TEST_F(GrantCacheLent, ItsLossConcernsItsUser) {  // S6
+    ASSERT_TRUE(take());
+    const auto lost = cache_->lost(grant);
+    EXPECT_FALSE(lost.was_unused);
+    EXPECT_EQ(lost.token, core::FencingToken{6});
+    used_.unlock();
+    EXPECT_FALSE(take());
+}
+
+TEST_F(GrantCacheLent, ItsLossConcernsNobodyWhileItIsUnused) {
+    ASSERT_TRUE(take());
+    used_.unlock();
+    EXPECT_TRUE(cache_->lost(grant).was_unused);
+    EXPECT_FALSE(take());
+}
+
+TEST_F(GrantCacheLent, AUseToWhoseLossSomebodyListensIsNotTakenAgain) {  // S6
+    ASSERT_TRUE(take());
+    const auto lost = used_.lost();
+    used_.unlock();
+    EXPECT_FALSE(take());
+    EXPECT_FALSE(lost.stop_requested());
+}
+
+TEST_F(GrantCacheLent, ItGoesBackWithItsLastToken) {  // S39
+    for (int times = 1; times < 99; ++times) {
+        ASSERT_TRUE(take());
+        used_.unlock();
+    }
+    EXPECT_EQ(submitted(), "");
+    ASSERT_TRUE(take());
+    EXPECT_EQ(used_.token(), FencingToken::from_raw(104));
+    used_.unlock();
+    EXPECT_EQ(submitted(), "r");
+    EXPECT_FALSE(take());
+    EXPECT_EQ(cache_->served(), 99U);
+}
+
+TEST_F(GrantCacheLent, ItGoesBackWhenNobodyHasUsedItSinceTheLastLook) {  // S43
+    ASSERT_TRUE(take());
+    used_.unlock();
+    cache_->look(cache_->deadline());
+    EXPECT_EQ(submitted(), "");
+    EXPECT_FALSE(take());  // its next use is for the cache to begin
+    cache_->look(cache_->deadline());
+    EXPECT_EQ(submitted(), "r");
+}
+
+TEST_F(GrantCacheLent, AUserThatIsFoundByALookReleasesItToTheCache) {  // S43
+    ASSERT_TRUE(take());
+    cache_->look(cache_->deadline());
+    EXPECT_EQ(cache_->deadline(), core::Instant::never());
+    used_.unlock();
+    EXPECT_EQ(submitted(), "");
+    EXPECT_TRUE(take());
 }
 
 TEST_F(GrantCacheTest, TheEndOfTheNodeAnswersTheLocalQueue) {  // P6
