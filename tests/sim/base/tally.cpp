@@ -217,6 +217,8 @@ constexpr std::string_view expected_probes[] = {
     "resize or removal without an effect",
     "cached grant received",
     "cached grant used again",
+    "lent grant taken again",
+    "lent grant put back",
     "cached grant without a lease",
     "unused grant recalled",
     "used grant recalled",

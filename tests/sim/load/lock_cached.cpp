@@ -52,6 +52,7 @@ void LockWorkload::ask_cluster(core::NodeId node, core::AcquireCall call, std::u
 
 // False if the lease has ended (S42).
 bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use) {
+    tokens_[use.grant] = use.token;
     if (cluster_.at(node).now().boot >= leases_[use.grant.session]) {
         world_.tally.probe("cached grant without a lease");
         if (const auto back = released_cached(node, use.grant)) give_back_soon(node, *back);
@@ -60,7 +61,6 @@ bool LockWorkload::use_cached(core::NodeId node, const core::LockCache::Use& use
     world_.tally.probe("cached grant used again");
     world_.timeline.say(node, "takes hold {} from its cache", use.grant.seq.raw());
     history_.took(node, use.grant, use.token);
-    tokens_[use.grant] = use.token;
     hold_for_a_while(node, use.grant);
     return true;
 }
@@ -93,6 +93,7 @@ std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::Nod
     look_at_cache_later(node);
     ask_later(node, std::move(released.asking));
     timed_out_in_queue(node, released.timed_out);
+    if (!released.next && !released.back) lend(node, hold);
     if (!released.next) return std::move(released.back);
     const auto& [tag, use] = *released.next;
     world_.tally.probe("cached grant handed over");
@@ -106,6 +107,34 @@ std::optional<core::LockCache::GiveBack> LockWorkload::released_cached(core::Nod
     queued_.emplace(Who{node, tag}, *std::move(call));
     ask_later(node, {{{tag, {}}}, 0});
     return std::nullopt;
+}
+
+// Nobody uses it: its last user may take it again.
+void LockWorkload::lend(core::NodeId node, core::OperationId hold) {
+    const auto lent = lent_.find(hold);
+    if (lent == lent_.end() || !cache_of(node).lend(hold, lent->second)) return;
+    lent->second.begin(tokens_[hold]);
+    take_lent_later(node, hold);
+}
+
+void LockWorkload::take_lent_later(core::NodeId node, core::OperationId hold) {
+    if (prng_.one_in(3)) return;
+    const auto life = lives_[node];
+    world_.heap.after(prng_.between(0, 2 * sim_millisecond), [this, node, hold, life] {
+        if (lives_[node] != life || stopped_ || !can_call(node)) return;
+        const auto token = lent_.at(hold).take();
+        if (!token) return;
+        world_.tally.probe("lent grant taken again");
+        std::ignore = use_cached(node, {hold, *token, {}});
+    });
+}
+
+bool LockWorkload::put_back(core::NodeId node, core::OperationId hold) {
+    const auto lent = lent_.find(hold);
+    if (lent == lent_.end() || !lent->second.put_back()) return false;
+    world_.tally.probe("lent grant put back");
+    take_lent_later(node, hold);
+    return true;
 }
 
 // --- callers that wait for another one of their node (S41) --------------------------------------
@@ -185,6 +214,8 @@ void LockWorkload::cached(core::NodeId node, core::CallTag tag, const core::Acqu
     world_.tally.probe("cached grant received");
     tokens_[acquired.hold] = part.token;
     cached_names_[acquired.hold] = {part.name, part.mode};
+    if (part.mode == core::LockMode::exclusive)
+        lent_.emplace(acquired.hold, core::FencingToken{part.token.raw() + acquired.cached_tokens});
     cache_of(node).granted(acquired.hold, {part.name, part.mode}, part.token,
                            acquired.cached_tokens, user.mapped());
     if (cluster_.at(node).is_catching_up()) {
@@ -205,6 +236,7 @@ bool LockWorkload::keep_cached(core::NodeId node, core::OperationId hold, const 
     }
     history_.releasing(hold);
     ++uses_[hold];
+    if (put_back(node, hold)) return true;
     const auto back = released_cached(node, hold);
     if (!back) return true;
     if (back->last) publish(node, *back->last);

@@ -23,6 +23,38 @@
 
 namespace mortise::sim {
 
+// A grant that its last user takes again without the cache of its node, as the word of a use does
+// in the embedding.
+class LentGrant final : public core::LockCache::Loan {
+public:
+    explicit LentGrant(core::FencingToken behind) : behind_{behind} {}
+
+    void begin(core::FencingToken newest) {
+        state_ = {newest, false};
+        is_lent_ = true;
+    }
+    [[nodiscard]] std::optional<core::FencingToken> take() {
+        if (!is_lent_ || state_.in_use || state_.token.next() >= behind_) return std::nullopt;
+        state_ = {state_.token.next(), true};
+        return state_.token;
+    }
+    [[nodiscard]] bool put_back() {
+        const bool may = is_lent_ && state_.in_use && state_.token.next() < behind_;
+        if (may) state_.in_use = false;
+        return may;
+    }
+    [[nodiscard]] State state() const noexcept override { return state_; }
+    State end() noexcept override {
+        is_lent_ = false;
+        return state_;
+    }
+
+private:
+    core::FencingToken behind_;  // all tokens of the grant
+    State state_;
+    bool is_lent_ = false;
+};
+
 class LockWorkload final : public Workload {
 public:
     LockWorkload(World& world, Cluster& cluster);
@@ -94,6 +126,9 @@ private:
     void acquire_one(core::NodeId node, core::AcquireCall call);
     void ask_cluster(core::NodeId node, core::AcquireCall call, std::uint32_t tokens);
     [[nodiscard]] bool use_cached(core::NodeId node, const core::LockCache::Use& use);
+    void lend(core::NodeId node, core::OperationId hold);
+    void take_lent_later(core::NodeId node, core::OperationId hold);
+    [[nodiscard]] bool put_back(core::NodeId node, core::OperationId hold);
     void wait_in_queue(core::NodeId node, core::AcquireCall call);
     void cancel_queued_sometimes(core::NodeId node, core::CallTag tag);
     void timed_out_in_queue(core::NodeId node, const core::LockCache::Waiters& callers);
@@ -164,6 +199,7 @@ private:
     std::map<core::OperationId, std::uint32_t> hand_overs_;   // since the recall
     std::map<core::OperationId, core::FencingToken> tokens_;  // of the present uses
     std::map<core::OperationId, core::NamedMode> cached_names_;
+    std::map<core::OperationId, LentGrant> lent_;      // exclusive cached grants, lent or not
     std::map<core::NodeId, std::uint64_t> lives_;      // of the program of that node
     std::map<core::NodeId, SimTime> looks_at_;         // when a node looks at its cache next
     std::set<Who> cancelled_in_queue_;                 // as they left it for the cluster
