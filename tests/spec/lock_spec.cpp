@@ -1562,6 +1562,13 @@ QueuePolicy LockSpec::policy_of(std::string_view name) const {
     return found == records_.end() ? QueuePolicy{} : found->policy;
 }
 
+std::size_t LockSpec::waiters() const {
+    std::size_t count = 0;
+    for (const auto& [name, places] : queues_)
+        count += places.size();
+    return count;
+}
+
 NodeId LockSpec::node_of(SessionId session) const {
     const auto* found = live(session);
     return found == nullptr ? NodeId{} : found->opened.node;

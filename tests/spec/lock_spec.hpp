@@ -45,6 +45,8 @@ public:
     [[nodiscard]] core::NodeId node_of(core::SessionId session) const;
     // The policy of a name with holders or waiters.
     [[nodiscard]] core::QueuePolicy policy_of(std::string_view name) const;
+    // The number of places in all queues.
+    [[nodiscard]] std::size_t waiters() const;
 
     [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
     [[nodiscard]] core::ClosureId newest_closure() const { return newest_closure_; }

@@ -21,6 +21,7 @@
 //        back.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -50,6 +51,9 @@ public:
     [[nodiscard]] bool is_rolled_back(core::NodeId node) const { return view(node).rolled_back; }
     [[nodiscard]] bool was_rolled_back(core::NodeId node) const {
         return view(node).was_rolled_back;
+    }
+    [[nodiscard]] bool was_any_rolled_back() const {
+        return std::ranges::any_of(views_, &View::was_rolled_back);
     }
     // This leader knows what the node, which was rolled back, has forgotten. Not set: none does.
     void forgotten_before(core::NodeId node, core::NodeId leader) {

@@ -89,6 +89,7 @@ private:
     void on(core::NodeId node, const Asked& asked, core::Passed);
     void believes(core::NodeId node, core::OperationId hold, std::vector<core::NamedMode> names,
                   core::Instant ends, core::Slots slots = {});
+    [[nodiscard]] bool is_as_specified(core::Outcomes expected, core::Outcomes outcomes) const;
     void check_wait_cycles(core::NodeId node, core::LogIndex index);
     void check_read(core::NodeId node, const Asked& asked, core::LogIndex applied);
     void check_view(core::NodeId node, const core::Viewed& viewed);

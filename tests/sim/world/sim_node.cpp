@@ -238,7 +238,7 @@ void SimNode::noted(const core::Note& note) {
     if (note.kind == core::Note::Kind::false_leader) {
         if (by_liar)
             world_.tally.probe("liar found out");
-        else if (!world_.checker.was_rolled_back(id_))  // it may have forgotten its vote for it
+        else if (!world_.checker.was_any_rolled_back())  // who may have forgotten its vote for it
             world_.violations.report(id_, "claims: does not follow a leader that was elected");
     }
     const auto words = words_of(note);
