@@ -111,7 +111,7 @@ protected:
 };
 
 TEST_F(GrantCacheStress, UsersARecallAndTheEndOfALease) {  // P1, P2, S40, S42
-    Hold mutex;  // of the third program
+    Hold mutex;                                            // of the third program
     std::vector<std::jthread> programs;
     programs.push_back(program(0, [this] { use_by_name(); }));
     programs.push_back(program(1, [this] { use_by_name(); }));
