@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <system_error>
@@ -263,6 +264,10 @@ nlohmann::json load(Desk& desk, const SpreadTask& task, std::size_t callers, Win
     });
 }
 
+std::filesystem::path result_of(const SpreadTask& task, std::size_t number) {
+    return task.directory / ("result-" + std::to_string(number));
+}
+
 // `number` is that of the process, from 0.
 template <class OneProcess>
 void live(OneProcess& process, const SpreadTask& task, std::size_t number) {
@@ -284,7 +289,7 @@ void live(OneProcess& process, const SpreadTask& task, std::size_t number) {
     process.end();
     serving.join();
     if (failure) std::rethrow_exception(failure);
-    std::cout << result.dump() + "\n" << std::flush;
+    std::ofstream{result_of(task, number)} << result.dump() << '\n';
 }
 
 void live_as_follower(const Listener& listener, const SpreadTask& task, std::size_t number) {
@@ -321,6 +326,8 @@ void run_spread(const SpreadTask& task) {
     for (const auto process : started)
         while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
         }
+    for (std::size_t number = 0; number <= followers; ++number)
+        std::cout << std::ifstream{result_of(task, number)}.rdbuf();
 }
 
 }  // namespace mortise::bench

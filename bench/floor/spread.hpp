@@ -54,8 +54,8 @@ struct SpreadTask {
     double seconds = 0;
 };
 
-// Each of the three prints one line of JSON. Forks: call it before there are threads. Throws when
-// the log cannot go on.
+// Prints one line of JSON for each of the three processes. Forks: call it before there are threads.
+// Throws when the log cannot go on.
 void run_spread(const SpreadTask& task);
 
 }  // namespace mortise::bench
