@@ -311,6 +311,11 @@ bool LockCache::lend(OperationId grant, Loan& loan) noexcept {
     return true;
 }
 
+void LockCache::end_all_loans() noexcept {
+    while (!lent_.empty())
+        end_loan(lent_.begin());
+}
+
 std::uint64_t LockCache::taken_again() const {
     auto all = taken_again_;
     for (const auto& slot : lent_)

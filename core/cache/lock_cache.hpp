@@ -148,6 +148,7 @@ public:
     // Nobody uses that grant. False if it is not an exclusive one. Every other call that depends on
     // its use ends the loan first.
     bool lend(OperationId grant, Loan& loan) noexcept;
+    void end_all_loans() noexcept;
     // How often grants were taken again while they were lent.
     [[nodiscard]] std::uint64_t taken_again() const;
 

@@ -16,10 +16,6 @@ namespace mortise::detail {
 
 namespace {
 
-// A member that is gone without a word, or cut off from the others, is noticed after this time.
-constexpr core::Nanoseconds poll_time = std::chrono::seconds{5};
-// Between two rounds in which no member answered.
-constexpr core::Nanoseconds round_pause = std::chrono::seconds{1};
 constexpr core::Nanoseconds glance = std::chrono::milliseconds{50};
 
 void wait_unless(const std::stop_token& stop, core::Nanoseconds time) {
@@ -47,7 +43,7 @@ void RemoteObserver::run(const core::ObservedNames& names, const Position& from,
         if (!was_told && silent == addresses.size())
             throw in_one_line({problem.code, told_in_one_line(problems)});
         if (was_told && sinks.moved) sinks.moved(addresses[at], problem.what);
-        if (silent > 0 && silent % addresses.size() == 0) wait_unless(stop, round_pause);
+        if (silent > 0 && silent % addresses.size() == 0) wait_unless(stop, observe_round_pause);
     }
 }
 
@@ -56,7 +52,7 @@ core::Error RemoteObserver::follow(const std::string& address, const core::Obser
     auto client = members_.caller();
     if (auto hello = client.connect(address); !hello)
         return at_member(address, std::move(hello).error());
-    transport::ObserveRequest request{names, reached_, false, poll_time};
+    transport::ObserveRequest request{names, reached_, false, observe_poll_time};
     while (true) {
         auto answer = client.observe(request, [&stop] { return stop.stop_requested(); });
         if (!answer) return at_member(address, std::move(answer).error());

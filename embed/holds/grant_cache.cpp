@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "embed/holds/asking_call.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/values/clocks.hpp"
@@ -23,29 +24,6 @@ core::LockCache::User user_of(const AcquireOptions& options) {
     user.label = options.label;
     return user;
 }
-
-// The acquire of a caller for which others may wait: its end is the end of their waiting.
-class AskingCall final : public Completion {
-public:
-    AskingCall(std::shared_ptr<GrantCache> cache, std::string name, core::CallTag tag,
-               std::shared_ptr<Completion> caller)
-        : cache_{std::move(cache)}, name_{std::move(name)}, tag_{tag}, caller_{std::move(caller)} {}
-
-    void complete(CallOutcome outcome) noexcept override {
-        caller_->complete(std::move(outcome));
-        cache_->answered(name_, tag_);
-    }
-    // For a call that has not asked the cluster.
-    static Completion& caller_of(const Submitted& acquire) {
-        return *static_cast<const AskingCall&>(*acquire.completion).caller_;
-    }
-
-private:
-    const std::shared_ptr<GrantCache> cache_;
-    const std::string name_;
-    const core::CallTag tag_;
-    const std::shared_ptr<Completion> caller_;
-};
 
 // How long the caller may wait in a local queue. A try does not wait, and a priority counts in the
 // queue of the cluster only.
@@ -272,19 +250,14 @@ GrantCache::AfterRelease GrantCache::after_release(State& state, core::Operation
 // The grant stays here, unused.
 void GrantCache::lend(State& state, core::OperationId grant, Record& lent) noexcept {
     const auto& last = state.grants.at(grant).use;
-    if (!last || !last->may_be_used_again()) return;
+    if (state.is_closed || !last || !last->may_be_used_again()) return;
     if (!state.cache.lend(grant, *last->as_use())) return;
     last->as_use()->word().lend();
     lent = last;
 }
 
-// Without memory it is not found by its name.
 void GrantCache::note_lent(const Record& use) noexcept {
-    if (!use || use->as_use()->has_locker()) return;
-    try {
-        lent_.put(use->name(), use);
-    } catch (const std::bad_alloc&) {
-    }
+    if (use && !use->as_use()->has_locker()) lent_.put(use->name(), use);
 }
 
 // False if there is no memory, or the lease has ended (S42): then the caller is sent to the
@@ -481,6 +454,7 @@ void GrantCache::send_all() noexcept {
 void GrantCache::close() noexcept {
     const auto refused = state_.with([](State& state) {
         state.is_closed = true;
+        state.cache.end_all_loans();
         state.cache.clear_queues();
         auto all = state.calls.leave_all();
         state.calls.clear();

@@ -1,10 +1,11 @@
 #include "embed/holds/lent_grants.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace mortise::detail {
 
-void LentGrants::put(std::string_view name, const std::shared_ptr<HoldRecord>& use) {
+void LentGrants::put(std::string_view name, const std::shared_ptr<HoldRecord>& use) noexcept try {
     const auto hash = std::hash<std::string_view>{}(name);
     parts_[hash % parts].with([&](Part& part) {
         auto& uses = part.uses;
@@ -19,6 +20,7 @@ void LentGrants::put(std::string_view name, const std::shared_ptr<HoldRecord>& u
         }
         uses.emplace(name, use);
     });
+} catch (const std::bad_alloc&) {
 }
 
 std::size_t LentGrants::size() const {

@@ -19,8 +19,8 @@ class HoldRecord;
 // whose word says whether the grant is still lent (GrantWord), so an entry may be out of date.
 class LentGrants {
 public:
-    // Replaces the use of that name. Throws std::bad_alloc; then the former one stays.
-    void put(std::string_view name, const std::shared_ptr<HoldRecord>& use);
+    // Replaces the use of that name. Without memory the name is not found, or its former use is.
+    void put(std::string_view name, const std::shared_ptr<HoldRecord>& use) noexcept;
     // Null if there is none.
     [[nodiscard]] std::shared_ptr<HoldRecord> find(std::string_view name) const {
         const auto hash = std::hash<std::string_view>{}(name);

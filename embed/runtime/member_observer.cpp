@@ -1,7 +1,6 @@
 #include "embed/runtime/member_observer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <utility>
 #include <variant>
@@ -11,15 +10,6 @@
 #include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
-
-namespace {
-
-// As for Remote::observe: the longest wait for something new, and the pause between two rounds in
-// which no member told anything.
-constexpr core::Nanoseconds member_poll_time = std::chrono::seconds{5};
-constexpr core::Nanoseconds members_pause = std::chrono::seconds{1};
-
-}  // namespace
 
 MemberObserver::MemberObserver(Node node, ObserverHub::Arrival arrival, std::size_t first)
     : node_{std::move(node)},
@@ -53,9 +43,9 @@ void MemberObserver::connected(const core::Result<core::Hello>& hello) {
 }
 
 void MemberObserver::ask(bool continues) {
-    set_timer(member_poll_time + node_.patience);
+    set_timer(observe_poll_time + node_.patience);
     client_->observe(
-        {names_, reached_, continues, member_poll_time},
+        {names_, reached_, continues, observe_poll_time},
         [this](core::Result<transport::ObserveAnswer> answer) { answered(std::move(answer)); });
 }
 
@@ -129,7 +119,7 @@ void MemberObserver::leave(const std::string& why) {
     client_.reset();
     at_ = (at_ + 1) % members.size();
     ++silent_;
-    if (silent_ % members.size() == 0) return set_timer(members_pause);
+    if (silent_ % members.size() == 0) return set_timer(observe_round_pause);
     dial();
 }
 

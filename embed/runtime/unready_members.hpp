@@ -1,11 +1,18 @@
-// Whether an observer from outside leaves a member that is not ready.
+// When an observer from outside leaves a member, which Remote and client nodes decide alike.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
+#include "core/base/instant.hpp"
 #include "transport/wire/client_messages.hpp"
 
 namespace mortise::detail {
+
+// A member that is gone without a word, or cut off from the others, is noticed after this time.
+constexpr core::Nanoseconds observe_poll_time = std::chrono::seconds{5};
+// Between two rounds in which no member answered.
+constexpr core::Nanoseconds observe_round_pause = std::chrono::seconds{1};
 
 // A member without a leader may have missed much. If none has one, the last one that was asked is
 // as good as the others until it has told what it knows. After that each of them is asked again: it

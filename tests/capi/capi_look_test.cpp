@@ -275,7 +275,7 @@ TEST_F(CLook, AnEvictedSessionLosesItsHolds) {
         EXPECT_EQ(evict(node_, session, nullptr, 1, nullptr), MORTISE_INVALID_ARGUMENT);
         EXPECT_EQ(evict(nullptr, session, "why", 3, nullptr), MORTISE_INVALID_ARGUMENT);
     }
-    // Whoever asks is the one that is evicted, and may not hear how it went.
+    // The caller evicts its own session, so it may not get the answer.
     const int code = mortise_node_evict_now(node_, session, "why", 3, nullptr);
     EXPECT_TRUE(code == MORTISE_OK || code == MORTISE_OUTCOME_UNKNOWN) << code;
     EXPECT_TRUE(comes_true([&] { return mortise_hold_state(hold) == MORTISE_HOLD_LOST; }));

@@ -194,7 +194,7 @@ class Looks(OneNode):
             with self.assertRaises(mortise.InvalidArgument):
                 self.node.evict(-1, immediate=immediate)
         hold = self.node.acquire("x")
-        # Whoever asks is the one that is evicted, and may not hear how it went.
+        # The caller evicts its own session, so it may not get the answer.
         with contextlib.suppress(mortise.OutcomeUnknown):
             self.node.evict(session, "why", immediate=True)
         self.assertTrue(wait_for(lambda: not hold.valid))

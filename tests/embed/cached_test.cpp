@@ -481,7 +481,7 @@ TEST_F(CachedMutex, S18_IsNotLockedOnceItsCallsAreCancelled) {
     EXPECT_THROW(mutex.lock(), LockError);
 }
 
-// Whoever looks whether grants are unused does not disturb them.
+// The node looks from time to time whether a grant is unused. That does not disturb its user.
 TEST_F(CachedMutex, S43_AGrantThatIsUsedStays) {
     Mutex mutex{node_, "x"};
     lock_some_times(mutex);

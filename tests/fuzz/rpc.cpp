@@ -181,7 +181,7 @@ private:
             if (is_odd) change(call);
         });
     }
-    // As the member that it has dialled.
+    // Plays the member that the node has dialled.
     void answer_the_node() {
         const auto number = send_questions_from + question();
         door_.callee().say(choices_.coin() ? test::answer(number) : answer(number));

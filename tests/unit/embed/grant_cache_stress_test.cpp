@@ -53,7 +53,7 @@ protected:
         users_.fetch_sub(1);
         ++uses_;
     }
-    // As a program by name, and as one with a mutex.
+    // These two use the lock as a program with a name does, and as one with a mutex.
     void use_by_name() {
         AcquireOrder order;
         order.name = "x";

@@ -251,6 +251,14 @@ TEST_F(GrantCacheLent, ItIsFoundByItsName) {  // S39
     EXPECT_EQ(cache_->served(), 2U);
 }
 
+// The node refuses calls then.
+TEST_F(GrantCacheLent, ItIsNotTakenFromAClosedCache) {
+    used_ = Hold{};
+    ASSERT_TRUE(take_by_name());  // and released
+    cache_->close();
+    EXPECT_FALSE(take_by_name());
+}
+
 TEST_F(GrantCacheLent, ItIsForNoOtherUser) {  // S23
     used_ = {};
     EXPECT_FALSE(take_by_name({.label = "other"}));

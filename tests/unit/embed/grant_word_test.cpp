@@ -118,6 +118,10 @@ protected:
         newest_left_ = token;  // of the only user
         users_.fetch_sub(1);
     }
+    void wait_for_uses() const {
+        while (word_.tokens_left() > tokens - 100)
+            std::this_thread::yield();
+    }
     // The end of the loan, under the lock.
     void end_loan(Cache& cache) {
         if (!cache.is_lent) return;
@@ -154,7 +158,7 @@ protected:
             is_taken = take(cache_);
         }
         if (!is_taken) return true;
-        // As a caller does: the lease is checked behind the token.
+        // A caller checks the lease after it has taken the token.
         const bool is_valid = !is_over_;
         if (is_valid) use(word_.tokens_left());
         release();
@@ -219,7 +223,7 @@ TEST_F(GrantWordStress, NobodyUsesItAfterARecallIsAnswered) {  // S40
             }
         });
     }
-    std::this_thread::sleep_for(5ms);
+    wait_for_uses();
     const auto loan = word_.end_loan();
     if (!loan.in_use) is_answered = true;
     const auto left = loan.tokens_left;
@@ -238,7 +242,7 @@ TEST_F(GrantWordStress, TheLeaseEndsAmongTheUses) {  // S42
             }
         });
     }
-    std::this_thread::sleep_for(2ms);
+    wait_for_uses();
     is_over_ = true;
     threads.clear();
     EXPECT_FALSE(word_.is_in_use());
