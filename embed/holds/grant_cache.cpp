@@ -106,8 +106,7 @@ Hold GrantCache::use_of(const Record& grant, Record again, UsedBy use) {
 bool GrantCache::take_again(HoldRecord& use) {
     if (generation_.is_forked() || !use.take_lent()) return false;
     if (use.is_valid()) return true;
-    --served_;  // it was counted with its token
-    drop(use);
+    drop_lent(use);
     return false;
 }
 
@@ -122,14 +121,18 @@ Hold GrantCache::take_again(std::string_view name, const AcquireOptions& options
     auto use = lent_.find(name);
     if (!use || use.use_count() != 2 || !take_again(*use)) return {};
     if (use->as_use()->is_of(options.label)) return HoldRecord::hold_on(std::move(use));
-    --served_;
-    drop(*use);
+    drop_lent(*use);
     return {};
 }
 
-// Nobody was told of the use.
+// Nobody was told of the use, so the next one is not told of it either.
+void GrantCache::drop_lent(HoldRecord& use) noexcept {
+    if (use.as_use()->word().put_back_unused()) return;
+    --served_;  // it was counted with its token
+    drop(use);
+}
+
 void GrantCache::drop(HoldRecord& use) noexcept {
-    if (use.as_use()->word().put_back()) return;
     std::ignore = use.as_use()->word().release();
     stop_using(use.operation(), {}, nullptr);
     use.set_given_back();

@@ -153,6 +153,7 @@ private:
     [[nodiscard]] Hold use_of(const Record& grant, Record again, UsedBy use);
     [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller, UsedBy& its);
     void drop(HoldRecord& use) noexcept;
+    void drop_lent(HoldRecord& use) noexcept;
     static void lend(State& state, core::OperationId grant, Record& lent) noexcept;
     void note_lent(const Record& use) noexcept;
     void remember(const Record& grant, const Record& use);

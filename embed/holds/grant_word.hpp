@@ -34,6 +34,12 @@ public:
         const bool may = (known & (lent | state)) == (lent | in_use) && known >= one_token;
         return may && word_.compare_exchange_strong(known, known & ~state);
     }
+    // The same for a use that nobody was told of: its token is the next one again.
+    [[nodiscard]] bool put_back_unused() noexcept {
+        auto known = word_.load(std::memory_order_relaxed);
+        const bool may = (known & (lent | state)) == (lent | in_use);
+        return may && word_.compare_exchange_strong(known, (known & ~state) + one_token);
+    }
     // Releases it to the cache: given_back() or lend() follows. False if it is not in use.
     [[nodiscard]] bool release() noexcept {
         auto known = word_.load();

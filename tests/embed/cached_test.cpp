@@ -71,6 +71,22 @@ TEST_F(Cached, S39_TheThirdAcquireInARowNeedsNoCluster) {
     EXPECT_EQ(again.state(), HoldState::released);
 }
 
+// A lent grant is taken before the labels are compared.
+TEST_F(Cached, S23_UsersWithDifferentLabelsAreEachOthersPredecessors) {
+    cache(node_, "x", {.label = "b"});
+    auto former = node_.acquire("x", {.label = "a"});
+    for (int times = 0; times < 20; ++times) {
+        const std::string label = times % 2 == 0 ? "b" : "a";
+        const auto token = former.token();
+        EXPECT_FALSE(former.release());
+        auto hold = node_.acquire("x", {.label = label});
+        EXPECT_EQ(hold.previous().token, token);
+        EXPECT_EQ(hold.previous().label, label == "a" ? "b" : "a");
+        former = std::move(hold);
+    }
+    EXPECT_EQ(served(node_), 21U);
+}
+
 TEST_F(Cached, S39_TokensRiseAcrossManyUses) {  // P1
     FencingToken newest;
     for (int times = 0; times < 10'000; ++times) {

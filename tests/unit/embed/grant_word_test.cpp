@@ -39,6 +39,21 @@ TEST(GrantWord, IsTakenAndPutBackWhileItIsLent) {  // S39
     EXPECT_EQ(word.tokens_left(), 2U);
 }
 
+TEST(GrantWord, TheTokenOfAUseOfWhichNobodyWasToldIsTheNextOneAgain) {  // S23
+    GrantWord word{1};
+    EXPECT_FALSE(word.put_back_unused());
+    lend(word);
+    EXPECT_FALSE(word.put_back_unused());
+    EXPECT_TRUE(word.take());
+    EXPECT_TRUE(word.put_back_unused());
+    EXPECT_EQ(word.tokens_left(), 1U);
+    EXPECT_FALSE(word.is_in_use());
+    EXPECT_TRUE(word.take());
+    EXPECT_TRUE(word.end_loan().in_use);
+    EXPECT_FALSE(word.put_back_unused());  // the cache has seen the use
+    EXPECT_TRUE(word.is_in_use());
+}
+
 TEST(GrantWord, ItsLastTokenGoesBackToTheCache) {  // S39
     GrantWord word{1};
     lend(word);
