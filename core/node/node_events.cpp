@@ -129,6 +129,8 @@ void NodeCore::receive(NodeId from, RaftMessage& message, Now now) {
     raft_.take_message(from, std::move(message), now.steady);
     if (reports) peers_.remember_acknowledged(from);
     peers_.remember_replicated();
+    for (const auto peer : peers_.drop_former_runs(machine_.sessions(), applied_))
+        raft_.note_counts_again(peer);
 }
 
 bool NodeCore::is_believed(NodeId from, const RaftMessage& message, Now now) {

@@ -1,6 +1,7 @@
 #include "core/node/peer_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/overloaded.hpp"
 
@@ -47,6 +48,12 @@ bool has(const RaftMessage& message, LogId entry) {
 
 }  // namespace
 
+void PeerMemory::Shown::include(const Shown& other) {
+    said = std::max(said, other.said);
+    acknowledged = std::max(acknowledged, other.acknowledged);
+    attested = std::max(attested, other.attested);
+}
+
 PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newest_session) {
     const auto& present = hello.generation;
     auto& known = known_[present.incarnation];
@@ -57,14 +64,13 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newes
     if (present == known.generation) return Verdict::same_life;
     known.generation = present;
     known.command_format = hello.command_format;
-    known.said_before = std::max(known.said_before, known.said);
-    known.acknowledged_before = std::max(known.acknowledged_before, known.acknowledged);
-    known.attested_before = std::max(known.attested_before, known.attested);
+    known.before.include(std::exchange(known.now, {}));
     known.lacking_since.reset();
     known.told_since.reset();
+    known.newer_from.reset();
     // The directory was restored from a time before it learned of the cluster: it would bootstrap
     // and vote again (S47).
-    const bool lost_all = hello.is_empty() && known.acknowledged_before > LogId{};
+    const bool lost_all = hello.is_empty() && known.before.acknowledged > LogId{};
     known.forgot = known.forgot || lost_all;
     return Verdict::new_life;
 }
@@ -75,43 +81,55 @@ PeerMemory::Belief PeerMemory::believe(Incarnation from, const RaftMessage& mess
     known.forgot = belief == Belief::forgotten;
     if (known.forgot && !known.told_since) known.told_since = now;
     if (belief == Belief::sound && shows_durable_term(message))
-        known.said = std::max(known.said, term_of(message));
+        known.now.said = std::max(known.now.said, term_of(message));
     return belief;
 }
 
 PeerMemory::Belief PeerMemory::judge(Known& known, const RaftMessage& message, Instant now) const {
-    if (term_of(message) < known.said_before || lacks(message, known.acknowledged_before))
+    const auto& before = known.before;
+    if (term_of(message) < before.said || lacks(message, before.acknowledged))
         return Belief::forgotten;
-    if (has(message, known.attested_before)) known.lacking_since.reset();
-    if (lacks(message, known.attested_before)) {
+    if (has(message, before.attested)) known.lacking_since.reset();
+    if (lacks(message, before.attested)) {
         if (!known.lacking_since) known.lacking_since = now;
         if (now - *known.lacking_since > patience_) return Belief::forgotten;
     }
     return known.lacking_since ? Belief::doubtful : Belief::sound;
 }
 
-void PeerMemory::counts_again(Incarnation incarnation, Term said) {
+bool PeerMemory::counts(Incarnation incarnation, Term said) {
     auto& known = known_[incarnation];
-    Known anew;
-    anew.generation = known.generation;
-    anew.command_format = known.command_format;
-    anew.said = said;
-    known = anew;
+    known.now.said = std::max(known.now.said, said);
+    known.before = {};
+    known.lacking_since.reset();
+    return std::exchange(known.forgot, false);
+}
+
+// The run had begun when its session was opened, and that entry is applied here.
+std::optional<LogIndex> PeerMemory::newer_than_run(Incarnation incarnation,
+                                                   const Generation& newest_session,
+                                                   LogIndex applied) {
+    const auto found = known_.find(incarnation);
+    if (found == known_.end() || found->second.before == Shown{}) return std::nullopt;
+    auto& known = found->second;
+    if (!known.newer_from && newest_session.is_same_start(known.generation))
+        known.newer_from = applied;
+    return known.newer_from;
 }
 
 void PeerMemory::acknowledged(Incarnation by, LogId committed) {
-    auto& known = known_[by];
+    auto& known = known_[by].now;
     known.acknowledged = std::max(known.acknowledged, committed);
 }
 
 void PeerMemory::attested(Incarnation of, LogId committed) {
-    auto& known = known_[of];
+    auto& known = known_[of].now;
     known.attested = std::max(known.attested, committed);
 }
 
 void PeerMemory::forget_attested_but(const Configuration& members) {
     for (auto& [incarnation, known] : known_) {
-        if (!members.has(incarnation)) known.attested = known.attested_before = {};
+        if (!members.has(incarnation)) known.now.attested = known.before.attested = {};
     }
 }
 

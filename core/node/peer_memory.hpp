@@ -2,7 +2,7 @@
 // directories. So a directory that was rolled back, or of which there is a copy, is detected: it is
 // undamaged in itself, and only nodes that have heard from it since know more (storage/README.md).
 // Nothing is forgotten while this node runs, unless it does not matter any more
-// (docs/decisions/0077).
+// (docs/decisions/0077, 0089).
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,15 @@ public:
     // a doubt. A statement that shows the entry ends the doubt; another contradiction after
     // `patience` is evidence.
     Belief believe(Incarnation from, const RaftMessage& message, Instant now);
-    // Nothing that this directory has forgotten matters any more. Its present run has shown this
-    // term.
-    void counts_again(Incarnation incarnation, Term said);
+    // Nothing that former runs of this directory said matters any more. Its present run has shown
+    // this term. Returns true if it had forgotten something.
+    bool counts(Incarnation incarnation, Term said);
+    // All entries from the returned index on are newer than the present run of the directory. Empty
+    // if that is unknown, or if nothing is known of former runs. The state of this node, up to
+    // `applied`, has the session of the newest start.
+    [[nodiscard]] std::optional<LogIndex> newer_than_run(Incarnation incarnation,
+                                                         const Generation& newest_session,
+                                                         LogIndex applied);
     // The peer itself acknowledged this entry, and it is committed: nothing can undo that.
     void acknowledged(Incarnation by, LogId committed);
     // The same according to a leader.
@@ -60,21 +66,24 @@ public:
     [[nodiscard]] std::optional<std::uint8_t> command_format(Incarnation incarnation) const;
 
 private:
+    struct Shown {
+        Term said;  // the highest term in which it spoke, durable there
+        LogId acknowledged;
+        LogId attested;
+        void include(const Shown& other);
+        friend bool operator==(const Shown&, const Shown&) = default;
+    };
     struct Known {
         Generation generation;  // of its present run; not set: no hello yet
         std::uint8_t command_format = command_format_oldest;
-        // For this run: the highest term in which it spoke, durable there, and the last entry.
-        Term said;
-        LogId acknowledged;
-        LogId attested;
-        // For earlier runs: everything that the present one says is newer, even if messages
+        Shown now;
+        // By earlier runs: everything that the present one says is newer, even if messages
         // overtake each other.
-        Term said_before;
-        LogId acknowledged_before;
-        LogId attested_before;
+        Shown before;
         std::optional<Instant> lacking_since;  // what a leader attested
         bool forgot = false;
         std::optional<Instant> told_since;  // in its present run
+        std::optional<LogIndex> newer_from;
     };
 
     Belief judge(Known& known, const RaftMessage& message, Instant now) const;

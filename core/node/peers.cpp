@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/raft/quorum.hpp"
+
 namespace mortise::core {
 
 namespace {
@@ -94,7 +96,7 @@ bool Peers::is_only_witness_against(NodeId peer, Instant now) const {
 }
 
 void Peers::counts_again(NodeId peer) {
-    memory_.counts_again(at(peer).generation.incarnation, raft_.term());
+    memory_.counts(at(peer).generation.incarnation, raft_.term());
     remember_acknowledged(peer);
 }
 
@@ -119,9 +121,34 @@ void Peers::remember_replicated() {
     const auto& members = raft_.configuration();
     memory_.forget_attested_but(members);
     const auto term = raft_.log().term_at(index);
-    if (!term || members.is_joint() || index < raft_.configuration_id().index) return;
+    if (!term || !concerns_present_members(index)) return;
     for (const auto id : members.all())
         memory_.attested(members.find(id)->incarnation, {*term, index});
+}
+
+bool Peers::concerns_present_members(LogIndex replicated) const {
+    return raft_.is_configuration_committed() && !raft_.configuration().is_joint() &&
+           replicated >= raft_.configuration_id().index;
+}
+
+// The leader counted the present run when it opened its session. If every member has an entry of
+// this leader that is newer, then so has a majority without that member. So neither a vote nor an
+// entry of its former runs matters any more.
+std::vector<NodeId> Peers::drop_former_runs(const SessionTable& sessions, LogIndex applied) {
+    std::vector<NodeId> back;
+    const auto index = raft_.unwanted_index();
+    if (raft_.is_leader() || !concerns_present_members(index)) return back;
+    const auto& members = raft_.configuration();
+    for (const auto id : members.all()) {
+        const auto incarnation = members.find(id)->incarnation;
+        const auto newer =
+            memory_.newer_than_run(incarnation, sessions.newest_start(incarnation), applied);
+        if (!newer || index < *newer || raft_.log().term_at(index) != raft_.term()) continue;
+        const auto others = [&](NodeId other) { return other != id; };
+        if (has_quorum(members, others) && memory_.counts(incarnation, raft_.term()))
+            back.push_back(id);
+    }
+    return back;
 }
 
 // --- certificates -------------------------------------------------------------------------------

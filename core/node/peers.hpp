@@ -3,6 +3,10 @@
 // ones acknowledged (storage/README.md, "What only others can find").
 #pragma once
 
+#include <map>
+#include <optional>
+#include <vector>
+
 #include "core/locks/table/session_table.hpp"
 #include "core/node/node_options.hpp"
 #include "core/node/peer_memory.hpp"
@@ -51,6 +55,11 @@ public:
     void remember_acknowledged(NodeId from);
     // A leader may have reported what every member has.
     void remember_replicated();
+    // What this follower knows of former runs of the members does not matter any more, if the
+    // leader shows that (docs/decisions/0089). Returns those that had forgotten something, which
+    // count again. `applied` belongs to `sessions`.
+    [[nodiscard]] std::vector<NodeId> drop_former_runs(const SessionTable& sessions,
+                                                       LogIndex applied);
     // The newest format that it reads; empty if it has not said hello.
     [[nodiscard]] std::optional<std::uint8_t> command_format(Incarnation of) const {
         return memory_.command_format(of);
@@ -61,6 +70,8 @@ public:
     [[nodiscard]] bool is_members_certificate(NodeId peer) const;
 
 private:
+    [[nodiscard]] bool concerns_present_members(LogIndex replicated) const;
+
     const NodeOptions& options_;
     const Raft& raft_;
     std::map<NodeId, Hello> connected_;

@@ -110,6 +110,7 @@ public:
     ChangeResult move(NodeId id, const std::string& address, Instant now);
     // Notes that the peer has lost what it acknowledged.
     void note_forgotten(NodeId peer) { note(Note::Kind::peer_forgot, peer); }
+    void note_counts_again(NodeId peer) { note(Note::Kind::peer_counts_again, peer); }
     // Executes the answer of a follower whose directory has lost what it acknowledged: it receives
     // the log, and counts for nothing. Returns true if it counts again from now on. Other messages
     // of such a follower have no effect.

@@ -83,15 +83,17 @@ void Checker::rolled_back(core::NodeId node) {
     of.committed_then = commits_.last();
 }
 
-// (11). Of two votes in a later term than that of the leader, only one can matter.
-void Checker::counts_again(core::NodeId node, core::NodeId leader) {
+// (11). Of two votes in a later term than that of the leader, only one can matter. A follower has
+// its leader's word for what all have.
+void Checker::counts_again(core::NodeId node, core::NodeId witness) {
     auto& of = view(node);
-    const auto& raft = *view(leader).raft;
-    const auto index = std::min(of.platter->last().index, raft.commit_index());
+    const auto& raft = *view(witness).raft;
+    const auto index = raft.is_leader() ? std::min(of.platter->last().index, raft.commit_index())
+                                        : raft.unwanted_index();
     const auto term = raft.log().term_at(index);
     const bool has_it = term && of.platter->has({*term, index});
-    if (!raft.is_leader() || !has_it || *term != raft.term() || index <= of.committed_then) {
-        violations_.report(leader, "forgetful: counts node " + in_words(node) +
+    if (!has_it || *term != raft.term() || index <= of.committed_then) {
+        violations_.report(witness, "forgetful: counts node " + in_words(node) +
                                        " again, which has index " + in_words(index));
     }
     votes_.forgot(node, of.platter->incarnation, of.platter->hard_state.term);

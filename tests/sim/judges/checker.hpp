@@ -59,8 +59,9 @@ public:
     void forgotten_before(core::NodeId node, core::NodeId leader) {
         view(node).forgotten_before = leader;
     }
-    // The leader counts it again (docs/decisions/0077): the promises of the node count as well.
-    void counts_again(core::NodeId node, core::NodeId leader);
+    // Who knew what it has forgotten counts it again (docs/decisions/0077, 0089): the promises of
+    // the node count as well.
+    void counts_again(core::NodeId node, core::NodeId witness);
 
     // At the ports, in the order of the effects.
     void submitted(core::NodeId node, const core::Write& write);

@@ -282,10 +282,13 @@ bool Nemesis::is_known_to_another_first_voter(core::NodeId than) const {
     });
 }
 
-// True if the nodes that have everything they promised are a majority without it.
+// True if the nodes that have everything they promised are a majority without it. One that was told
+// that it forgot something, and does not know yet that it counts again, votes for nobody.
 bool Nemesis::can_be_missed(core::NodeId node) const {
     auto others = std::set(cluster_.ids().begin(), cluster_.ids().end());
-    others.erase(node);
+    std::erase_if(others, [&](core::NodeId id) {
+        return id == node || (cluster_.is_running(id) && cluster_.at(id).raft().is_doubted());
+    });
     return cluster_.is_quorum(others);
 }
 

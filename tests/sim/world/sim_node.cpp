@@ -229,7 +229,7 @@ void SimNode::noted(const core::Note& note) {
     const core::NodeId liar{world_.swarm.liar};
     const bool by_liar = note.peer == liar || (liar.is_set() && raft().leader() == liar);
     // A directory that was rolled back may contradict its earlier messages. A follower that found
-    // that goes on to refuse it when its leader counts it again (docs/decisions/0077).
+    // that refuses it until all have a later entry (docs/decisions/0089).
     const bool is_lie = note.kind == core::Note::Kind::refused_message && !by_liar;
     if (is_lie && !world_.checker.was_rolled_back(note.peer) &&
         !world_.checker.was_rolled_back(id_))

@@ -80,6 +80,65 @@ TEST_F(NodeCoreForgetful, WhoSaidATermThatItNeverHadCountsAgain) {
     EXPECT_TRUE(is_granted());
 }
 
+// Node 3, which does not lead, is the only one that remembers a term of node 2.
+class NodeCoreForgetfulOfAFollower : public NodeCoreForgetful {
+protected:
+    void lie_to_node_3_and_restart() {
+        const auto high = cluster[n3].raft().term().raw() + 1'000;
+        cluster[n3].receive(n2, RaftMessage{rejects(high, 1, {})});
+        cluster.settle();
+        ASSERT_TRUE(cluster[n1].raft().is_leader());
+        cluster.crash_and_restart(n2);
+    }
+    [[nodiscard]] bool refused() { return cluster[n3].noted(Note::Kind::peer_forgot); }
+    [[nodiscard]] bool counts() { return cluster[n3].noted(Note::Kind::peer_counts_again); }
+};
+
+// Otherwise nodes 2 and 3 have no leader until node 3 is restarted.
+TEST_F(NodeCoreForgetfulOfAFollower, CountsOnceEveryMemberHasALaterEntry) {  // P8
+    lie_to_node_3_and_restart();
+    cluster.connect_all();
+    cluster.run_for(5 * heartbeat);
+    cluster.disconnect(n1, n2);
+    cluster.disconnect(n1, n3);
+    cluster.run_for(5 * election_timeout);
+    EXPECT_TRUE(cluster[n2].raft().is_leader() || cluster[n3].raft().is_leader());
+    EXPECT_FALSE(refused());
+    EXPECT_FALSE(cluster[n2].superseded);
+}
+
+// A candidate that has its forgotten vote may have what was appended before. Node 2 asks for votes,
+// because it does not hear its leader.
+TEST_F(NodeCoreForgetfulOfAFollower, NeedsAnEntryThatWasAppendedAfterItsStart) {
+    lie_to_node_3_and_restart();
+    cluster.connect(n1, n3);
+    cluster.connect(n2, n3);
+    acquire();
+    cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(is_granted());
+    EXPECT_TRUE(refused());
+    EXPECT_FALSE(counts());
+    cluster.connect(n1, n2);
+    cluster.run_for(5 * heartbeat);
+    EXPECT_TRUE(counts());
+}
+
+// The leader is the first that learns of it.
+TEST_F(NodeCoreForgetfulOfAFollower, NeedsTheStatementThatEveryMemberHasTheEntry) {
+    cluster.add_played(n4);  // it answers nothing, so nobody learns what all members have
+    cluster.run_for(3 * heartbeat);
+    lie_to_node_3_and_restart();
+    cluster.connect_all();
+    cluster.run_for(5 * heartbeat);
+    acquire();
+    cluster.run_for(3 * heartbeat);
+    ASSERT_TRUE(is_granted());
+    cluster.disconnect(n1, n2);
+    cluster.run_for(3 * election_timeout);
+    EXPECT_TRUE(refused());
+    EXPECT_FALSE(counts());
+}
+
 TEST_F(NodeCoreForgetful, WhoLacksWhatItAcknowledgedReceivesItAndCountsAgain) {
     forget();
     cluster.run_for(heartbeat);

@@ -200,7 +200,7 @@ TEST(PeerMemory, WhoCountsAgainBeginsAnew) {
     memory.acknowledged(directory, log_id(3, 10));
     memory.hear(hello(2, 2), {});
     EXPECT_FALSE(believes(memory, accepts(5)));
-    memory.counts_again(directory, Term{5});
+    EXPECT_TRUE(memory.counts(directory, Term{5}));
     EXPECT_TRUE(believes(memory, accepts(5)));
     EXPECT_EQ(memory.hear(hello(2, 2), {}), Verdict::same_life);
     memory.hear(hello(3, 3), {});
@@ -215,7 +215,7 @@ TEST(PeerMemory, WhoCountsAgainMayForgetAgain) {
     EXPECT_TRUE(believes(memory, accepts(50)));
     memory.hear(hello(2, 2), {});
     EXPECT_FALSE(believes(memory, accepts(5)));
-    memory.counts_again(directory, Term{5});
+    EXPECT_TRUE(memory.counts(directory, Term{5}));
     memory.hear(hello(3, 3), {});
     EXPECT_FALSE(believes(memory, accepts(4)));
 }
