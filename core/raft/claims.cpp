@@ -10,6 +10,7 @@ namespace mortise::core {
 LeaderClaim::Facts Raft::facts_at(Instant now) const {
     const bool is_electing = role() == Role::candidate || is_giving_a_vote();
     return {.self = self(),
+            .knows_its_vote = knows_its_vote(),
             .configurations = configurations_,
             .log = log_,
             .is_led = leader().has_value() || is_electing,

@@ -36,6 +36,7 @@ void Raft::ask_to_be_judged() {
 
 void Raft::set_doubted(bool is_doubted, Instant now) {
     if (std::exchange(is_doubted_, is_doubted) == is_doubted) return;
+    doubted_in_ = term();
     auto* follower = std::get_if<Follower>(&role_);
     if (follower == nullptr) {
         become_follower(std::nullopt, now);
@@ -162,7 +163,9 @@ bool Raft::answer_late(const Follower& follower, Instant now) {
 void Raft::answer(NodeId to, const PreVoteRequest& request, bool granted) {
     const auto* electing = configurations_.electing(request.term, log_);
     const auto newest = electing != nullptr ? electing->index : configurations_.newest().index;
-    send(to, PreVoteReply{term(), request.round, granted, hard_state_.voted_for, newest});
+    PreVoteReply reply{term(), request.round, granted, {}, newest};
+    if (knows_its_vote()) reply.voted_for = hard_state_.voted_for;
+    send(to, reply);
 }
 
 void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {

@@ -93,9 +93,10 @@ bool LeaderClaim::weigh(NodeId claimant, NodeId voter, const PreVoteReply& reply
 // is one of them if it was there.
 bool LeaderClaim::is_denied(const Electing& electing, const Facts& facts) const {
     const auto& present = facts.configurations.newest().configuration;
-    const bool was_there = was_voter(facts.self, electing.configuration, present);
+    const bool would_know =
+        facts.knows_its_vote && was_voter(facts.self, electing.configuration, present);
     const auto denies = [&](NodeId id) {
-        return id == facts.self ? was_there : against_.contains(id);
+        return id == facts.self ? would_know : against_.contains(id);
     };
     return has_quorum(electing.configuration, denies);
 }

@@ -18,6 +18,7 @@ public:
     // What the node knows when it hears something.
     struct Facts {
         NodeId self;
+        bool knows_its_vote;  // in its present term
         const ConfigurationHistory& configurations;
         const Log& log;
         bool is_led;  // it has a leader, this one or another one, or an election is under way

@@ -256,6 +256,8 @@ private:
 
     // claims.cpp
     [[nodiscard]] LeaderClaim::Facts facts_at(Instant now) const;
+    // A directory that was rolled back may have forgotten a vote, also when it counts again.
+    [[nodiscard]] bool knows_its_vote() const { return !is_doubted_ && term() > doubted_in_; }
     [[nodiscard]] bool is_proven(NodeId leader, Term of) const;
     [[nodiscard]] bool is_elected(NodeId leader) const;
     [[nodiscard]] bool may_follow(NodeId from, Term of, Instant now);
@@ -397,6 +399,7 @@ private:
     std::uint64_t transfers_ = 0;  // snapshots sent in this run
     OwnMembership membership_;
     bool is_doubted_ = false;
+    Term doubted_in_;  // the newest term in which it was
     bool has_capacity_for_state_ = true;
 
     Write pending_;  // what the next collect() will write

@@ -132,6 +132,7 @@ public:
     void purge_to(std::uint64_t index);
     // Incomplete writes are lost, and so are messages that were not taken.
     void crash_and_restart();
+    void doubt(bool is_doubted) { raft_->set_doubted(is_doubted, now); }
 
     // --- effects
     // Removes the messages of one kind to one peer, and returns them oldest first.

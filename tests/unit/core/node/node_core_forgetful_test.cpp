@@ -205,7 +205,6 @@ TEST_F(NodeCoreForgetful, BeginsAgainWithEachStart) {
     EXPECT_GT(*cluster[n1].raft().progress_of(n2)->counts_from, first);
 }
 
-// It denies its leader, as the third member does, and goes on to a higher term.
 TEST_F(NodeCoreForgetful, WhoForgotItsVoteForTheLeaderCountsAgain) {
     cluster.add_played(n4);  // it answers nothing, so nobody learns what all members have
     cluster.run_for(3 * heartbeat);
@@ -234,6 +233,9 @@ TEST_F(NodeCoreForgetful, WhoForgotItsVoteForTheLeaderCountsAgain) {
     EXPECT_FALSE(cluster[voter].superseded);
     EXPECT_TRUE(cluster[voter].core().agent().open_session());
     EXPECT_TRUE(cluster[voter].raft().leader());
+    // A node that was told that it forgot something says nothing about its vote.
+    for (const auto node : {n1, voter})
+        EXPECT_FALSE(cluster[node].noted(Note::Kind::false_leader));
 }
 
 }  // namespace

@@ -357,6 +357,22 @@ TEST_F(RaftClaims, AVoterTellsItsVoteAndItsMembers) {
     EXPECT_EQ(voter.newest<PreVoteReply>(n2).configuration, LogIndex{1});
 }
 
+// It may have voted for somebody else before.
+TEST_F(RaftClaims, AVoterThatForgotSomethingTellsNoVoteOfThatTerm) {
+    HandDriven voter{options_of(n1), disk_with(voters({1, 2, 3}), {Term{4}, n3}, {2})};
+    const auto told = [&](std::uint64_t round) {
+        voter.receive(n2, PreVoteRequest{Term{9}, round, log_id(1, 1)});
+        return voter.newest<PreVoteReply>(n2).voted_for;
+    };
+    voter.doubt(true);
+    EXPECT_EQ(told(1), std::nullopt);
+    voter.doubt(false);
+    EXPECT_EQ(told(2), std::nullopt);
+    voter.receive(n3, append(5, log_id(1, 1)));
+    voter.complete_writes();
+    EXPECT_EQ(told(3), NodeId{});
+}
+
 // Node 1 was elected by node 3, which says that it did not vote.
 TEST_F(RaftClaims, AVoterThatDeniesItsVoteKeepsNobodyOut) {
     constexpr Nanoseconds step = 10ms;
