@@ -26,6 +26,8 @@ KILLER = re.compile(r"\w+(?:: [\w/]+\.[\w/]+)?")  # suite: Suite.Test
 JUMP = re.compile(r"(break|continue|return\b[^;]*)$")  # does not compile within an expression
 # Neither an expression nor a whole statement.
 HEAD = re.compile(r"(if|for|while|switch)\b[^;]*$|for\b[^{}]*\)$")
+# The statement becomes a block, at whose end its objects end.
+DECLARATION = re.compile(r"(const|auto|static|std(::\w+)+)\b[^=;({]*\s\w+\s*(=[^=]|[({])")
 HEADER = '#include "tests/mutants/mutant.hpp"\n'
 
 
@@ -44,6 +46,8 @@ def woven_change(change, right):
         raise TableError(f"{change.name}: a jump is a statement, with its semicolon")
     if any(HEAD.match(one) for one in (as_it_is, wrong)):
         raise TableError(f"{change.name}: the head of a statement is no expression")
+    if DECLARATION.match(as_it_is):
+        raise TableError(f"{change.name}: a declaration has no effect beyond its block")
     if is_statements(as_it_is) and is_statements(wrong):
         if not right:
             return f"if ({at_work}) {{ {wrong} }} "

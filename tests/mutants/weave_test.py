@@ -171,6 +171,13 @@ class Refusals(Weave):
         self.plant("core/f.cpp", "for (int i = 0; i != a; ++i)\n    ++b;\n")
         self.refuses("m: the head of a statement is no expression")
 
+    def test_a_declaration(self):
+        for declared in ("const Guard guard{lock};", "auto guard = lock();",
+                         "std::scoped_lock lock{mutex};"):
+            self.plant("core/f.cpp", f"{declared}\n++b;\n")
+            self.table(section("m", f"«{declared}»", ""))
+            self.refuses("m: a declaration has no effect beyond its block")
+
     def test_sections_that_are_not_whole(self):
         whole = "what = 'W.'\nfile = 'core/f.cpp'\nright = '++b;'\nwrong = ''\n"
         for line in whole.splitlines():
