@@ -303,6 +303,7 @@ void SessionAgent::on_state_replaced(const SessionTable& sessions, Now now) {
         for (const auto operation : own->broken)
             lose_broken(operation);
         take_answers_from(*own, now);
+        if (own->renewal_number == last_renewal) on_evicted();
     }
     if (session_.is_leader_known()) window_.send_again();
     on_progress(now);

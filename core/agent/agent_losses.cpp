@@ -1,4 +1,5 @@
-// Holds that end without a release: by their max_hold, by a break, with the lease, or by a close.
+// Holds that end without a release: by their max_hold, by a break or an eviction, with the lease,
+// or by a close.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -95,11 +96,27 @@ void SessionAgent::end_holds_that_are_over() {
 void SessionAgent::lose_broken(Seq operation) {
     const auto held = holds_.take(operation);
     if (!held) return give_up_broken(operation);
-    if (withdraw_grant(operation)) {
-        drop_upgrade(*held, CallError::lock_lost);
-        return end({Release{operation, false}, {}, {}, held->size()});
+    lose_taken(operation, *held, CallError::lock_lost);
+    end_confirms(CallError::lock_lost);
+}
+
+void SessionAgent::lose_taken(Seq operation, const Held& held, CallError of_grant) {
+    if (withdraw_grant(operation, of_grant)) {
+        drop_upgrade(held, CallError::lock_lost);
+        return end({Release{operation, false}, {}, {}, held.size()});
     }
-    lose(operation, HoldLost::Reason::broken, *held);
+    lose(operation, HoldLost::Reason::broken, held);
+}
+
+// The cluster refuses all further renewals of this session, and waits until its lease has ended
+// (S24). It need not wait so long: as with a break the owners are notified, and the cluster is told
+// of the losses. Then this session is closed, and another one takes its place.
+void SessionAgent::on_evicted() {
+    if (leaves_session()) return;
+    is_evicted_ = true;
+    session_.evicted();
+    for (const auto operation : holds_.all())
+        lose_taken(operation, *holds_.take(operation), CallError::session_expired);
     end_confirms(CallError::lock_lost);
 }
 
@@ -113,13 +130,13 @@ void SessionAgent::give_up_broken(Seq operation) {
 
 // --- within one step ----------------------------------------------------------------------------
 
-// The hold was granted and broken within one step, so the program has not learned of the grant.
-bool SessionAgent::withdraw_grant(Seq operation) {
+// The hold was granted and taken away within one step, so the program has not learned of the grant.
+bool SessionAgent::withdraw_grant(Seq operation, CallError error) {
     const auto granted =
         std::ranges::find(out_.answers, OperationId{*session_.id(), operation}, granted_by);
     if (granted == out_.answers.end()) return false;
     out_.withdrawn.push_back(granted_by(*granted));
-    granted->result = CallError::lock_lost;
+    granted->result = error;
     return true;
 }
 

@@ -17,6 +17,7 @@ void OwnSession::open(Now now) {
     id_.reset();
     lease_ = OwnLease{options_.ttl_ms, options_.rho_ppm};
     lapsed_ = true;
+    renews_ = true;
     received_ = {};
     acknowledged_ = {};
     renewal_due_ = false;

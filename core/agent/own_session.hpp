@@ -66,6 +66,12 @@ public:
     void renew(Now now);
     // The session is about to be closed, so it is not renewed any more.
     void stop_renewing() { renews_ = false; }
+    // The cluster does not renew the session any more (S24), so nothing may rely on its lease.
+    void evicted() {
+        stop_renewing();
+        renewal_due_ = false;
+        lapsed_ = true;
+    }
     // True once, when its lease has ended.
     [[nodiscard]] bool lapses(Now now);
 

@@ -58,6 +58,8 @@ void SessionAgent::lose_session(SessionEnd how, Now now) {
     forget_pending_losses();
     endings_open_ = 0;
     ending_names_ = 0;
+    is_evicted_ = false;
+    close_is_numbered_ = false;
     session_.former_run_is_this_one();
     session_.open(now);
     if (stage_ != Stage::closing) return;
@@ -127,6 +129,9 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
                    [&](const SessionEnded& ended) {
                        if (is_own(ended.session)) lose_session(ended.how, now);
                    },
+                   [&](const SessionEvicted& evicted) {
+                       if (is_own(evicted.session)) on_evicted();
+                   },
                    [&](const LockBroken& broken) {
                        for (const auto hold : broken.holds) {
                            if (is_own(hold.session)) lose_broken(hold.seq);
@@ -142,6 +147,7 @@ void SessionAgent::on_outcome(const Outcome& outcome, LogIndex index, Now now) {
 }
 
 void SessionAgent::on_renewed(const SessionRenewed& renewed, Now now) {
+    if (renewed.number == last_renewal) return on_evicted();
     for (const auto operation : renewed.broken)
         lose_broken(operation);
     session_.on_renewed(renewed.number, now);
@@ -192,7 +198,7 @@ void SessionAgent::number_endings(Now now) {
 // Releases and cancels got their sequence numbers before: an unlock() goes ahead of a try_lock()
 // (S20, S21). If the window had no capacity for them, it has none for calls either.
 bool SessionAgent::may_number_calls() const {
-    return stage_ == Stage::open && window_.has_capacity_for_calls();
+    return !leaves_session() && stage_ == Stage::open && window_.has_capacity_for_calls();
 }
 
 void SessionAgent::number_calls(Now now) {
@@ -246,7 +252,7 @@ void SessionAgent::go_on_with(const std::vector<CallTag>& freed) {
 // uncleanly (S23), so the cluster is informed of losses first. And it makes all names free, so
 // their owners are notified first (S6).
 void SessionAgent::number_close(Now now) {
-    const bool is_next = stage_ == Stage::closing && !close_is_numbered_ && endings_.empty() &&
+    const bool is_next = leaves_session() && !close_is_numbered_ && endings_.empty() &&
                          pending_losses_.empty() && window_.has_room();
     if (!is_next) return;
     window_.add({CloseSession{}, {}, {}}, now);

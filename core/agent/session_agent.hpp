@@ -132,6 +132,7 @@ private:
     // --- the session
     void lapse();
     void lose_session(SessionEnd how, Now now);
+    void on_evicted();
     void fail_void_calls();
     void answer_enders(SessionEnd how);
     void fail_calls(CallError error);
@@ -143,6 +144,8 @@ private:
     void number(CallTag tag, Now now);
     [[nodiscard]] bool is_held_back(CallTag tag, const OpenCall& call);
     [[nodiscard]] bool may_number_calls() const;
+    // The session is to be closed, as soon as the owners of its holds were notified.
+    [[nodiscard]] bool leaves_session() const { return stage_ == Stage::closing || is_evicted_; }
     void number_close(Now now);
     void send(Now now);
     [[nodiscard]] bool has_more_to_send() const;
@@ -194,8 +197,9 @@ private:
     void forget_pending_losses();
     void end_holds_that_are_over();
     void lose_broken(Seq operation);
+    void lose_taken(Seq operation, const Held& held, CallError of_grant);
     void give_up_broken(Seq operation);
-    [[nodiscard]] bool withdraw_grant(Seq operation);
+    [[nodiscard]] bool withdraw_grant(Seq operation, CallError error);
     void withdraw_grants();
     void end_confirms(CallError error) { confirmations_.end(holds_, error, out_.answers); }
     void go_on_with(const std::vector<CallTag>& freed);
@@ -221,6 +225,7 @@ private:
     Instant heard_at_{std::numeric_limits<std::int64_t>::min()};
     CallTag close_tag_;
     bool close_is_numbered_ = false;
+    bool is_evicted_ = false;  // the present session
     Now now_;
     AgentOutput out_;
 };

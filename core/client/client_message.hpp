@@ -76,7 +76,8 @@ struct ClientNotice {
     LogIndex applied;
     std::optional<SessionState> state{};
     // What happened to the client's session, in order. A LockBroken has only its holds, and a
-    // ClosureBegun only its kind and its hold.
+    // ClosureBegun only its kind and its hold. That the session was evicted is a SessionRenewed
+    // with the number `last_renewal`, which lists all that it holds.
     std::vector<Happened> outcomes{};
     // Set with the state, and when it changes: whether the member knows a leader. If it is set,
     // what was forwarded before may be lost.

@@ -177,8 +177,8 @@ struct LockBroken {
     friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 
-// A session was evicted (S24): for the log of events, and for the leader, which waits for none of
-// its renewals any more.
+// A session was evicted (S24): for the log of events, for its node, which gives everything back,
+// and for the leader, which waits for none of its renewals any more.
 struct SessionEvicted {
     OperationId by;
     SessionId session;

@@ -273,7 +273,7 @@ void AttachedClients::on_outcome(const Outcome& outcome, LogIndex index) {
                            report(one.hold.session, one, index);
                    },
                    [&](const ReleaseAsked& one) { on_asked(one); }, [](const ClosureEnded&) {},
-                   [](const SessionEvicted&) {}},  // its renewals stay without an answer
+                   [&](const SessionEvicted& one) { on_evicted(one.session, index); }},
         outcome);
 }
 
@@ -319,6 +319,20 @@ void AttachedClients::on_broken(const LockBroken& broken, LogIndex at) {
     }
     for (const auto& [session, holds] : theirs)
         report(session, holds, at);
+}
+
+// It is told as the last renewal that has an answer. Clients of earlier versions lose their holds
+// by it as well, because such an answer lists what is lost (S24); they use their session to its
+// end.
+void AttachedClients::on_evicted(SessionId session, LogIndex at) {
+    if (!has(session)) return;
+    SessionRenewed last{session, last_renewal, {}};
+    if (const auto* its = machine_.sessions().find(session)) {
+        for (const auto& [seq, operation] : its->operations) {
+            if (operation.held()) last.broken.push_back(seq);
+        }
+    }
+    report(session, last, at);
 }
 
 void AttachedClients::on_asked(const ReleaseAsked& asked) {

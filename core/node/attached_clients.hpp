@@ -124,6 +124,7 @@ private:
     void on_ended(SessionId session);
     void on_queued(OperationId request);
     void on_broken(const LockBroken& broken, LogIndex at);
+    void on_evicted(SessionId session, LogIndex at);
     void on_asked(const ReleaseAsked& asked);
     void wait_for_state(Clients::iterator client);
     void serve_waiting(LogIndex applied);

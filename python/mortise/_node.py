@@ -240,8 +240,9 @@ class Node(Owner):
 
     def evict(self, session: int, reason: str = "", *, immediate: bool = False) -> None:
         """Takes a session out, with all that it holds and waits for; sessions() has its number.
-        NotHeld if there is none with it. It ends when its lease has ended; with `immediate` at
-        once, and then two processes may believe that they hold its locks."""
+        NotHeld if there is none with it. It ends when its node has learned of it, or with its
+        lease if that node is silent; with `immediate` at once, and then two processes may believe
+        that they hold its locks."""
         words = encoded(reason)
         call(lib.node_evict_now if immediate else lib.node_evict, self._handle,
              uint64(session, "session"), words, len(words))

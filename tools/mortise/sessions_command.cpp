@@ -76,7 +76,9 @@ ExitCode run(const EvictCommand& command) {
     if (command.access.json)
         print({{"session", std::to_string(command.session)}, {"done", "evicted"}});
     else
-        std::cout << session << (command.immediate ? " has ended\n" : " ends with its lease\n");
+        std::cout << session
+                  << (command.immediate ? " has ended\n"
+                                        : " ends now, or with its lease if its node is silent\n");
     return ExitCode::ok;
 }
 
@@ -93,7 +95,8 @@ Command evict_command() {
                     flag("--immediate", self->immediate,
                          "Do not wait for the end of its lease: two may hold a lock for a while")},
         .examples = {{"mortise evict 4711 --reason 'host is dead' --peer 10.0.0.1:7401",
-                      "Takes that session out: its locks are free when its lease has ended."},
+                      "Takes that session out: its locks are free when its node has heard of it, "
+                      "or when its lease has ended."},
                      {"mortise evict 4711 --reason 'host is dead' --immediate --peer "
                       "10.0.0.1:7401",
                       "The same at once, for a host that is known to be off."}},

@@ -254,11 +254,12 @@ public:
                     BreakMode mode, std::error_code& ec);
 
     // Takes a session out, with all that it holds and waits for, for administrators (S24): no
-    // renewal of its lease counts any more, so its holds are lost like those of a node that is cut
-    // off, and after that the cluster ends it, within its TTL and a little. With
-    // BreakMode::immediate it ends at once, while its node may still rely on its holds; only tokens
-    // tell them apart then. Its process opens a new session afterwards: it is not kept out. Remote
-    // and `mortise sessions` list the sessions. Every node logs it. Errors:
+    // renewal of its lease counts any more. Its node learns of it at once, loses the holds as
+    // `broken`, and closes the session when their owners were notified, after 100 ms at the latest.
+    // If that node is silent, the cluster ends the session with its lease, within its TTL and a
+    // little. With BreakMode::immediate it ends at once, while its node may still rely on its
+    // holds; only tokens tell them apart then. Its process opens a new session afterwards: it is
+    // not kept out. Remote and `mortise sessions` list the sessions. Every node logs it. Errors:
     // - not_held: there is no such session (any more)
     // - permission_denied: it takes the right to break every name
     // - invalid_argument: on a node with Role::client; Remote does it

@@ -74,10 +74,10 @@ int mortise_node_break_lock_now(mortise_node* node, const char* name, size_t nam
                                 int64_t token, const char* reason, size_t reason_length,
                                 mortise_error** error);
 
-/* Takes a session out, with all that it holds and waits for: no renewal of its lease counts any
- * more, and it ends within its TTL and a little. mortise_node_sessions() has the number. `reason`
- * is as above. MORTISE_NOT_HELD if there is no such session. MORTISE_INVALID_ARGUMENT on a client
- * node. */
+/* Takes a session out, with all that it holds and waits for. Its node loses the holds as
+ * MORTISE_LOSS_BROKEN and closes the session, when it learns of this; if it is silent, the session
+ * ends within its TTL and a little. mortise_node_sessions() has the number. `reason` is as above.
+ * MORTISE_NOT_HELD if there is no such session. MORTISE_INVALID_ARGUMENT on a client node. */
 int mortise_node_evict(mortise_node* node, uint64_t session, const char* reason,
                        size_t reason_length, mortise_error** error);
 /* The same at once, while the node of that session may still rely on its holds: only the tokens

@@ -312,6 +312,39 @@ TEST_F(ClientCoreTest, AMemberMayBreakItsLock) {
     EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::broken);
 }
 
+// It does not wait for the end of its lease.
+TEST_F(ClientCoreTest, AnEvictionIsALossAndThenAnotherSession) {  // S24
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto session = client.session();
+    cluster[leader()].call(WriteCall{CallTag{5}, {}, EvictSession{session, "stuck"}});
+    client.run_for(10ms);
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::broken);
+    client.call(ToldCall{{}, client.lost.front().hold});
+    client.run_for(200ms);
+    EXPECT_NE(client.session(), session);
+    client.acquire(2, "a");
+    client.run_for(100ms);
+    EXPECT_TRUE(client.was_answered<Acquired>(2));
+}
+
+TEST_F(ClientCoreTest, AnEvictionWhileItIsAwayIsALoss) {  // S24
+    attach(follower());
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto session = client.session();
+    client.reach_only({third()});
+    client.lose_member();
+    cluster[leader()].call(WriteCall{CallTag{5}, {}, EvictSession{session, "stuck"}});
+    cluster.run_for(100ms);
+    client.run_for(2s);
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().reason, HoldLost::Reason::broken);
+    EXPECT_NE(client.session(), session);
+}
+
 TEST_F(ClientCoreTest, ClosingEndsItsSession) {
     attach(follower());
     client.acquire(1, "a");

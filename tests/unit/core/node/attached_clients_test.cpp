@@ -69,6 +69,7 @@ protected:
     }
     void collect() {
         auto told = clients_.collect(index_);
+        notices_ = std::move(told.notices);
         unfit_ = std::move(told.unfit);
         flow_ = std::move(told.flow);
     }
@@ -113,6 +114,7 @@ protected:
     Seq others_seq_;
     std::string name_of_waiter_;
     std::vector<Contended> contended_;
+    std::vector<std::pair<ClientId, ClientNotice>> notices_;
     std::vector<ClientId> unfit_;
     std::vector<ClientFlow::Change> flow_;
 };
@@ -192,6 +194,19 @@ TEST_F(AttachedClientsTest, AClientAcknowledgesWhatItWasTold) {
     for (std::uint64_t i = 0; i < 2 * client_requests_max; ++i)
         apply(Request{session_, seq_ = seq_.next(), acquire("b" + std::to_string(i))});
     EXPECT_FALSE(is_passed_on(seq_.raw() + 1)) << "it was not told of these";
+}
+
+// As the answer to a renewal that lists what is lost: every version of a client knows that.
+TEST_F(AttachedClientsTest, AnEvictedClientIsToldOfAllThatItHolds) {  // S24
+    const auto a = ask(acquire("a"));
+    let_another_wait_for("b");
+    ask(acquire("b"));  // waits
+    const auto c = ask(acquire("c"));
+    apply(Request{SessionId{2}, others_seq_ = others_seq_.next(), EvictSession{session_, "stuck"}});
+    ASSERT_EQ(notices_.size(), 1U);
+    ASSERT_EQ(notices_[0].second.outcomes.size(), 1U);
+    const Outcome last = SessionRenewed{session_, last_renewal, {a, c}};
+    EXPECT_EQ(notices_[0].second.outcomes[0].outcome, last);
 }
 
 TEST_F(AttachedClientsTest, AHoldIsWatchedUntilItIsReleased) {
