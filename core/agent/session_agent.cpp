@@ -329,6 +329,13 @@ OperationId SessionAgent::operation_of(CallTag call) const {
     return {*session, open->seq};
 }
 
+Names SessionAgent::waits_for(CallTag call) const {
+    const auto* open = calls_.find(call);
+    if (open == nullptr || !open->queued) return {};
+    const auto* held = open->hold.is_set() ? holds_.find(open->hold) : nullptr;
+    return held != nullptr ? held->names() : names_in(open->asked);
+}
+
 OperationId SessionAgent::converted_by(OperationId request) const {
     if (session_.id() != request.session) return {};
     Seq hold;

@@ -107,6 +107,8 @@ public:
     [[nodiscard]] bool has(OperationId hold) const;
     // The request of an unanswered call; not set if it is not sent, or not known.
     [[nodiscard]] OperationId operation_of(CallTag call) const;
+    // What this unanswered call waits for in the queues of the cluster; empty if it is not there.
+    [[nodiscard]] Names waits_for(CallTag call) const;
     // The hold that this unanswered request of ours converts; otherwise not set.
     [[nodiscard]] OperationId converted_by(OperationId request) const;
     [[nodiscard]] bool is_closed() const { return stage_ == Stage::closed; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/node/node_core.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/published.hpp"
@@ -17,8 +16,7 @@ using namespace std::chrono_literals;
 
 // What one turn looks at, and the warnings in it: a name with many waiters takes a while (P10).
 constexpr std::size_t looks_max = 4'096;
-constexpr int warnings_max = 8;
-constexpr std::size_t parties_shown_max = 64;
+constexpr std::size_t warnings_max = 8;
 
 // Often enough for a warning in time.
 core::Nanoseconds pause_for(const ObservabilityConfig& config) {
@@ -76,27 +74,38 @@ AgeWatch::AgeWatch(Parts parts, const ObservabilityConfig& config)
       timer_{parts.io},
       pause_{pause_for(config)} {}
 
-void AgeWatch::start(const core::NodeCore& core) {
+void AgeWatch::start(Knowledge knowledge) {
     if (!slow_hold_.is_set() && !long_wait_.is_set()) return;
-    core_ = &core;
-    timer_.expires_after(pause_);
-    timer_.async_wait([this](std::error_code error) {
-        if (!error && core_ != nullptr) look();
-    });
+    knowledge_ = std::move(knowledge);
+    set_timer();
 }
 
 void AgeWatch::stop() {
-    core_ = nullptr;
+    knowledge_.agent = nullptr;
     timer_.cancel();
 }
 
-// What is left is looked at in the next turn.
+void AgeWatch::set_timer() {
+    timer_.expires_after(pause_);
+    timer_.async_wait([this](std::error_code error) {
+        if (!error && knowledge_.agent != nullptr) look();
+    });
+}
+
+// What is left is looked at in the next turn. To ask about a name may change what is looked at.
 void AgeWatch::look() {
     const auto now = steady_now();
-    warnings_left_ = warnings_max;
+    due_.clear();
     if (slow_hold_.is_set() && look_at_holds(now)) next_hold_ = {};
     if (long_wait_.is_set() && look_at_calls(now)) next_bucket_ = 0;
-    start(*core_);
+    for (auto& due : std::exchange(due_, {})) {
+        if (knowledge_.agent == nullptr) return;
+        auto name = due.event.name;
+        knowledge_.look_at(name, [this, due = std::move(due)](const core::LockView& view) {
+            if (knowledge_.agent != nullptr) warn(due, view);
+        });
+    }
+    if (knowledge_.agent != nullptr) set_timer();
 }
 
 // True if it came to the end.
@@ -104,14 +113,14 @@ bool AgeWatch::look_at_holds(core::Instant now) {
     auto left = looks_max;
     return parts_.holds.each_from(next_hold_, [&](core::OperationId operation, HoldRecord& hold) {
         next_hold_ = operation;
-        if (left-- == 0 || warnings_left_ == 0) return false;
+        if (left-- == 0 || due_.size() >= warnings_max) return false;
         const auto since = hold.in_use_since();
         if (!since || hold.is_released()) return true;
         const auto age = now - *since;
         auto given = hold.age_warnings();
         if (!slow_hold_.is_due(age, given)) return true;
         hold.set_age_warnings(given);
-        warn_of(hold, age);
+        due_.push_back(due_for(hold, age));
         return true;
     });
 }
@@ -119,33 +128,71 @@ bool AgeWatch::look_at_holds(core::Instant now) {
 bool AgeWatch::look_at_calls(core::Instant now) {
     auto left = looks_max;
     return parts_.calls.each_from(next_bucket_, [&](core::CallTag tag, PendingCall& call) {
-        if (left == 0 || warnings_left_ == 0) return false;
+        if (left == 0 || due_.size() >= warnings_max) return false;
         --left;
         if (!call.began) return true;
         const auto age = now - *call.began;
-        if (long_wait_.is_due(age, call.age_warnings)) warn_of(tag, age);
+        if (!long_wait_.is_due(age, call.age_warnings)) return true;
+        auto due = due_for(tag, age);
+        if (due.names != 0) due_.push_back(std::move(due));  // otherwise it is on its way
         return true;
     });
 }
 
-void AgeWatch::warn_of(const HoldRecord& hold, core::Nanoseconds age) {
-    --warnings_left_;
-    NodeEvent event{.kind = NodeEvent::Kind::slow_hold};
-    event.name = hold.has_parts() ? hold.parts().front().name : std::string{hold.name()};
-    event.token = hold.has_parts() ? from_core(hold.parts().front().token) : hold.token();
-    event.took = age;
-    const auto view = core_->machine().inspect(event.name, parties_shown_max);
-    const auto own = std::ranges::find(view.holders, hold.operation(), &core::Grant::operation);
+AgeWatch::Due AgeWatch::due_for(const HoldRecord& hold, core::Nanoseconds age) const {
+    Due due{{.kind = NodeEvent::Kind::slow_hold}, hold.operation()};
+    due.event.name = hold.has_parts() ? hold.parts().front().name : std::string{hold.name()};
+    due.event.token = hold.has_parts() ? from_core(hold.parts().front().token) : hold.token();
+    due.event.took = age;
+    if (hold.has_parts()) due.names = hold.parts().size();
+    return due;
+}
+
+AgeWatch::Due AgeWatch::due_for(core::CallTag call, core::Nanoseconds age) const {
+    const auto names = knowledge_.agent->waits_for(call);
+    Due due{{.kind = NodeEvent::Kind::long_wait}, knowledge_.agent->operation_of(call)};
+    due.names = names.size();
+    if (!names.empty()) due.event.name = names.front();
+    due.event.took = age;
+    return due;
+}
+
+void AgeWatch::warn(const Due& due, const core::LockView& view) const {
+    if (due.event.kind == NodeEvent::Kind::slow_hold) return warn_of_hold(due, view);
+    if (!is_led(view)) warn_of_wait(due, view);
+}
+
+void AgeWatch::warn_of_hold(const Due& due, const core::LockView& view) const {
+    auto event = due.event;
+    const auto own = std::ranges::find(view.holders, due.operation, &core::Grant::operation);
     if (own != view.holders.end()) event.label = own->label;
-    event.text = "held for " + age_in_words(age) + labelled(event.label) + ", token " +
-                 to_string(event.token);
-    if (hold.has_parts() && hold.parts().size() > 1)
-        event.text += ", with " + std::to_string(hold.parts().size() - 1) + " other names";
-    // The node may hold a name and not be allowed to see who else wants it.
-    if (parts_.access.may(core::Right::observe, event.name))
-        event.text += "; " + requests_wait(view.waiters_total);
+    event.text = "held for " + age_in_words(event.took.to_nanoseconds()) + labelled(event.label) +
+                 ", token " + to_string(event.token);
+    if (due.names > 1) event.text += ", with " + std::to_string(due.names - 1) + " other names";
+    if (knows_of(view)) event.text += "; " + requests_wait(view.waiters_total);
     write("slow_hold", "\"" + escaped_name(event.name) + "\" is " + event.text, event);
     parts_.events.publish(event);
+}
+
+void AgeWatch::warn_of_wait(const Due& due, const core::LockView& view) const {
+    auto event = due.event;
+    const auto own =
+        std::ranges::find(view.waiters, due.operation, &core::LockView::Waiting::operation);
+    const bool is_whole = !view.name.empty() && view.waiters.size() == view.waiters_total;
+    if (own == view.waiters.end() && is_whole) return;  // it has ended meanwhile
+    if (own != view.waiters.end()) event.label = own->label;
+    event.text =
+        "a call waits for " + age_in_words(event.took.to_nanoseconds()) + labelled(event.label);
+    if (due.names > 1) event.text += ", for " + std::to_string(due.names - 1) + " other names too";
+    if (knows_of(view)) event.text += "; " + in_the_way(view, event);
+    write("long_wait", "\"" + escaped_name(event.name) + "\": " + event.text, event);
+    parts_.events.publish(event);
+}
+
+// The node may use a name and not be allowed to see who else does. A view without a name tells
+// nothing.
+bool AgeWatch::knows_of(const core::LockView& view) const {
+    return !view.name.empty() && parts_.access.may(core::Right::observe, view.name);
 }
 
 void AgeWatch::write(std::string_view key, const std::string& text, const NodeEvent& event) const {
@@ -155,29 +202,6 @@ void AgeWatch::write(std::string_view key, const std::string& text, const NodeEv
                      {"token", to_string(event.token)},
                      {"peer", std::to_string(event.peer)},
                      {"took", age_in_words(event.took.to_nanoseconds())}});
-}
-
-void AgeWatch::warn_of(core::CallTag call, core::Nanoseconds age) {
-    const auto operation = core_->agent().operation_of(call);
-    const auto* session = core_->machine().sessions().find(operation.session);
-    const auto* waits = session == nullptr ? nullptr : session->operations.find(operation.seq);
-    if (waits == nullptr || waits->held()) return;  // it is on its way, and not queued
-    --warnings_left_;
-    NodeEvent event{.kind = NodeEvent::Kind::long_wait};
-    event.name = waits->name();
-    event.took = age;
-    const auto view = core_->machine().inspect(event.name, parties_shown_max);
-    if (is_led(view)) return;
-    const auto own =
-        std::ranges::find(view.waiters, operation, &core::LockView::Waiting::operation);
-    if (own != view.waiters.end()) event.label = own->label;
-    event.text = "a call waits for " + age_in_words(age) + labelled(event.label);
-    if (waits->names().size() > 1)
-        event.text += ", for " + std::to_string(waits->names().size() - 1) + " other names too";
-    if (parts_.access.may(core::Right::observe, event.name))
-        event.text += "; " + in_the_way(view, event);
-    write("long_wait", "\"" + escaped_name(event.name) + "\": " + event.text, event);
-    parts_.events.publish(event);
 }
 
 // Also fills in the holder.
@@ -195,8 +219,7 @@ std::string AgeWatch::in_the_way(const core::LockView& view, NodeEvent& event) c
     event.token = from_core(oldest.token);
     auto text =
         in_words(id) + " holds it" + labelled(oldest.label) + ", token " + to_string(event.token);
-    if (const auto held = core_->clock().age_of(oldest.since, read_clocks()))
-        text += ", for " + age_in_words(*held);
+    if (const auto held = view.age_of(oldest.since)) text += ", for " + age_in_words(*held);
     text += from_where(view, oldest.operation.session);
     if (view.holders_total > 1)
         text += ", and " + std::to_string(view.holders_total - 1) + " others";

@@ -45,6 +45,9 @@ ClientLoop::ClientLoop(LoopParts parts, const core::ClientOptions& options)
                   step(core::ReadsOpen{reads_.size(), heard});
               }}},
       began_{steady_now()},
+      ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
+             options_.access},
+            parts_.config.observability},
       unready_{parts_.io, parts_.log, parts_.config.timing.session_ttl.to_nanoseconds(),
                [this] { return why_not_ready(); }} {}
 
@@ -53,6 +56,7 @@ ClientLoop::~ClientLoop() {
 }
 
 void ClientLoop::begin(SubmittedCalls calls) {
+    begin_warnings();
     unready_.not_ready();
     step(core::ClientTimer{});
     auto taken = program_.begin(std::move(calls));
@@ -227,6 +231,29 @@ void ClientLoop::serve_observers() {
     std::erase_if(observers_, [](const auto& observer) { return !observer->go_on(); });
 }
 
+// --- warnings -----------------------------------------------------------------------------------
+
+void ClientLoop::begin_warnings() {
+    ages_.start({&core_.agent(), [this](const std::string& name, AgeWatch::Knowledge::Told told) {
+                     ask_about(name, std::move(told));
+                 }});
+}
+
+// The member need not ask the others: what it says is for people.
+void ClientLoop::ask_about(const std::string& name, AgeWatch::Knowledge::Told told) {
+    core::InspectCall call;
+    call.tag = parts_.gate->next_tag();
+    call.name = name;
+    call.local = true;
+    program_.expect(call.tag, [told = std::move(told)](const core::CallAnswer& answer) {
+        const auto* viewed = std::get_if<core::Viewed>(&answer.result);
+        const bool is_known = viewed != nullptr && !viewed->locks.empty();
+        told(is_known ? viewed->locks.front() : core::LockView{});
+    });
+    reads_.add(std::move(call), steady_now() + options_.call_timeout);
+    step(core::ReadsOpen{reads_.size(), false});
+}
+
 void ClientLoop::note_why(const std::string& why) {
     if (!why.empty()) whys_[member_] = why;
     parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
@@ -335,6 +362,7 @@ void ClientLoop::fail(const std::string& reason) {
 void ClientLoop::stop(const std::string& reason) {
     is_stopped_ = true;
     ready_ = false;
+    ages_.stop();
     parts_.readiness.stop(reason);
     program_.lose_everything();
     parts_.say_stopped(reason);
@@ -359,6 +387,7 @@ void ClientLoop::begin_close(std::function<void()> done) {
 void ClientLoop::end() {
     ended_ = true;
     timer_.cancel();
+    ages_.stop();
     unready_.ready();
     reads_.clear();
     for (const auto& observer : observers_)
@@ -371,6 +400,7 @@ void ClientLoop::end() {
 void ClientLoop::abandon(const std::string& reason) {
     ended_ = true;
     ready_ = false;
+    ages_.stop();
     program_.abandon();
     closing_.finish();
     parts_.say_stopped(reason);

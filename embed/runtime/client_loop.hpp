@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/client/client_core.hpp"
+#include "embed/runtime/age_watch.hpp"
 #include "embed/runtime/client_reads.hpp"
 #include "embed/runtime/close_steps.hpp"
 #include "embed/runtime/core_loop.hpp"
@@ -48,6 +49,8 @@ private:
     void connection_up(core::MemberConnectionId id, const core::Hello& member);
     void connection_down(core::MemberConnectionId id, const std::string& why);
     void serve_observers();
+    void begin_warnings();
+    void ask_about(const std::string& name, AgeWatch::Knowledge::Told told);
     void look(std::size_t member);
     void look_at(std::size_t member, const core::MemberLoad& own);
     void note_why(const std::string& why);  // the member is not used any more
@@ -82,6 +85,7 @@ private:
     bool ready_ = false;
     CloseSteps closing_;
     core::Instant began_;
+    AgeWatch ages_;
     UnreadyWatch unready_;
 };
 

@@ -21,6 +21,7 @@ constexpr auto turn_max = std::chrono::milliseconds{5};  // P10
 // The number of calls begun in one step; the others follow after events that arrived meanwhile
 // (P10).
 constexpr std::size_t calls_per_step_max = 64;
+constexpr std::size_t parties_shown_max = 64;  // in a warning
 
 }  // namespace
 
@@ -75,11 +76,25 @@ void CoreLoop::open(core::NodeState state, LogWriter& log, StateWriter& writer) 
 void CoreLoop::begin(SubmittedCalls calls) {
     network_->start();
     membership_.warn_of_missing_peers();
-    ages_.start(driver_->core());
+    begin_warnings();
     unready_.not_ready();
     step(core::TimerFired{});
     begin_calls(std::move(calls));
     take_calls();
+}
+
+void CoreLoop::begin_warnings() {
+    const auto look_at = [this](const std::string& name, const AgeWatch::Knowledge::Told& told) {
+        const auto& core = driver_->core();
+        auto view = core.machine().inspect(name, parties_shown_max);
+        if (!view.holders.empty()) {
+            const auto since = view.holders.front().since;
+            if (const auto age = core.clock().age_of(since, read_clocks()))
+                view.ages.emplace(since, *age);
+        }
+        told(view);
+    };
+    ages_.start({&driver_->core().agent(), look_at});
 }
 
 void CoreLoop::step(core::Event event) {

@@ -148,6 +148,7 @@ public:
     void submit(core::Call call, std::function<void(core::CallAnswer&)> answered);
     // Answers with a Viewed when this node has applied everything that was committed before.
     void catch_up(std::function<void(core::CallAnswer&)> answered);
+    void begin_warnings();
     void step(core::Event event);
     [[nodiscard]] bool is_connected(core::NodeId peer) const;
 
