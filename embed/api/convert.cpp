@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
+#include "embed/api/async_call.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/locker_state.hpp"
@@ -100,25 +101,42 @@ private:
     WaitingThread waiting_;
 };
 
+// Why it cannot be upgraded; otherwise the cluster knows its grant.
+std::error_code prepare_upgrade(HoldRecord& record, const std::stop_token& cancel) {
+    if (const auto refused = refusal(record)) return refused;
+    const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
+    if (!is_legal) return Errc::invalid_argument;
+    if (record.cache()) record.cache()->make_ordinary(record);
+    if (const auto refused = refusal(record)) return refused;  // another thread has released it
+    return cancel.stop_requested() ? make_error_code(Errc::cancelled) : std::error_code{};
+}
+
+// One attempt has the time that an answer may take, which becomes its deadline.
+core::UpgradeCall upgrade_call(const HoldRecord& grant, Deadline& deadline) {
+    auto& gate = *grant.gate();
+    const auto now = std::chrono::steady_clock::now();
+    const bool wait = deadline > now;
+    if (!wait) deadline = now + gate.call_timeout();
+    return {gate.next_tag(), grant.operation(), wait, to_instant(deadline)};
+}
+
+// A suspended hold is exclusive when it is held again; valid() covers the rest (S6).
+std::error_code become_exclusive(HoldRecord& record, HoldRecord& grant) {
+    grant.set_mode(LockMode::exclusive);
+    record.set_mode(LockMode::exclusive);
+    const auto failure = record.failure();
+    return failure == Errc::no_quorum ? std::error_code{} : failure;
+}
+
 // True if the hold is exclusive now. False with an error, or because others hold the name.
 bool upgrade(const Record& held, Deadline deadline, const std::stop_token& cancel,
              std::error_code& ec) {
-    auto& record = *held;
     const auto& grant = grant_of(held);
-    ec = refusal(record);
-    const bool is_legal = record.mode() == LockMode::update || record.mode() == LockMode::shared;
-    if (!ec && !is_legal) ec = Errc::invalid_argument;
-    if (ec) return false;
-    if (record.cache()) record.cache()->make_ordinary(record);
-    ec = refusal(record);  // another thread may have released it
-    if (!ec && cancel.stop_requested()) ec = Errc::cancelled;
+    ec = prepare_upgrade(*held, cancel);
     if (ec) return false;
     // keeps the gate alive if the hold is destroyed during the wait
-    const auto gate = record.gate();
-    const auto now = std::chrono::steady_clock::now();
-    const bool wait = deadline > now;
-    if (!wait) deadline = now + gate->call_timeout();
-    const core::UpgradeCall call{gate->next_tag(), grant->operation(), wait, to_instant(deadline)};
+    const auto gate = held->gate();
+    const auto call = upgrade_call(*grant, deadline);
     auto waiting = std::make_shared<UpgradingThread>(grant);
     Canceller canceller{gate, call.tag};
     ec = gate->submit(call, waiting);
@@ -129,12 +147,16 @@ bool upgrade(const Record& held, Deadline deadline, const std::stop_token& cance
     if (!outcome) canceller.cancel();
     ec = outcome ? outcome->error : Errc::no_quorum;
     if (ec || outcome->is_busy) return false;
-    grant->set_mode(LockMode::exclusive);
-    record.set_mode(LockMode::exclusive);
-    ec = record.failure();
-    // A suspended hold is exclusive when it is held again; valid() covers the rest (S6).
-    if (ec == Errc::no_quorum) ec = {};
+    ec = become_exclusive(*held, *grant);
     return !ec;
+}
+
+// What the handler of an upgrade is told. It keeps the records.
+AsyncCall::Reading upgrade_reading(const Record& held) {
+    return [held, grant = grant_of(held)](CallOutcome& outcome) {
+        if (!outcome.error && outcome.is_busy) outcome.error = Errc::timed_out;
+        if (!outcome.error) outcome.error = become_exclusive(*held, *grant);
+    };
 }
 
 constexpr std::string_view no_downgrade = "a hold is only downgraded to a mode that its own covers";
@@ -157,6 +179,26 @@ std::string_view unsound_conversion(const Hold& hold, std::string_view wrong_mod
 }
 
 }  // namespace
+
+// Allocates everything before the call begins, so that a call that has begun always completes.
+void start_upgrade(const Hold& hold, Deadline deadline, const std::stop_token& cancel,
+                   ErrorDetail* detail, std::unique_ptr<Finish> finish) {
+    const auto held = HoldRecord::of(hold);
+    if (!held) return finish_elsewhere(std::move(finish), Errc::not_held);
+    if (detail != nullptr) detail->name = hold.name();
+    const auto& gate = held->gate();
+    const auto asked = upgrade_call(*grant_of(held), deadline);
+    auto call = std::make_shared<AsyncCall>(gate, upgrade_reading(held), std::move(finish));
+    auto canceller = std::make_shared<Canceller>(gate, asked.tag);
+    auto bad = prepare_upgrade(*held, cancel);
+    if (bad == Errc::invalid_argument && detail != nullptr)
+        detail->reason = unsound_conversion(hold, no_upgrade);
+    if (!bad) bad = gate->submit(asked, call);
+    if (bad)
+        call->complete({bad, {}, {}});
+    else
+        call->cancel_with(cancel, std::move(canceller));
+}
 
 }  // namespace detail
 

@@ -19,6 +19,7 @@
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
 #include <mortise/info.hpp>
+#include <mortise/locker.hpp>
 #include <mortise/node.hpp>
 #include <mortise/subscription.hpp>
 
@@ -42,6 +43,25 @@ struct mortise_canceller {
     std::stop_source source;
 };
 
+struct mortise_contended {
+    mortise_contended_callback call;
+    std::shared_ptr<mortise::capi::CallbackContext> context;
+};
+
+struct mortise_locker {
+    mortise::Locker locker;
+};
+
+namespace mortise::capi {
+
+// Who converts a hold. It outlives the hold, because an upgrade without a thread may end later.
+struct Converting {
+    std::mutex mutex{};     // one thread at a time converts it
+    bool upgrades = false;  // without a thread that waits
+};
+
+}  // namespace mortise::capi
+
 struct mortise_hold {
     mortise::Hold hold;
     // Copies, because pointers to them are given away.
@@ -51,7 +71,8 @@ struct mortise_hold {
     // Of several names that were acquired together; otherwise empty.
     std::vector<std::unique_ptr<mortise_hold>> parts;
     std::atomic<bool> is_released = false;
-    std::mutex converting{};  // one thread at a time converts it
+    std::shared_ptr<mortise::capi::Converting> converting =
+        std::make_shared<mortise::capi::Converting>();
 };
 
 struct mortise_observation {

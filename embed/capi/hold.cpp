@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <mortise.h>
 
+#include "embed/capi/acquired.hpp"
 #include "embed/capi/calls.hpp"
 #include "embed/capi/error.hpp"
 #include "embed/capi/handles.hpp"
@@ -49,10 +51,53 @@ void convert_with(mortise_hold* hold, const Convert& convert) {
     if (held.watch->is_of_parent()) fail_if(held, Errc::forked);
     std::error_code ec;
     {
-        const std::lock_guard lock{hold->converting};
+        const std::lock_guard lock{held.converting->mutex};
+        require(!held.converting->upgrades, "the hold is being upgraded");
         convert(hold->hold, ec);
     }
     fail_if(held, ec);
+}
+
+// Ends the upgrade before the callback learns of it.
+class Upgraded final : public detail::Finish {
+public:
+    Upgraded(std::shared_ptr<Converting> converting, std::unique_ptr<detail::Finish> next)
+        : converting_{std::move(converting)}, next_{std::move(next)} {
+        // A thread has it for as long as its upgrade waits.
+        const std::unique_lock lock{converting_->mutex, std::try_to_lock};
+        require(lock.owns_lock() && !converting_->upgrades, "the hold is being converted");
+        is_begun_ = converting_->upgrades = true;
+    }
+    ~Upgraded() override { end(); }
+
+    void operator()(std::error_code ec, Hold hold) override {
+        end();
+        (*next_)(ec, std::move(hold));
+    }
+
+private:
+    void end() noexcept {
+        const std::lock_guard lock{converting_->mutex};
+        if (std::exchange(is_begun_, false)) converting_->upgrades = false;
+    }
+
+    const std::shared_ptr<Converting> converting_;
+    const std::unique_ptr<detail::Finish> next_;
+    bool is_begun_ = false;
+};
+
+struct UpgradeOrder {
+    const mortise_hold* hold;
+    detail::Deadline deadline;
+    std::stop_token cancel;
+    ErrorDetail* detail = nullptr;
+};
+
+void start_upgrade(const std::shared_ptr<detail::NodeRuntime>& /*of the hold*/, UpgradeOrder order,
+                   std::unique_ptr<detail::Finish> end) {
+    const auto& held = *order.hold;
+    auto finish = std::make_unique<Upgraded>(held.converting, std::move(end));
+    detail::start_upgrade(held.hold, order.deadline, order.cancel, order.detail, std::move(finish));
 }
 
 }  // namespace
@@ -213,6 +258,18 @@ int mortise_hold_upgrade_for(mortise_hold* hold, int64_t wait_max_ns,
             if (ec == mortise::Errc::timed_out) ec.clear();
         });
         return is_upgraded;
+    });
+}
+
+int mortise_hold_upgrade_async(mortise_hold* hold, int64_t wait_max_ns,
+                               const mortise_wait_options* options, mortise_waited_callback waited,
+                               void* context, void (*destroy)(void* context),
+                               mortise_error** error) {
+    return begin_async(Then<WaitEnd>{waited, context, destroy}, error, start_upgrade, [&] {
+        const auto& held = of_one_name(hold);
+        if (held.watch->is_of_parent()) fail_if(held, mortise::Errc::forked);
+        UpgradeOrder order{&held, deadline_of(wait_max_ns), wait_options_of(options).cancel};
+        return Asked<UpgradeOrder>{{}, std::move(order)};
     });
 }
 

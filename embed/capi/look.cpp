@@ -16,6 +16,7 @@
 #include "embed/json_form/written.hpp"
 #include <mortise/enums.hpp>
 #include <mortise/observe.hpp>
+#include <mortise/prometheus.hpp>
 
 using namespace mortise::capi;
 
@@ -95,6 +96,20 @@ int mortise_node_sessions(mortise_node* node, mortise_read_level level, char** j
     return give_bytes(json, json_length, error, [&] {
         auto& asked = existing(node, "node is NULL").node;
         return Form::list(asked.sessions(level_of(level))).text();
+    });
+}
+
+int mortise_node_metrics(mortise_node* node, char** json, size_t* json_length,
+                         mortise_error** error) {
+    return give_bytes(json, json_length, error, [&] {
+        return Form::json_of(existing(node, "node is NULL").node.metrics()).text();
+    });
+}
+
+int mortise_node_prometheus(mortise_node* node, char** text, size_t* length,
+                            mortise_error** error) {
+    return give_bytes(text, length, error, [&] {
+        return mortise::prometheus_text(existing(node, "node is NULL").node);
     });
 }
 

@@ -5,7 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "embed/capi/calls.hpp"
@@ -70,6 +73,15 @@ Duration limit_of(std::int64_t ns, const char* what) {
     return limit == Duration::zero() ? Duration::max() : limit;
 }
 
+// Shares what the object has, and may outlive it.
+std::function<void(LockMode, std::size_t, std::string_view)> hearing(
+    const mortise_contended& given) {
+    return [call = given.call, context = given.context](LockMode mode, std::size_t waiters,
+                                                        std::string_view reason) {
+        call(context->get(), mode_of(mode), waiters, reason.data(), reason.size());
+    };
+}
+
 }  // namespace
 
 Duration time_of(std::int64_t ns, const char* what) {
@@ -110,6 +122,8 @@ AcquireOptions options_of(const mortise_acquire_options* given) {
     options.on_uncertain = on_uncertain(known.on_uncertain);
     options.caching = caching(known.caching);
     if (known.canceller != nullptr) options.cancel = known.canceller->source.get_token();
+    if (known.contended != nullptr) options.on_contended = hearing(*known.contended);
+    if (known.locker != nullptr) options.locker = known.locker->locker;
     return options;
 }
 
@@ -123,3 +137,21 @@ WaitOptions wait_options_of(const mortise_wait_options* given) {
 }
 
 }  // namespace mortise::capi
+
+int mortise_contended_new(mortise_contended_callback contended, void* context,
+                          void (*destroy)(void* context), mortise_contended** object,
+                          mortise_error** error) {
+    using namespace mortise::capi;
+    CallbackContext owned{context, destroy};
+    clear(object);
+    return guarded(error, [&] {
+        require(contended != nullptr, "contended is NULL");
+        require(object != nullptr, "object is NULL");
+        *object =
+            new mortise_contended{contended, std::make_shared<CallbackContext>(std::move(owned))};
+    });
+}
+
+void mortise_contended_free(mortise_contended* object) {
+    delete object;
+}

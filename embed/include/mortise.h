@@ -62,7 +62,9 @@
 #include <mortise/c/election.h>
 #include <mortise/c/error.h>
 #include <mortise/c/hold.h>
+#include <mortise/c/locker.h>
 #include <mortise/c/look.h>
+#include <mortise/c/members.h>
 #include <mortise/c/node.h>
 #include <mortise/c/semaphore.h>
 #include <mortise/c/several.h>

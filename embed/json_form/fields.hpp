@@ -16,6 +16,7 @@
 #include <mortise/escaped.hpp>
 #include <mortise/event.hpp>
 #include <mortise/info.hpp>
+#include <mortise/metrics.hpp>
 #include <mortise/observe.hpp>
 #include <mortise/remote.hpp>
 
@@ -215,6 +216,92 @@ struct Fields {
                 {"prefixes", list(activity.prefixes)},
                 {"recent", json_of(activity.recent)},
                 {"slots", list(activity.slots)}};
+    }
+
+    static Json json_of(const DurationHistogram& times) {
+        return {{"counts", std::vector(times.counts.begin(), times.counts.end())},
+                {"sum_us", times.sum_us}};
+    }
+
+    static Json json_of(const AcquireResults& results) {
+        return {{"granted", results.granted},       {"busy", results.busy},
+                {"timed_out", results.timed_out},   {"cancelled", results.cancelled},
+                {"deadlocked", results.deadlocked}, {"refused", results.refused},
+                {"failed", results.failed}};
+    }
+
+    static void add_calls(const Metrics& metrics, Json& json) {
+        json["acquires"] = metrics.acquires;
+        json["granted"] = metrics.granted;
+        json["busy"] = metrics.busy;
+        json["timed_out"] = metrics.timed_out;
+        json["cancelled"] = metrics.cancelled;
+        json["failed"] = metrics.failed;
+        json["released"] = metrics.released;
+        json["holds_lost"] = metrics.holds_lost;
+        json["calls_refused"] = metrics.calls_refused;
+        json["holds"] = metrics.holds;
+        json["waits"] = metrics.waits;
+        json["served_from_cache"] = metrics.served_from_cache;
+        json["acquire_results"] = json_of(metrics.acquire_results);
+        json["handed_over"] = metrics.handed_over;
+        json["holds_released"] = metrics.holds_released;
+        json["lost_expired"] = metrics.lost_expired;
+        json["lost_broken"] = metrics.lost_broken;
+        json["lost_node_stopped"] = metrics.lost_node_stopped;
+        json["lost_untold"] = metrics.lost_untold;
+        json["sessions_opened"] = metrics.sessions_opened;
+        json["sessions_expired"] = metrics.sessions_expired;
+    }
+
+    static void add_cluster(const Metrics& metrics, Json& json) {
+        json["names"] = metrics.names;
+        json["sessions"] = metrics.sessions;
+        json["leader_changes"] = metrics.leader_changes;
+        json["elections_started"] = metrics.elections_started;
+        json["entries_applied"] = metrics.entries_applied;
+        json["commands_applied"] = metrics.commands_applied;
+        json["states_taken_over"] = metrics.states_taken_over;
+        json["snapshots_sent"] = metrics.snapshots_sent;
+        json["locks_broken"] = metrics.locks_broken;
+        json["waiters"] = metrics.waiters;
+        json["contended_names"] = metrics.contended_names;
+        json["oldest_wait_ms"] = ms(metrics.oldest_wait);
+        json["hottest"] = list(metrics.hottest);
+        json["prefixes"] = list(metrics.prefixes);
+    }
+
+    static void add_internals(const Metrics& metrics, Json& json) {
+        json["log_writes"] = metrics.log_writes;
+        json["log_bytes"] = metrics.log_bytes;
+        json["log_memory_bytes"] = metrics.log_memory_bytes;
+        json["unsaved_bytes"] = metrics.unsaved_bytes;
+        json["messages_sent"] = metrics.messages_sent;
+        json["messages_received"] = metrics.messages_received;
+        json["messages_refused"] = metrics.messages_refused;
+        json["messages_dropped"] = metrics.messages_dropped;
+        json["connections_refused"] = metrics.connections_refused;
+        json["handshakes_failed"] = metrics.handshakes_failed;
+        json["certificate_left_ms"] = ms(metrics.certificate_left);
+        json["loop_overruns"] = metrics.loop_overruns;
+        json["late_callbacks"] = metrics.late_callbacks;
+        json["slowest_loop_turn_us"] = us(metrics.slowest_loop_turn);
+        json["slowest_log_write_us"] = us(metrics.slowest_log_write);
+        json["log_lines_left_out"] = metrics.log_lines_left_out;
+    }
+
+    static Json json_of(const Metrics& metrics) {
+        auto json = Json::object();
+        add_calls(metrics, json);
+        add_cluster(metrics, json);
+        add_internals(metrics, json);
+        json["acquire_time"] = json_of(metrics.acquire_time);
+        json["hold_time"] = json_of(metrics.hold_time);
+        json["commit_time"] = json_of(metrics.commit_time);
+        json["log_write_time"] = json_of(metrics.log_write_time);
+        json["renewal_slack"] = json_of(metrics.renewal_slack);
+        json["hand_over_time"] = json_of(metrics.hand_over_time);
+        return json;
     }
 
     static Json json_of(const MemberInfo& member) {

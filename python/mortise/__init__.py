@@ -37,6 +37,7 @@ from ._election import Election, Leader
 from ._hold import Hold, Part, Previous
 from ._library import version
 from ._load import VERSION as __version__
+from ._locker import Locker
 from ._look import Observation
 from ._node import Node, Status
 from ._semaphore import Permit, RateLimiter, Semaphore
@@ -45,8 +46,8 @@ from ._wait import Barrier, Latch
 __all__ = [
     "Barrier", "Caching", "Cancelled", "Canceller", "Code", "Config", "Deadlock", "DirectoryError",
     "Election", "Forked", "Hold", "HoldState", "Incompatible", "InternalError", "InvalidArgument",
-    "KindMismatch", "Latch", "Leader", "LockError", "LockLost", "LogLevel", "LossReason", "Mode",
-    "NoQuorum", "Node", "NodeStopped", "NotHeld", "NotReady", "Observation", "OnUncertain",
+    "KindMismatch", "Latch", "Leader", "LockError", "LockLost", "Locker", "LogLevel", "LossReason",
+    "Mode", "NoQuorum", "Node", "NodeStopped", "NotHeld", "NotReady", "Observation", "OnUncertain",
     "OutOfMemory", "OutcomeUnknown", "Part", "PermissionDenied", "Permit", "Predecessor",
     "Previous", "QueuePolicy", "RateLimiter", "ResourceExhausted", "Semaphore", "SessionExpired",
     "StaleRequest", "Status", "SystemFailure", "TimedOut", "version",

@@ -1,5 +1,5 @@
-"""Python functions that the library calls when a hold is lost, a wait ends, another process leads,
-or a lock changes.
+"""Python functions that the library calls when a hold is lost or others want it, a wait ends,
+another process leads, or a lock changes.
 
 The library gets one trampoline of each kind, which lives as long as the program, and a number as
 the context. The function is found under that number until the library destroys the context.
@@ -14,8 +14,8 @@ import time
 from typing import Any, Callable
 
 from ._library import (
-    ACQUIRED_CALLBACK, DESTROY_CALLBACK, EVENT_CALLBACK, LEADER_CALLBACK, LOST_CALLBACK,
-    WAITED_CALLBACK, ErrorHandle, HoldHandle, lib)
+    ACQUIRED_CALLBACK, CONTENDED_CALLBACK, DESTROY_CALLBACK, EVENT_CALLBACK, LEADER_CALLBACK,
+    LOST_CALLBACK, WAITED_CALLBACK, ErrorHandle, HoldHandle, lib)
 
 _functions: dict[int, Callable[..., None]] = {}
 _numbers = itertools.count(1)
@@ -87,6 +87,11 @@ def waited(context: int, code: int, has_passed: int, error: Any) -> None:
 @EVENT_CALLBACK
 def event(context: int, json: Any, length: int) -> None:
     _functions[context](None if json is None else ctypes.string_at(json, length))
+
+
+@CONTENDED_CALLBACK
+def contended(context: int, mode: int, waiters: int, reason: Any, length: int) -> None:
+    _functions[context](mode, waiters, ctypes.string_at(reason, length) if length else b"")
 
 
 @DESTROY_CALLBACK

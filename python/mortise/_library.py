@@ -12,14 +12,14 @@ from ._errors import class_of, known
 from ._load import load
 from ._owner import Owner
 from ._signatures import (
-    ACQUIRED_CALLBACK, DESTROY_CALLBACK, EVENT_CALLBACK, LEADER_CALLBACK, LOG_CALLBACK,
-    LOST_CALLBACK, SIGNATURES, WAITED_CALLBACK, AcquireOptions, CLockRequest, CLogLine,
-    CObserveOptions, CPermit, CPrevious, CStatus, WaitOptions)
+    ACQUIRED_CALLBACK, CONTENDED_CALLBACK, DESTROY_CALLBACK, EVENT_CALLBACK, LEADER_CALLBACK,
+    LOG_CALLBACK, LOST_CALLBACK, SIGNATURES, WAITED_CALLBACK, AcquireOptions, CLockRequest,
+    CLogLine, CObserveOptions, CPermit, CPrevious, CStatus, WaitOptions)
 
 __all__ = [
-    "ACQUIRED_CALLBACK", "DESTROY_CALLBACK", "EVENT_CALLBACK", "LEADER_CALLBACK", "LOG_CALLBACK",
-    "LOST_CALLBACK", "WAITED_CALLBACK", "AcquireOptions", "CLockRequest", "CLogLine",
-    "CObserveOptions", "CPermit", "CPrevious", "CStatus", "WaitOptions",
+    "ACQUIRED_CALLBACK", "CONTENDED_CALLBACK", "DESTROY_CALLBACK", "EVENT_CALLBACK",
+    "LEADER_CALLBACK", "LOG_CALLBACK", "LOST_CALLBACK", "WAITED_CALLBACK", "AcquireOptions",
+    "CLockRequest", "CLogLine", "CObserveOptions", "CPermit", "CPrevious", "CStatus", "WaitOptions",
 ]
 
 
@@ -80,6 +80,14 @@ class NodeHandle(_Handle):
 
 class CancellerHandle(_Handle):
     __del__ = _freed_by(lib.canceller_free)
+
+
+class ContendedHandle(_Handle):
+    __del__ = _freed_by(lib.contended_free)
+
+
+class LockerHandle(_Handle):
+    __del__ = _freed_by(lib.locker_free)
 
 
 class HoldHandle(_Handle):

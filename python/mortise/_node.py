@@ -17,7 +17,7 @@ from ._arguments import Name, Seconds, encoded, int64, timed_out, uint32, uint64
 from ._config import Config
 from ._errors import TimedOut
 from ._hold import Hold
-from ._library import CStatus, HoldHandle, NodeHandle, call, lib, made, text_of
+from ._library import CStatus, HoldHandle, NodeHandle, bytes_of, call, lib, made, text_of
 from ._look import Observation, Told, observe, read_level, told
 from ._owner import Owner
 from ._waiting import Request, Several, acquire_options, interruptible
@@ -77,6 +77,10 @@ class Node(Owner):
     priority:         0 to 7; higher ones go first
     queue_policy, on_uncertain, caching: see the enumerations
     canceller:        a Canceller that ends the wait
+    locker:           the Locker that owns the hold
+    on_contended:     called as on_contended(mode, waiters, reason) when others want the lock: for
+                      the first request that waits, when their number grows, and for
+                      request_release(). It runs on a thread of the node, and may release the hold
     """
 
     def __init__(self, config: Union[Config, str, os.PathLike[str]]) -> None:
@@ -223,6 +227,42 @@ class Node(Owner):
         What it raises goes to sys.unraisablehook."""
         return observe(self, prefix, callback, position, only_this_name)
 
+    def metrics(self) -> Told:
+        """The counters and the present numbers of this node; docs/monitoring.md explains them."""
+        return dict(told(lib.node_metrics, self._handle))
+
+    def prometheus(self) -> str:
+        """The same as the text that Prometheus reads."""
+        return bytes_of(lib.node_prometheus, self._handle).decode()
+
+    def members(self) -> list[Told]:
+        """The members of the cluster, as this node knows them."""
+        return list(told(lib.node_members, self._handle))
+
+    def add_member(self, number: int, address: str) -> None:
+        """Adds a learner, which must be running with that number. It and the other changes of the
+        members return when they are committed, and may be repeated. They raise InvalidArgument if
+        they are never possible, NotReady, NoQuorum, and OutcomeUnknown."""
+        content = encoded(address)
+        call(lib.node_add_member, self._handle, uint64(number, "number"), content, len(content))
+
+    def promote_member(self, number: int) -> None:
+        """Makes a voter of a learner that has caught up."""
+        call(lib.node_promote_member, self._handle, uint64(number, "number"))
+
+    def remove_member(self, number: int) -> None:
+        """Removes a learner or a voter; it may be the leader or this node."""
+        call(lib.node_remove_member, self._handle, uint64(number, "number"))
+
+    def move_member(self, number: int, address: str) -> None:
+        """Changes the address at which the others reach a member."""
+        content = encoded(address)
+        call(lib.node_move_member, self._handle, uint64(number, "number"), content, len(content))
+
+    def transfer_leadership(self, number: int) -> None:
+        """Transfers leadership to a voter that has caught up."""
+        call(lib.node_transfer_leadership, self._handle, uint64(number, "number"))
+
     def remove(self, name: Name) -> None:
         """Removes a semaphore, a latch or a barrier that nobody uses, so that the name may be
         something else. InvalidArgument while somebody holds the name or waits for it."""
@@ -248,8 +288,8 @@ class Node(Owner):
              uint64(session, "session"), words, len(words))
 
     def request_release(self, name: Name, reason: str = "") -> None:
-        """Asks the holders of a lock to release it: those in C++ that listen to it get `reason`,
-        and may ignore it. NotHeld if nobody has the lock."""
+        """Asks the holders of a lock to release it: their on_contended gets `reason`, and may
+        ignore it. NotHeld if nobody has the lock."""
         content, words = encoded(name), encoded(reason)
         call(lib.node_request_release, self._handle, content, len(content), words, len(words))
 

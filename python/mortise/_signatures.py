@@ -27,7 +27,10 @@ class AcquireOptions(_WithCanceller, Structure):
         ("max_hold_ns", c_int64), ("min_hold_ns", c_int64),
         ("progress_timeout_ns", c_int64), ("lock_delay_ns", c_int64), ("mode", c_int32),
         ("priority", c_int32), ("queue_policy", c_int32), ("on_uncertain", c_int32),
-        ("caching", c_int32), ("reserved", c_int32), ("canceller", c_void_p)]
+        ("caching", c_int32), ("reserved", c_int32), ("canceller", c_void_p),
+        ("contended", c_void_p), ("locker", c_void_p)]
+
+    owners: Any = ()  # of the objects whose handles are in the last two
 
 
 class WaitOptions(_WithCanceller, Structure):
@@ -91,6 +94,7 @@ LEADER_CALLBACK = CFUNCTYPE(None, c_void_p, c_void_p)
 ACQUIRED_CALLBACK = CFUNCTYPE(None, c_void_p, c_int, c_void_p, c_void_p)
 WAITED_CALLBACK = CFUNCTYPE(None, c_void_p, c_int, c_int, c_void_p)
 EVENT_CALLBACK = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
+CONTENDED_CALLBACK = CFUNCTYPE(None, c_void_p, c_int32, c_size_t, c_void_p, c_size_t)
 
 _OUT = POINTER(c_void_p)  # where a handle or an error goes
 _TEXT = [c_char_p, c_size_t]
@@ -149,6 +153,20 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "node_sessions": (c_int, [c_void_p, c_int32, *_JSON]),
     "node_observe": (c_int, [c_void_p, *_TEXT, POINTER(CObserveOptions), EVENT_CALLBACK, c_void_p,
                              DESTROY_CALLBACK, _OUT, _OUT]),
+    "node_metrics": (c_int, [c_void_p, *_JSON]),
+    "node_prometheus": (c_int, [c_void_p, *_JSON]),
+    "node_members": (c_int, [c_void_p, *_JSON]),
+    "node_add_member": (c_int, [c_void_p, c_uint64, *_TEXT, _OUT]),
+    "node_promote_member": (c_int, [c_void_p, c_uint64, _OUT]),
+    "node_remove_member": (c_int, [c_void_p, c_uint64, _OUT]),
+    "node_move_member": (c_int, [c_void_p, c_uint64, *_TEXT, _OUT]),
+    "node_transfer_leadership": (c_int, [c_void_p, c_uint64, _OUT]),
+    "contended_new": (c_int, [CONTENDED_CALLBACK, c_void_p, DESTROY_CALLBACK, _OUT, _OUT]),
+    "contended_free": (None, [c_void_p]),
+    "locker_new": (c_int, [c_void_p, *_TEXT, _OUT, _OUT]),
+    "locker_free": (None, [c_void_p]),
+    "locker_hold_count": (c_size_t, [c_void_p]),
+    "locker_release_all": (c_int, [c_void_p, _OUT]),
     "canceller_new": (c_int, [_OUT, _OUT]),
     "canceller_cancel": (None, [c_void_p]),
     "canceller_free": (None, [c_void_p]),
@@ -172,6 +190,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hold_previous": (c_int, [c_void_p, POINTER(CPrevious), _OUT]),
     "hold_downgrade": (c_int, [c_void_p, c_int32, _OUT]),
     "hold_upgrade_for": (c_int, _WAIT_FOR),
+    "hold_upgrade_async": (c_int, [*_WAIT_FOR[:3], *_THEN_WAITED]),
     "hold_parts": (c_size_t, [c_void_p]),
     "hold_part": (c_void_p, [c_void_p, c_size_t]),
     "hold_slots": (c_size_t, [c_void_p, POINTER(c_uint32), c_size_t]),

@@ -12,6 +12,7 @@ from ._arguments import Name, Seconds, encoded, int32, limit, nanoseconds, wait_
 from ._canceller import Canceller
 from ._enums import Caching, Mode, OnUncertain, QueuePolicy
 from ._library import AcquireOptions, CLockRequest, WaitOptions, call
+from ._locker import Contended, Locker, contended_handle
 
 Result = TypeVar("Result")
 # Of a call for several names: a name, which is exclusive, or a name with its mode.
@@ -25,7 +26,8 @@ def acquire_options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
                     queue_policy: QueuePolicy = QueuePolicy.DEFAULT,
                     on_uncertain: OnUncertain = OnUncertain.LOSE,
                     caching: Caching = Caching.ADAPTIVE,
-                    canceller: Optional[Canceller] = None) -> AcquireOptions:
+                    canceller: Optional[Canceller] = None, locker: Optional[Locker] = None,
+                    on_contended: Optional[Contended] = None) -> AcquireOptions:
     words = encoded(label)
     made_options = AcquireOptions(
         size=ctypes.sizeof(AcquireOptions), label=words, label_length=len(words),
@@ -37,6 +39,10 @@ def acquire_options(*, mode: Mode = Mode.EXCLUSIVE, label: Name = b"",
         on_uncertain=int32(on_uncertain, "on_uncertain"), caching=int32(caching, "caching"))
     if canceller is not None:
         made_options.keep(canceller)
+    contended = None if on_contended is None else contended_handle(on_contended)
+    made_options.contended = contended
+    made_options.locker = None if locker is None else locker._handle
+    made_options.owners = (contended, locker)
     return made_options
 
 

@@ -25,6 +25,8 @@ static void structs(void) {
     MEMBER(mortise_acquire_options, caching);
     MEMBER(mortise_acquire_options, reserved);
     MEMBER(mortise_acquire_options, canceller);
+    MEMBER(mortise_acquire_options, contended);
+    MEMBER(mortise_acquire_options, locker);
     STRUCT(mortise_status);
     MEMBER(mortise_status, size);
     MEMBER(mortise_status, node_id);

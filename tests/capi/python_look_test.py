@@ -4,6 +4,7 @@ python_look_test.py PACKAGE_FOLDER LIBRARY.
 """
 
 import contextlib
+import copy
 import gc
 import os
 import signal
@@ -271,6 +272,92 @@ class Changes(OneNode):
                     "node.wait_ready(30)\nobservation = node.observe('', lambda event: None)\n"
                     "holds = [node.acquire(str(number)) for number in range(100)]\n")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
+
+class Contended(OneNode):
+    def test_a_holder_hears_of_those_who_wait_and_who_ask(self):
+        heard = []
+        before = len(mortise._callbacks._functions)
+        with self.node.acquire("a", on_contended=lambda *words: heard.append(words)):
+            waiting = threading.Thread(target=lambda: self.node.acquire(
+                "a", mode=Mode.SHARED).release())
+            waiting.start()
+            self.assertTrue(wait_for(lambda: heard == [(Mode.SHARED, 1, "")]))
+            self.node.request_release("a", "please")
+            self.assertTrue(wait_for(lambda: heard[1:] == [(Mode.EXCLUSIVE, 1, "please")]))
+        waiting.join(PATIENCE)
+        gc.collect()
+        self.assertTrue(wait_for(lambda: len(mortise._callbacks._functions) == before))
+
+    def test_a_holder_that_hears_of_others_may_give_way(self):
+        given_up = threading.Event()
+        hold = self.node.acquire("a", on_contended=lambda *_: (hold.unlock(), given_up.set()))
+        with self.node.acquire("a", wait_max=PATIENCE):
+            self.assertTrue(given_up.wait(PATIENCE))
+
+
+class Lockers(OneNode):
+    def test_a_name_is_acquired_again(self):
+        locker = mortise.Locker(self.node, "import")
+        with self.node.acquire("a", locker=locker) as first:
+            with self.node.acquire("a", locker=locker) as second:
+                self.assertEqual(first.token, second.token)
+                self.assertEqual(locker.hold_count, 2)
+                with self.assertRaises(mortise.InvalidArgument):
+                    self.node.acquire("b", locker=mortise.Locker(self.node, "x" * 257))
+            self.assertEqual(self.taken("a"), ["a"])
+        self.assertEqual(locker.hold_count, 0)
+        self.assertEqual(self.taken("a"), [])
+
+    def test_all_are_released_at_once(self):
+        locker = mortise.Locker(self.node)
+        holds = [self.node.acquire(name, locker=locker) for name in "abc"]
+        locker.release_all()
+        self.assertEqual(self.taken("a", "b", "c"), [])
+        self.assertIs(holds[0].state, mortise.HoldState.RELEASED)
+        with self.assertRaises(TypeError):
+            copy.copy(locker)
+
+    def test_a_wait_cycle_is_a_deadlock(self):
+        one, two = mortise.Locker(self.node, "one"), mortise.Locker(self.node, "two")
+        refused = []
+
+        def acquire(locker, first, second, together):
+            with self.node.acquire(first, locker=locker):
+                together.wait(PATIENCE)
+                try:
+                    self.node.acquire(second, locker=locker, wait_max=PATIENCE).release()
+                except mortise.Deadlock:
+                    refused.append(locker)
+
+        together = threading.Barrier(2)
+        threads = [threading.Thread(target=acquire, args=(one, "a", "b", together)),
+                   threading.Thread(target=acquire, args=(two, "b", "a", together))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        self.assertEqual(len(refused), 1)
+
+
+class Numbers(OneNode):
+    def test_metrics(self):
+        self.node.acquire("a").release()
+        metrics = self.node.metrics()
+        self.assertEqual((metrics["acquires"], metrics["acquire_results"]["granted"]), (1, 1))
+        self.assertIsNone(metrics["certificate_left_ms"])
+        self.assertIn("# TYPE mortise_", self.node.prometheus())
+
+    def test_members(self):
+        me, = self.node.members()
+        self.assertEqual((me["id"], me["role"]), (self.node.id, "voter"))
+        self.node.transfer_leadership(self.node.id)
+        for change in (lambda: self.node.promote_member(9),
+                       lambda: self.node.move_member(9, "127.0.0.1:1"),
+                       lambda: self.node.remove_member(-1),
+                       lambda: self.node.add_member(self.node.id, "")):
+            with self.assertRaises(mortise.InvalidArgument):
+                change()
 
 
 if __name__ == "__main__":

@@ -69,6 +69,27 @@ int mortise_canceller_new(mortise_canceller** canceller, mortise_error** error);
 void mortise_canceller_cancel(mortise_canceller* canceller);
 void mortise_canceller_free(mortise_canceller* canceller);
 
+/* Called when requests of others conflict with a hold: `mode` is the mode that they want, and
+ * `waiters` the number of requests that wait for the name. It is called for the first such request,
+ * when their number grows, and after the grant if requests wait already; also for
+ * mortise_node_request_release(), with its reason and MORTISE_MODE_EXCLUSIVE. The holder decides
+ * whether it releases the hold. `reason` is valid during the call. While a call runs, only the
+ * newest notification is kept for the next one. */
+typedef void (*mortise_contended_callback)(void* context, mortise_mode mode, size_t waiters,
+                                           const char* reason, size_t reason_length);
+/* Such a callback, for any number of acquires. Free it at any time with mortise_contended_free():
+ * holds that were acquired with it go on to call it. destroy, which may be NULL, is called when it
+ * is freed and no such hold is left, or when mortise_contended_new() fails. */
+typedef struct mortise_contended mortise_contended;
+
+int mortise_contended_new(mortise_contended_callback contended, void* context,
+                          void (*destroy)(void* context), mortise_contended** object,
+                          mortise_error** error);
+void mortise_contended_free(mortise_contended* object);
+
+/* An owner of several holds; see mortise_locker_new(). */
+typedef struct mortise_locker mortise_locker;
+
 /* The options of one acquire. Begin with MORTISE_ACQUIRE_OPTIONS_INIT, or with zeros and the size:
  * zero is the default of every member. Members are added at the end only. A larger struct than the
  * library knows is accepted if what the library does not know is zero. */
@@ -95,11 +116,14 @@ typedef struct mortise_acquire_options {
     mortise_caching caching;
     int32_t reserved;                   /* 0 */
     const mortise_canceller* canceller; /* or NULL */
+    /* Since 0.3.0. Each may be NULL. A name is not cached for a hold with `contended`. */
+    const mortise_contended* contended;
+    const mortise_locker* locker;
 } mortise_acquire_options;
 
 /* Every member has its default. */
 #define MORTISE_ACQUIRE_OPTIONS_INIT \
-    { sizeof(mortise_acquire_options), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+    { sizeof(mortise_acquire_options), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
 
 /* The three functions below acquire a lock; `options` may be NULL. They fail with
  * MORTISE_NODE_STOPPED, MORTISE_INVALID_ARGUMENT, MORTISE_NO_QUORUM, MORTISE_SESSION_EXPIRED,

@@ -129,9 +129,10 @@ typedef struct mortise_previous {
 int mortise_hold_previous(const mortise_hold* hold, mortise_previous* previous,
                           mortise_error** error);
 
-/* The two functions below change the mode of a hold of one name. They are MORTISE_INVALID_ARGUMENT
- * for a hold of several names, for a part of one, for permits of a semaphore, and while another
- * thread upgrades the hold. They fail like mortise_hold_check(), or with MORTISE_NO_QUORUM. */
+/* The functions below change the mode of a hold of one name. They are MORTISE_INVALID_ARGUMENT
+ * for a hold of several names, for a part of one, for permits of a semaphore, and while
+ * another call upgrades the hold. They fail like mortise_hold_check(), or with MORTISE_NO_QUORUM.
+ */
 
 /* Changes to a mode that admits everything the present one admits, for example from exclusive to
  * any mode, or from update to shared; any other change is MORTISE_INVALID_ARGUMENT. Keeps the
@@ -151,6 +152,12 @@ int mortise_hold_downgrade(mortise_hold* hold, mortise_mode mode, mortise_error*
 int mortise_hold_upgrade_for(mortise_hold* hold, int64_t wait_max_ns,
                              const mortise_wait_options* options, int* has_passed,
                              mortise_error** error);
+/* Begins what mortise_hold_upgrade_for() does. Why it cannot be upgraded is reported by the
+ * callback. The hold may be released and freed meanwhile: MORTISE_CANCELLED. */
+int mortise_hold_upgrade_async(mortise_hold* hold, int64_t wait_max_ns,
+                               const mortise_wait_options* options, mortise_waited_callback waited,
+                               void* context, void (*destroy)(void* context),
+                               mortise_error** error);
 
 #ifdef __cplusplus
 }

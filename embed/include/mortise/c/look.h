@@ -50,6 +50,18 @@ int mortise_node_list(mortise_node* node, const char* prefix, size_t prefix_leng
 int mortise_node_sessions(mortise_node* node, mortise_read_level level, char** json,
                           size_t* json_length, mortise_error** error);
 
+/* The two functions below tell the counters and the present numbers of this node, and do not ask
+ * the cluster; after the node has stopped, its last numbers. docs/monitoring.md explains them. The
+ * first returns an object of JSON, whose members are those of the C++ struct Metrics: times end in
+ * `_ms` or `_us`, and a histogram has `counts`, how many durations were in each bucket, and
+ * `sum_us`. The bounds of the buckets are 1 us, 2 us, 5 us, 10 us, and so on to 5,000 s; the last
+ * one has none. */
+int mortise_node_metrics(mortise_node* node, char** json, size_t* json_length,
+                         mortise_error** error);
+/* The second returns the text that Prometheus reads, version 0.0.4. *text is freed with
+ * mortise_bytes_free(). */
+int mortise_node_prometheus(mortise_node* node, char** text, size_t* length, mortise_error** error);
+
 /* The options of an observation. Begin with MORTISE_OBSERVE_OPTIONS_INIT, or with zeros and the
  * size; it grows as mortise_acquire_options does. */
 typedef struct mortise_observe_options {

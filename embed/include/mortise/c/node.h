@@ -85,10 +85,10 @@ int mortise_node_evict(mortise_node* node, uint64_t session, const char* reason,
 int mortise_node_evict_now(mortise_node* node, uint64_t session, const char* reason,
                            size_t reason_length, mortise_error** error);
 
-/* Asks the holders of a lock to release it: holders in C++ receive `reason`, at most 256 bytes, if
- * they asked for it with AcquireOptions::on_contended; those of this interface are not told. They
- * may ignore it. MORTISE_NOT_HELD if nobody holds the name. Blocks for at most
- * timing.call_timeout; MORTISE_OUTCOME_UNKNOWN: no answer came in time. */
+/* Asks the holders of a lock to release it: those that were acquired with a mortise_contended, or
+ * in C++ with AcquireOptions::on_contended, receive `reason`, at most 256 bytes. They may ignore
+ * it. MORTISE_NOT_HELD if nobody holds the name. Blocks for at most timing.call_timeout;
+ * MORTISE_OUTCOME_UNKNOWN: no answer came in time. */
 int mortise_node_request_release(mortise_node* node, const char* name, size_t name_length,
                                  const char* reason, size_t reason_length, mortise_error** error);
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -106,6 +107,12 @@ void start_release(Hold hold, std::unique_ptr<Finish> finish);
 // timed_out when the time ends first.
 std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const WaitOrder& order,
                                  std::unique_ptr<Finish> finish);
+
+// Begins an upgrade of the hold to exclusive; `cancel` ends it. `finish` receives no hold, and
+// timed_out when the deadline comes first. The owner makes no other conversion until then. If the
+// hold is released meanwhile, that cancels it.
+void start_upgrade(const Hold& hold, Deadline deadline, const std::stop_token& cancel,
+                   ErrorDetail* detail, std::unique_ptr<Finish> finish);
 
 // The grant of acquire_all() as a set. Throws std::bad_alloc; then everything is released.
 [[nodiscard]] HoldSet as_set(Hold granted);
