@@ -8,12 +8,17 @@
 A task that is cancelled while it waits holds nothing: what it is granted all the same is released.
 What acquires does not wait for the cluster itself: what it returns is used once, in an `async with`
 block, or with `await`, which gives the Hold. It raises what Node.acquire() raises, and takes its
-options; TimedOut comes after `wait_max`. What waits for a latch or a barrier is a coroutine.
+options; TimedOut comes after `wait_max`. What waits for a latch, a barrier or an upgrade is a
+coroutine, and what changes comes with `async for`:
+
+    async for change in aio.observe(node, "jobs/"):
+        print(change)
 """
 
 from __future__ import annotations
 
 import asyncio
+import collections
 from ctypes import byref
 from types import TracebackType
 from typing import Any, Callable, Generator, Iterable, Optional, Type, Union
@@ -26,13 +31,19 @@ from ._enums import HoldState
 from ._hold import Hold as _Hold
 from ._library import (
     AcquireOptions, ErrorHandle, HoldHandle, WaitOptions, call, exception, lib)
+from ._look import Observation, Told, observe as _observe
 from ._node import Node, hold_of_several
 from ._semaphore import Semaphore
 from ._wait import Barrier, Latch
 from ._waiting import Request, Several, acquire_options, wait_options
 
-__all__ = ["Acquiring", "Hold", "arrive_and_wait", "campaign", "count_down", "lock", "lock_all",
-           "lock_any", "permits", "wait"]
+__all__ = ["Acquiring", "Changes", "Hold", "arrive_and_wait", "campaign", "count_down", "lock",
+           "lock_all", "lock_any", "observe", "permits", "upgrade", "wait"]
+
+# So many events wait for the program. The library cannot be made to wait: that takes a thread.
+_EVENTS_MAX = 4096
+# How often it is seen whether the node has stopped, while nothing happens.
+_LOOK_SECONDS = 1.0
 
 
 class Hold(_Hold):
@@ -154,6 +165,104 @@ async def arrive_and_wait(barrier: Barrier, wait_max: Optional[Seconds] = None,
     """Arrives at the barrier, and waits until all have; see Barrier.arrive_and_wait(). A party that
     is cancelled breaks it."""
     await _passed(lib.barrier_arrive_and_wait_async, barrier, wait_max, **options)
+
+
+async def upgrade(hold: _Hold, wait_max: Optional[Seconds] = None, **options: Any) -> None:
+    """Changes the hold to EXCLUSIVE; see Hold.upgrade(). For a cancelled task it is as before."""
+    await _passed(lib.hold_upgrade_async, hold, wait_max, **options)
+
+
+class _Box:
+    """The events that wait for the program. It knows nothing of the Changes, which end when they
+    are forgotten."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.events: collections.deque[Told] = collections.deque()
+        self.arrived = asyncio.Event()
+        self.has_missed_some = False
+
+    def put(self, event: Optional[Told]) -> None:  # on a thread of the node
+        if event is None or len(self.events) >= _EVENTS_MAX:
+            self.has_missed_some = True
+        else:
+            self.events.append(event)
+        _tell(self.loop, self.arrived.set)
+
+
+class Changes:
+    """What changes of locks, for `async for`. It ends when the loop is left and it is forgotten,
+    when the task is cancelled in it, at the end of an `async with` block, or with close()."""
+
+    def __init__(self, node: Node, prefix: Name, position: Optional[str],
+                 only_this_name: bool) -> None:
+        self._node = node
+        self._prefix = prefix
+        self._position = position
+        self._only_this_name = only_this_name
+        self._is_closed = False
+        self._box: Optional[_Box] = None
+        self._observation: Optional[Observation] = None
+
+    def __aiter__(self) -> Changes:
+        return self
+
+    async def __aenter__(self) -> Changes:
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends it: nothing of it is left in the node. The loop ends then."""
+        self._is_closed = True
+        if self._observation is not None:
+            self._observation.close()
+        if self._box is not None:
+            self._box.arrived.set()
+
+    async def __anext__(self) -> Told:
+        try:
+            while not self._is_closed:
+                box = self._present_box()
+                if box.events:
+                    return box.events.popleft()
+                await self._wait(box)
+        except BaseException:
+            self.close()
+            raise
+        raise StopAsyncIteration
+
+    def _present_box(self) -> _Box:
+        """After a loss of events it begins anew, with a gap and the present state."""
+        if self._box is None or self._box.has_missed_some:
+            if self._observation is not None:
+                self._observation.close()
+            self._box = _Box()
+            self._observation = _observe(self._node, self._prefix, self._box.put, self._position,
+                                         self._only_this_name)
+            self._position = None
+        return self._box
+
+    async def _wait(self, box: _Box) -> None:
+        box.arrived.clear()
+        if box.events or box.has_missed_some:  # it came before
+            return
+        timer = box.loop.call_later(_LOOK_SECONDS, box.arrived.set)
+        try:
+            await box.arrived.wait()
+        finally:
+            timer.cancel()
+        if not box.events and self._node.status().is_stopped:
+            call(lib.node_wait_ready, self._node._handle, 0)  # raises NodeStopped
+
+
+def observe(node: Node, prefix: Name, *, position: Optional[str] = None,
+            only_this_name: bool = False) -> Changes:
+    """What changes of the names that begin with `prefix`; see Node.observe(). The observation
+    begins with the first turn of the loop. A loop that is 4096 events behind gets a gap and the
+    present state. It raises NodeStopped within a second when the node stops."""
+    return Changes(node, prefix, position, only_this_name)
 
 
 def _several(function: Any, node: Node, names: Several, wait_max: Optional[Seconds],

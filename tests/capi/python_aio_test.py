@@ -2,6 +2,7 @@
 """mortise.aio, with the library of this build: python_aio_test.py PACKAGE_FOLDER LIBRARY."""
 
 import asyncio
+import gc
 import os
 import random
 import sys
@@ -12,7 +13,7 @@ from unittest import mock
 from one_python_node import (
     PATIENCE, config_text, free_ports, local, mortise, open_node, run, wait_for)
 
-from mortise import aio  # pylint: disable=wrong-import-order
+from mortise import _callbacks, aio  # pylint: disable=wrong-import-order
 
 
 def threads():
@@ -264,6 +265,124 @@ class OneNode(unittest.TestCase):
             finally:
                 os._exit(1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_an_upgrade_waits_for_the_readers(self):
+        async def go():
+            async with aio.lock(self.node, "x", mode=mortise.Mode.UPDATE) as hold:
+                async with aio.lock(self.node, "x", mode=mortise.Mode.SHARED):
+                    with self.assertRaises(mortise.TimedOut) as caught:
+                        await aio.upgrade(hold, 0.02)
+                    self.assertEqual(caught.exception.name, "x")
+                    waiting = asyncio.ensure_future(aio.upgrade(hold))
+                    await self.all_are_sent()
+                    waiting.cancel()
+                    await asyncio.wait({waiting})
+                    self.assertIs(hold.mode, mortise.Mode.UPDATE)
+                    await aio.lock(self.node, "x", mode=mortise.Mode.SHARED, wait_max=PATIENCE)
+                    waiting = asyncio.ensure_future(aio.upgrade(hold))
+                    await self.all_are_sent()
+                    self.assertFalse(waiting.done())
+                await asyncio.wait_for(waiting, PATIENCE)
+                self.assertIs(hold.mode, mortise.Mode.EXCLUSIVE)
+        asyncio.run(go())
+
+
+class Changes(unittest.TestCase):
+    def setUp(self):
+        self.node = open_node()
+        self.addCleanup(self.node.close)
+        self.kept = len(_callbacks._functions)
+
+    def nothing_is_left(self):
+        gc.collect()
+        return wait_for(lambda: len(_callbacks._functions) == self.kept)
+
+    def change(self, name):
+        self.node.acquire(name, caching=mortise.Caching.OFF).release()
+
+    @staticmethod
+    async def until(changes, kind):
+        """The events, up to the first one of that kind."""
+        events = []
+        async for event in changes:
+            events.append(event)
+            if event["event"] == kind:
+                return events
+
+    def test_the_state_comes_and_then_each_change(self):
+        async def go():
+            before = threads()
+            hold = self.node.acquire("jobs/1")
+            many = [aio.observe(self.node, "jobs/") for _ in range(50)]
+            for changes in many:
+                state = await asyncio.wait_for(self.until(changes, "state_complete"), PATIENCE)
+                self.assertEqual([event["event"] for event in state],
+                                 ["gap", "state", "state_complete"])
+            self.change("jobs/2")
+            for changes in many:
+                told = await asyncio.wait_for(self.until(changes, "released"), PATIENCE)
+                self.assertEqual([(event["event"], event["name"]) for event in told],
+                                 [("granted", "jobs/2"), ("released", "jobs/2")])
+            self.assertLess(threads(), before + 12)
+            where = told[0]["position"]
+            after = aio.observe(self.node, "jobs/", position=where)
+            self.assertEqual(len(await asyncio.wait_for(self.until(after, "released"), PATIENCE)),
+                             1)
+            hold.release()
+        asyncio.run(go())
+        self.assertTrue(self.nothing_is_left())
+
+    def test_a_task_that_is_cancelled_leaves_nothing(self):
+        async def go():
+            changes = aio.observe(self.node, "")
+            waiting = asyncio.ensure_future(self.until(changes, "never"))
+            await asyncio.sleep(0.05)
+            waiting.cancel()
+            await asyncio.wait({waiting})
+            self.assertTrue(waiting.cancelled())
+            self.assertTrue(self.nothing_is_left())
+            async for _ in changes:
+                self.fail("it has ended")
+        asyncio.run(go())
+
+    def test_a_block_that_is_left_leaves_nothing(self):
+        async def go():
+            async with aio.observe(self.node, "") as changes:
+                async for event in changes:
+                    self.assertEqual(event["event"], "gap")
+                    break
+            self.assertTrue(self.nothing_is_left())
+            async for _ in aio.observe(self.node, ""):
+                break
+            self.assertTrue(self.nothing_is_left())
+        asyncio.run(go())
+
+    def test_who_is_too_slow_gets_the_present_state(self):
+        async def go():
+            changes = aio.observe(self.node, "a")
+            await asyncio.wait_for(self.until(changes, "state_complete"), PATIENCE)
+            with mock.patch.object(aio, "_EVENTS_MAX", 3):
+                for _ in range(4):
+                    self.change("a")
+                self.assertTrue(wait_for(lambda: changes._box.has_missed_some))
+                kinds = [event["event"] for event in
+                         await asyncio.wait_for(self.until(changes, "state_complete"), PATIENCE)]
+            self.assertEqual((kinds[0], kinds[-1]), ("gap", "state_complete"))
+        asyncio.run(go())
+
+    def test_it_ends_with_its_node(self):
+        async def go():
+            changes = aio.observe(self.node, "")
+            await asyncio.wait_for(self.until(changes, "state_complete"), PATIENCE)
+            waiting = asyncio.ensure_future(self.until(changes, "never"))
+            await asyncio.sleep(0.01)
+            self.node.close()
+            with self.assertRaises(mortise.NodeStopped):
+                await asyncio.wait_for(waiting, PATIENCE)
+            with self.assertRaises(mortise.NodeStopped):
+                await self.until(aio.observe(self.node, ""), "never")
+        asyncio.run(go())
+        self.assertTrue(self.nothing_is_left())
 
 
 class TwoNodes(unittest.TestCase):
