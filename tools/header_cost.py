@@ -27,7 +27,7 @@ LIMITS = {
     "core/agent/call.hpp": 2.2,
     "core/locks/machine/lock_machine.hpp": 4.4,
     "core/node/effects.hpp": 2.9,
-    "core/node/node_core.hpp": 10.6,
+    "core/node/node_core.hpp": 10.7,
     "core/raft/raft.hpp": 2.0,
     "embed/holds/hold_record.hpp": 5.3,
     "embed/include/mortise/mortise.hpp": 4.0,
