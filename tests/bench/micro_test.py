@@ -44,7 +44,10 @@ class Parts(unittest.TestCase):
         lines = done.stdout.split("\n\n")[0].splitlines()[1:]
         names = [line.rsplit(None, 4)[0] for line in lines]
         self.assertEqual(names, [
-            "apply/1", "apply/64", "encode/1", "encode/64", "decode/1", "decode/64",
+            "apply/1", "apply/64", "apply/1024", "apply beside 100,000 holds/64",
+            "apply of permits/64", "apply of two names/64", "apply with a waiter/64",
+            "apply with a cancel/64", "apply with an upgrade/64", "apply with a value/64",
+            "encode/1", "encode/64", "decode/1", "decode/64",
             "steps of one node", "steps of three, asked at the leader",
             "steps of three, asked at a follower", "call to answer/1", "call to answer/64"])
         for line in lines:
