@@ -18,8 +18,61 @@ namespace mortise::core {
 // another one is added or removed, so no pointer to it and no iterator lives longer than that.
 template <class T, class KeyOf>
 class PagedSet {
+    static constexpr std::size_t page_entries_max = 64;
+
+    // Removals and insertions move the entries on the shorter side, so those at the ends are cheap.
+    class Entries {
+    public:
+        [[nodiscard]] std::size_t size() const { return slots_.size() - unused_; }
+        [[nodiscard]] T* begin() { return slots_.data() + unused_; }
+        [[nodiscard]] T* end() { return slots_.data() + slots_.size(); }
+        // How many fit before memory is needed.
+        [[nodiscard]] std::size_t capacity() const { return slots_.capacity() - unused_; }
+        // No slot is left behind the last entry, and few in front of the first.
+        [[nodiscard]] bool is_full() const {
+            return slots_.size() == page_entries_max && unused_ < page_entries_max / 2;
+        }
+        void reserve(std::size_t count) { slots_.reserve(count); }
+        // The entries between these two move to the end of this page.
+        void take_over(T* first, T* last) { std::move(first, last, std::back_inserter(slots_)); }
+
+        T* insert(T* at, T value) {
+            const auto before = static_cast<std::size_t>(at - begin());
+            if (unused_ != 0 && 2 * before < size()) {
+                std::move(begin(), at, begin() - 1);
+                --unused_;
+                return &(*(begin() + before) = std::move(value));
+            }
+            if (slots_.size() == page_entries_max) close_gap();
+            return &*slots_.insert(slots_.begin() + place(unused_ + before), std::move(value));
+        }
+        T take(T* at) {
+            T taken = std::move(*at);
+            if (2 * static_cast<std::size_t>(at - begin()) >= size()) {
+                slots_.erase(slots_.begin() + (at - slots_.data()));
+                return taken;
+            }
+            std::move_backward(begin(), at, at + 1);
+            *begin() = T{};
+            ++unused_;
+            return taken;
+        }
+        void erase_from(T* at) {
+            slots_.erase(slots_.begin() + (at - slots_.data()), slots_.end());
+        }
+
+    private:
+        static std::ptrdiff_t place(std::size_t at) { return static_cast<std::ptrdiff_t>(at); }
+        void close_gap() {
+            slots_.erase(slots_.begin(), slots_.begin() + place(unused_));
+            unused_ = 0;
+        }
+
+        std::vector<T> slots_;
+        std::size_t unused_ = 0;  // slots before the first entry
+    };
     struct Page {
-        mutable std::vector<T> entries;  // never empty; its order among the pages never changes
+        mutable Entries entries;  // never empty; its order among the pages never changes
     };
     struct InOrder {
         using is_transparent = void;
@@ -41,7 +94,7 @@ public:
         using reference = const T&;
 
         Iterator() = default;
-        const T& operator*() const { return page_->entries[at_]; }
+        const T& operator*() const { return page_->entries.begin()[at_]; }
         const T* operator->() const { return &**this; }
         Iterator& operator++() {
             if (++at_ == page_->entries.size()) *this = {std::next(page_), 0};
@@ -80,7 +133,7 @@ public:
     [[nodiscard]] T* find(const Key& key) {
         const auto place = lower_bound(key);
         if (place == end() || key < KeyOf{}(*place)) return nullptr;
-        return &place.page_->entries[place.at_];
+        return &place.page_->entries.begin()[place.at_];
     }
     template <class Key>
     [[nodiscard]] const T* find(const Key& key) const {
@@ -114,15 +167,14 @@ public:
         const auto place = lower_bound(key);
         MORTISE_CHECK(place != end() && !(key < KeyOf{}(*place)));
         auto& entries = place.page_->entries;
-        const auto at = entries.begin() + static_cast<std::ptrdiff_t>(place.at_);
-        T taken = std::move(*at);
         --size_;
-        if (entries.size() == 1) {
+        const bool is_last = entries.size() == 1;
+        T taken = entries.take(entries.begin() + place.at_);
+        if (is_last) {
             forget(place.page_);
-            return taken;
+        } else if (entries.size() <= page_entries_max / 4) {
+            join(place.page_);
         }
-        entries.erase(at);
-        if (entries.size() <= page_entries_max / 4) join(place.page_);
         return taken;
     }
 
@@ -132,23 +184,22 @@ public:
     }
 
 private:
-    static constexpr std::size_t page_entries_max = 64;
-
-    static decltype(auto) first_of(const Page& page) { return KeyOf{}(page.entries.front()); }
+    static decltype(auto) first_of(const Page& page) { return KeyOf{}(*page.entries.begin()); }
 
     // Loses no entry if there is no memory.
     T& place(T value) {
         if (pages_.empty()) return add_page(pages_.end(), std::move(value));
         auto page = page_for(KeyOf{}(value));
-        if (page->entries.size() == page_entries_max) {
-            // Most keys ascend: then all pages but the last are full.
-            const bool is_last = KeyOf{}(page->entries.back()) < KeyOf{}(value);
+        // Most keys ascend: then all pages but the last are full.
+        const bool is_last = KeyOf{}(*(page->entries.end() - 1)) < KeyOf{}(value);
+        if (page->entries.is_full()) {
             if (is_last && std::next(page) == pages_.end())
                 return add_page(pages_.end(), std::move(value));
             page = half_for(KeyOf{}(value), split(page));
         }
         auto& entries = page->entries;
-        const auto at = std::ranges::lower_bound(entries, KeyOf{}(value), {}, KeyOf{});
+        auto* at = is_last ? entries.end()
+                           : std::ranges::lower_bound(entries, KeyOf{}(value), {}, KeyOf{});
         MORTISE_CHECK(at == entries.end() || KeyOf{}(value) < KeyOf{}(*at));
         return *entries.insert(at, std::move(value));
     }
@@ -163,15 +214,15 @@ private:
     [[nodiscard]] const_iterator first_where(const Key& key, const IsBefore& is_before) const {
         if (pages_.empty()) return end();
         const auto page = page_for(key);
-        const auto& entries = page->entries;
-        const auto at = std::ranges::partition_point(entries, is_before);
+        auto& entries = page->entries;
+        auto* at = std::ranges::partition_point(entries, is_before);
         if (at == entries.end()) return {std::next(page), 0};
         return {page, static_cast<std::size_t>(at - entries.begin())};
     }
     T& add_page(typename Pages::iterator before, T value) {
         Page page;
-        page.entries.push_back(std::move(value));
-        return pages_.insert(before, std::move(page))->entries.front();
+        page.entries.insert(page.entries.end(), std::move(value));
+        return *pages_.insert(before, std::move(page))->entries.begin();
     }
     // Moves the second half to a page of its own, and returns that. All memory is there before the
     // first entry moves.
@@ -180,9 +231,9 @@ private:
         Pages one;
         auto& second = one.emplace().first->entries;
         second.reserve(page_entries_max / 2);
-        const auto half = entries.begin() + page_entries_max / 2;
-        std::move(half, entries.end(), std::back_inserter(second));
-        entries.erase(half, entries.end());
+        auto* half = entries.begin() + entries.size() / 2;
+        second.take_over(half, entries.end());
+        entries.erase_from(half);
         return pages_.insert(std::next(page), one.extract(one.begin()));
     }
     // Where that key belongs: in this page, or in the one before.
@@ -201,7 +252,7 @@ private:
         auto& before = std::prev(page)->entries;
         const auto together = before.size() + entries.size();
         if (together > std::min(page_entries_max / 2, before.capacity())) return;
-        std::ranges::move(entries, std::back_inserter(before));
+        before.take_over(entries.begin(), entries.end());
         forget(page);
     }
 
