@@ -20,30 +20,26 @@ std::size_t bytes_of(const Answer& answer) {
 }
 
 const Answer* KeptAnswers::find(Seq seq) const {
+    for (placed_ = std::max(placed_, forgotten_); placed_ < forgotten_ + kept_.size(); ++placed_)
+        places_.insert(kept_[placed_ - forgotten_].seq, placed_);
     const auto* place = places_.find(seq);
     return place == nullptr ? nullptr : &kept_[*place - forgotten_].answer;
 }
 
 void KeptAnswers::keep(LogIndex at, Seq seq, Answer answer) {
     MORTISE_CHECK(at >= newest());
-    places_.insert(seq, forgotten_ + kept_.size());
     bytes_ += bytes_of(answer);
-    kept_.push_back({at, seq, std::move(answer)});
-    most_ = std::max(most_, kept_.size());
+    kept_.emplace_back(at, seq, std::move(answer));
 }
 
 void KeptAnswers::acknowledge(LogIndex received) {
-    while (!kept_.empty() && kept_.front().at <= received) {
-        places_.take(kept_.front().seq);
+    for (; !kept_.empty() && kept_.front().at <= received; ++forgotten_) {
+        if (forgotten_ < placed_) places_.take(kept_.front().seq);
         bytes_ -= bytes_of(kept_.front().answer);
         kept_.pop_front();
-        ++forgotten_;
     }
     // A table does not shrink by itself, and there may be many sessions that were busy once.
-    constexpr std::size_t small = 64;
-    if (!kept_.empty() || most_ <= small) return;
-    places_ = {};
-    most_ = 0;
+    if (kept_.empty()) places_ = {};
 }
 
 }  // namespace mortise::core

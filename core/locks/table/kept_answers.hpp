@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 #include "core/base/id_table.hpp"
 #include "core/base/ids.hpp"
@@ -30,7 +31,7 @@ public:
     [[nodiscard]] LogIndex oldest() const { return empty() ? LogIndex{} : kept_.front().at; }
     [[nodiscard]] LogIndex newest() const { return empty() ? LogIndex{} : kept_.back().at; }
 
-    // Requires that no answer to that request is kept, and that the index is not below newest().
+    // No answer to that request is kept. Requires that the index is not below newest().
     void keep(LogIndex at, Seq seq, Answer answer);
     // Forgets the answers given at or below `received`.
     void acknowledge(LogIndex received);
@@ -44,16 +45,22 @@ public:
 
 private:
     struct Kept {
+        Kept(LogIndex index, Seq request, Answer&& given)
+            : at{index}, seq{request}, answer{std::move(given)} {}
+
         LogIndex at;
         Seq seq;
         Answer answer;
     };
 
+    // Repeats are rare, so an answer gets its place only when one is asked for.
+    using Places = IdTable<Seq, std::uint64_t>;
+
     std::deque<Kept> kept_;
     std::size_t bytes_ = 0;
-    std::uint64_t forgotten_ = 0;         // the number of answers that were forgotten
-    IdTable<Seq, std::uint64_t> places_;  // in kept_, counted from the first answer ever kept
-    std::size_t most_ = 0;                // the largest size of kept_ since places_ was built
+    std::uint64_t forgotten_ = 0;       // the number of answers that were forgotten
+    mutable Places places_;             // in kept_, counted from the first answer ever kept
+    mutable std::uint64_t placed_ = 0;  // the answers before have their place
 };
 
 }  // namespace mortise::core
