@@ -7,21 +7,40 @@
 
 namespace mortise::core {
 
-Operation::Operation(RecordRefs names, const More& more) {
+Operation::Operation(RecordRefs names, const More& more) : Operation{} {
     set(std::move(names), more);
+}
+
+Operation::~Operation() {
+    clear();
+}
+
+void Operation::clear() {
+    if (const auto* its = rare()) {
+        delete its;
+    } else {
+        name_or_null().~RecordRef();
+    }
 }
 
 const Operation::More& Operation::more() const {
     static const More held_without_more{.held = true};
-    return rare_ ? rare_->more : held_without_more;
+    const auto* its = rare();
+    return its != nullptr ? its->more : held_without_more;
 }
 
+// Loses nothing if there is no memory.
 void Operation::set(RecordRefs names, const More& more) {
-    const bool is_plain = more.held && more.locker == 0 && !more.is_bounded;
-    const bool is_one = names.size() <= 1;
-    name_ = names.size() == 1 ? std::move(names.front()) : RecordRef{};
-    rare_ = is_plain && is_one ? nullptr : std::make_unique<Rare>(Rare{more, {}});
-    if (!is_one) rare_->names.assign(names.begin(), names.end());
+    const bool is_plain = more.held && more.locker == 0 && !more.is_bounded && names.size() <= 1;
+    if (is_plain) {
+        clear();
+        (void)new (&here_) RecordRef{names.empty() ? RecordRef{} : std::move(names.front())};
+        return;
+    }
+    const auto bits = reinterpret_cast<std::uintptr_t>(new Rare{more, std::move(names)});
+    clear();
+    const auto marked = bits | rare_mark;
+    std::memcpy(&here_, &marked, sizeof marked);
 }
 
 void Operation::grant(RecordRefs names) {
@@ -32,8 +51,10 @@ void Operation::set_locker(std::uint64_t locker) {
     if (locker == this->locker()) return;
     auto changed = more();
     changed.locker = locker;
-    if (!rare_) rare_ = std::make_unique<Rare>();
-    rare_->more = changed;
+    RecordRefs same;
+    for (const auto& one : names())
+        same.push_back(one);
+    set(std::move(same), changed);
 }
 
 void Operation::add_name(const RecordRef& name) {

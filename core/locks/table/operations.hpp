@@ -1,11 +1,14 @@
 // The operations of one session: an Acquire that waits or is granted, or an Upgrade that waits.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "core/base/paged_set.hpp"
 #include "core/locks/table/named_record.hpp"
@@ -26,13 +29,21 @@ public:
         bool is_try = false;      // see Waiter
     };
 
-    Operation() = default;
+    Operation() { (void)new (&here_) RecordRef; }
     // The names ascend.
     Operation(RecordRefs names, const More& more);
+    Operation(Operation&& other) noexcept : here_{other.here_} {
+        (void)new (&other.here_) RecordRef;
+    }
+    Operation& operator=(Operation&& other) noexcept {
+        std::swap(here_, other.here_);
+        return *this;
+    }
+    ~Operation();
 
     [[nodiscard]] std::span<const RecordRef> names() const {
-        if (rare_ && !rare_->names.empty()) return rare_->names;
-        return {&name_, name_ ? 1U : 0U};
+        if (const auto* its = rare()) return {its->names.begin(), its->names.end()};
+        return {&name_or_null(), name_or_null() ? 1U : 0U};
     }
     [[nodiscard]] std::string_view name() const { return names().front()->name(); }
     [[nodiscard]] bool held() const { return more().held; }
@@ -54,12 +65,27 @@ public:
 private:
     struct Rare {
         More more;
-        std::vector<RecordRef> names;  // if there are several
+        RecordRefs names;
     };
-    void set(RecordRefs names, const More& more);
+    static constexpr std::uintptr_t rare_mark = 1;  // no address of a record or a Rare has this bit
 
-    RecordRef name_;  // null if there are several
-    std::unique_ptr<Rare> rare_;
+    void set(RecordRefs names, const More& more);
+    void clear();
+    // Null if nothing has to be known but the name.
+    [[nodiscard]] Rare* rare() const {
+        std::uintptr_t bits = 0;
+        std::memcpy(&bits, &here_, sizeof bits);
+        return (bits & rare_mark) != 0 ? reinterpret_cast<Rare*>(bits - rare_mark) : nullptr;
+    }
+    [[nodiscard]] const RecordRef& name_or_null() const {
+        return *std::launder(reinterpret_cast<const RecordRef*>(&here_));
+    }
+
+    // A RecordRef, or a marked address of a Rare: there may be millions of holds.
+    struct alignas(RecordRef) Here {
+        std::array<std::byte, sizeof(RecordRef)> bytes;
+    };
+    Here here_;
 };
 
 class Operations {

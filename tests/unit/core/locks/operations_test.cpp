@@ -73,7 +73,7 @@ TEST(Operations, AreFoundByNumber) {
 
 TEST(NamedRecord, IsOneBlockThatLivesAsLongAsItIsReferredTo) {
     EXPECT_LE(sizeof(NamedRecord), 96U);
-    EXPECT_LE(sizeof(Operations::Entries::const_iterator::value_type), 24U);
+    EXPECT_LE(sizeof(Operations::Entries::const_iterator::value_type), 16U);
     auto one = record("name");
     one->set_row_sum(5);
     const auto other = one;
