@@ -14,4 +14,8 @@ void Checksum::text(std::string_view value) {
     sum_ = XXH3_64bits_withSeed(value.data(), value.size(), sum_);
 }
 
+std::uint64_t hash_of(std::string_view text) {
+    return XXH3_64bits(text.data(), text.size());
+}
+
 }  // namespace mortise::core

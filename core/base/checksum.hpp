@@ -17,4 +17,7 @@ private:
     std::uint64_t sum_ = 0;
 };
 
+// Of one text, for tables: nothing that leaves the process depends on it.
+[[nodiscard]] std::uint64_t hash_of(std::string_view text);
+
 }  // namespace mortise::core

@@ -200,8 +200,8 @@ void NodeCore::apply(Entry& entry, Now now) {
                        applied.outcomes);
         clock_.applied(now);
         // Before the changes are moved on.
-        activity_->applied(applied_, now.steady, machine_.name_changes(), machine_.changed_queues(),
-                           machine_.table());
+        activity_->applied(applied_, now.steady, machine_.name_changes(),
+                           machine_.changed_queues());
         changes_.add(applied_, machine_.name_changes());
         for (const auto& outcome : applied.outcomes)
             route(outcome, applied_, now);

@@ -60,24 +60,27 @@ void Activity::restart(const LockTable& table, LogIndex applied, Instant now) {
 
 // Without prefixes nobody asks for the holders, which takes a walk through all names.
 void Activity::count_all(const LockTable& table) {
-    for (const auto& [name, queue] : table.names().queues())
-        names_.set(name, prefixes_.group_of(name), waiting_in(&queue));
+    for (const auto& record : table.names().waited())
+        set(*record);
     if (prefixes_.all().empty()) return;
     for (const auto& record : table.records())
         groups_[prefixes_.group_of(record->name())].holders += holders_of(*record);
 }
 
+void Activity::set(const NamedRecord& record) {
+    const auto name = record.name();
+    names_.set(name, prefixes_.group_of(name), waiting_in(record.queue()));
+}
+
 void Activity::applied(LogIndex index, Instant now, std::span<const NameChange> changes,
-                       std::span<const RecordRef> waited, const LockTable& table) {
+                       std::span<const RecordRef> waited) {
     times_.applied(index, now);
     rates_.advance(now, names_.waiters());
     for (const auto& change : changes)
         on(change, index, now);
     if (waited.empty()) return;
-    for (const auto& record : waited) {
-        const auto name = record->name();
-        names_.set(name, prefixes_.group_of(name), waiting_in(table.queue_of(name)));
-    }
+    for (const auto& record : waited)
+        set(*record);
     rates_.wait(names_.waiters());
 }
 
@@ -137,7 +140,7 @@ std::vector<HotName> Activity::hottest(const LockTable& table, Instant now,
 
 ActivityView Activity::view(const LockTable& table, Instant now, std::string_view prefix) const {
     ActivityView view;
-    view.names = table.records().size();
+    view.names = table.size();
     view.contention = contention(now);
     view.hottest = hottest(table, now, prefix);
     view.recent = rates_.together(now, names_.waiters());

@@ -31,7 +31,7 @@ public:
     // The next entry was applied, which did this to names; `waited` are those whose waiters it may
     // have changed.
     void applied(LogIndex index, Instant now, std::span<const NameChange> changes,
-                 std::span<const RecordRef> waited, const LockTable& table);
+                 std::span<const RecordRef> waited);
     // The state was replaced by that of another member. The rates go on; times begin anew.
     void restart(const LockTable& table, LogIndex applied, Instant now);
 
@@ -51,6 +51,7 @@ private:
     };
 
     void count_all(const LockTable& table);
+    void set(const NamedRecord& record);
     void on(const NameChange& change, LogIndex index, Instant now);
     [[nodiscard]] Nanoseconds wait_since(std::optional<LogIndex> request, Instant now) const;
 

@@ -70,7 +70,7 @@ transport::MemberStatus ClientDesk::status() const {
     status.log_first = raft.log().first_index();
     status.log_last = raft.log().last().index;
     status.sessions = core.machine().sessions().all().size();
-    status.names = core.machine().table().records().size();
+    status.names = core.machine().table().size();
     status.uptime = steady_now() - loop_.began();
     status.version = version;
     status.cluster_name = loop_.config().cluster;

@@ -140,7 +140,7 @@ Metrics CoreLoop::metrics() const {
     const auto& core = driver_->core();
     metrics.log_memory_bytes = core.raft().log().bytes();
     metrics.unsaved_bytes = core.state_lag_bytes();
-    metrics.names = core.machine().table().records().size();
+    metrics.names = core.machine().table().size();
     metrics.sessions = core.machine().sessions().all().size();
     const auto now = steady_now();
     put_contention(core.activity().contention(now), metrics);

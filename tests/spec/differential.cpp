@@ -85,7 +85,7 @@ private:
     std::string follow() {
         const core::Instant now{static_cast<std::int64_t>(index_.raw())};
         const auto& table = machine_.table();
-        activity_.applied(index_, now, machine_.name_changes(), machine_.changed_queues(), table);
+        activity_.applied(index_, now, machine_.name_changes(), machine_.changed_queues());
         const core::Activity anew{prefixes_, table, index_, now};
         const auto counted = said_of(activity_.view(table, now));
         const auto there = said_of(anew.view(table, now));

@@ -69,15 +69,15 @@ void LockMachine::take_away(const BreakLock& request, const std::vector<Operatio
     for (const auto hold : holds) {
         auto& owner = *sessions_.change(hold.session);
         owner.broken.insert(hold.seq);
-        cancel_upgrade(owner, request.name, hold);
+        cancel_upgrade(owner, table_.names().record(request.name), hold);
         if (!request.immediate) table_.close(request.name, hold, owner.renewed_at, owner.opened);
     }
     if (!holds.empty() && !request.immediate) table_.look_again(request.name, grants);
 }
 
 // The upgrade ends with its hold (S27).
-void LockMachine::cancel_upgrade(Session& owner, std::string_view name, OperationId hold) {
-    const auto upgrade = table_.cancel_upgrade(name, hold);
+void LockMachine::cancel_upgrade(Session& owner, const RecordRef& record, OperationId hold) {
+    const auto upgrade = table_.cancel_upgrade(record, hold);
     if (!upgrade) return;
     end_operation(owner, upgrade->operation.seq);
     answer(owner, upgrade->operation.seq, {AnswerKind::cancelled, {}, {}});

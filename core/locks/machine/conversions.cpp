@@ -9,11 +9,9 @@ namespace mortise::core {
 // null if the operation is not a hold, or was broken.
 const Operation* LockMachine::held_operation(const Session& session, Seq seq) {
     const auto* found = session.operations.find(seq);
-    if (found == nullptr) return nullptr;
-    touch_all(found->names());
-    const auto* again = session.operations.find(seq);
-    const bool held = again != nullptr && again->held();
-    return held && !session.broken.contains(seq) ? again : nullptr;
+    if (found != nullptr && touch_all(found->names())) found = session.operations.find(seq);
+    const bool held = found != nullptr && found->held();
+    return held && !session.broken.contains(seq) ? found : nullptr;
 }
 
 void LockMachine::on(Session& session, Seq seq, const Downgrade& downgrade) {
@@ -22,8 +20,8 @@ void LockMachine::on(Session& session, Seq seq, const Downgrade& downgrade) {
     if (hold->names().size() > 1)
         return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     LockTable::Grants grants;
-    const auto token =
-        table_.downgrade(hold->name(), {session.id, downgrade.operation}, downgrade.mode, grants);
+    const auto token = table_.downgrade(hold->names().front(), {session.id, downgrade.operation},
+                                        downgrade.mode, grants);
     const auto kind = token ? AnswerKind::converted : AnswerKind::invalid_argument;
     answer(session, seq, {kind, token.value_or(FencingToken{}), {}});
     publish(std::move(grants));
@@ -39,7 +37,7 @@ void LockMachine::on(Session& session, Seq seq, const Upgrade& upgrade) {
         return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     const auto record = hold->names().front();
     const auto locker = hold->locker();
-    switch (table_.upgrade(record->name(), {ticket, id, upgrade.operation}, upgrade.wait)) {
+    switch (table_.upgrade(record, {ticket, id, upgrade.operation}, upgrade.wait)) {
         case at_once: {
             const auto* grant = record->find({session.id, upgrade.operation});
             deadlocks_.let_in({session.id, locker});

@@ -38,7 +38,7 @@ bool is_wanted(const WaitFinder& waits, LockerId locker) {
     const auto& operations = waits.sessions().find(locker.session)->operations;
     return std::ranges::any_of(tied->held, [&](Seq seq) {
         return std::ranges::any_of(operations.find(seq)->names(), [&](const RecordRef& record) {
-            return waits.table().queue_of(record->name()) != nullptr;
+            return record->queue() != nullptr;
         });
     });
 }
@@ -49,7 +49,7 @@ bool may_close_a_cycle(const WaitFinder& waits, OperationId asked) {
     if (operation == nullptr || operation->held()) return false;
     if (is_wanted(waits, {asked.session, operation->locker()})) return true;
     return std::ranges::any_of(operation->names(), [&](const RecordRef& record) {
-        const auto& queue = *waits.table().queue_of(record->name());
+        const auto& queue = *record->queue();
         const auto* waiter = queue.find(operation->ticket());
         return waiter == nullptr || queue.has_behind(*waiter);
     });

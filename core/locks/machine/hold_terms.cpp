@@ -11,7 +11,7 @@ void LockMachine::end_max_hold(const LockTable::Closed& over, LockTable::Grants&
     const auto hold = over.closure.hold;
     auto& owner = *sessions_.change(hold.session);
     owner.broken.insert(hold.seq);
-    cancel_upgrade(owner, over.name, hold);
+    cancel_upgrade(owner, table_.names().record(over.name), hold);
     lose_name(hold, over.name);
     table_.take_off(over.name, {hold}, Predecessor::expired, grants);
 }

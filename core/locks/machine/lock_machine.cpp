@@ -27,7 +27,10 @@ void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outco
 }
 
 void LockMachine::answer(Session& session, Seq seq, Answer answer) {
-    outcomes_->push_back(Answered{{session.id, seq}, answer});
+    auto& told = outcomes_->emplace_back(std::in_place_type<Answered>);
+    auto& [operation, told_answer] = std::get<Answered>(told);
+    operation = {session.id, seq};
+    told_answer = answer;
     session.answers.keep(index_, seq, std::move(answer));
 }
 
@@ -46,25 +49,27 @@ void LockMachine::publish(LockTable::Grants grants) {
         auto* session = sessions_.change(grant.operation.session);
         MORTISE_CHECK(session != nullptr);  // grants go to live sessions only (#11456 of etcd)
         const auto seq = grant.operation.seq;
-        const auto& operation = session->operations.at(seq);
+        auto& operation = session->operations.at(seq);
         // What is granted at once took its place as a hold.
         MORTISE_CHECK(!operation.held() || seq == session->applied);
-        if (grant.answer.cached_tokens != 0) forget_locker(*session, seq);
+        if (grant.answer.cached_tokens != 0) forget_locker({session->id, seq}, operation);
         const LockerId locker{session->id, operation.locker()};
         if (locker.number != 0) deadlocks_.let_in(locker);
         if (operation.upgrades().is_set() || holds_nothing(grant.answer.kind)) {
             end_operation(*session, seq);
         } else {
-            take_hold(*session, seq, grant.answer);
+            take_hold(*session, seq, operation, grant.answer);
             lockers_.grant(locker, seq);
         }
         answer(*session, seq, std::move(grant.answer));
     }
+    grants.clear();
+    spare_ = std::move(grants);
 }
 
 // A request for any of several names has got one of them.
-void LockMachine::take_hold(Session& session, Seq seq, const Answer& granted) {
-    auto& operation = session.operations.at(seq);
+void LockMachine::take_hold(Session& session, Seq seq, Operation& operation,
+                            const Answer& granted) {
     if (operation.is_bounded()) uncounted_.add(session.id, seq);
     if (operation.held() && granted.names.empty()) return;
     RecordRefs got;
@@ -80,9 +85,8 @@ void LockMachine::take_hold(Session& session, Seq seq, const Answer& granted) {
 }
 
 // Whether the locker of a cached grant holds it is not known until it is published (S45).
-void LockMachine::forget_locker(Session& session, Seq seq) {
-    auto& operation = session.operations.at(seq);
-    lockers_.end({session.id, operation.locker()}, seq);
+void LockMachine::forget_locker(OperationId id, Operation& operation) {
+    lockers_.end({id.session, operation.locker()}, id.seq);
     operation.set_locker(0);
 }
 

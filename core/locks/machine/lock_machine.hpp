@@ -137,10 +137,14 @@ private:
     void on(Session& session, Seq seq, const Quit& request);
     void on(Session& session, Seq seq, const Declined& request);
     void on(Session& session, Seq seq, const CloseSession& request);
-    [[nodiscard]] AnswerKind may_write(const Session& session, Seq hold, std::string_view name);
+    struct Writable {
+        AnswerKind kind = AnswerKind::stored;
+        RecordRef record;
+    };
+    [[nodiscard]] Writable may_write(const Session& session, Seq hold, std::string_view name);
     void take_away(const BreakLock& request, const std::vector<OperationId>& holds,
                    LockTable::Grants& grants);
-    void cancel_upgrade(Session& owner, std::string_view name, OperationId hold);
+    void cancel_upgrade(Session& owner, const RecordRef& record, OperationId hold);
     void end_max_hold(const LockTable::Closed& over, LockTable::Grants& grants);
     void lose_name(OperationId hold, std::string_view name);
     void add_operation(Session& session, Seq seq, Operation operation);
@@ -167,19 +171,19 @@ private:
     void end_session(SessionId id, SessionEnd how);
     LockTable::Cleared clear(std::string_view name, std::size_t max);
     Previous touch(std::string_view name);
-    void touch_all(LockTable::NameList names);
+    bool touch_all(LockTable::NameList names);
     void tell_who_ended();
     void end_command();
     void note_turns(const Operations& ended);
     void refuse_deadlocks();
     void refuse(DeadlockWatch::Deadlock deadlock);
-    void refuse_reader_that_upgrades(std::string_view name);
-    void refuse_tries(std::string_view name);
-    void forget_locker(Session& session, Seq seq);
+    void refuse_reader_that_upgrades(const RecordRef& record);
+    void refuse_tries(const NamedRecord& record);
+    void forget_locker(OperationId id, Operation& operation);
     Operation end_operation(Session& session, Seq seq);
     void answer(Session& session, Seq seq, Answer answer);
     void publish(LockTable::Grants grants);
-    void take_hold(Session& session, Seq seq, const Answer& granted);
+    void take_hold(Session& session, Seq seq, Operation& operation, const Answer& granted);
     [[nodiscard]] const Operation* operation_of(OperationId id) const;
     void check_operations() const;
 
@@ -197,6 +201,7 @@ private:
     LogIndex index_;              // of the entry that is being applied
     std::uint32_t place_ = 0;     // of the command in its batch
     Outcomes* outcomes_ = nullptr;
+    LockTable::Grants spare_;  // empty: its memory is used again
 };
 
 }  // namespace mortise::core

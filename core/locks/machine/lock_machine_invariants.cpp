@@ -44,7 +44,7 @@ void LockMachine::check_operations() const {
             MORTISE_CHECK(operation != nullptr && operation->held() && has(*operation, record));
             ++operations;
         }
-        const auto* queue = table_.queue_of(record->name());
+        const auto* queue = record->queue();
         if (queue == nullptr) continue;
         if (const auto& upgrade = queue->conversion()) {
             const auto* operation = operation_of(upgrade->operation);

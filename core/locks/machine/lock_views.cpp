@@ -12,10 +12,10 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
     const auto* record = table_.find(name);
     if (record == nullptr) return table_.would_grant(name, mode, priority);
     if (record->kind() != RecordKind::lock) return true;  // the log refuses it
-    const auto* queue = table_.queue_of(name);
+    const auto* queue = record->queue();
     // A barrier at the head of the queue may be let in by the sweep of its other names.
     const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.is_empty();
-    const bool cleared = record->swept_at == ended_.endings() || ended_.is_empty();
+    const bool cleared = record->swept_at() == ended_.endings() || ended_.is_empty();
     if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
@@ -35,13 +35,13 @@ bool LockViews::would_grant_permits(const Acquire& request) const {
     const auto* record = table_.find(name);
     const auto* its = record == nullptr ? nullptr : record->semaphore();
     if (record != nullptr && its == nullptr) return true;  // the log refuses it
-    const auto* queue = table_.queue_of(name);
-    if (record == nullptr || ended_.is_empty() || record->swept_at == ended_.endings())
-        return would_admit_permits(record, queue, request);
+    if (record == nullptr || ended_.is_empty() || record->swept_at() == ended_.endings())
+        return would_admit_permits(record, request);
     std::size_t taken = 0;
     for (const auto& holder : record->holders())
         taken += is_in_the_way(name, holder) ? holder.slots().size() : 0;
     const auto waits = [&](const Waiter* waiter) { return is_live(waiter->operation); };
+    const auto* queue = record->queue();
     const bool is_waited = queue != nullptr && std::ranges::any_of(queue->in_order(), waits);
     if (taken == 0 && !is_waited && !its->was_resized()) return request.permits <= request.limit;
     return taken + request.permits <= its->limit();
@@ -49,7 +49,7 @@ bool LockViews::would_grant_permits(const Acquire& request) const {
 
 bool LockViews::would_recall(std::string_view name, LockMode mode) const {
     const auto* record = table_.find(name);
-    return record != nullptr && core::would_recall(*record, table_.queue_of(name), mode);
+    return record != nullptr && core::would_recall(*record, mode);
 }
 
 bool LockViews::is_live(OperationId operation) const {
@@ -116,8 +116,8 @@ Contentions LockViews::contentions(std::string_view name,
                                    const std::set<OperationId>& holds) const {
     Contentions found;
     const auto* record = table_.find(name);
-    const auto* queue = table_.queue_of(name);
-    if (record == nullptr || queue == nullptr) return found;
+    const auto* queue = record == nullptr ? nullptr : record->queue();
+    if (queue == nullptr) return found;
     for (const auto& held : record->holders()) {
         if (!holds.contains(held.operation)) continue;
         if (const auto one = contention_of(held, *queue)) found.emplace_back(held.operation, *one);
@@ -188,7 +188,7 @@ void LockViews::add_holders(const LockRecord& record, std::size_t max, LockView&
 }
 
 void LockViews::add_waiters(const LockRecord& record, std::size_t max, LockView& view) const {
-    const auto* queue = table_.queue_of(view.name);
+    const auto* queue = record.queue();
     if (queue == nullptr) return;
     const auto add = [&](auto make) {
         ++view.waiters_total;

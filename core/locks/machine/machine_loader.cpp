@@ -97,7 +97,7 @@ bool MachineLoader::put_operations_back(std::string_view name) {
                          .is_bounded = holder.terms().max_hold_ms != 0}};
         if (!put_back(holder.operation, std::move(holds))) return false;
     }
-    const auto* queue = machine_.table_.queue_of(name);
+    const auto* queue = record->queue();
     if (queue == nullptr) return true;
     if (const auto& upgrade = queue->conversion()) {
         newest_index_ = std::max(newest_index_, upgrade->ticket.index);
@@ -199,7 +199,7 @@ bool MachineLoader::is_complete() const {
     };
     if (!std::ranges::all_of(machine_.barriers_.all(), lives)) return false;
     return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
-           totals_->names == machine_.table_.records().size() &&
+           totals_->names == machine_.table_.size() &&
            totals_->clock_marks == machine_.clock_.all().size() &&
            totals_->incarnations == machine_.sessions_.newest_epochs().size() && owed_.empty() &&
            ended_found_ == machine_.ended_.all().size();

@@ -84,14 +84,14 @@ bool may_ask_for_permits(const Acquire& request) {
 bool is_sound(const Acquire& request) {
     const bool is_of_a_kind =
         request.permits == 0 ? request.limit == 0 : may_ask_for_permits(request);
-    if (!is_of_a_kind) return false;
+    if (!is_of_a_kind || (request.cached_tokens != 0 && !may_be_cached(request))) return false;
+    if (request.names.size() == 1) return true;
     ShortList<std::string_view> names;
     for (const auto& one : request.names)
         names.push_back(one.name);
     if (request.which == Acquire::Which::any) std::ranges::sort(names);
     const auto* wrong = std::ranges::adjacent_find(names, std::ranges::greater_equal{});
-    return !names.empty() && names.size() <= names_at_once_max && wrong == names.end() &&
-           (request.cached_tokens == 0 || may_be_cached(request));
+    return !names.empty() && names.size() <= names_at_once_max && wrong == names.end();
 }
 
 // The mode is set later. A request for all of several names has no priority.
@@ -117,15 +117,17 @@ void LockMachine::on(Session& session, Seq seq, const Acquire& request) {
     waiter.operation = {session.id, seq};
     waiter.terms = counted_terms(request.terms, session.opened.rho_ppm);
     LockTable::LastHolders last;
-    for (const auto& one : request.names)
-        last.push_back(touch(one.name));
+    if (!ended_.is_empty()) {
+        for (const auto& one : request.names)
+            last.push_back(touch(one.name));
+    }
     Operation::More more{.ticket = waiter.ticket,
                          .locker = request.locker.number,
                          .is_bounded = request.terms.max_hold_ms != 0,
                          .is_try = !request.wait};
-    LockTable::Grants grants;
+    auto grants = std::exchange(spare_, {});
     RecordRefs stands;
-    const auto result = table_.acquire(std::move(waiter), request, std::move(last), grants, stands);
+    const auto result = table_.acquire(waiter, request, std::move(last), grants, stands);
     more.held = result == LockTable::Result::granted;
     if (more.held || result == LockTable::Result::queued)
         add_operation(session, seq, {std::move(stands), more});
@@ -180,8 +182,8 @@ void LockMachine::on(Session& session, Seq seq, const Publish& request) {
     const auto* held = held_operation(session, request.operation);
     if (held == nullptr) return answer(session, seq, {AnswerKind::not_held, {}, {}});
     const OperationId hold{session.id, request.operation};
-    const std::string name{held->name()};
-    if (!table_.publish(name, hold, request))
+    const auto record = held->names().front();
+    if (!table_.publish(record, hold, request))
         return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
     const LockerId locker{session.id, request.locker.number};
     session.operations.at(request.operation).set_locker(locker.number);
@@ -190,13 +192,13 @@ void LockMachine::on(Session& session, Seq seq, const Publish& request) {
     if (locker.number != 0) deadlocks_.let_in(locker);
     answer(session, seq, {AnswerKind::stored, {}, {}});
     if (request.ended) return;
-    refuse_reader_that_upgrades(name);
-    refuse_tries(name);
+    refuse_reader_that_upgrades(record);
+    refuse_tries(*record);
 }
 
 // The name is in use, as it turns out (S43).
-void LockMachine::refuse_tries(std::string_view name) {
-    const auto* queue = table_.queue_of(name);
+void LockMachine::refuse_tries(const NamedRecord& record) {
+    const auto* queue = record.queue();
     if (queue == nullptr) return;
     std::vector<OperationId> tries;
     for (const auto* waiter : queue->in_order()) {
@@ -213,15 +215,15 @@ void LockMachine::refuse_tries(std::string_view name) {
 }
 
 // The name has another reader, as it turns out (S27).
-void LockMachine::refuse_reader_that_upgrades(std::string_view name) {
-    const auto* conversion = table_.reader_that_upgrades(name);
+void LockMachine::refuse_reader_that_upgrades(const RecordRef& record) {
+    const auto* conversion = reader_that_upgrades(*record);
     if (conversion == nullptr) return;
     const auto upgrade = conversion->operation;
     auto& session = *sessions_.change(upgrade.session);
     end_operation(session, upgrade.seq);
     answer(session, upgrade.seq, {AnswerKind::deadlock, {}, {}});
     LockTable::Grants grants;
-    table_.withdraw_upgrade(name, grants);
+    table_.withdraw_upgrade(record, grants);
     publish(std::move(grants));
 }
 
@@ -239,8 +241,7 @@ void LockMachine::on(Session& session, Seq /*seq*/, const CloseSession& /*reques
 std::optional<Operation> LockMachine::take_operation(Session& session, Seq seq, bool held_only) {
     const auto* found = session.operations.find(seq);
     if (found == nullptr) return std::nullopt;
-    touch_all(found->names());
-    found = session.operations.find(seq);
+    if (touch_all(found->names())) found = session.operations.find(seq);
     if (found == nullptr || (held_only && !found->held())) return std::nullopt;
     return end_operation(session, seq);
 }
@@ -261,7 +262,7 @@ void LockMachine::give_up(Session& session, Seq seq, Seq target, const Operation
 LockTable::Grants LockMachine::withdraw(const Operation& operation) {
     LockTable::Grants grants;
     if (operation.upgrades().is_set()) {
-        table_.withdraw_upgrade(operation.name(), grants);
+        table_.withdraw_upgrade(operation.names().front(), grants);
     } else {
         table_.withdraw(operation.names(), operation.ticket(), grants);
     }
@@ -271,9 +272,9 @@ LockTable::Grants LockMachine::withdraw(const Operation& operation) {
 // A waiting upgrade of the hold is cancelled with it (S27).
 void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operation& operation,
                             Leaving leaving) {
-    LockTable::Grants grants;
+    auto grants = std::exchange(spare_, {});
     const OperationId grant{session.id, target};
-    const auto upgrade = table_.cancel_upgrade(operation.name(), grant);
+    const auto upgrade = table_.cancel_upgrade(operation.names().front(), grant);
     table_.release(operation.names(), grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {

@@ -37,11 +37,12 @@ Previous LockMachine::touch(std::string_view name) {
     return clear(name, std::numeric_limits<std::size_t>::max()).last;
 }
 
-// Touches the names of an operation that may end now.
-void LockMachine::touch_all(LockTable::NameList names) {
-    if (ended_.is_empty()) return;
+// Touches the names of an operation that may end now. False if that changed nothing.
+bool LockMachine::touch_all(LockTable::NameList names) {
+    if (ended_.is_empty()) return false;
     for (const auto& record : std::vector<RecordRef>(names.begin(), names.end()))
         touch(record->name());
+    return true;
 }
 
 // A sweep may end in the middle of a name.

@@ -40,6 +40,7 @@ std::uint64_t at_least(std::uint64_t ms, std::uint32_t rho_ppm) {
 // The holder ends a hold after its max_hold by its own clock, which may be slow. By then no
 // majority may have counted to the end.
 HoldTerms counted_terms(const HoldTerms& terms, std::uint32_t rho_ppm) {
+    if (!terms.is_set()) return {};
     const auto longest = at_least(terms.max_hold_ms, rho_ppm) * parts;
     const auto slow = parts - rho_ppm;
     return {to_term((longest + slow - 1) / slow), to_term(at_least(terms.min_hold_ms, rho_ppm)),

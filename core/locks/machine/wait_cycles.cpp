@@ -26,7 +26,7 @@ void LockMachine::note_turns(const Operations& ended) {
         if (++looked_at > operations_looked_at) return;
         if (operation.held()) continue;
         for (const auto& record : operation.names())
-            table_.note_reordered(record->name());
+            table_.note_reordered(*record);
     }
 }
 

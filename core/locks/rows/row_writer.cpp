@@ -19,7 +19,7 @@ std::string totals_of(const RowWriter::ConstState& state) {
     totals.newest_session = state.sessions.newest();
     totals.endings = state.ended.endings();
     totals.sessions = state.sessions.all().size();
-    totals.names = state.table.records().size();
+    totals.names = state.table.size();
     totals.incarnations = state.sessions.newest_epochs().size();
     totals.sweep = state.ended.progress();
     totals.newest_closure = state.table.closures().newest();
@@ -41,9 +41,9 @@ Row row_of(const SessionTable& sessions, Incarnation id) {
 // The table must have that record.
 Row row_of(const LockTable& table, const NamedRecord& record) {
     const auto name = record.name();
-    return {row_key(RowKind::name, name),
-            encode_name(record, table.queue_of(name), table.values().find(name),
-                        table.closures().of(name))};
+    return {
+        row_key(RowKind::name, name),
+        encode_name(record, record.queue(), table.values().find(name), table.closures().of(name))};
 }
 
 Row row_of(const ClockMark& mark) {
@@ -74,7 +74,7 @@ std::size_t RowWriter::changed(ConstState state) {
 
 // A name that came and went since the last take() has no row that could be removed.
 void RowWriter::add_name(const LockTable& table, const RecordRef& record, std::vector<Row>& rows) {
-    const bool is_known = table.find(record->name()) != nullptr;
+    const bool is_known = record->is_known();
     const auto before = record->row_sum();
     if (!is_known && !before) return;
     std::optional<std::uint64_t> now;
@@ -90,9 +90,10 @@ void RowWriter::add_name(const LockTable& table, const RecordRef& record, std::v
 
 std::vector<Row> RowWriter::take_names(LockTable& table, std::size_t max) {
     std::vector<Row> rows;
-    rows.reserve(std::min(max, table.names().changes().size()));
-    for (; max > 0 && !table.names().changes().empty(); --max)
-        add_name(table, table.take_change(), rows);
+    const auto changes = table.take_changes(max);
+    rows.reserve(changes.size());
+    for (const auto& record : changes)
+        add_name(table, record, rows);
     return rows;
 }
 
@@ -110,7 +111,7 @@ std::vector<Row> RowWriter::take(State state) {
     for (const auto id : state.sessions.changes().incarnations)
         rows.push_back(row_of(state.sessions, id));
     sum_up(rows, 0);
-    for (const auto& record : state.table.names().changes())
+    for (const auto& record : state.table.take_changes(SIZE_MAX))
         add_name(state.table, record, rows);
     const auto behind_names = rows.size();
     for (const auto id : state.sessions.changes().sessions)
@@ -119,7 +120,6 @@ std::vector<Row> RowWriter::take(State state) {
         rows.push_back(row_of(state.clock, index));
     sum_up(rows, behind_names);
     state.ended.forget_changes();
-    state.table.forget_changes();
     state.sessions.forget_changes();
     state.clock.forget_changes();
     return rows;
@@ -133,7 +133,7 @@ void RowWriter::sum_up(const std::vector<Row>& rows, std::size_t from) {
 void RowWriter::add_read(std::string_view key, std::string_view value, LockTable& table) {
     if (key.front() != static_cast<char>(RowKind::name)) return sum_.put(key, value);
     const auto sum = RowSum::of(key, value);
-    table.set_row_sum(key.substr(1), sum);
+    table.names().record(key.substr(1))->set_row_sum(sum);
     sum_.replace(std::nullopt, sum);
 }
 

@@ -1,7 +1,6 @@
 // Which waiters of a name are granted, and when (S28-S32). A waiter that is granted is *let in*.
 #pragma once
 
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,17 +13,15 @@
 
 namespace mortise::core {
 
-// Returns whether a new request would be granted at once. The record is null if the name is not
-// held, the queue if no request waits for it.
-[[nodiscard]] bool would_admit(const LockRecord* record, const WaitQueue* queue, LockMode mode,
-                               Priority priority);
+// Returns whether a new request would be granted at once. The record is null if the name is
+// unknown.
+[[nodiscard]] bool would_admit(const LockRecord* record, LockMode mode, Priority priority);
 
 // The same for a request for permits of a semaphore.
-[[nodiscard]] bool would_admit_permits(const LockRecord* record, const WaitQueue* queue,
-                                       const Acquire& request);
+[[nodiscard]] bool would_admit_permits(const LockRecord* record, const Acquire& request);
 
 // Returns whether only cached grants are in the way of such a request (S43).
-[[nodiscard]] bool would_recall(const LockRecord& record, const WaitQueue* queue, LockMode mode);
+[[nodiscard]] bool would_recall(const LockRecord& record, LockMode mode);
 
 // One run over the queues of names where something changed. A grant of several names leads to their
 // other queues. Before a queue is examined, traces of ended sessions are removed from its name.
@@ -45,25 +42,28 @@ public:
     void run(std::span<const RecordRef> names);
 
 private:
-    using Slot = NameTable::Slot;
     struct Entered {
         Ticket ticket;
         Priority priority = 0;
     };
+    // They exist until the run ends: a record that is removed meanwhile is a change of the table.
+    using Names = std::vector<NamedRecord*>;
 
-    bool step(std::string_view name);
-    bool remove_traces(std::string_view name);
+    void add(NamedRecord& record);
+    bool step(const RecordRef& record);
+    bool remove_traces(const RecordRef& record);
+    void tidy(const RecordRef& record);
     void look_behind_moved();
-    bool let_in(Slot& slot);
-    bool serve_conversion(Slot& slot);
-    bool turn_phase(Slot& slot);
-    bool enter_batch(Slot& slot);
-    bool enter_unhindered(Slot& slot);
-    bool enter_for_permits(Slot& slot);
-    bool pass_latch(Slot& slot);
-    void enter(Slot& slot, const Waiter& waiter);
-    void pass_turn_to_writers(Slot& slot);
-    void count_overtakings(Slot& slot);
+    bool let_in(NamedRecord& record);
+    bool serve_conversion(NamedRecord& record);
+    bool turn_phase(NamedRecord& record);
+    bool enter_batch(NamedRecord& record);
+    bool enter_unhindered(NamedRecord& record);
+    bool enter_for_permits(NamedRecord& record);
+    bool pass_latch(NamedRecord& record);
+    void enter(NamedRecord& record, const Waiter& waiter);
+    void pass_turn_to_writers(NamedRecord& record);
+    void count_overtakings(NamedRecord& record);
     // several_names.cpp
     [[nodiscard]] bool is_at_head(const Waiter& barrier, std::string_view name) const;
     bool clear_for(const Waiter& barrier);
@@ -77,14 +77,8 @@ private:
     Gone& gone_;
     Grants& grants_;
     std::vector<Entered> entered_;  // in the present step
-    struct ByName {
-        bool operator()(const RecordRef& a, const RecordRef& b) const {
-            return a->name() < b->name();
-        }
-    };
-    using Names = std::set<RecordRef, ByName>;
-    Names moved_;  // names that changed in the present step
-    Names todo_;   // names to be examined
+    Names moved_;                   // that changed in the present step
+    Names todo_;                    // to be examined: descending by name, so the last is the first
 };
 
 }  // namespace mortise::core

@@ -61,8 +61,8 @@ EndedSessions::Names EndedSessions::names() const {
 
 std::optional<std::string> EndedSessions::next_to_sweep(const LockTable& table) {
     if (!progress_.waited_done) {
-        const auto* next = table.names().next_waited(progress_.waited_cursor);
-        if (next != nullptr) return *next;
+        const auto next = table.names().next_waited(progress_.waited_cursor);
+        if (!next.empty()) return std::string{next};
         progress_.waited_done = true;
     }
     if (all_.empty()) return std::nullopt;

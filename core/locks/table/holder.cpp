@@ -10,6 +10,9 @@ Holder::Holder(Grant grant)
       mode{grant.mode},
       broken{grant.broken},
       left{grant.left} {
+    const bool has_more = !grant.label.empty() || grant.locker != LockerTag{} ||
+                          grant.terms.is_set() || !grant.slots.empty();
+    if (!has_more) return;
     More its{std::move(grant.label), std::move(grant.locker), grant.terms, grant.closures, {}};
     if (!grant.slots.empty()) its.slots = std::make_unique<const Slots>(std::move(grant.slots));
     set(std::move(its));

@@ -44,7 +44,8 @@ void Holds::begin_cached(LockRecord& record, std::uint32_t tokens, Grant& grant)
 void Holds::grant(std::string_view name, LockRecord& record, const Waiter& waiter, Grants& grants) {
     auto previous = record.previous();
     const auto token = grant(name, record, waiter);
-    Answer given{AnswerKind::granted, {}, {}};
+    auto& [operation, given] = grants.emplace_back();
+    operation = waiter.operation;
     if (waiter.part == Part::alone && waiter.permits == 0) {
         given.token = token;
         given.previous = std::move(previous);
@@ -53,7 +54,6 @@ void Holds::grant(std::string_view name, LockRecord& record, const Waiter& waite
         given.names.push_back(
             {std::string{name}, token, std::move(previous), record.holders().back().slots()});
     }
-    grants.push_back({waiter.operation, std::move(given)});
 }
 
 void Holds::begin_terms(std::string_view name, const HoldTerms& terms, Grant& grant) {
@@ -127,7 +127,9 @@ void Holds::mark_dirty(std::string_view name, const Holder& lost) {
 // --- the end of a hold --------------------------------------------------------------------------
 
 bool Holds::release(std::string_view name, LockRecord& record, OperationId hold, Predecessor how) {
-    return record.remove(hold, how, keeps_on(name));
+    const bool is_last = record.holders().size() == 1 && record.queue() == nullptr &&
+                         !record.stays() && !has_more(name);
+    return record.remove(hold, how, keeps_on(name), !is_last);
 }
 
 void Holds::release_if(std::string_view name, LockRecord& record, const LockRecord::Left& left) {

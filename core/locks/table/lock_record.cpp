@@ -30,17 +30,19 @@ Holder& LockRecord::holder(OperationId operation) {
 
 std::uint32_t LockRecord::held_in(LockMode mode) const {
     if (has_several()) return rare_->held[static_cast<std::size_t>(mode)];
-    return only_.operation.seq.is_set() && only_.mode == mode ? 1 : 0;
+    return is_held() && only_.mode == mode ? 1 : 0;
 }
 
 bool LockRecord::admits(LockMode mode, std::uint32_t permits) const {
     if (const auto* its = semaphore()) return its->has_free(permits);
+    if (!has_several()) return !is_held() || compatible(only_.mode, mode);
     return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
         return held_in(held) == 0 || compatible(held, mode);
     });
 }
 
 bool LockRecord::has_writer() const {
+    if (!has_several()) return is_held() && is_writer(only_.mode);
     return std::ranges::any_of(
         all_lock_modes, [&](LockMode held) { return held_in(held) != 0 && is_writer(held); });
 }
@@ -78,6 +80,10 @@ const Previous& LockRecord::previous() const {
 
 void LockRecord::set_previous(Previous previous) {
     if (rare_ || previous != Previous{}) rare().previous = std::move(previous);
+}
+
+void LockRecord::set_queue(WaitQueue queue) {
+    rare().queue = std::make_unique<WaitQueue>(std::move(queue));
 }
 
 void LockRecord::set_semaphore(Semaphore semaphore) {
@@ -140,7 +146,7 @@ void LockRecord::add(Holder holder) {
 }
 
 // Returns false if the hold still blocks the name.
-bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps) {
+bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps, bool is_used_on) {
     if (holder.broken) how = Predecessor::broken;
     if (keeps(holder, how)) {
         holder.left = how;
@@ -148,7 +154,7 @@ bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps) {
     }
     if (has_several()) --rare_->held[static_cast<std::size_t>(holder.mode)];
     if (auto* its = semaphore()) its->give_back(holder.slots());
-    set_previous({how, holder.label(), holder.token});
+    if (is_used_on) set_previous({how, holder.label(), holder.token});
     return true;
 }
 
@@ -160,11 +166,12 @@ void LockRecord::erase(const Holder& holder) {
     only_ = {};
 }
 
-bool LockRecord::remove(OperationId operation, Predecessor how, const Keeps& keeps) {
+bool LockRecord::remove(OperationId operation, Predecessor how, const Keeps& keeps,
+                        bool is_used_on) {
     const auto all = present();
     const auto found = std::ranges::find(all, operation, &Holder::operation);
     if (found == all.end() || found->left) return false;
-    if (leaves(*found, how, keeps)) erase(*found);
+    if (leaves(*found, how, keeps, is_used_on)) erase(*found);
     return true;
 }
 

@@ -1,5 +1,5 @@
-// The record of one name: its holders, and the turn of readers or writers. Waiters are in a
-// separate WaitQueue, which most names never need.
+// The record of one name: its holders, the turn of readers or writers, and the queue of those that
+// wait, which most names never need.
 #pragma once
 
 #include <array>
@@ -17,6 +17,7 @@
 #include "core/locks/table/holder.hpp"
 #include "core/locks/table/latch.hpp"
 #include "core/locks/table/semaphore.hpp"
+#include "core/locks/table/wait_queue.hpp"
 
 namespace mortise::core {
 
@@ -33,15 +34,20 @@ public:
     explicit LockRecord(QueuePolicy policy) : policy_{policy} {}
     // For a record that was saved: its holders are added in the order of their grants.
     LockRecord(QueuePolicy policy, FencingToken newest, LockMode newest_mode)
-        : policy_{policy}, newest_mode_{newest_mode}, newest_token_{newest} {}
+        : newest_token_{newest}, policy_{policy}, newest_mode_{newest_mode} {}
 
     [[nodiscard]] QueuePolicy policy() const { return policy_; }
     // Oldest first.
     [[nodiscard]] std::span<const Holder> holders() const {
         if (has_several()) return rare_->holders;
-        return {&only_, only_.operation.seq.is_set() ? 1U : 0U};
+        return {&only_, is_held() ? 1U : 0U};
     }
     [[nodiscard]] const Holder* find(OperationId operation) const;
+    // Null if nobody waits. NameTable knows which names have one.
+    [[nodiscard]] const WaitQueue* queue() const { return rare_ ? rare_->queue.get() : nullptr; }
+    [[nodiscard]] WaitQueue* queue() { return rare_ ? rare_->queue.get() : nullptr; }
+    void set_queue(WaitQueue queue);
+    void drop_queue() { rare_->queue.reset(); }
     [[nodiscard]] RecordKind kind() const;
     // Null if the name is not a semaphore.
     [[nodiscard]] const Semaphore* semaphore() const {
@@ -82,8 +88,9 @@ public:
     void add(Holder holder);
     // Called for each hold before it ends: returns whether it still blocks the name after that.
     using Keeps = std::function<bool(const Holder&, Predecessor how)>;
-    // False if there is no such grant.
-    bool remove(OperationId operation, Predecessor how, const Keeps& keeps);
+    // False if there is no such grant. `is_used_on`: false if nobody will ask this record any more
+    // how its last hold ended.
+    bool remove(OperationId operation, Predecessor how, const Keeps& keeps, bool is_used_on = true);
     // Removes a former holder.
     void remove_left(OperationId operation);
     // Changes the mode and the token of a holder, which must exist.
@@ -102,34 +109,44 @@ public:
     // Makes a cached grant an ordinary one; it must be a holder.
     void publish(OperationId operation, FencingToken token, LockerTag locker, std::string label);
 
-    std::uint64_t swept_at = 0;  // no traces are left of the sessions up to this count of endings
-    Turn turn = Turn::writers;
+    // No traces are left of the sessions up to this count of endings.
+    [[nodiscard]] std::uint64_t swept_at() const { return swept_at_; }
+    void set_swept_at(std::uint64_t endings) { swept_at_ = endings; }
 
 private:
     struct Rare {
         std::vector<Holder> holders;                   // if there are several
         std::array<std::uint32_t, lock_modes> held{};  // the number of those in each mode
         Previous previous;
+        std::unique_ptr<WaitQueue> queue;
         std::unique_ptr<Semaphore> semaphore;
         std::optional<Latch> latch;
         std::unique_ptr<Barrier> barrier;
     };
 
     [[nodiscard]] bool has_disjoint_slots() const;
+    // By the only holder.
+    [[nodiscard]] bool is_held() const { return only_.operation.seq.is_set(); }
     [[nodiscard]] bool has_several() const { return rare_ && !rare_->holders.empty(); }
     [[nodiscard]] std::span<Holder> present();
     [[nodiscard]] std::uint32_t held_in(LockMode mode) const;
     [[nodiscard]] Holder& holder(OperationId operation);
     Rare& rare();
-    bool leaves(Holder& holder, Predecessor how, const Keeps& keeps);
+    bool leaves(Holder& holder, Predecessor how, const Keeps& keeps, bool is_used_on = true);
     void erase(const Holder& holder);
     void tidy();
 
-    QueuePolicy policy_;
-    LockMode newest_mode_ = LockMode::exclusive;
+    std::uint64_t swept_at_ = 0;
     FencingToken newest_token_;
     Holder only_;  // its operation is not set if there is none, or if there are several
     std::unique_ptr<Rare> rare_;
+    // The small ones are the last, so that those of NamedRecord take no further space.
+    QueuePolicy policy_ : 2;
+    LockMode newest_mode_ : 3 = LockMode::exclusive;
+    static_assert(lock_modes <= 1U << 3U);
+
+public:
+    Turn turn = Turn::writers;
 };
 
 }  // namespace mortise::core

@@ -14,122 +14,135 @@ void LockTable::settle(NameList names, Grants& grants) {
 
 // --- acquiring ----------------------------------------------------------------------------------
 
-// Returns `granted` if there is no reason to refuse the request.
-LockTable::Result LockTable::refusal(const Acquire& request, const Slots& slots) const {
-    std::size_t created = 0;
-    for (const auto& slot : slots) {
-        const bool is_new = !names_.is_known(slot);
-        if (is_new) ++created;
-        const bool differs = !is_new && slot.record->policy() != request.policy;
-        if (differs && request.policy_given) return Result::kind_mismatch;
-        const auto wanted = request.permits == 0 ? RecordKind::lock : RecordKind::semaphore;
-        if (!is_new && slot.record->kind() != wanted) return Result::kind_mismatch;
-    }
-    const bool fits = records().size() + created <= records_max &&
-                      std::ranges::none_of(request.names, [&](const NamedMode& one) {
-                          return is_left_by_too_many(one.name, request.terms);
-                      });
-    return fits ? Result::granted : Result::resource_exhausted;
-}
+namespace {
 
 // A former holder is charged to no session, but still takes a place in the record.
-bool LockTable::is_left_by_too_many(std::string_view name, const HoldTerms& terms) const {
+bool is_left_by_too_many(const LockRecord& record, const HoldTerms& terms) {
     if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
-    const auto* record = find(name);
-    if (record == nullptr || record->holders().size() < left_max) return false;
+    if (record.holders().size() < left_max) return false;
     const auto left = std::ranges::count_if(
-        record->holders(), [](const Holder& holder) { return holder.left.has_value(); });
+        record.holders(), [](const Holder& holder) { return holder.left.has_value(); });
     return static_cast<std::size_t>(left) >= left_max;
 }
 
-LockTable::Result LockTable::acquire(Waiter waiter, const Acquire& request, LastHolders last,
+}  // namespace
+
+// Returns `granted` if there is no reason to refuse the request.
+LockTable::Result LockTable::refusal(const Acquire& request, const Known& known) const {
+    std::size_t created = 0;
+    bool fits = true;
+    for (const auto& record : known) {
+        if (!record) {
+            ++created;
+            continue;
+        }
+        const bool differs = record->policy() != request.policy;
+        if (differs && request.policy_given) return Result::kind_mismatch;
+        const auto wanted = request.permits == 0 ? RecordKind::lock : RecordKind::semaphore;
+        if (record->kind() != wanted) return Result::kind_mismatch;
+        fits = fits && !is_left_by_too_many(*record, request.terms);
+    }
+    fits = fits && names_.size() + created <= records_max;
+    return fits ? Result::granted : Result::resource_exhausted;
+}
+
+LockTable::Result LockTable::acquire(Waiter& waiter, const Acquire& request, LastHolders last,
                                      Grants& grants, RecordRefs& stands) {
-    Slots slots;
+    Known known;
     for (const auto& one : request.names)
-        slots.push_back(names_.slot_of(one.name));
-    const auto refused = refusal(request, slots);
+        known.push_back(names_.look_up(one.name));
+    const auto refused = refusal(request, known);
     if (refused != Result::granted) return refused;
     const Stand stand{grants, stands};
-    if (request.permits != 0)
-        return acquire_permits(waiter, request, slots.front(), std::move(last.front()), stand);
-    return request.which == Acquire::Which::all ? acquire_all(waiter, request, last, stand)
-                                                : acquire_any(waiter, request, slots, last, stand);
+    if (request.permits != 0) return acquire_permits(waiter, request, known.front(), last, stand);
+    return request.which == Acquire::Which::all ? acquire_all(waiter, request, known, last, stand)
+                                                : acquire_any(waiter, request, known, last, stand);
+}
+
+RecordRef LockTable::ensure(const RecordRef& known, const Acquire& request, std::size_t at,
+                            LastHolders& last) {
+    if (known) return known;
+    auto record = names_.create(request.names[at].name, request.policy, traces_.endings());
+    if (!last.empty()) record->set_previous(std::move(last[at]));
+    return record;
 }
 
 // The names are tried in the order given before the request waits anywhere. On a name without a
 // queue nothing is in front of it, so it is granted directly, with the same result as settle().
-LockTable::Result LockTable::acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
+LockTable::Result LockTable::acquire_any(Waiter& waiter, const Acquire& request, const Known& known,
                                          LastHolders& last, Stand stand) {
-    for (std::size_t at = 0; at < slots.size(); ++at) {
+    for (std::size_t at = 0; at < known.size(); ++at) {
         const auto& one = request.names[at];
-        const auto& slot = slots[at];
-        const bool is_new = !names_.is_known(slot);
-        const auto* waiting = names_.has_queue(slot) ? &slot.queue->second : nullptr;
-        const auto* known = slot.record.get();
-        if (!would_admit(known, waiting, one.mode, waiter.priority)) continue;
-        if (waiting != nullptr) {
-            queue_up(waiter, one, stand.names);
+        if (!would_admit(known[at].get(), one.mode, waiter.priority)) continue;
+        const auto record = ensure(known[at], request, at, last);
+        if (record->queue() != nullptr) {
+            queue_up(waiter, one.mode, record, stand.names);
             return settle_newcomer(waiter.operation, stand);
         }
-        const auto record =
-            is_new ? names_.ensure(one.name, request.policy, std::move(last[at]), traces_.endings())
-                   : slot.record;
         if (!record->has_writer()) record->turn = Turn::writers;
-        waiter.mode = one.mode;
-        holds_.grant(one.name, *record, waiter, stand.grants);
-        names_.changed(record);
-        stand.names.push_back(record);
+        enter(record, one.mode, waiter, stand);
         return Result::granted;
     }
-    if (!request.wait && !recalls(request, slots)) return Result::busy;
-    for (const auto& one : request.names)
-        queue_up(waiter, one, stand.names);
+    if (!request.wait && !recalls(request, known)) return Result::busy;
+    for (std::size_t at = 0; at < known.size(); ++at)
+        queue_up(waiter, request.names[at].mode, known[at], stand.names);
     return settle_newcomer(waiter.operation, stand);
 }
 
+void LockTable::enter(const RecordRef& record, LockMode mode, Waiter& waiter, Stand stand) {
+    waiter.mode = mode;
+    holds_.grant(record->name(), *record, waiter, stand.grants);
+    names_.changed(record);
+    stand.names.push_back(record);
+}
+
 // S43: a try waits, until its node gives it up, if only cached grants are in its way, since these
-// may be unused.
-bool LockTable::recalls(const Acquire& request, const Slots& slots) const {
-    for (std::size_t at = 0; at < slots.size(); ++at) {
-        const auto& slot = slots[at];
-        const auto* waiting = names_.has_queue(slot) ? &slot.queue->second : nullptr;
-        if (would_recall(*slot.record, waiting, request.names[at].mode)) return true;
+// may be unused. None of the names is free.
+bool LockTable::recalls(const Acquire& request, const Known& known) {
+    for (std::size_t at = 0; at < known.size(); ++at) {
+        if (would_recall(*known[at], request.names[at].mode)) return true;
     }
     return false;
 }
 
-bool LockTable::recalls_all(const Acquire& request) const {
-    return std::ranges::all_of(request.names, [&](const NamedMode& one) {
-        const auto* record = find(one.name);
-        const auto* queue = queue_of(one.name);
-        const bool is_free = record == nullptr || (queue == nullptr && record->admits(one.mode));
-        return is_free || would_recall(*record, queue, one.mode);
-    });
+namespace {
+
+bool is_free(const RecordRef& known, LockMode mode) {
+    return !known || (known->queue() == nullptr && known->admits(mode));
+}
+
+}  // namespace
+
+bool LockTable::recalls_all(const Acquire& request, const Known& known) {
+    for (std::size_t at = 0; at < known.size(); ++at) {
+        const auto mode = request.names[at].mode;
+        if (!is_free(known[at], mode) && !would_recall(*known[at], mode)) return false;
+    }
+    return true;
 }
 
 // A request for all of several names overtakes no other: it is granted at once only if no request
 // waits on any of them.
-LockTable::Result LockTable::acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last,
-                                         Stand stand) {
-    const bool is_free = std::ranges::all_of(request.names, [&](const NamedMode& one) {
-        const auto* record = find(one.name);
-        return record == nullptr || (queue_of(one.name) == nullptr && record->admits(one.mode));
-    });
-    if (!is_free && !request.wait && !recalls_all(request)) return Result::busy;
-    for (std::size_t at = 0; at < request.names.size(); ++at) {
-        const auto& one = request.names[at];
-        (void)names_.ensure(one.name, request.policy, std::move(last[at]), traces_.endings());
-        queue_up(waiter, one, stand.names);
+LockTable::Result LockTable::acquire_all(Waiter& waiter, const Acquire& request, const Known& known,
+                                         LastHolders& last, Stand stand) {
+    bool are_free = true;
+    for (std::size_t at = 0; at < known.size(); ++at)
+        are_free = are_free && is_free(known[at], request.names[at].mode);
+    if (!are_free && !request.wait && !recalls_all(request, known)) return Result::busy;
+    for (std::size_t at = 0; at < known.size(); ++at) {
+        const auto record = ensure(known[at], request, at, last);
+        queue_up(waiter, request.names[at].mode, record, stand.names);
     }
     return settle_newcomer(waiter.operation, stand);
 }
 
-void LockTable::queue_up(Waiter& waiter, const NamedMode& one, RecordRefs& names) {
-    waiter.mode = one.mode;
-    const bool joined = waiter.part == Part::alone || groups_.join(one.name, waiter);
+void LockTable::queue_up(Waiter& waiter, LockMode mode, const RecordRef& record,
+                         RecordRefs& names) {
+    waiter.mode = mode;
+    const bool joined = waiter.part == Part::alone || groups_.join(record->name(), waiter);
     MORTISE_CHECK(joined);
-    names_.ensure_queue(one.name).add(waiter);
-    names.push_back(names_.record(one.name));
+    names_.ensure_queue(record).add(waiter);
+    names.push_back(record);
 }
 
 LockTable::Result LockTable::settle_newcomer(OperationId operation, Stand stand) {
@@ -151,41 +164,41 @@ void LockTable::release(NameList names, OperationId operation, Predecessor how, 
 }
 
 void LockTable::look_again(std::string_view name, Grants& grants) {
-    const auto slot = names_.slot_of(name);
-    if (names_.is_known(slot)) settle(slot.record, grants);
+    if (const auto record = names_.look_up(name)) settle(record, grants);
 }
 
-bool LockTable::publish(std::string_view name, OperationId operation, const Publish& as) {
-    const auto slot = names_.slot_of(name);
-    const auto* grant = names_.is_known(slot) ? slot.record->find(operation) : nullptr;
+bool LockTable::publish(const RecordRef& record, OperationId operation, const Publish& as) {
+    const auto* grant = record->find(operation);
     const bool may = grant != nullptr && grant->is_held() && grant->is_cached() &&
-                     grant->has_token(as.token) && waiting_upgrade(slot, operation) == nullptr;
+                     grant->has_token(as.token) && waiting_upgrade(*record, operation) == nullptr;
     if (!may) return false;
-    holds_.publish(name, *slot.record, operation, as);
-    names_.changed(slot.record);
+    holds_.publish(record->name(), *record, operation, as);
+    names_.changed(record);
     return true;
 }
 
 void LockTable::withdraw(NameList names, Ticket ticket, Grants& grants) {
     for (const auto& record : names) {
-        names_.queue(record->name()).remove(ticket);
-        names_.note_reordered(record->name());
+        names_.queue(record).remove(ticket);
+        names_.note_reordered(*record);
     }
     groups_.forget(ticket);
     settle(names, grants);
 }
 
 LockTable::Cleared LockTable::clear(std::string_view name, std::size_t max, Grants& grants) {
-    auto cleared = traces_.remove(name, max, {names_, holds_, groups_});
-    const bool moves = !cleared.gone.empty() || may_spread(name);
-    if (cleared.is_done && moves) settle(names_.record(name), grants);
+    const auto record = names_.look_up(name);
+    if (!record) return {};
+    auto cleared = traces_.remove(record, max, {names_, holds_, groups_});
+    const bool moves = !cleared.gone.empty() || may_spread(*record);
+    if (cleared.is_done && moves) settle(record, grants);
     return cleared;
 }
 
 // True if the sweep of another name may grant a request for all of several names that leads this
 // queue, and then others here.
-bool LockTable::may_spread(std::string_view name) const {
-    const auto* queue = queue_of(name);
+bool LockTable::may_spread(const NamedRecord& record) const {
+    const auto* queue = record.queue();
     return traces_.is_needed() && queue != nullptr && queue->has_barrier();
 }
 

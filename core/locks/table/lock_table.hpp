@@ -58,40 +58,38 @@ public:
 
     // On `granted`, `grants` has the grant, and perhaps those of other waiters: its priority may
     // let them in, too. On `queued` the operation is in the `grants` of a later call. `busy` leaves
-    // nothing behind (S20). `waiter` is the request as it waits, without its mode. `last` has for
-    // each name the previous holder, if the record with it was removed. `stands` gets the names
-    // that it waits for or was granted, ascending.
-    using LastHolders = ShortList<Previous>;
-    Result acquire(Waiter waiter, const Acquire& request, LastHolders last, Grants& grants,
+    // nothing behind (S20). `waiter` is the request as it waits; its mode is set here. `last` has
+    // for each name the previous holder, if the record with it was removed; it may be empty if none
+    // was. `stands` gets the names that it waits for or was granted, ascending.
+    using LastHolders = std::vector<Previous>;
+    Result acquire(Waiter& waiter, const Acquire& request, LastHolders last, Grants& grants,
                    RecordRefs& stands);
     // Releases the operation's hold on these names. It must hold them all.
     void release(NameList names, OperationId operation, Predecessor how, Grants& grants);
     // Makes the operation's cached grant an ordinary one (S45). False, without an effect, if it has
     // no cached grant there, or not that token, or an upgrade of it waits.
-    bool publish(std::string_view name, OperationId operation, const Publish& as);
+    bool publish(const RecordRef& record, OperationId operation, const Publish& as);
     // Removes a waiter, which must be waiting, from all its queues.
     void withdraw(NameList names, Ticket ticket, Grants& grants);
 
     // Conversions (table_conversions.cpp). Returns its token. Empty, without an effect, unless the
     // hold's mode covers `mode` and no upgrade of it waits. It must be a holder (S27).
-    std::optional<FencingToken> downgrade(std::string_view name, OperationId hold, LockMode mode,
+    std::optional<FencingToken> downgrade(const RecordRef& record, OperationId hold, LockMode mode,
                                           Grants& grants);
     enum class Upgraded : std::uint8_t { at_once, queued, busy, deadlock, invalid };
     // On `at_once` it is exclusive now, with a new token; on `queued` the operation is in the
     // `grants` of a later call. It must be a holder (S27).
-    Upgraded upgrade(std::string_view name, const Conversion& conversion, bool wait);
-    // The upgrade of a shared hold that waits for cached grants; null if there is none.
-    [[nodiscard]] const Conversion* reader_that_upgrades(std::string_view name) const;
+    Upgraded upgrade(const RecordRef& record, const Conversion& conversion, bool wait);
     // Removes the upgrade that waits for this hold, and grants nothing.
-    std::optional<Conversion> cancel_upgrade(std::string_view name, OperationId hold);
+    std::optional<Conversion> cancel_upgrade(const RecordRef& record, OperationId hold);
     // Removes the upgrade, which must wait.
-    void withdraw_upgrade(std::string_view name, Grants& grants);
+    void withdraw_upgrade(const RecordRef& record, Grants& grants);
 
     // `not_exclusive`: `hold` does not hold the name exclusively. `full`: there is no capacity
     // (table_values.cpp).
     enum class Stored : std::uint8_t { stored, not_exclusive, full };
-    Stored set_value(std::string_view name, OperationId hold, std::string bytes);
-    Stored mark_consistent(std::string_view name, OperationId hold);
+    Stored set_value(const RecordRef& record, OperationId hold, std::string bytes);
+    Stored mark_consistent(const RecordRef& record, OperationId hold);
 
     // Changes the limit of a semaphore, which is created if the name is unknown, and lets waiters
     // in. Returns the answer: `stored`; or without an effect `busy` if the limit has another
@@ -158,12 +156,10 @@ public:
     // What happened to names in the present entry.
     [[nodiscard]] NameChanges& name_changes() { return holds_.changes(); }
     // See NameTable.
-    void note_reordered(std::string_view name) { names_.note_reordered(name); }
+    void note_reordered(const NamedRecord& record) { names_.note_reordered(record); }
     void forget_reordered() { names_.forget_reordered(); }
-    void forget_changes() { names_.forget_changes(); }
     void forget_changed_queues() { names_.forget_changed_queues(); }
-    RecordRef take_change() { return names_.take_change(); }
-    void set_row_sum(std::string_view name, std::uint64_t sum) { names_.set_row_sum(name, sum); }
+    std::vector<RecordRef> take_changes(std::size_t max) { return names_.take_changes(max); }
 
     [[nodiscard]] const NameTable& names() const { return names_; }
     [[nodiscard]] const LockRecord* find(std::string_view name) const { return names_.find(name); }
@@ -171,13 +167,14 @@ public:
         return names_.queue_of(name);
     }
     [[nodiscard]] const NameTable::Records& records() const { return names_.records(); }
+    [[nodiscard]] std::size_t size() const { return names_.size(); }
     [[nodiscard]] const ClosureBook& closures() const { return holds_.closures(); }
     [[nodiscard]] const ValueBook& values() const { return holds_.values(); }
     [[nodiscard]] const RequestGroups& groups() const { return groups_; }
     [[nodiscard]] FencingToken newest_token() const { return holds_.newest_token(); }
     // Whether an acquire in this mode would be granted at once.
     [[nodiscard]] bool would_grant(std::string_view name, LockMode mode, Priority priority) const {
-        return would_admit(find(name), queue_of(name), mode, priority);
+        return would_admit(find(name), mode, priority);
     }
 
     // For loading. False if the name exists, or contradicts others: then the table is invalid.
@@ -188,30 +185,32 @@ public:
     }
 
 private:
-    using Slot = NameTable::Slot;
-    using Slots = ShortList<Slot>;  // of the names of a request, in its order
+    // Of the names of a request, in its order; null for those that are unknown.
+    using Known = RecordRefs;
 
-    [[nodiscard]] Result refusal(const Acquire& request, const Slots& slots) const;
-    [[nodiscard]] bool recalls(const Acquire& request, const Slots& slots) const;
-    [[nodiscard]] bool recalls_all(const Acquire& request) const;
-    [[nodiscard]] bool is_left_by_too_many(std::string_view name, const HoldTerms& terms) const;
+    [[nodiscard]] Result refusal(const Acquire& request, const Known& known) const;
+    [[nodiscard]] static bool recalls(const Acquire& request, const Known& known);
+    [[nodiscard]] static bool recalls_all(const Acquire& request, const Known& known);
     struct Stand {
         Grants& grants;
         RecordRefs& names;
     };
-    Result acquire_any(Waiter& waiter, const Acquire& request, const Slots& slots,
+    Result acquire_any(Waiter& waiter, const Acquire& request, const Known& known,
                        LastHolders& last, Stand stand);
-    Result acquire_all(Waiter& waiter, const Acquire& request, LastHolders& last, Stand stand);
-    Result acquire_permits(Waiter& waiter, const Acquire& request, const Slot& slot, Previous last,
-                           Stand stand);
-    RecordRef create_semaphore(std::string_view name, std::uint32_t limit, Previous last);
-    RecordRef ensure_latch(const Slot& slot, std::string_view name, std::uint32_t expected);
-    [[nodiscard]] Result latch_refusal(const Slot& slot) const;
+    Result acquire_all(Waiter& waiter, const Acquire& request, const Known& known,
+                       LastHolders& last, Stand stand);
+    Result acquire_permits(Waiter& waiter, const Acquire& request, const RecordRef& known,
+                           LastHolders& last, Stand stand);
+    void enter(const RecordRef& record, LockMode mode, Waiter& waiter, Stand stand);
+    // The record, which is created if it is null.
+    RecordRef ensure(const RecordRef& known, const Acquire& request, std::size_t at,
+                     LastHolders& last);
+    RecordRef ensure_latch(const RecordRef& known, std::string_view name, std::uint32_t expected);
+    [[nodiscard]] Result latch_refusal(const RecordRef& known) const;
     void answer_all(const RecordRef& record, AnswerKind kind, Grants& grants);
-    void queue_up(Waiter& waiter, const NamedMode& one, RecordRefs& names);
+    void queue_up(Waiter& waiter, LockMode mode, const RecordRef& record, RecordRefs& names);
     Result settle_newcomer(OperationId operation, Stand stand);
-    [[nodiscard]] const Conversion* waiting_upgrade(const Slot& slot, OperationId hold) const;
-    [[nodiscard]] bool may_spread(std::string_view name) const;
+    [[nodiscard]] bool may_spread(const NamedRecord& record) const;
     void settle(NameList names, Grants& grants);
     void settle(const RecordRef& name, Grants& grants) { settle({&name, 1}, grants); }
 
@@ -221,5 +220,10 @@ private:
     TraceRemover traces_;
     Gone gone_;
 };
+
+// The upgrade that waits for this hold; null if there is none.
+[[nodiscard]] const Conversion* waiting_upgrade(const LockRecord& record, OperationId hold);
+// The upgrade of a shared hold that waits for cached grants; null if there is none.
+[[nodiscard]] const Conversion* reader_that_upgrades(const LockRecord& record);
 
 }  // namespace mortise::core

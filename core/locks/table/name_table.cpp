@@ -1,120 +1,149 @@
 #include "core/locks/table/name_table.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/checksum.hpp"
 
 namespace mortise::core {
 
-NameTable::Slot NameTable::slot_of(std::string_view name) {
-    const auto* record = records_.find(name);
-    return {record == nullptr ? RecordRef{} : *record, queues_.find(name)};
+RecordRef NameTable::look_up(std::string_view name) const {
+    auto* record = index_.find(name, hash_of(name));
+    return record == nullptr || !record->is_known() ? RecordRef{} : RecordRef{*record};
 }
 
 const LockRecord* NameTable::find(std::string_view name) const {
-    const auto* found = records_.find(name);
-    return found == nullptr ? nullptr : found->get();
+    const auto* record = index_.find(name, hash_of(name));
+    return record == nullptr || !record->is_known() ? nullptr : record;
 }
 
 const WaitQueue* NameTable::queue_of(std::string_view name) const {
-    const auto found = queues_.find(name);
-    return found == queues_.end() ? nullptr : &found->second;
+    const auto* record = find(name);
+    return record == nullptr ? nullptr : record->queue();
 }
 
-const RecordRef& NameTable::record(std::string_view name) const {
-    const auto* found = records_.find(name);
-    MORTISE_CHECK(found != nullptr);
-    return *found;
+RecordRef NameTable::record(std::string_view name) const {
+    auto found = look_up(name);
+    MORTISE_CHECK(found);
+    return found;
 }
 
-WaitQueue& NameTable::queue(std::string_view name) {
-    const auto found = queues_.find(name);
-    MORTISE_CHECK(found != queues_.end());
-    list_queue(record(name));
-    return found->second;
+WaitQueue& NameTable::queue(const RecordRef& record) {
+    MORTISE_CHECK(record->queue() != nullptr);
+    list_queue(record);
+    return *record->queue();
 }
 
-const std::string* NameTable::next_waited(std::string_view after) const {
-    const auto next = queues_.upper_bound(after);
-    return next == queues_.end() ? nullptr : &next->first;
+std::string_view NameTable::next_waited(std::string_view after) const {
+    const auto next = waited_.upper_bound(after);
+    return next == waited_.end() ? std::string_view{} : (*next)->name();
 }
 
-// A name that was removed since the last reset may still have a row, and its new record gets that
-// row.
-RecordRef NameTable::ensure(std::string_view name, QueuePolicy policy, Previous last,
-                            std::uint64_t endings) {
-    if (const auto* known = records_.find(name)) return *known;
-    auto record = RecordRef::make(name, LockRecord{policy});
-    record->swept_at = endings;
-    record->set_previous(std::move(last));
-    if (auto* former = changes_.find(name)) {
-        record->set_row_sum((*former)->row_sum());
-        *former = record;
+// A name that was removed since its change was taken may still have a row. So its record begins
+// anew and keeps the checksum of that.
+RecordRef NameTable::create(std::string_view name, QueuePolicy policy, std::uint64_t endings) {
+    const auto hash = hash_of(name);
+    auto* former = index_.find(name, hash);
+    MORTISE_CHECK(former == nullptr || !former->is_known());
+    const auto record =
+        former == nullptr ? RecordRef::make(name, LockRecord{policy}) : RecordRef{*former};
+    if (former == nullptr) {
+        index_.add(record, hash);
+    } else {
+        static_cast<LockRecord&>(*record) = LockRecord{policy};
     }
-    records_.insert(record);
+    record->set_swept_at(endings);
+    make_known(record);
     return record;
 }
 
-WaitQueue& NameTable::ensure_queue(std::string_view name) {
-    const auto& of = record(name);
-    of->set_waited(true);
-    list_queue(of);
-    const auto known = queues_.find(name);
-    if (known != queues_.end()) return known->second;
-    return queues_.try_emplace(std::string{name}, of->policy()).first->second;
+void NameTable::make_known(const RecordRef& record) {
+    record->is_known_ = 1;
+    in_order_.add(record);
+    ++size_;
 }
 
-void NameTable::drop_empty_queue(const Slot& slot) {
-    list_queue(slot.record);
-    if (slot.queue->second.is_empty()) queues_.erase(slot.queue);
+WaitQueue& NameTable::ensure_queue(const RecordRef& record) {
+    record->was_waited_ = 1;
+    list_queue(record);
+    if (record->queue() == nullptr) {
+        record->set_queue(WaitQueue{record->policy()});
+        waited_.insert(record);
+    }
+    return *record->queue();
+}
+
+void NameTable::drop_empty_queue(const RecordRef& record) {
+    list_queue(record);
+    if (!record->queue()->is_empty()) return;
+    record->drop_queue();
+    (void)waited_.take(record->name());
 }
 
 void NameTable::changed(const RecordRef& record) {
-    if (!changes_.contains(record->name())) changes_.insert(record);
     list_queue(record);
+    if (record->is_changed_ != 0) return;
+    record->is_changed_ = 1;
+    changes_.push_back(record);
 }
 
 void NameTable::list_queue(const RecordRef& record) {
-    if (!record->was_waited() || record->is_listed()) return;
-    record->set_listed(true);
+    if (record->was_waited_ == 0 || record->is_listed_ != 0) return;
+    record->is_listed_ = 1;
     changed_queues_.push_back(record);
 }
 
 void NameTable::forget_changed_queues() {
     for (const auto& record : changed_queues_) {
-        record->set_listed(false);
-        record->set_waited(queues_.contains(record->name()));
+        record->is_listed_ = 0;
+        record->was_waited_ = record->queue() != nullptr ? 1 : 0;
     }
     changed_queues_.clear();
 }
 
-RecordRef NameTable::take_change() {
-    const auto first = *changes_.begin();
-    return changes_.take(first->name());
+// The oldest, since a name that changes all the time is the newest again and again.
+std::vector<RecordRef> NameTable::take_changes(std::size_t max) {
+    const auto count = std::min(max, changes_.size());
+    const auto end = changes_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<RecordRef> taken{std::move_iterator{changes_.begin()}, std::move_iterator{end}};
+    changes_.erase(changes_.begin(), end);
+    std::ranges::sort(taken, {}, NameOf{});
+    for (const auto& record : taken) {
+        record->is_changed_ = 0;
+        if (!record->is_known()) index_.remove(*record);
+    }
+    return taken;
 }
 
 void NameTable::forget(const RecordRef& record) {
     changed(record);
-    (void)records_.take(record->name());
+    record->is_known_ = 0;
+    in_order_.remove(*record);
+    --size_;
 }
 
 // Only these waiters may get others in front of them: readers, which wait for one writer at a turn;
 // those that an overtaken waiter passes when it moves up a class; and those that a waiter with a
 // priority passes when a barrier leaves. All others wait for those in front as long as these are
 // there.
-void NameTable::note_reordered(std::string_view name) {
-    const auto* queue = queue_of(name);
+void NameTable::note_reordered(const NamedRecord& record) {
+    const auto* queue = record.queue();
     if (queue == nullptr) return;
     const bool is_in_order =
         !queue->has_readers() && !queue->has_priorities() && queue->overtakers().empty();
-    if (!is_in_order) reordered_.emplace(name);
+    if (!is_in_order) reordered_.emplace(record.name());
 }
 
 void NameTable::restore(std::string_view name, LockRecord record, WaitQueue queue) {
-    auto restored = RecordRef::make(name, std::move(record));
-    restored->set_waited(!queue.is_empty());
-    if (!queue.is_empty()) queues_.emplace(name, std::move(queue));
-    records_.insert(std::move(restored));
+    const auto restored = RecordRef::make(name, std::move(record));
+    index_.add(restored, hash_of(name));
+    make_known(restored);
+    if (queue.is_empty()) return;
+    restored->set_queue(std::move(queue));
+    restored->was_waited_ = 1;
+    waited_.insert(restored);
 }
 
 }  // namespace mortise::core

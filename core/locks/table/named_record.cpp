@@ -1,30 +1,25 @@
 #include "core/locks/table/named_record.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 
 #include "core/base/check.hpp"
 
 namespace mortise::core {
 
-NamedRecord::NamedRecord(std::string_view name, LockRecord record)
-    : LockRecord{std::move(record)}, name_bytes_{static_cast<std::uint16_t>(name.size())} {
+NamedRecord::NamedRecord(std::string_view name, LockRecord&& record)
+    : LockRecord{std::move(record)}, name_bytes_{static_cast<std::uint16_t>(name.size() & 0x3ffU)} {
     std::ranges::copy(name, reinterpret_cast<char*>(this + 1));
 }
 
-RecordRef RecordRef::make(std::string_view name, LockRecord record) {
-    MORTISE_CHECK(name.size() <= std::numeric_limits<std::uint16_t>::max());
+RecordRef RecordRef::make(std::string_view name, LockRecord&& record) {
+    MORTISE_CHECK(name.size() <= name_bytes_max);
     void* memory = ::operator new(sizeof(NamedRecord) + name.size());
-    return RecordRef{new (memory) NamedRecord{name, std::move(record)}};
-}
-
-RecordRef::RecordRef(const RecordRef& other) noexcept : record_{other.record_} {
-    if (record_ != nullptr) ++record_->references_;
+    return RecordRef{*new (memory) NamedRecord{name, std::move(record)}};
 }
 
 void RecordRef::drop() noexcept {
-    if (record_ == nullptr || --record_->references_ != 0) return;
+    if (--record_->references_ != 0) return;
     record_->~NamedRecord();
     ::operator delete(record_);
 }

@@ -1,5 +1,5 @@
 // A name with its record, in one block of memory, and counted references to it: so a name is stored
-// once, and a reference to it needs no copy.
+// once, and a reference to it needs no copy and no search.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/locks/limits.hpp"
 #include "core/locks/table/lock_record.hpp"
 
 namespace mortise::core {
@@ -19,14 +20,17 @@ class NamedRecord;
 class RecordRef {
 public:
     RecordRef() = default;
-    static RecordRef make(std::string_view name, LockRecord record);
+    explicit RecordRef(NamedRecord& record) noexcept;
+    static RecordRef make(std::string_view name, LockRecord&& record);
     RecordRef(const RecordRef& other) noexcept;
     RecordRef(RecordRef&& other) noexcept : record_{std::exchange(other.record_, nullptr)} {}
     RecordRef& operator=(RecordRef other) noexcept {
         std::swap(record_, other.record_);
         return *this;
     }
-    ~RecordRef() { drop(); }
+    ~RecordRef() {
+        if (record_ != nullptr) drop();
+    }
 
     NamedRecord& operator*() const { return *record_; }
     NamedRecord* operator->() const { return record_; }
@@ -35,7 +39,6 @@ public:
     friend bool operator==(const RecordRef&, const RecordRef&) = default;
 
 private:
-    explicit RecordRef(NamedRecord* record) : record_{record} {}
     void drop() noexcept;
 
     NamedRecord* record_ = nullptr;
@@ -53,32 +56,46 @@ public:
 
     // The checksum of its row, if it has one: see RowWriter.
     [[nodiscard]] std::optional<std::uint64_t> row_sum() const {
-        return has_row_ ? std::optional{row_sum_} : std::nullopt;
+        return has_row_ != 0 ? std::optional{row_sum_} : std::nullopt;
     }
     void set_row_sum(std::optional<std::uint64_t> sum) {
-        has_row_ = sum.has_value();
+        has_row_ = sum ? 1 : 0;
         row_sum_ = sum.value_or(0);
     }
-
-    // It has a queue, or had one before the present entry.
-    [[nodiscard]] bool was_waited() const { return was_waited_; }
-    void set_waited(bool waited) { was_waited_ = waited; }
-    // It is in the list of NameTable::changed_queues().
-    [[nodiscard]] bool is_listed() const { return is_listed_; }
-    void set_listed(bool listed) { is_listed_ = listed; }
+    // The table has the name: it has holders, waiters or a value.
+    [[nodiscard]] bool is_known() const { return is_known_ != 0; }
 
 private:
     friend class RecordRef;
-    NamedRecord(std::string_view name, LockRecord record);
+    friend class NameIndex;
+    friend class NamesInOrder;
+    friend class NameTable;
+    NamedRecord(std::string_view name, LockRecord&& record);
     ~NamedRecord() = default;
 
+    std::uint16_t name_bytes_ : 10;  // at most name_bytes_max
+    std::uint16_t has_row_ : 1 = 0;
+    std::uint16_t has_bucket_ : 1 = 0;  // in NameIndex
+    std::uint16_t is_sorted_ : 1 = 0;   // in NamesInOrder, among those in order
+    std::uint16_t is_fresh_ : 1 = 0;    // in NamesInOrder, among the others
+    std::uint16_t was_waited_ : 1 = 0;  // it has a queue, or had one before the present entry
+    std::uint16_t is_listed_ : 1 = 0;   // in NameTable::changed_queues()
+    std::uint32_t is_changed_ : 1 = 0;  // in NameTable::changes()
+    std::uint32_t is_known_ : 1 = 0;
+    std::uint32_t references_ : 30 = 0;
     std::uint64_t row_sum_ = 0;
-    std::uint32_t references_ = 1;
-    std::uint16_t name_bytes_;  // at most name_bytes_max
-    bool has_row_ : 1 = false;
-    bool was_waited_ : 1 = false;
-    bool is_listed_ : 1 = false;
+    RecordRef next_in_bucket_;
 };
+
+static_assert(name_bytes_max < 1U << 10U);
+
+inline RecordRef::RecordRef(NamedRecord& record) noexcept : record_{&record} {
+    ++record_->references_;
+}
+
+inline RecordRef::RecordRef(const RecordRef& other) noexcept : record_{other.record_} {
+    if (record_ != nullptr) ++record_->references_;
+}
 
 // The names of a request or an operation.
 using RecordRefs = ShortList<RecordRef>;

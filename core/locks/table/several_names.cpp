@@ -19,8 +19,9 @@ bool QueueAdmission::is_at_head(const Waiter& barrier, std::string_view name) co
 bool QueueAdmission::clear_for(const Waiter& barrier) {
     bool cleared = false;
     for (const auto& [name, mode] : groups_.at(barrier.ticket).names) {
-        if (!remove_traces(name)) continue;
-        moved_.insert(names_.record(name));
+        const auto record = names_.record(name);
+        if (!remove_traces(record)) continue;
+        moved_.push_back(record.get());
         cleared = true;
     }
     return cleared;
@@ -37,11 +38,11 @@ bool QueueAdmission::serve_barrier(const Waiter& barrier) {
     Answered given{group.operation, {AnswerKind::granted, {}, {}}};
     for (const auto& [name, mode] : group.names) {
         const auto record = names_.record(name);
-        const auto waiter = names_.queue(name).remove(ticket);
+        const auto waiter = names_.queue(record).remove(ticket);
         auto previous = record->previous();
         const auto token = holds_.grant(name, *record, waiter);
         given.answer.names.push_back({name, token, std::move(previous), {}});
-        moved_.insert(record);
+        moved_.push_back(record.get());
     }
     grants_.push_back(std::move(given));
     groups_.forget(ticket);
@@ -53,9 +54,10 @@ void QueueAdmission::leave_other_queues(const Waiter& entering, std::string_view
     const auto group = groups_.take(entering.ticket);
     for (const auto& [other, mode] : group.names) {
         if (other == name) continue;
-        names_.queue(other).remove(entering.ticket);
-        names_.note_reordered(other);
-        moved_.insert(names_.record(other));
+        const auto record = names_.record(other);
+        names_.queue(record).remove(entering.ticket);
+        names_.note_reordered(*record);
+        moved_.push_back(record.get());
     }
 }
 

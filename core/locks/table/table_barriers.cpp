@@ -11,13 +11,11 @@ namespace mortise::core {
 // The number of parties counts only where the barrier begins to exist.
 std::optional<AnswerKind> LockTable::arrive(Waiter waiter, const Arrive& request,
                                             RecordRefs& stands, Grants& grants) {
-    const auto slot = names_.slot_of(request.name);
-    const bool is_new = !names_.is_known(slot);
-    if (!is_new && slot.record->kind() != RecordKind::barrier) return AnswerKind::kind_mismatch;
-    if (is_new && records().size() >= records_max) return AnswerKind::resource_exhausted;
-    auto record = slot.record;
-    if (is_new) {
-        record = names_.ensure(request.name, QueuePolicy{}, {}, traces_.endings());
+    auto record = names_.look_up(request.name);
+    if (record && record->kind() != RecordKind::barrier) return AnswerKind::kind_mismatch;
+    if (!record && names_.size() >= records_max) return AnswerKind::resource_exhausted;
+    if (!record) {
+        record = names_.create(request.name, QueuePolicy{}, traces_.endings());
         record->set_barrier(Barrier{request.parties});
     }
     auto& barrier = *record->barrier();
@@ -31,28 +29,27 @@ std::optional<AnswerKind> LockTable::arrive(Waiter waiter, const Arrive& request
         return request.drops ? AnswerKind::stored : AnswerKind::passed;
     }
     if (request.drops) return AnswerKind::stored;
-    queue_up(waiter, {request.name}, stands);
+    queue_up(waiter, LockMode::exclusive, record, stands);
     return std::nullopt;
 }
 
 void LockTable::break_barrier(std::string_view name, Grants& grants) {
-    const auto slot = names_.slot_of(name);
-    MORTISE_CHECK(names_.is_known(slot) && slot.record->barrier() != nullptr);
-    names_.changed(slot.record);
-    answer_all(slot.record, AnswerKind::barrier_broken, grants);
-    slot.record->barrier()->break_it();
+    const auto record = names_.record(name);
+    MORTISE_CHECK(record->barrier() != nullptr);
+    names_.changed(record);
+    answer_all(record, AnswerKind::barrier_broken, grants);
+    record->barrier()->break_it();
 }
 
 // Answers all waiters, the oldest first, and removes them from the queue.
 void LockTable::answer_all(const RecordRef& record, AnswerKind kind, Grants& grants) {
-    const auto slot = names_.slot_of(record->name());
-    if (!names_.has_queue(slot)) return;
-    auto& queue = slot.queue->second;
-    while (const auto* next = queue.first()) {
-        const auto answered = queue.remove(next->ticket);
+    auto* queue = record->queue();
+    if (queue == nullptr) return;
+    while (const auto* next = queue->first()) {
+        const auto answered = queue->remove(next->ticket);
         grants.push_back({answered.operation, {kind, {}, {}}});
     }
-    names_.drop_empty_queue(slot);
+    names_.drop_empty_queue(record);
 }
 
 }  // namespace mortise::core

@@ -17,10 +17,10 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
 
 void LockTable::close(std::string_view name, OperationId hold, LogIndex since,
                       const OpenSession& session) {
-    const auto& record = names_.record(name);
+    const auto record = names_.record(name);
     holds_.mark_broken(name, *record, hold, since, session);
     names_.changed(record);
-    names_.note_reordered(name);
+    names_.note_reordered(*record);
 }
 
 void LockTable::take_off(std::string_view name, const std::vector<OperationId>& holds,
@@ -31,15 +31,15 @@ void LockTable::take_off(std::string_view name, const std::vector<OperationId>& 
         MORTISE_CHECK(removed);
     }
     holds_.closures().end_over(name, record.get());
-    names_.note_reordered(name);
+    names_.note_reordered(*record);
     settle(record, grants);
 }
 
 bool LockTable::open(std::string_view name, FencingToken token) {
-    const auto slot = names_.slot_of(name);
-    if (!names_.is_known(slot)) return false;
-    if (!holds_.remove_left(name, *slot.record, token)) return false;
-    names_.note_reordered(name);
+    const auto record = names_.look_up(name);
+    if (!record) return false;
+    if (!holds_.remove_left(name, *record, token)) return false;
+    names_.note_reordered(*record);
     return true;
 }
 

@@ -51,7 +51,7 @@ void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfin
 
 void check_name(const LockTable& table, std::string_view name, bool is_unfinished) {
     const auto& record = *table.find(name);
-    const auto* queue = table.queue_of(name);
+    const auto* queue = record.queue();
     const bool barrier_leads =
         queue != nullptr && !queue->is_empty() && queue->first() == nullptr && queue->has_barrier();
     const bool rests = (table.values().find(name) != nullptr || record.stays()) && queue == nullptr;
@@ -93,8 +93,9 @@ void check_groups(const LockTable& table, const NameViews& unfinished) {
 void check_invariants(const LockTable& table, const NameViews& unfinished) {
     for (const auto& record : table.records())
         check_name(table, record->name(), unfinished.contains(record->name()));
-    for (const auto& [name, queue] : table.names().queues())
-        MORTISE_CHECK(table.find(name) != nullptr);
+    MORTISE_CHECK(table.records().size() == table.size());
+    for (const auto& record : table.names().waited())
+        MORTISE_CHECK(record->is_known() && record->queue() != nullptr);
     for (const auto& [name, value] : table.values().all())
         MORTISE_CHECK(table.find(name) != nullptr);
     for (const auto& [name, closures] : table.closures().all())

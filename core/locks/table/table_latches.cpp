@@ -9,30 +9,29 @@
 namespace mortise::core {
 
 // Returns `passed` if there is no reason to refuse a request for a latch.
-LockTable::Result LockTable::latch_refusal(const Slot& slot) const {
-    if (!names_.is_known(slot))
-        return records().size() < records_max ? Result::passed : Result::resource_exhausted;
-    return slot.record->kind() == RecordKind::latch ? Result::passed : Result::kind_mismatch;
+LockTable::Result LockTable::latch_refusal(const RecordRef& known) const {
+    if (!known) return names_.size() < records_max ? Result::passed : Result::resource_exhausted;
+    return known->kind() == RecordKind::latch ? Result::passed : Result::kind_mismatch;
 }
 
 // What a request expects counts only here, where the latch begins to exist. Who had the name before
 // matters to nobody, since a latch grants nothing.
-RecordRef LockTable::ensure_latch(const Slot& slot, std::string_view name, std::uint32_t expected) {
-    if (names_.is_known(slot)) return slot.record;
-    auto record = names_.ensure(name, QueuePolicy{}, {}, traces_.endings());
+RecordRef LockTable::ensure_latch(const RecordRef& known, std::string_view name,
+                                  std::uint32_t expected) {
+    if (known) return known;
+    auto record = names_.create(name, QueuePolicy{}, traces_.endings());
     record->set_latch(Latch{expected});
     return record;
 }
 
 AnswerKind LockTable::count_down(const CountDown& request, Grants& grants) {
-    const auto slot = names_.slot_of(request.name);
-    const auto refused = latch_refusal(slot);
+    const auto known = names_.look_up(request.name);
+    const auto refused = latch_refusal(known);
     if (refused == Result::kind_mismatch) return AnswerKind::kind_mismatch;
-    const auto remaining =
-        names_.is_known(slot) ? slot.record->latch()->remaining() : request.expected;
+    const auto remaining = known ? known->latch()->remaining() : request.expected;
     if (request.count > remaining) return AnswerKind::invalid_argument;
     if (refused != Result::passed) return AnswerKind::resource_exhausted;
-    const auto record = ensure_latch(slot, request.name, request.expected);
+    const auto record = ensure_latch(known, request.name, request.expected);
     const bool counted = record->latch()->count_down(request.count);
     MORTISE_CHECK(counted);
     settle(record, grants);
@@ -41,12 +40,12 @@ AnswerKind LockTable::count_down(const CountDown& request, Grants& grants) {
 
 LockTable::Result LockTable::await_latch(Waiter waiter, const AwaitLatch& request,
                                          RecordRefs& stands) {
-    const auto slot = names_.slot_of(request.name);
-    if (const auto refused = latch_refusal(slot); refused != Result::passed) return refused;
-    const auto record = ensure_latch(slot, request.name, request.expected);
+    const auto known = names_.look_up(request.name);
+    if (const auto refused = latch_refusal(known); refused != Result::passed) return refused;
+    const auto record = ensure_latch(known, request.name, request.expected);
     names_.changed(record);
     if (record->latch()->is_open()) return Result::passed;
-    queue_up(waiter, {request.name}, stands);
+    queue_up(waiter, LockMode::exclusive, record, stands);
     return Result::queued;
 }
 

@@ -4,7 +4,7 @@
 namespace mortise::core {
 
 bool LockTable::count_max_hold(std::string_view name, OperationId hold, LogIndex known) {
-    const auto& record = names_.record(name);
+    const auto record = names_.record(name);
     const auto& grant = *record->find(hold);
     if (grant.since > known) return false;
     if (holds_.count_max_hold(name, grant)) names_.changed(record);
@@ -19,7 +19,7 @@ void LockTable::end_closure(std::string_view name, ClosureId id, Grants& grants)
     names_.changed(record);
     if (!record->find(hold)->left || closures.keeps(name, hold)) return;
     record->remove_left(hold);
-    names_.note_reordered(name);
+    names_.note_reordered(*record);
     settle(record, grants);
 }
 

@@ -5,18 +5,18 @@
 
 namespace mortise::core {
 
-LockTable::Stored LockTable::set_value(std::string_view name, OperationId hold, std::string bytes) {
-    const auto* record = find(name);
-    if (!holds_alone(record, hold)) return Stored::not_exclusive;
-    if (!holds_.set_value(name, *record->find(hold), std::move(bytes))) return Stored::full;
-    names_.changed(names_.record(name));
+LockTable::Stored LockTable::set_value(const RecordRef& record, OperationId hold,
+                                       std::string bytes) {
+    if (!holds_alone(record.get(), hold)) return Stored::not_exclusive;
+    if (!holds_.set_value(record->name(), *record->find(hold), std::move(bytes)))
+        return Stored::full;
+    names_.changed(record);
     return Stored::stored;
 }
 
-LockTable::Stored LockTable::mark_consistent(std::string_view name, OperationId hold) {
-    const auto* record = find(name);
-    if (!holds_alone(record, hold)) return Stored::not_exclusive;
-    if (holds_.mark_consistent(name, *record->find(hold))) names_.changed(names_.record(name));
+LockTable::Stored LockTable::mark_consistent(const RecordRef& record, OperationId hold) {
+    if (!holds_alone(record.get(), hold)) return Stored::not_exclusive;
+    if (holds_.mark_consistent(record->name(), *record->find(hold))) names_.changed(record);
     return Stored::stored;
 }
 

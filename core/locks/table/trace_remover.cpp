@@ -4,12 +4,12 @@
 
 namespace mortise::core {
 
-TraceRemover::Cleared TraceRemover::remove(std::string_view name, std::size_t max,
+TraceRemover::Cleared TraceRemover::remove(const RecordRef& record, std::size_t max,
                                            TableState from) const {
     Cleared cleared;
-    auto slot = from.names.slot_of(name);
-    const bool is_known = from.names.is_known(slot) && is_needed();
-    if (!is_known || slot.record->swept_at == endings_) return cleared;
+    const bool may_have = is_needed() && record->is_known() && record->swept_at() != endings_;
+    if (!may_have) return cleared;
+    const auto name = record->name();
     const auto left = [&](OperationId operation) {
         auto how = (*ended_)(operation);
         if (!how) return how;
@@ -20,25 +20,24 @@ TraceRemover::Cleared TraceRemover::remove(std::string_view name, std::size_t ma
     };
     // Waiters are removed first, so that between two parts of the work every waiter still waits for
     // a holder.
-    if (from.names.has_queue(slot)) {
-        auto& queue = slot.queue->second;
-        if (queue.conversion() && left(queue.conversion()->operation)) queue.remove_conversion();
-        queue.remove_if([&](const Waiter& one) {
+    auto* queue = record->queue();
+    if (queue != nullptr) {
+        if (queue->conversion() && left(queue->conversion()->operation)) queue->remove_conversion();
+        queue->remove_if([&](const Waiter& one) {
             const bool leaves = left(one.operation).has_value();
             if (leaves && one.part != Part::alone) from.groups.leave(name, one.ticket);
             return leaves;
         });
-        from.names.drop_empty_queue(slot);
+        from.names.drop_empty_queue(record);
     }
-    auto& record = *slot.record;
-    from.holds.release_if(name, record, left);
+    from.holds.release_if(name, *record, left);
     if (!cleared.gone.empty()) {
-        from.names.changed(slot.record);
-        from.names.note_reordered(name);
+        from.names.changed(record);
+        from.names.note_reordered(*record);
     }
     if (!cleared.is_done) return cleared;
-    record.swept_at = endings_;
-    cleared.last = record.previous();
+    record->set_swept_at(endings_);
+    cleared.last = record->previous();
     return cleared;
 }
 

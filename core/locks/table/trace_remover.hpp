@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/locks/table/holds.hpp"
@@ -40,7 +39,7 @@ public:
         Previous last;        // the last holder, if is_done
     };
     // Removes at most `max` traces, unless all were removed since the last ending. Grants nothing.
-    Cleared remove(std::string_view name, std::size_t max, TableState from) const;
+    Cleared remove(const RecordRef& record, std::size_t max, TableState from) const;
 
 private:
     std::uint64_t endings_ = 0;

@@ -70,7 +70,7 @@ void Observations::take(core::NodeId node, const core::Observed& told, Observing
 void Observations::compare(core::NodeId node, const core::NodeCore& core, const Observing& one) {
     if (!core.applied_index().is_set()) return;
     // It takes long with thousands of names.
-    if (!prng_.one_in(1 + core.machine().table().records().size() / 32)) return;
+    if (!prng_.one_in(1 + core.machine().table().size() / 32)) return;
     if (!one.replay.is_complete())
         return violations_.report(node, "observer: has nothing more, but no complete state");
     const auto differing = one.replay.differs_from(core.machine(), one.names);

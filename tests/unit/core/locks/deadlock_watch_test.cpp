@@ -26,7 +26,7 @@ protected:
         LockTable::Grants grants;
         RecordRefs stands;
         const auto result = table_.acquire(
-            waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants, stands);
+            waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {}, grants, stands);
         const bool held = result == LockTable::Result::granted;
         sessions_.change(session_)->operations.add(
             seq, {stands, {.held = held, .ticket = waiter.ticket, .locker = locker}});

@@ -22,7 +22,7 @@ protected:
         waiter.operation = {session, Seq{1}};
         LockTable::Grants grants;
         RecordRefs stands;
-        table_.acquire(waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants,
+        table_.acquire(waiter, {{{name, LockMode::exclusive}}, true, {}, false, {}}, {}, grants,
                        stands);
     }
     void release(SessionId session, const std::string& name) {

@@ -20,8 +20,7 @@ LockTable granted_at(LogIndex index) {
     waiter.terms.max_hold_ms = 1'000;
     LockTable::Grants grants;
     RecordRefs stands;
-    table.acquire(waiter, {{{"a", LockMode::exclusive}}, true, {}, false, {}}, {{}}, grants,
-                  stands);
+    table.acquire(waiter, {{{"a", LockMode::exclusive}}, true, {}, false, {}}, {}, grants, stands);
     return table;
 }
 

@@ -181,8 +181,7 @@ protected:
     void log_at(Nanoseconds time, const std::vector<Command>& batch) {
         put(batch);
         now_ = at(time);
-        activity_.applied(index_, now_, machine_.name_changes(), machine_.changed_queues(),
-                          machine_.table());
+        activity_.applied(index_, now_, machine_.name_changes(), machine_.changed_queues());
     }
     ContentionView contention() { return activity_.contention(now_); }
     ActivityView view() { return activity_.view(machine_.table(), now_); }
@@ -273,8 +272,7 @@ TEST_F(ActivityTest, AfterARestartAWaitIsALowerBound) {
     EXPECT_EQ(later.view(machine_.table(), now_).hottest.front(),
               (HotName{"a", HotName::Kind::lock, 1, 1, seconds{3}}));
     put(release(1, 2, 1));
-    later.applied(index_, now_, machine_.name_changes(), machine_.changed_queues(),
-                  machine_.table());
+    later.applied(index_, now_, machine_.name_changes(), machine_.changed_queues());
     const auto seen = later.view(machine_.table(), now_);
     EXPECT_EQ(seen.recent.grants, 1U);
     EXPECT_EQ(seen.recent.hold.p99, seconds{0}) << "it is not known how long it was held";
