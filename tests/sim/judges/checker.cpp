@@ -94,7 +94,7 @@ void Checker::counts_again(core::NodeId node, core::NodeId witness) {
     const bool has_it = term && of.platter->has({*term, index});
     if (!has_it || *term != raft.term() || index <= of.committed_then) {
         violations_.report(witness, "forgetful: counts node " + in_words(node) +
-                                       " again, which has index " + in_words(index));
+                                        " again, which has index " + in_words(index));
     }
     votes_.forgot(node, of.platter->incarnation, of.platter->hard_state.term);
     of.rolled_back = false;
