@@ -21,7 +21,8 @@ bool LifeDoubts::add(NodeId by, std::uint64_t hello, bool is_copied, Instant now
     return is_new;
 }
 
-LifeDoubts::Verdict LifeDoubts::judge(const Configuration& configuration, NodeId self) const {
+LifeDoubts::Verdict LifeDoubts::judge(const Configuration& configuration, NodeId self,
+                                      bool is_accepted) const {
     std::size_t others = 0;
     std::size_t words = 0;
     bool is_repeated = false;
@@ -35,7 +36,7 @@ LifeDoubts::Verdict LifeDoubts::judge(const Configuration& configuration, NodeId
         is_repeated = is_repeated || word->second.is_repeated;
         is_copied = is_copied || word->second.is_copied;
     }
-    const bool is_enough = words >= 2 || (others == 1 && is_repeated);
+    const bool is_enough = words >= 2 || (others == 1 && is_repeated && !is_accepted);
     if (!is_enough) return Verdict::unproven;
     return is_copied ? Verdict::copied : Verdict::outlived;
 }

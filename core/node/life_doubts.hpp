@@ -33,8 +33,10 @@ public:
     // peer. True if it is its first one.
     bool refused(NodeId by, bool as_copy, Instant now);
     // Only statements of members other than `self` count: two members must agree, or the only other
-    // member must say it twice.
-    [[nodiscard]] Verdict judge(const Configuration& configuration, NodeId self) const;
+    // member must say it twice, before the cluster has accepted this run. It may have said so when
+    // there were more members.
+    [[nodiscard]] Verdict judge(const Configuration& configuration, NodeId self,
+                                bool is_accepted = false) const;
     // Forgets statements that are too old.
     void advance(Instant now);
     [[nodiscard]] bool is_empty() const { return words_.empty(); }

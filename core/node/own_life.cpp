@@ -63,7 +63,7 @@ OwnLife::Verdict OwnLife::judge(Instant now) {
     // After a start it may be unknown what is committed.
     const auto& committed = raft_.configuration_at(raft_.commit_index());
     const auto& members = committed.is_formed() ? committed : raft_.configuration();
-    switch (doubts_.judge(members, options_.self)) {
+    switch (doubts_.judge(members, options_.self, is_accepted_)) {
         case LifeDoubts::Verdict::unproven: break;
         case LifeDoubts::Verdict::outlived: return Verdict::outlived;
         case LifeDoubts::Verdict::copied: return Verdict::copied;

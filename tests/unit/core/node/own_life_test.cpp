@@ -117,6 +117,9 @@ TEST(OwnLife, TheOnlyOtherMemberHasToSayItAgainAfterAnotherHello) {
     life.heard_hello(n2);
     EXPECT_EQ(life.said(n2, {options.generation}, two.now), Said::again);
     EXPECT_EQ(life.judge(two.now), Verdict::outlived);
+    // It may have been a lie in a cluster of three, one of which was removed since.
+    life.accepted();
+    EXPECT_EQ(life.judge(two.now), Verdict::none);
 }
 
 TEST(OwnLife, ANodeThatBelongsToNoClusterHasNothingToGiveUp) {
