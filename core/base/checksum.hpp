@@ -17,7 +17,7 @@ private:
     std::uint64_t sum_ = 0;
 };
 
-// Of one text, for tables: nothing that leaves the process depends on it.
+// The hash of a text, for tables in memory. It is neither sent nor written to disk.
 [[nodiscard]] std::uint64_t hash_of(std::string_view text);
 
 }  // namespace mortise::core

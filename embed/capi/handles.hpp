@@ -54,7 +54,8 @@ struct mortise_locker {
 
 namespace mortise::capi {
 
-// Who converts a hold. It outlives the hold, because an upgrade without a thread may end later.
+// The part of a hold that converts it. It outlives the hold, because an upgrade without a thread
+// may end later.
 struct Converting {
     std::mutex mutex{};     // one thread at a time converts it
     bool upgrades = false;  // without a thread that waits

@@ -175,7 +175,8 @@ TEST_F(CLockers, ReleaseAllTheirHolds) {
     mortise_locker_free(owner);
 }
 
-// Whoever closes the cycle is refused, and then lets the other one go on.
+// The request that closes the wait cycle is refused. Its locker then releases what the other waits
+// for.
 TEST_F(CLockers, ThatWaitForEachOtherAreADeadlock) {  // S33
     auto* const one = locker("one");
     auto* const two = locker("two");

@@ -16,18 +16,9 @@ using Json = nlohmann::json;
 
 class CLook : public OneCNode {
 protected:
-    // Of a function whose last parameters are the JSON, its length and the error.
     template <class Call>
     static Json told(const Call& call) {
-        char* json = nullptr;
-        std::size_t length = 0;
-        mortise_error* error = nullptr;
-        EXPECT_EQ(call(&json, &length, &error), MORTISE_OK) << message_of(error);
-        if (json == nullptr) return {};
-        EXPECT_EQ(std::string_view{json}.size(), length);
-        auto parsed = Json::parse(json, json + length);
-        mortise_bytes_free(json);
-        return parsed;
+        return Json::parse(text_told(call), nullptr, false);
     }
     Json inspect(std::string_view name, mortise_read_level level = MORTISE_READ_LINEARIZABLE) {
         return told([&](auto json, auto length, auto error) {

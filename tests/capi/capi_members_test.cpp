@@ -15,18 +15,6 @@
 namespace mortise::capi {
 namespace {
 
-// Of a function whose last parameters are the text, its length and the error.
-template <class Call>
-std::string text_told(const Call& call) {
-    char* text = nullptr;
-    std::size_t length = 0;
-    mortise_error* error = nullptr;
-    EXPECT_EQ(call(&text, &length, &error), MORTISE_OK) << message_of(error);
-    std::string told{text, length};
-    mortise_bytes_free(text);
-    return told;
-}
-
 nlohmann::json metrics_of(mortise_node* node) {
     return nlohmann::json::parse(text_told([&](auto json, auto length, auto error) {
         return mortise_node_metrics(node, json, length, error);

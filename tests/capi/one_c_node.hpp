@@ -23,6 +23,20 @@ inline std::string message_of(mortise_error* error) {
     return message;
 }
 
+// Calls a function whose last parameters receive a text, its length and the error. Frees the text.
+template <class Call>
+std::string text_told(const Call& call) {
+    char* text = nullptr;
+    std::size_t length = 0;
+    mortise_error* error = nullptr;
+    EXPECT_EQ(call(&text, &length, &error), MORTISE_OK) << message_of(error);
+    if (text == nullptr) return {};
+    EXPECT_EQ(text[length], '\0');
+    std::string told{text, length};
+    mortise_bytes_free(text);
+    return told;
+}
+
 template <class Condition>
 bool comes_true(const Condition& condition) {
     for (int i = 0; i < 30'000 && !condition(); ++i)

@@ -336,7 +336,7 @@ class Changes(unittest.TestCase):
         async def go():
             changes = aio.observe(self.node, "")
             waiting = asyncio.ensure_future(self.until(changes, "never"))
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0)  # it waits now
             waiting.cancel()
             await asyncio.wait({waiting})
             self.assertTrue(waiting.cancelled())
@@ -375,7 +375,7 @@ class Changes(unittest.TestCase):
             changes = aio.observe(self.node, "")
             await asyncio.wait_for(self.until(changes, "state_complete"), PATIENCE)
             waiting = asyncio.ensure_future(self.until(changes, "never"))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)  # it waits now
             self.node.close()
             with self.assertRaises(mortise.NodeStopped):
                 await asyncio.wait_for(waiting, PATIENCE)

@@ -185,7 +185,7 @@ public:
     }
 
 private:
-    // Of the names of a request, in its order; null for those that are unknown.
+    // The records of the names of a request, in its order. A record is null if its name is unknown.
     using Known = RecordRefs;
 
     [[nodiscard]] Result refusal(const Acquire& request, const Known& known) const;

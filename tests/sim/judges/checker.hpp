@@ -59,8 +59,8 @@ public:
     void forgotten_before(core::NodeId node, core::NodeId leader) {
         view(node).forgotten_before = leader;
     }
-    // Who knew what it has forgotten counts it again (docs/decisions/0077, 0089): the promises of
-    // the node count as well.
+    // The node had forgotten something, and the witness, which knew that, counts it again
+    // (docs/decisions/0077, 0089). From now on the node has to keep its promises.
     void counts_again(core::NodeId node, core::NodeId witness);
 
     // At the ports, in the order of the effects.

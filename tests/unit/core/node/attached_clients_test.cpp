@@ -196,7 +196,8 @@ TEST_F(AttachedClientsTest, AClientAcknowledgesWhatItWasTold) {
     EXPECT_FALSE(is_passed_on(seq_.raw() + 1)) << "it was not told of these";
 }
 
-// As the answer to a renewal that lists what is lost: every version of a client knows that.
+// The client is told in the form of an answer to a renewal that lists what is lost, because every
+// version of a client understands that.
 TEST_F(AttachedClientsTest, AnEvictedClientIsToldOfAllThatItHolds) {  // S24
     const auto a = ask(acquire("a"));
     let_another_wait_for("b");
