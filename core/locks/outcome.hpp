@@ -24,6 +24,12 @@ struct Previous {
     friend bool operator==(const Previous&, const Previous&) = default;
 };
 
+// How the session of a hold ended.
+struct Departure {
+    Predecessor how = Predecessor::clean;
+    std::string label;  // of its holds that have none, for the next holder (S23)
+};
+
 enum class AnswerKind : std::uint8_t {
     granted,  // Acquire, at once or later
     // Acquire without waiting; Resize: the limit has another version; Remove: the name is in use

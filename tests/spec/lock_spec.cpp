@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/locks/limits.hpp"
+#include "core/locks/origin.hpp"
 #include "tests/spec/mode_rules.hpp"
 
 namespace mortise::spec {
@@ -874,6 +875,7 @@ void LockSpec::cancel_upgrade_of(OperationId hold) {
 void LockSpec::close(const std::string& name, OperationId hold) {
     auto& grant = find_hold(hold, name).grant;
     grant.broken = true;
+    set_label_if_none(grant);
     auto& value = find_record(name)->value;
     if (value && grant.mode == LockMode::exclusive) value->dirty = true;
     using enum core::Closure::Kind;
@@ -1240,6 +1242,12 @@ void LockSpec::remove(const std::vector<OperationId>& dead, const std::string& n
     if (!dead.empty()) has_dead_ = first_dead().seq.is_set();
 }
 
+// S23: the next holder is told at least where the session came from.
+void LockSpec::set_label_if_none(core::Grant& grant) {
+    const auto& opened = find_session(grant.operation.session)->opened;
+    if (grant.label.empty()) grant.label = core::default_label(opened.origin);
+}
+
 // S8, S9: a former hold may keep the name closed.
 void LockSpec::leave(OperationId operation, const std::string& name, Predecessor how) {
     using enum core::Closure::Kind;
@@ -1247,6 +1255,7 @@ void LockSpec::leave(OperationId operation, const std::string& name, Predecessor
         auto& grant = hold.grant;
         if (grant.operation != operation || hold.name != name || grant.left) continue;
         if (grant.broken) how = Predecessor::broken;
+        if (how != Predecessor::clean) set_label_if_none(grant);
         auto& value = find_record(name)->value;
         const bool half_done = how != Predecessor::clean && grant.mode == LockMode::exclusive;
         if (value && half_done) value->dirty = true;

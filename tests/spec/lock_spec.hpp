@@ -209,6 +209,7 @@ private:
     void enter_all(Record& record, const Queue& entering);
     bool take_turn(Record& record, const Queue& waiting);
     bool enter_unhindered(Record& record, const Queue& waiting);
+    void set_label_if_none(core::Grant& grant);
     void leave(core::OperationId operation, const std::string& name, core::Predecessor how);
     void stand(Wait wait);
     void go(core::OperationId operation, const std::string& name, core::Predecessor how);

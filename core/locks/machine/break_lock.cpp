@@ -6,6 +6,7 @@
 
 #include "core/base/check.hpp"
 #include "core/locks/machine/lock_machine.hpp"
+#include "core/locks/origin.hpp"
 #include "core/locks/table/lock_table.hpp"
 
 namespace mortise::core {
@@ -70,6 +71,7 @@ void LockMachine::take_away(const BreakLock& request, const std::vector<Operatio
         auto& owner = *sessions_.change(hold.session);
         owner.broken.insert(hold.seq);
         cancel_upgrade(owner, table_.names().record(request.name), hold);
+        table_.set_label_if_none(request.name, hold, default_label(owner.opened.origin));
         if (!request.immediate) table_.close(request.name, hold, owner.renewed_at, owner.opened);
     }
     if (!holds.empty() && !request.immediate) table_.look_again(request.name, grants);

@@ -5,6 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/locks/limits.hpp"
+#include "core/locks/origin.hpp"
 
 namespace mortise::core {
 
@@ -166,9 +167,11 @@ void LockMachine::end_session(SessionId id, SessionEnd how) {
     auto session = sessions_.remove(id);
     lockers_.forget(id);
     uncounted_.forget(id);
-    const auto left = how == SessionEnd::closed ? Predecessor::clean : Predecessor::expired;
+    Departure departure;
+    if (how != SessionEnd::closed)
+        departure = {Predecessor::expired, default_label(session.opened.origin)};
     if (lockers_.is_anybody_tied()) note_turns(session.operations);
-    ended_.add(id, left, std::move(session.operations));
+    ended_.add(id, std::move(departure), std::move(session.operations));
     tell_who_ended();  // a refusal later in this command may grant requests on its names (S33)
     outcomes_->push_back(SessionEnded{id, how});
 }

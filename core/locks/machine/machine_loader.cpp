@@ -56,8 +56,8 @@ bool MachineLoader::add_mark(LogIndex index, std::string_view value) {
 }
 
 bool MachineLoader::add_ended(SessionId id, std::string_view value) {
-    const auto how = decode_ended(value);
-    return how && machine_.ended_.restore(id, *how);
+    auto departure = decode_ended(value);
+    return departure && machine_.ended_.restore(id, std::move(*departure));
 }
 
 bool MachineLoader::add_name(std::string_view name, std::string_view value) {

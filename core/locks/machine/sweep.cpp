@@ -12,11 +12,11 @@ void LockMachine::tell_who_ended() {
     if (ended_.is_empty()) return table_.begin(index_, ended_.endings(), nullptr);
     // Consecutive questions are often about one session.
     how_ended_ = [this, of = SessionId{},
-                  how = std::optional<Predecessor>{}](OperationId operation) mutable {
-        if (operation.session == of) return how;
+                  its = static_cast<const Departure*>(nullptr)](OperationId operation) mutable {
+        if (operation.session == of) return its;
         of = operation.session;
-        how = ended_.how(of);
-        return how;
+        its = ended_.departure(of);
+        return its;
     };
     table_.begin(index_, ended_.endings(), &how_ended_);
 }

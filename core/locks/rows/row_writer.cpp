@@ -29,7 +29,7 @@ std::string totals_of(const RowWriter::ConstState& state) {
 
 Row row_of_ended(const EndedSessions& ended, SessionId id) {
     Row row{row_key(RowKind::ended_session, id.raw()), {}};
-    if (const auto how = ended.how(id)) row.value = encode_ended(*how);
+    if (const auto* departure = ended.departure(id)) row.value = encode_ended(*departure);
     return row;
 }
 

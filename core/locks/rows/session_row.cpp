@@ -196,17 +196,23 @@ std::optional<Session> decode_session(SessionId id, std::string_view value) {
     return session;
 }
 
-std::string encode_ended(Predecessor how) {
+// The label is left out if there is none, as in version 0.2, which has none.
+std::string encode_ended(const Departure& departure) {
     auto out = begin_row();
-    put_enum(out, how);
+    put_enum(out, departure.how);
+    if (!departure.label.empty()) out.text(departure.label);
     return out.take();
 }
 
-std::optional<Predecessor> decode_ended(std::string_view value) {
+std::optional<Departure> decode_ended(std::string_view value) {
     auto in = open_row(value);
-    const auto how = get_enum(in, Predecessor::expired);
-    if (!in.done() || how == Predecessor::none) return std::nullopt;
-    return how;
+    Departure departure{get_enum(in, Predecessor::expired), {}};
+    if (in.remaining() != 0) {
+        departure.label = in.text(label_bytes_max);
+        if (departure.label.empty()) return std::nullopt;  // this is left out
+    }
+    if (!in.done() || departure.how == Predecessor::none) return std::nullopt;
+    return departure;
 }
 
 std::string encode_epoch(BootEpoch epoch) {

@@ -20,8 +20,8 @@ namespace mortise::core {
 [[nodiscard]] std::optional<Session> decode_session(SessionId id, std::string_view value);
 void put_answer(ByteWriter& out, const Answer& answer);
 [[nodiscard]] Answer get_answer(ByteReader& in);
-[[nodiscard]] std::string encode_ended(Predecessor how);
-[[nodiscard]] std::optional<Predecessor> decode_ended(std::string_view value);
+[[nodiscard]] std::string encode_ended(const Departure& departure);
+[[nodiscard]] std::optional<Departure> decode_ended(std::string_view value);
 [[nodiscard]] std::string encode_epoch(BootEpoch epoch);
 [[nodiscard]] std::optional<BootEpoch> decode_epoch(std::string_view value);
 

@@ -6,11 +6,11 @@
 
 namespace mortise::core {
 
-void EndedSessions::add(SessionId id, Predecessor how, Operations operations) {
+void EndedSessions::add(SessionId id, Departure departure, Operations operations) {
     ++endings_;
     progress_ = {{}, false};
     if (!operations.empty()) {
-        all_.insert_or_assign(id, Ended{how, std::move(operations)});
+        all_.insert_or_assign(id, Ended{std::move(departure), std::move(operations)});
         changes_.insert(id);
     }
     end_sweep();
@@ -35,9 +35,14 @@ void EndedSessions::end_sweep() {
     if (all_.empty()) progress_ = {};
 }
 
-std::optional<Predecessor> EndedSessions::how(SessionId id) const {
+const Departure* EndedSessions::departure(SessionId id) const {
     const auto ended = all_.find(id);
-    return ended == all_.end() ? std::nullopt : std::optional{ended->second.how};
+    return ended == all_.end() ? nullptr : &ended->second.departure;
+}
+
+std::optional<Predecessor> EndedSessions::how(SessionId id) const {
+    const auto* its = departure(id);
+    return its == nullptr ? std::nullopt : std::optional{its->how};
 }
 
 const Operation* EndedSessions::find(OperationId id) const {
@@ -75,8 +80,8 @@ void EndedSessions::swept(std::string_view name) {
 
 // --- loading ------------------------------------------------------------------------------------
 
-bool EndedSessions::restore(SessionId id, Predecessor how) {
-    return all_.try_emplace(id, Ended{how, {}}).second;
+bool EndedSessions::restore(SessionId id, Departure departure) {
+    return all_.try_emplace(id, Ended{std::move(departure), {}}).second;
 }
 
 bool EndedSessions::restore(std::uint64_t endings, Progress progress, SessionId newest) {

@@ -20,12 +20,12 @@ class EndedSessions {
 public:
     // The operations of a session that were not removed since it ended.
     struct Ended {
-        Predecessor how = Predecessor::clean;
+        Departure departure;
         Operations operations;
     };
 
     // Counts the end of a session. If any ended session has left traces, a new sweep begins.
-    void add(SessionId id, Predecessor how, Operations operations);
+    void add(SessionId id, Departure departure, Operations operations);
     // This operation, which must be known, was removed from the name.
     void forget(OperationId gone, std::string_view name);
 
@@ -33,7 +33,9 @@ public:
     [[nodiscard]] bool is_empty() const { return all_.empty(); }
     // The number of sessions that have ever ended.
     [[nodiscard]] std::uint64_t endings() const { return endings_; }
-    // Empty for a session that is alive, and for one that has left no traces.
+    // Null for a session that is alive, and for one that has left no traces.
+    [[nodiscard]] const Departure* departure(SessionId id) const;
+    // The same without the label.
     [[nodiscard]] std::optional<Predecessor> how(SessionId id) const;
     [[nodiscard]] const Operation* find(OperationId id) const;
     // The names that have traces.
@@ -61,7 +63,7 @@ public:
     // For loading. The sessions are restored first; false if one is known already. Then the second
     // function restores the rest, and returns false if that contradicts the sessions. Their
     // operations are restored with the names that they are about.
-    bool restore(SessionId id, Predecessor how);
+    bool restore(SessionId id, Departure departure);
     bool restore(std::uint64_t endings, Progress progress, SessionId newest);
     // Null if the session has not ended.
     [[nodiscard]] Operations* operations_to_restore(SessionId id);

@@ -27,6 +27,12 @@ void Holder::set_owner(LockerTag locker, std::string label) {
     set({std::move(label), std::move(locker), terms(), closures(), nullptr});
 }
 
+void Holder::set_label_if_none(const std::string& label) {
+    if (label.empty() || !more().label.empty()) return;
+    if (!more_) more_ = std::make_unique<More>();
+    more_->label = label;
+}
+
 const Slots& Holder::slots() const {
     static const Slots& none = *new Slots;  // exit() must not destroy it
     return more().slots ? *more().slots : none;

@@ -56,6 +56,8 @@ public:
     [[nodiscard]] const Slots& slots() const;
     // The hold must have no slots.
     void set_owner(LockerTag locker, std::string label);
+    // The next holder is told how this hold ended, and by this name if the hold has no label.
+    void set_label_if_none(const std::string& label);
 
     // These three mean the same as the members of Grant with these names.
     [[nodiscard]] bool is_held() const { return !broken && !left; }

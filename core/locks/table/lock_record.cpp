@@ -205,12 +205,19 @@ void LockRecord::mark_broken(OperationId operation) {
     holder(operation).broken = true;
 }
 
+void LockRecord::set_label_if_none(OperationId operation, const std::string& label) {
+    holder(operation).set_label_if_none(label);
+}
+
 void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
     const auto all = present();
     std::size_t stay = 0;
     for (auto& one : all) {
-        const auto how = one.left ? std::nullopt : left(one.operation);
-        if (how && leaves(one, *how, keeps)) continue;
+        const auto* departure = one.left ? nullptr : left(one.operation);
+        if (departure != nullptr) {
+            one.set_label_if_none(departure->label);
+            if (leaves(one, departure->how, keeps)) continue;
+        }
         auto& place = all[stay++];
         if (&place != &one) place = std::move(one);
     }

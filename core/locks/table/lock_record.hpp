@@ -95,10 +95,11 @@ public:
     void remove_left(OperationId operation);
     // Changes the mode and the token of a holder, which must exist.
     void convert(OperationId operation, LockMode mode, FencingToken token);
-    // The operation must be a holder.
+    // These two need a holder.
     void mark_broken(OperationId operation);
+    void set_label_if_none(OperationId operation, const std::string& label);
     // Ends every hold for which `left` has a result. Calls `left` once for each, oldest first.
-    using Left = std::function<std::optional<Predecessor>(OperationId)>;
+    using Left = std::function<const Departure*(OperationId)>;
     void remove_if(const Left& left, const Keeps& keeps);
 
     // The token of a new grant in `mode`: that of the present holders if the grant joins them

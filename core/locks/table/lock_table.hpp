@@ -124,6 +124,8 @@ public:
     // Marks the hold broken. It stays for the time that the renewal at `since` gave to it. It must
     // be a holder. Lets nobody in.
     void close(std::string_view name, OperationId hold, LogIndex since, const OpenSession& session);
+    // For the next holder, if the hold has no label; it must be a holder.
+    void set_label_if_none(std::string_view name, OperationId hold, const std::string& label);
     // Removes these holders at once. They must be holders.
     void take_off(std::string_view name, const std::vector<OperationId>& holds, Predecessor how,
                   Grants& grants);

@@ -23,6 +23,11 @@ void LockTable::close(std::string_view name, OperationId hold, LogIndex since,
     names_.note_reordered(*record);
 }
 
+void LockTable::set_label_if_none(std::string_view name, OperationId hold,
+                                  const std::string& label) {
+    names_.record(name)->set_label_if_none(hold, label);
+}
+
 void LockTable::take_off(std::string_view name, const std::vector<OperationId>& holds,
                          Predecessor how, Grants& grants) {
     const auto record = names_.record(name);

@@ -11,10 +11,11 @@ TraceRemover::Cleared TraceRemover::remove(const RecordRef& record, std::size_t 
     if (!may_have) return cleared;
     const auto name = record->name();
     const auto left = [&](OperationId operation) {
-        auto how = (*ended_)(operation);
-        if (!how) return how;
+        const auto* how = (*ended_)(operation);
+        if (how == nullptr) return how;
         cleared.is_done = cleared.is_done && cleared.gone.size() < max;
-        if (!cleared.is_done) return std::optional<Predecessor>{};
+        if (!cleared.is_done) how = nullptr;
+        if (how == nullptr) return how;
         cleared.gone.push_back(operation);
         return how;
     };
@@ -22,9 +23,10 @@ TraceRemover::Cleared TraceRemover::remove(const RecordRef& record, std::size_t 
     // a holder.
     auto* queue = record->queue();
     if (queue != nullptr) {
-        if (queue->conversion() && left(queue->conversion()->operation)) queue->remove_conversion();
+        if (queue->conversion() && left(queue->conversion()->operation) != nullptr)
+            queue->remove_conversion();
         queue->remove_if([&](const Waiter& one) {
-            const bool leaves = left(one.operation).has_value();
+            const bool leaves = left(one.operation) != nullptr;
             if (leaves && one.part != Part::alone) from.groups.leave(name, one.ticket);
             return leaves;
         });

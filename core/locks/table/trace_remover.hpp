@@ -23,8 +23,8 @@ class TraceRemover {
 public:
     using Ended = LockRecord::Left;
     // `endings` is the number of ended sessions so far. `ended` returns how an operation's session
-    // ended, or nothing if it is alive; it is null if there are no traces. It is used until begin()
-    // is called again.
+    // ended, or null if it is alive; it is null itself if there are no traces. It is used until
+    // begin() is called again.
     void begin(std::uint64_t endings, const Ended* ended) {
         endings_ = endings;
         ended_ = ended;

@@ -21,6 +21,7 @@ namespace mortise {
 // How the previous holder's hold ended, as the next grant reports it.
 struct Previous {
     Predecessor how = Predecessor::none;
+    // Of a hold without a label that did not end by its release: program@host:pid of its process.
     std::string label{};
     FencingToken token{};
 

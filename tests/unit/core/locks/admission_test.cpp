@@ -78,8 +78,9 @@ TEST_F(QueueAdmissionTest, RemovesEndedSessionsBefore) {  // S11
     ASSERT_EQ(run("a"), Sessions{1});
     wait("a", 2, exclusive);
     wait("a", 3, exclusive);
-    const TraceRemover::Ended ended = [](OperationId one) {
-        return one.session < SessionId{3} ? std::optional{Predecessor::expired} : std::nullopt;
+    const Departure expired{Predecessor::expired, {}};
+    const TraceRemover::Ended ended = [&](OperationId one) {
+        return one.session < SessionId{3} ? &expired : nullptr;
     };
     traces_.begin(2, &ended);
     EXPECT_EQ(run("a"), Sessions{3});
@@ -92,7 +93,8 @@ TEST_F(QueueAdmissionTest, TracesAreRemovedInParts) {  // S11, P10
     wait("a", 1, exclusive);
     run("a");
     wait("a", 2, exclusive, Part::one_of);
-    const TraceRemover::Ended ended = [](OperationId) { return Predecessor::clean; };
+    const Departure clean;
+    const TraceRemover::Ended ended = [&](OperationId) { return &clean; };
     traces_.begin(2, &ended);
     EXPECT_TRUE(traces_.is_needed());
     const auto first = traces_.remove(names_.record("a"), 1, {names_, holds_, groups_});

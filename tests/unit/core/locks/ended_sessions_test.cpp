@@ -39,7 +39,7 @@ LockTable table_waited_for(const std::vector<std::string>& names) {
 
 TEST(EndedSessions, CountsSessionsThatHadNothing) {
     EndedSessions ended;
-    ended.add(first_ended, Predecessor::expired, {});
+    ended.add(first_ended, {Predecessor::expired, {}}, {});
     EXPECT_EQ(ended.endings(), 1U);
     EXPECT_TRUE(ended.is_empty());
     EXPECT_TRUE(ended.changes().empty());
@@ -49,7 +49,7 @@ TEST(EndedSessions, CountsSessionsThatHadNothing) {
 
 TEST(EndedSessions, KnowsASessionUntilItsLastTraceIsRemoved) {  // S11
     EndedSessions ended;
-    ended.add(first_ended, Predecessor::expired, operations_on({"a", "b"}));
+    ended.add(first_ended, {Predecessor::expired, {}}, operations_on({"a", "b"}));
     EXPECT_EQ(ended.how(first_ended), Predecessor::expired);
     EXPECT_EQ(ended.names(), (EndedSessions::Names{"a", "b"}));
     ended.forget({first_ended, Seq{1}}, "a");
@@ -70,7 +70,7 @@ TEST(EndedSessions, SweepsNamesWithWaitersFirst) {  // S11
     EndedSessions ended;
     const auto table = table_waited_for({"c", "d"});
     EXPECT_EQ(ended.next_to_sweep(table), std::nullopt);
-    ended.add(first_ended, Predecessor::clean, operations_on({"a"}));
+    ended.add(first_ended, {Predecessor::clean, {}}, operations_on({"a"}));
     EXPECT_EQ(ended.next_to_sweep(table), "c");
     EXPECT_EQ(ended.next_to_sweep(table), "c");  // not done yet
     ended.swept("c");
@@ -88,10 +88,10 @@ TEST(EndedSessions, SweepsNamesWithWaitersFirst) {  // S11
 TEST(EndedSessions, BeginsASweepAnewWithEachEnd) {
     EndedSessions ended;
     const auto table = table_waited_for({"c"});
-    ended.add(first_ended, Predecessor::clean, operations_on({"a"}));
+    ended.add(first_ended, {Predecessor::clean, {}}, operations_on({"a"}));
     ended.swept("c");
     ASSERT_EQ(ended.next_to_sweep(table), "a");
-    ended.add(second_ended, Predecessor::clean, {});
+    ended.add(second_ended, {Predecessor::clean, {}}, {});
     EXPECT_EQ(ended.next_to_sweep(table), "c");
 }
 
@@ -104,8 +104,8 @@ TEST(EndedSessions, RefusesToLoadWhatContradictsItself) {
     EXPECT_EQ(nobody.operations_to_restore(first_ended), nullptr);
 
     EndedSessions some;
-    EXPECT_TRUE(some.restore(second_ended, Predecessor::expired));
-    EXPECT_FALSE(some.restore(second_ended, Predecessor::clean));
+    EXPECT_TRUE(some.restore(second_ended, {Predecessor::expired, {}}));
+    EXPECT_FALSE(some.restore(second_ended, {}));
     EXPECT_FALSE(some.restore(3, {}, first_ended));  // a session from the future
     EXPECT_FALSE(some.restore(0, {}, second_ended));
     EXPECT_TRUE(some.restore(3, {"a", false}, second_ended));

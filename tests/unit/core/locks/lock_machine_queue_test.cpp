@@ -68,6 +68,34 @@ TEST_F(LockMachineQueue, TheGrantTellsHowThePreviousHolderLeft) {  // S23
     EXPECT_EQ(put(Sweep{}), "3.1 granted token=3 previous=expired/2/");
 }
 
+// Its session is gone, so it is the origin of the session that tells who it was.
+TEST_F(LockMachineQueue, TheGrantTellsWhereALostHolderWithoutALabelRan) {  // S23
+    for (const std::uint64_t session : {4, 5}) {
+        auto open = opening(session);
+        open.origin = {"db3", "backup", session, {}};
+        put(open);
+    }
+    put(acquire(4, 1, exclusive));
+    put(request(5, 1, Acquire{{{"a", exclusive}}, true, {}, false, "own"}));
+    put(acquire(1, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(expiry(4));
+    EXPECT_EQ(put(Sweep{}), "5.1 granted token=2 previous=expired/1/backup@db3:4");
+    put(expiry(5));
+    EXPECT_EQ(put(Sweep{}), "1.1 granted token=3 previous=expired/2/own");
+}
+
+TEST_F(LockMachineQueue, TheGrantTellsWhereABrokenHolderWithoutALabelRan) {  // S23, S24
+    auto open = opening(4);
+    open.origin = {"db3", "backup", 7, {}};
+    put(open);
+    put(acquire(4, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    put(request(3, 1, BreakLock{"a", FencingToken{1}, "stuck", false, {}}));
+    EXPECT_EQ(put(release(4, 2, 1)),
+              "4.2 lost; closure 1 ended; 2.1 granted token=2 previous=broken/1/backup@db3:7");
+}
+
 TEST_F(LockMachineQueue, WritersAreServedInLogOrder) {  // S29
     put(acquire(1, 1, exclusive));
     put(acquire(2, 1, update));

@@ -151,21 +151,23 @@ TEST_F(LockTableTest, ClearsWhatEndedSessionsLeft) {  // S11
     acquire(3, shared);
     acquire(4, shared);
     take_granted();
-    const auto ended = [](OperationId id) -> std::optional<Predecessor> {
-        if (id.session.raw() == 3) return Predecessor::clean;
-        if (id.session.raw() <= 2) return Predecessor::expired;
-        return std::nullopt;
+    const Departure clean{Predecessor::clean, {}};
+    const Departure expired{Predecessor::expired, "worker@db3:7"};
+    const auto ended = [&](OperationId id) -> const Departure* {
+        if (id.session.raw() == 3) return &clean;
+        return id.session.raw() <= 2 ? &expired : nullptr;
     };
     const auto cleared = clear("a", 1, ended, all);
     EXPECT_TRUE(cleared.is_done);
     EXPECT_EQ(cleared.gone.size(), 3U);
     ASSERT_EQ(grants_.size(), 1U);
     EXPECT_EQ(grants_[0].answer.previous.how, Predecessor::expired);
+    EXPECT_EQ(grants_[0].answer.previous.label, "worker@db3:7");
     EXPECT_EQ(take_granted(), Sessions{4});
     check_invariants(table_);
 
     // No other session has ended since, so the name is not examined again.
-    const auto everybody = [](OperationId) { return Predecessor::expired; };
+    const auto everybody = [&](OperationId) { return &expired; };
     EXPECT_TRUE(clear("a", 1, everybody, all).gone.empty());
     EXPECT_NE(table_.find("a"), nullptr);
     const auto last = clear("a", 2, everybody, all).last;
@@ -181,10 +183,8 @@ TEST_F(LockTableTest, ClearsANameInPartsAndGrantsNothingBefore) {  // S11, P10
         acquire(session, exclusive);
     acquire(7, shared);
     take_granted();
-    const auto ended = [](OperationId id) -> std::optional<Predecessor> {
-        if (id.session.raw() > 6) return std::nullopt;
-        return Predecessor::expired;
-    };
+    const Departure expired{Predecessor::expired, {}};
+    const auto ended = [&](OperationId id) { return id.session.raw() > 6 ? nullptr : &expired; };
     std::size_t parts = 0;
     while (!clear("a", 1, ended, 2).is_done) {
         check_invariants(table_, {"a"});

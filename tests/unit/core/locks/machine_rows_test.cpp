@@ -293,6 +293,30 @@ TEST_F(MachineRowsTest, HasTheTimesAndTheOrigins) {
     EXPECT_FALSE(load(all_rows(machine_), at.previous()).has_value());
 }
 
+TEST_F(MachineRowsTest, WhereALostHolderRanIsKnownAfterARestart) {  // S23, P4
+    auto open = opening(4);
+    open.origin = {"db3", "backup", 4'711, {}};
+    put({open, opening(5)});
+    put(acquire(4, 1, exclusive, "lost"));
+    put(expiry(4));
+    auto again = loaded();
+    ASSERT_TRUE(again.has_value());
+    machine_ = std::move(*again);
+    EXPECT_NE(put(acquire(5, 1, exclusive, "lost")).find("/backup@db3:4711"), std::string::npos);
+}
+
+TEST_F(MachineRowsTest, ARowOfAnEndedSessionHasItsLabelOnce) {  // P12
+    const Departure named{Predecessor::expired, "backup@db3:7"};
+    const auto row = encode_ended(named);
+    EXPECT_EQ(decode_ended(row)->label, named.label);
+    EXPECT_FALSE(decode_ended(row.substr(0, row.size() - 1)).has_value());
+    EXPECT_FALSE(decode_ended(row + "x").has_value());
+    auto empty = encode_ended({Predecessor::expired, {}});
+    EXPECT_TRUE(decode_ended(empty).has_value());
+    empty.push_back('\0');  // a label of no bytes
+    EXPECT_FALSE(decode_ended(empty).has_value());
+}
+
 // The rows are those of version 0.2 as long as nothing has a time.
 TEST_F(MachineRowsTest, WithoutAMarkNothingIsNoted) {  // P12
     put(opening(4));

@@ -99,11 +99,9 @@ TEST(LockRecord, KeepsHoldersInTheirOrderWhenTheyBecomeFew) {
     for (std::uint64_t number = 1; number <= 3; ++number)
         add(number, LockMode::shared);
     ASSERT_EQ(record.holders().size(), 3U);
-    record.remove_if(
-        [&](OperationId one) {
-            return one.session.raw() == 2 ? std::nullopt : std::optional{Predecessor::clean};
-        },
-        end);
+    const Departure closed;
+    record.remove_if([&](OperationId one) { return one.session.raw() == 2 ? nullptr : &closed; },
+                     end);
     ASSERT_EQ(record.holders().size(), 1U);
     EXPECT_EQ(session(record.holders().front()), 2U);
     EXPECT_EQ(record.holders().front().label(), "label");

@@ -56,7 +56,7 @@ protected:
 
 TEST_F(RowWriterTest, TakesWhatChangedOnceInTheOrderOfKeys) {
     acquire(open(1), "a");
-    ended_.add(SessionId{7}, Predecessor::expired, hold_of("a"));
+    ended_.add(SessionId{7}, {Predecessor::expired, {}}, hold_of("a"));
     EXPECT_EQ(changed(), 5U);
     EXPECT_EQ(take(), "EGILS");
     EXPECT_EQ(take(), "");
@@ -64,7 +64,7 @@ TEST_F(RowWriterTest, TakesWhatChangedOnceInTheOrderOfKeys) {
 }
 
 TEST_F(RowWriterTest, ReportsRemovedRows) {
-    ended_.add(SessionId{7}, Predecessor::expired, hold_of("a"));
+    ended_.add(SessionId{7}, {Predecessor::expired, {}}, hold_of("a"));
     const auto session = open(1);
     take();
     ended_.forget({SessionId{7}, Seq{1}}, "a");
