@@ -262,7 +262,11 @@ TEST_F(CUpgrades, PassWhenTheReadersHaveLeft) {  // S27
     const auto token = mortise_hold_token(hold);
     ASSERT_EQ(begin(hold, INT64_MAX), MORTISE_OK);
     // Its mode is not known for certain until the upgrade has ended.
-    EXPECT_EQ(mortise_hold_downgrade(hold, MORTISE_MODE_SHARED, nullptr), MORTISE_INVALID_ARGUMENT);
+    mortise_error* error = nullptr;
+    EXPECT_EQ(mortise_hold_downgrade(hold, MORTISE_MODE_SHARED, &error), MORTISE_INVALID_ARGUMENT);
+    EXPECT_NE(std::string{mortise_error_message(error, nullptr)}.find("is being upgraded"),
+              std::string::npos);
+    mortise_error_free(error);
     int has_passed = 0;
     EXPECT_EQ(mortise_hold_upgrade_for(hold, 0, nullptr, &has_passed, nullptr),
               MORTISE_INVALID_ARGUMENT);

@@ -28,6 +28,7 @@ protected:
             [&](NetworkOptions& options, core::Hello&) {
                 options.cluster = "orders";
                 options.credentials = credentials;
+                options.election_timeout = 1min;  // no connection ends because a peer is silent
                 options.log = [this](LogLevel, std::string text) { log_ += text + "\n"; };
             },
             &service_);

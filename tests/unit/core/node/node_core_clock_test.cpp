@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/locks/machine/machine_loader.hpp"
+#include "core/node/cluster_clock.hpp"
 #include "tests/support/node_fixture.hpp"
 
 namespace mortise::core::test {
@@ -149,6 +150,20 @@ TEST_F(NodeCoreClock, AMemberThatStartsAgainTellsTheSameAge) {
     expect_age(leading(), 35s);
 }
 
+// A node applies again what its saved state lacks.
+TEST_F(NodeCoreClock, AMarkFromBeforeTheStartDoesNotTurnTheTimeBack) {
+    LockMachine machine;
+    const Now start{Instant{1}, Instant{1}, today + 60'000};
+    ClusterClock clock{machine, LogIndex{1}, start};
+    Outcomes outcomes;
+    machine.apply(LogIndex{1}, {Clock{today}, Sweep{}}, outcomes);
+    clock.applied(start);
+    EXPECT_EQ(clock.age_of(LogIndex{1}, start), 60s);
+    machine.apply(LogIndex{2}, {Clock{today + 30'000}, Sweep{}}, outcomes);
+    clock.applied(start);  // this one tells the present time
+    EXPECT_EQ(clock.age_of(LogIndex{1}, start), 30s);
+}
+
 // Nothing but the wall clock spans that.
 TEST_F(NodeCoreClock, AnAgeSurvivesTheStartOfAllMembers) {
     set_walls(today, today, today);
@@ -224,14 +239,16 @@ TEST_F(NodeCoreClock, AStateWithTimesIsForThoseWhoReadThem) {  // P12
     state.base = log_id(1, 1);
     state.applied = LogIndex{1};
     state.configuration = voters({1});
+    // Nobody knows which formats it reads, so it is not its silence that refuses the other one.
+    state.configuration.learners = members({2});
     HandDrivenNode node{node_options(1, {1}), NodeState{state, std::move(machine), {}, {}}};
+    auto old = node_options(4, {});
+    old.command_format = command_format_oldest;
+    node.step(PeerUp{HandDrivenNode{old, RaftState{}}.hello()});
     while (!node.raft().is_leader()) {
         node.timer_when_due();
         node.complete_writes();
     }
-    auto old = node_options(4, {});
-    old.command_format = command_format_oldest;
-    node.step(PeerUp{HandDrivenNode{old, RaftState{}}.hello()});
     node.change(1, {MembershipGoal::Kind::learner, n4, "somewhere"}, 5 * heartbeat);
     for (int i = 0; i < 20; ++i) {
         node.timer_when_due();

@@ -190,6 +190,19 @@ TEST_F(NodeCoreForgetful, NeedsAnEntryThatWasAppendedAfterItsStart) {
     EXPECT_FALSE(is_excluded());
 }
 
+// Otherwise it would never follow a leader of an earlier term again.
+TEST_F(NodeCoreForgetful, IsHeardWhenItHasAHigherTerm) {  // P8
+    forget();
+    wait_for_others();
+    run_until_excluded();
+    ASSERT_TRUE(is_excluded());
+    const auto higher = cluster[n1].raft().term().next();
+    cluster[n1].receive(n2, RaftMessage{rejects(higher.raw(), 1, {})});
+    EXPECT_EQ(cluster[n1].raft().term(), higher);
+    cluster.run_for(5 * election_timeout);
+    EXPECT_NE(cluster.leader(), nullptr);
+}
+
 TEST_F(NodeCoreForgetful, BeginsAgainWithEachStart) {
     forget();
     wait_for_others();
