@@ -19,7 +19,7 @@ constexpr int entries_per_write_max = 32;
 // The limit of commands that are in the log and not applied here. A later request, also one of
 // another session, waits until all of them are applied, because only the fair queue takes sessions
 // in turns. These are applied within some tens of milliseconds; the rest waits in the fair queue.
-constexpr std::size_t unapplied_commands_max = 16 * entry_commands_max;
+constexpr std::size_t unapplied_commands_max = 8 * entry_commands_max;
 // The index of a Sweep that is not proposed yet: later than every other.
 constexpr LogIndex some_time{std::numeric_limits<std::uint64_t>::max()};
 

@@ -115,7 +115,10 @@ std::string Replay::changed_hold(Name& name, const NameChange& change) {
     const bool ends = change.kind == NameChange::Kind::released;
     if (ends != (change.how != core::Predecessor::none)) return "ended without a reason";
     if (ends) {
-        if (*hold != grant_of(change)) return "another hold ended";
+        const auto ended = grant_of(change);
+        // A hold that is lost gets the name of its program, if it has no label (S23).
+        if (hold->label.empty()) hold->label = ended.label;
+        if (*hold != ended) return "another hold ended";
         name.holders.erase(hold);
     } else {
         *hold = grant_of(change);

@@ -9,6 +9,7 @@
 #include "core/locks/limits.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/needed_rights.hpp"
+#include "core/locks/origin.hpp"
 
 namespace mortise::core {
 
@@ -275,6 +276,10 @@ void LockMachine::give_back(Session& session, Seq seq, Seq target, const Operati
     auto grants = std::exchange(spare_, {});
     const OperationId grant{session.id, target};
     const auto upgrade = table_.cancel_upgrade(operation.names().front(), grant);
+    if (leaving.how != Predecessor::clean) {
+        for (const auto& record : operation.names())
+            record->set_label_if_none(grant, default_label(session.opened.origin));
+    }
     table_.release(operation.names(), grant, leaving.how, grants);
     answer(session, seq, {leaving.answer, {}, {}});
     if (upgrade) {

@@ -143,7 +143,7 @@ TEST_F(AgentStream, WhatComesLaterIsSentBehindWhatIsSentAgain) {
 
 // An earlier copy of a resent request may be applied.
 TEST_F(AgentStream, WhatIsAppliedMeanwhileIsLeftOut) {
-    constexpr std::uint64_t many = 1'000;
+    constexpr std::uint64_t many = 2'000;
     of.acquire(many, Instant::never());
     of.send_all();
     of.agent.on_leader(true, of.now);

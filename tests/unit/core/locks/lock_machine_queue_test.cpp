@@ -85,6 +85,16 @@ TEST_F(LockMachineQueue, TheGrantTellsWhereALostHolderWithoutALabelRan) {  // S2
     EXPECT_EQ(put(Sweep{}), "1.1 granted token=3 previous=expired/2/own");
 }
 
+TEST_F(LockMachineQueue, TheGrantTellsWhoSaysThatItHasLostAHoldWithoutALabel) {  // S23
+    auto open = opening(4);
+    open.origin = {"db3", "backup", 7, {}};
+    put(open);
+    put(acquire(4, 1, exclusive));
+    put(acquire(2, 1, exclusive));
+    EXPECT_EQ(put(request(4, 2, Release{Seq{1}, true})),
+              "4.2 released; 2.1 granted token=2 previous=expired/1/backup@db3:7");
+}
+
 TEST_F(LockMachineQueue, TheGrantTellsWhereABrokenHolderWithoutALabelRan) {  // S23, S24
     auto open = opening(4);
     open.origin = {"db3", "backup", 7, {}};

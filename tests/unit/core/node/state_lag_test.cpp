@@ -257,7 +257,7 @@ TEST(NodeCoreStateLag, ADeltaComesEarlierAfterMuchLog) {
         auto request = next_request(
             it.node, it.session,
             Acquire{{{std::string(400, 'n'), LockMode::exclusive}}, false, {}, false, {}});
-        for (std::size_t i = 1; i < entry_commands_max; ++i) {
+        for (std::size_t i = 1; i < 128; ++i) {
             batch.add(request);
             request.seq = request.seq.next();
         }
