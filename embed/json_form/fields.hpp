@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "embed/json_form/detail.hpp"
+#include "embed/json_form/kind_facts.hpp"
 #include "embed/json_form/leader_value.hpp"
 #include "embed/json_form/plain_text.hpp"
 #include <mortise/activity.hpp>
@@ -58,14 +61,6 @@ struct Fields {
         return time == Duration{} ? Json(nullptr) : ms(time);
     }
 
-    // What the name is used as.
-    static std::string_view kind_of(const LockInfo& lock) {
-        if (lock.limit) return "semaphore";
-        if (lock.latch) return "latch";
-        if (lock.barrier) return "barrier";
-        return "lock";
-    }
-
     // What is known of it.
     static Json json_of(const Origin& origin) {
         auto json = Json::object();
@@ -92,12 +87,11 @@ struct Fields {
         return json;
     }
 
-    static Json json_of_barrier(const LockInfo& lock, const Detail& detail) {
-        Json json{{"parties", lock.barrier->parties},
-                  {"arrived", lock.barrier->arrived},
-                  {"phase", lock.barrier->number},
-                  {"broken", lock.barrier->is_broken}};
-        if (detail.barrier_members) json["members"] = list(lock.members);
+    // What it is besides a lock.
+    static Json json_of_kind(const KindFacts& facts) {
+        auto json = Json::object();
+        for (const auto& [name, value] : facts.values)
+            std::visit([&, key = std::string{name}](auto one) { json[key] = one; }, value);
         return json;
     }
 
@@ -145,7 +139,7 @@ struct Fields {
     static Json json_of(const LockInfo& lock, const Detail& detail = {}) {
         const auto& under = lock.closed_under;
         Json json{{"name", text(lock.name)},
-                  {"kind", kind_of(lock)},
+                  {"kind", to_string(kind_of(lock))},
                   {"policy", to_string(lock.policy)},
                   {"holders", list(lock.holders, detail)},
                   {"waiters", list(lock.waiters)},
@@ -158,10 +152,12 @@ struct Fields {
                   {"closures", list(lock.closures)}};
         if (lock.value) json["value"] = json_of_value(*lock.value, detail);
         if (const auto leads = leader_value(lock)) json["election"] = {{"value", text(*leads)}};
-        if (lock.limit)
-            json["limit"] = {{"permits", lock.limit->permits}, {"version", lock.limit->version}};
-        if (lock.latch) json["latch"] = {{"remaining", lock.latch->remaining}};
-        if (lock.barrier) json["barrier"] = json_of_barrier(lock, detail);
+        for (const auto& facts : facts_of(lock)) {
+            auto of_kind = json_of_kind(facts);
+            if (facts.kind == NameKind::barrier && detail.barrier_members)
+                of_kind["members"] = list(lock.members);
+            json[std::string{facts.key}] = std::move(of_kind);
+        }
         return json;
     }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "embed/json_form/kind_facts.hpp"
 #include "tools/mortise/json_form.hpp"
 #include "tools/mortise/short_time.hpp"
 #include <mortise/escaped.hpp>
@@ -138,8 +139,8 @@ void add_uses(Table& table, const LockInfo& lock) {
 }
 
 bool is_free(const LockInfo& lock) {
-    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed && !lock.limit &&
-           !lock.latch && !lock.barrier;
+    return lock.holders.empty() && lock.waiters.empty() && !lock.is_closed &&
+           json_form::kind_of(lock) == NameKind::lock;
 }
 
 std::string member_text(const BarrierMember& member) {
@@ -185,9 +186,8 @@ std::string from_text(const Origin& origin, Addresses addresses) {
 }
 
 std::string_view kind_of(const LockInfo& lock) {
-    if (lock.limit) return "semaphore";
-    if (lock.latch) return "latch";
-    if (lock.barrier) return "barrier";
+    const auto kind = json_form::kind_of(lock);
+    if (kind != NameKind::lock) return to_string(kind);
     if (leader_value(lock)) return "election";
     const bool is_used = !lock.holders.empty() || !lock.waiters.empty() || lock.is_closed;
     return lock.value && !is_used ? "value" : "lock";
@@ -205,15 +205,8 @@ void add_rows(Table& table, const LockInfo& lock, Addresses addresses) {
 }
 
 std::string use_of(const LockInfo& lock) {
-    if (const auto& phase = lock.barrier)
-        return "barrier: " + std::to_string(phase->arrived) + " of " +
-               std::to_string(phase->parties) + " have arrived in phase " +
-               std::to_string(phase->number) + (phase->is_broken ? ", broken" : "");
-    if (lock.latch)
-        return "latch: " + std::to_string(lock.latch->remaining) + " remaining to be counted";
-    if (!lock.limit) return {};
-    return "semaphore: " + std::to_string(lock.limit->permits) + " permits, version " +
-           std::to_string(lock.limit->version) + " of the limit";
+    const auto facts = json_form::facts_of(lock);
+    return facts.empty() ? std::string{} : facts.front().words;
 }
 
 std::string summary_of(const LockValue& value) {

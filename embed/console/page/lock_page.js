@@ -133,12 +133,12 @@ function closuresOf(lock, mayBreak, refresh) {
 const section = (title, content, empty) => [
   h("h2", {}, title), content ?? h("p", {class: "empty"}, empty)];
 
-// Who waits for a latch or at a barrier passes, and holds nothing.
+// Who waits for names of other kinds passes, and holds nothing.
 function partiesOf(lock, mayBreak, refresh) {
-  if (lock.kind === "latch") return [];
   if (lock.kind === "barrier")
     return section("Members", lock.barrier.members.length > 0 ? membersOf(lock) : null,
       "Nobody takes part any more.");
+  if (lock.kind !== "lock" && lock.kind !== "semaphore") return [];
   return section("Holders",
     lock.holders.length > 0 ? holdersOf(lock, mayBreak, refresh) : null, "Nobody holds it.");
 }

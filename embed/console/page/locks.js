@@ -12,6 +12,10 @@ let last = {locks: [], next: null, total: null};
 export const linkTo = (name) =>
   h("a", {class: "mono name", href: `#/lock/${encoded(name)}`}, shownName(name));
 
+// Of a kind that this page knows nothing about: "counter, count 4".
+const factsText = (kind, facts) => [kind,
+  ...Object.entries(facts).map(([name, value]) => `${name} ${value}`)].join(", ");
+
 export function kindText(lock) {
   if (lock.kind === "semaphore")
     return `semaphore, ${plural(lock.limit.permits, "permit")}`;
@@ -19,6 +23,7 @@ export function kindText(lock) {
   if (lock.kind === "barrier")
     return `barrier, ${lock.barrier.arrived} of ${lock.barrier.parties} arrived` +
       (lock.barrier.broken ? ", broken" : "");
+  if (lock.kind !== "lock") return factsText(lock.kind, lock[lock.kind]);
   if (lock.election) return "election";
   const isUsed = lock.holders_total > 0 || lock.waiters_total > 0 || lock.closed;
   return lock.value && !isUsed ? "value" : "lock";

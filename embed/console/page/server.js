@@ -97,7 +97,7 @@ export const party = (info) => [labelOf(info), nodeOf(info)].filter(Boolean).joi
 // What stands where a lock has its mode.
 export function modeOf(info, kind = "lock") {
   if (kind === "barrier") return "arrived";
-  if (kind === "latch") return "waits";
+  if (kind !== "lock" && kind !== "semaphore") return "waits";
   if (info.slots) return `${info.slots_total === 1 ? "slot" : "slots"} ${info.slots.join(", ")}` +
     (info.slots_total > info.slots.length ? ", …" : "");
   if (info.permits) return plural(info.permits, "permit");
