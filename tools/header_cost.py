@@ -22,23 +22,24 @@ FOLDERS = ["core", "storage", "transport", "embed"]
 INCLUDED_FROM = [".", "embed/include", "embed/testing/include", "embed/console/include"]
 
 # In thousands of lines, with room for a few percent. These are the dearest headers, and those that
-# most others include.
+# most others include. Whoever includes a request has the rooms of all kinds of names, about 450
+# lines of plain values (decision 0094).
 LIMITS = {
-    "core/agent/call.hpp": 2.2,
-    "core/locks/machine/lock_machine.hpp": 4.6,
-    "core/node/effects.hpp": 2.9,
-    "core/node/node_core.hpp": 10.9,
+    "core/agent/call.hpp": 2.5,
+    "core/locks/machine/lock_machine.hpp": 5.0,
+    "core/node/effects.hpp": 3.4,
+    "core/node/node_core.hpp": 11.3,
     "core/raft/raft.hpp": 2.0,
-    "embed/holds/hold_record.hpp": 5.4,
+    "embed/holds/hold_record.hpp": 5.9,
     "embed/include/mortise/mortise.hpp": 4.0,
-    "embed/runtime/client_loop.hpp": 18.5,
-    "embed/runtime/core_loop.hpp": 17.6,
-    "embed/runtime/node_runtime.hpp": 7.2,
-    "embed/runtime/translate.hpp": 4.7,
-    "embed/threads/call_gate.hpp": 3.7,
-    "storage/directory/data_directory.hpp": 6.8,
-    "storage/state/rocks_state_store.hpp": 7.5,
-    "transport/network/peer_network.hpp": 2.0,
+    "embed/runtime/client_loop.hpp": 18.9,
+    "embed/runtime/core_loop.hpp": 18.1,
+    "embed/runtime/node_runtime.hpp": 7.7,
+    "embed/runtime/translate.hpp": 5.2,
+    "embed/threads/call_gate.hpp": 4.2,
+    "storage/directory/data_directory.hpp": 7.1,
+    "storage/state/rocks_state_store.hpp": 7.8,
+    "transport/network/peer_network.hpp": 2.6,
 }
 
 

@@ -36,7 +36,8 @@ USES = {
 # itself. core/locks has subfolders of its own.
 SUBFOLDERS = {
     "core": (
-        "base", "access", "locks", "locks/table", "locks/deadlock", "locks/rows", "locks/machine",
+        "base", "access", "locks/kinds", "locks", "locks/table", "locks/deadlock", "locks/rows",
+        "locks/machine",
         "cache", "codec", "raft", "leases", "agent", "observe", "client", "node"),
     "storage": (
         "base", "files", "rocks", "log", "state", "directory", "marks"),

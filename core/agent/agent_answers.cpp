@@ -17,27 +17,16 @@ bool is_refusal(AnswerKind kind) {
            kind == AnswerKind::resource_exhausted || kind == AnswerKind::invalid_argument;
 }
 
-bool drops(const RequestBody& body) {
-    const auto* arrival = std::get_if<Arrive>(&body);
-    return arrival != nullptr && arrival->drops;
-}
-
 // The request names no hold of this session.
 bool is_about_others(const RequestBody& body) {
     return std::holds_alternative<BreakLock>(body) || std::holds_alternative<EvictSession>(body) ||
-           std::holds_alternative<AskRelease>(body) || std::holds_alternative<Resize>(body) ||
-           std::holds_alternative<Remove>(body) || std::holds_alternative<CountDown>(body) ||
-           drops(body);
+           std::holds_alternative<AskRelease>(body) || std::holds_alternative<Remove>(body) ||
+           (is_of_a_kind(body) && !waits_for_others(body));
 }
 
 bool is_write(const RequestBody& body) {
     return std::holds_alternative<SetValue>(body) || std::holds_alternative<MarkConsistent>(body) ||
            is_about_others(body);
-}
-
-bool awaits(const RequestBody& body) {
-    const bool arrives = std::holds_alternative<Arrive>(body) && !drops(body);
-    return std::holds_alternative<AwaitLatch>(body) || arrives;
 }
 
 bool ends_operation(const RequestBody& body) {
@@ -103,14 +92,14 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
     if (given.kind == AnswerKind::permission_denied) return true;  // possible for any request
     const bool is_granted = given.kind == AnswerKind::granted;
     if (is_write(asked)) return !is_granted && given.cycle.empty();
-    if (!given.cycle.empty()) return !awaits(asked);
+    if (!given.cycle.empty()) return !waits_for_others(asked);
     if (const auto* upgrade = std::get_if<Upgrade>(&asked)) {
         if (given.kind == AnswerKind::converted) return holds_.contains(upgrade->operation);
         return given.kind == AnswerKind::busy || given.kind == AnswerKind::deadlock ||
                given.kind == AnswerKind::invalid_argument || given.kind == AnswerKind::not_held ||
                given.kind == AnswerKind::cancelled || given.kind == AnswerKind::resource_exhausted;
     }
-    if (awaits(asked)) return holds_nothing(given.kind) || is_refusal(given.kind);
+    if (waits_for_others(asked)) return holds_nothing(given.kind) || is_refusal(given.kind);
     if (!is_granted) return is_refusal(given.kind);
     const auto& acquire = std::get<Acquire>(asked);
     const bool is_as_cached = given.cached_tokens <= acquire.cached_tokens;
@@ -127,7 +116,7 @@ void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer&
     if (std::holds_alternative<Upgrade>(sent.body)) return on_upgrade_answered(sent, seq, given);
     if (given.kind == AnswerKind::granted) return on_granted(sent, seq, given, now);
     if (is_write(sent.body)) return on_write_answered(sent, given.kind);
-    if (awaits(sent.body)) return on_await_answered(sent, given.kind);
+    if (waits_for_others(sent.body)) return on_await_answered(sent, given.kind);
     on_refused(sent, given.kind);
 }
 

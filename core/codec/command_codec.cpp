@@ -1,7 +1,10 @@
 #include "core/codec/command_codec.hpp"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "core/base/check.hpp"
 #include "core/base/fields.hpp"
@@ -69,10 +72,22 @@ void put_command(ByteWriter& out, const Clock& c) {
     out.varint(c.ms);
 }
 
+template <class Body>
+constexpr std::uint8_t oldest_format() {
+    if constexpr (requires { Body::log_format; }) return Body::log_format;
+    return command_format_oldest;
+}
+
+template <class... Bodies>
+constexpr std::array<std::uint8_t, sizeof...(Bodies)> oldest_formats(
+    std::type_identity<std::variant<Bodies...>> /*all*/) {
+    return {oldest_format<Bodies>()...};
+}
+
 // The oldest format that has the request, or the command.
 std::uint8_t oldest_format_of(const RequestBody& body) {
-    return std::holds_alternative<EvictSession>(body) ? command_format_of_origins
-                                                      : command_format_oldest;
+    static constexpr auto formats = oldest_formats(std::type_identity<RequestBody>{});
+    return formats[body.index()];
 }
 
 std::uint8_t oldest_format_of(const Command& command) {

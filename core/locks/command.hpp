@@ -11,7 +11,9 @@
 #include "core/access/identity.hpp"
 #include "core/base/generation.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/overloaded.hpp"
 #include "core/base/short_list.hpp"
+#include "core/locks/kinds/kinds.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/lock_mode.hpp"
 #include "core/locks/origin.hpp"
@@ -126,6 +128,10 @@ struct Clock {
 
 // --- requests -----------------------------------------------------------------------------------
 
+// Most requests list their fields, which are their bytes in the log after their number
+// (field_coding.hpp). A number never changes and is never reused; 29 is the clock. One with a
+// `log_format` is not in older formats.
+
 struct NamedMode {
     std::string name;
     LockMode mode = LockMode::exclusive;
@@ -174,14 +180,23 @@ struct Acquire {
 // Releases the grant of that operation, with all its names, and nothing newer (S19). If the hold
 // was broken, the release confirms that nobody at its node relies on it any more (S24).
 struct Release {
+    static constexpr std::uint8_t log_number = 10;
+
     Seq operation;
     bool lost = false;  // the owner did not release it: its time had ended (S6, S8)
+    static void fields(auto& of, auto& self) {
+        of.operation(self.operation);
+        of.flag(self.lost);
+    }
     friend bool operator==(const Release&, const Release&) = default;
 };
 
 // Ends the operation, whether it still waits in a queue or has its grant by now (S18).
 struct Cancel {
+    static constexpr std::uint8_t log_number = 11;
+
     Seq operation;
+    static void fields(auto& of, auto& self) { of.operation(self.operation); }
     friend bool operator==(const Cancel&, const Cancel&) = default;
 };
 
@@ -189,8 +204,14 @@ struct Cancel {
 // mode admits. It takes effect at once, and the grant keeps its token (S27). It is refused while an
 // upgrade of the grant waits.
 struct Downgrade {
+    static constexpr std::uint8_t log_number = 12;
+
     Seq operation;
     LockMode mode = LockMode::shared;
+    static void fields(auto& of, auto& self) {
+        of.operation(self.operation);
+        of.choice(self.mode, LockMode::exclusive);
+    }
     friend bool operator==(const Downgrade&, const Downgrade&) = default;
 };
 
@@ -199,24 +220,43 @@ struct Downgrade {
 // then an operation of its own, which a Cancel ends, and is granted before every other waiter
 // (S28).
 struct Upgrade {
+    static constexpr std::uint8_t log_number = 13;
+
     Seq operation;
     bool wait = true;  // false: if there are other holders, the answer is busy
+    static void fields(auto& of, auto& self) {
+        of.operation(self.operation);
+        of.flag(self.wait);
+    }
     friend bool operator==(const Upgrade&, const Upgrade&) = default;
 };
 
 // Sets the value of a name that the operation holds exclusively; empty bytes remove it (S36). An
 // operation that has lost its hold writes nothing.
 struct SetValue {
+    static constexpr std::uint8_t log_number = 14;
+
     Seq operation;
     std::string name;
     std::string bytes;  // at most value_bytes_max
+    static void fields(auto& of, auto& self) {
+        of.operation(self.operation);
+        of.name(self.name);
+        of.text(self.bytes, value_bytes_max);
+    }
     friend bool operator==(const SetValue&, const SetValue&) = default;
 };
 
 // The exclusive holder of the name declares its value consistent: it is not dirty any more (S36).
 struct MarkConsistent {
+    static constexpr std::uint8_t log_number = 15;
+
     Seq operation;
     std::string name;
+    static void fields(auto& of, auto& self) {
+        of.operation(self.operation);
+        of.name(self.name);
+    }
     friend bool operator==(const MarkConsistent&, const MarkConsistent&) = default;
 };
 
@@ -224,6 +264,8 @@ struct MarkConsistent {
 // others until the holders' nodes have confirmed the loss, or a quorum has counted down the last
 // renewal before it; with `immediate` it opens at once.
 struct BreakLock {
+    static constexpr std::uint8_t log_number = 16;
+
     std::string name;
     FencingToken expected;
     std::string reason;
@@ -231,6 +273,13 @@ struct BreakLock {
     // Identity::name() of the operator on whose behalf the session's node asks; empty if its own
     // program asks. It is only logged: the session itself needs the right to break.
     std::string asked_by{};
+    static void fields(auto& of, auto& self) {
+        of.flag(self.immediate);
+        of.name(self.name);
+        of.id(self.expected);
+        of.text(self.reason, reason_bytes_max);
+        of.text(self.asked_by, asked_by_bytes_max);
+    }
     friend bool operator==(const BreakLock&, const BreakLock&) = default;
 };
 
@@ -238,17 +287,32 @@ struct BreakLock {
 // on, so it expires like one whose node is cut off: the leases of its holds run out first (S3, S4).
 // With `immediate` it ends at once, while its node may still rely on its leases. Only in format 2.
 struct EvictSession {
+    static constexpr std::uint8_t log_number = 30;
+    static constexpr std::uint8_t log_format = 2;
+
     SessionId session;
     std::string reason;
     bool immediate = false;
     std::string asked_by{};  // as in BreakLock
+    static void fields(auto& of, auto& self) {
+        of.flag(self.immediate);
+        of.id(self.session);
+        of.text(self.reason, reason_bytes_max);
+        of.text(self.asked_by, asked_by_bytes_max);
+    }
     friend bool operator==(const EvictSession&, const EvictSession&) = default;
 };
 
 // Asks the holders of the name to release it (S24). It changes nothing.
 struct AskRelease {
+    static constexpr std::uint8_t log_number = 17;
+
     std::string name;
     std::string reason;
+    static void fields(auto& of, auto& self) {
+        of.name(self.name);
+        of.text(self.reason, reason_bytes_max);
+    }
     friend bool operator==(const AskRelease&, const AskRelease&) = default;
 };
 
@@ -263,84 +327,48 @@ struct Publish {
     friend bool operator==(const Publish&, const Publish&) = default;
 };
 
-// Changes the limit of a semaphore, and takes no permit away (S34). It creates the semaphore if the
-// name is unknown. The semaphore exists from then on until it is removed (S37).
-struct Resize {
-    std::string name;
-    std::uint32_t limit = 0;  // at most semaphore_limit_max; with zero nobody gets a permit
-    // The request has an effect only if the limit has this version: 1 until the first change, and
-    // one more with each change. Zero: whatever it has.
-    std::uint64_t expected_version = 0;
-    friend bool operator==(const Resize&, const Resize&) = default;
-};
-
-// Removes the value of a name, the limit that a semaphore was given, or a latch, unless somebody
-// holds the name or waits for it (S37). Nothing is left of the name then.
+// Removes the value of a name, and what it is if that is no lock, unless somebody holds the name or
+// waits for it (S37). Nothing is left of the name then.
 struct Remove {
+    static constexpr std::uint8_t log_number = 24;
+
     std::string name;
+    static void fields(auto& of, auto& self) { of.name(self.name); }
     friend bool operator==(const Remove&, const Remove&) = default;
-};
-
-// Counts a latch down (S35). It creates the latch if the name is unknown. A request takes effect
-// once (S17), so it is counted once, and it stays counted when its session ends. A count that is
-// greater than what remains is refused and changes nothing. The latch exists until it is removed
-// (S37).
-struct CountDown {
-    std::string name;
-    std::uint32_t expected = 0;  // what a latch that this creates begins with, at most latch_max
-    std::uint32_t count = 1;     // at most latch_max
-    friend bool operator==(const CountDown&, const CountDown&) = default;
-};
-
-// Waits until nothing remains to be counted of a latch, and then is answered `passed`: at once if
-// nothing remains now. While it waits it is an operation, which a Cancel ends; it never holds
-// anything. It creates the latch if the name is unknown.
-struct AwaitLatch {
-    std::string name;
-    std::uint32_t expected = 0;  // as in CountDown
-    std::string label;           // shown to readers of the table
-    friend bool operator==(const AwaitLatch&, const AwaitLatch&) = default;
-};
-
-// A party arrives at a barrier (S35), and waits until all have arrived in the present phase. Then
-// all are answered `passed`, and the next phase begins. While it waits it is an operation that
-// holds nothing. It creates the barrier if the name is unknown. From its first arrival on the
-// session takes part with as many parties as have ever arrived in one phase, until these have
-// dropped; the barrier breaks when the session ends before that. The barrier exists until it is
-// removed (S37).
-struct Arrive {
-    std::string name;
-    std::uint32_t parties = 0;  // of a barrier that this creates: 1 to barrier_parties_max
-    // The party leaves the barrier when the phase ends, and is answered at once.
-    bool drops = false;
-    std::string label{};  // shown to readers of the table
-    friend bool operator==(const Arrive&, const Arrive&) = default;
-};
-
-// The session gave up that arrival, which may have passed by now: the barrier breaks, if the
-// session still takes part in it.
-struct Quit {
-    Seq operation;
-    std::string name;
-    friend bool operator==(const Quit&, const Quit&) = default;
 };
 
 // Replaces a request for which the leader had no capacity (P11). It does nothing and is answered
 // with `resource_exhausted`, so that the requests behind it in the stream proceed.
 struct Declined {
+    static constexpr std::uint8_t log_number = 18;
+    static void fields(auto& /*of*/, auto& /*self*/) {}
     friend bool operator==(const Declined&, const Declined&) = default;
 };
 
 // Ends the session in an orderly way and releases everything in this one command (S10). It is the
 // last request of its stream.
 struct CloseSession {
+    static constexpr std::uint8_t log_number = 19;
+    static void fields(auto& /*of*/, auto& /*self*/) {}
     friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-using RequestBody =
-    std::variant<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue, MarkConsistent, BreakLock,
-                 AskRelease, Publish, Declined, CloseSession, Resize, Remove, CountDown, AwaitLatch,
-                 Arrive, Quit, EvictSession>;
+// Those of the kinds of names are in the rooms of the kinds (kinds/kinds.hpp).
+using RequestBody = KindRequests::Behind<Acquire, Release, Cancel, Downgrade, Upgrade, SetValue,
+                                         MarkConsistent, BreakLock, AskRelease, Publish, Declined,
+                                         CloseSession, Remove, EvictSession>;
+
+[[nodiscard]] inline bool is_of_a_kind(const RequestBody& body) {
+    return std::visit(
+        Overloaded{[](const KindRequest auto&) { return true; }, [](const auto&) { return false; }},
+        body);
+}
+// Such a request that waits, and then is answered that it passed.
+[[nodiscard]] inline bool waits_for_others(const RequestBody& body) {
+    return std::visit(Overloaded{[](const WaitingRequest auto& one) { return one.waits(); },
+                                 [](const auto&) { return false; }},
+                      body);
+}
 
 // A releasing request takes up no capacity, so a leader without capacity never declines it (S21,
 // P11).

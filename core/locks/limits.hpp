@@ -1,5 +1,5 @@
 // Limits on which every replica must agree, since apply refuses what exceeds them (P11). Changing
-// one changes the format of the log.
+// one changes the format of the log. The limits of the kinds of names are in their rooms (kinds).
 #pragma once
 
 #include <cstddef>
@@ -45,13 +45,6 @@ constexpr std::size_t session_requests_max = 4 * operations_max;
 constexpr std::size_t session_acquires_bytes_max = std::size_t{16} << 20U;
 // A session that has this many names, held or queued, gets no more: its acquires are refused.
 constexpr std::size_t session_operations_max = 2 * holds_max;
-constexpr std::uint32_t semaphore_limit_max = 65'536;  // permits of one semaphore (S34)
-constexpr std::uint32_t permits_max = 1'024;           // of one acquire
-constexpr std::uint32_t latch_max = 0x7fff'ffff;       // what a latch counts down from (S35)
-constexpr std::uint32_t barrier_parties_max = 1'024;   // of one barrier (S35)
-// In so many barriers a session takes part, of which each may answer all its parties when the
-// session ends.
-constexpr std::size_t session_barriers_max = 64;
 constexpr std::uint32_t cached_tokens_max = 1U << 24U;                // of one cached grant (S39)
 constexpr std::uint64_t cached_tokens_end = std::uint64_t{1} << 62U;  // none is cached from here on
 constexpr std::size_t sweep_names_max = 1'024;                        // S11

@@ -36,11 +36,8 @@ std::optional<MissingRight> missing_right(const Access& access, const RequestBod
             // It takes locks of every name.
             [&](const EvictSession&) { return missing(access, Right::break_lock, {}); },
             [&](const AskRelease& one) { return missing(access, one); },
-            [&](const Resize& one) { return missing(access, Right::acquire, one.name); },
             [&](const Remove& one) { return missing(access, Right::acquire, one.name); },
-            [&](const CountDown& one) { return missing(access, Right::acquire, one.name); },
-            [&](const AwaitLatch& one) { return missing(access, Right::acquire, one.name); },
-            [&](const Arrive& one) { return missing(access, Right::acquire, one.name); },
+            [&](const KindRequest auto& one) { return missing(access, Right::acquire, one.name); },
             [](const auto&) { return Missing{}; }},
         body);
 }

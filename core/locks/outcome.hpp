@@ -9,6 +9,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/locks/command.hpp"
+#include "core/locks/kinds/kind.hpp"
 #include "core/locks/name_extras.hpp"
 
 namespace mortise::core {
@@ -29,55 +30,6 @@ struct Departure {
     Predecessor how = Predecessor::clean;
     std::string label;  // of its holds that have none, for the next holder (S23)
 };
-
-enum class AnswerKind : std::uint8_t {
-    granted,  // Acquire, at once or later
-    // Acquire without waiting; Resize: the limit has another version; Remove: the name is in use
-    busy,
-    released,       // Release; Cancel that came after the grant
-    cancelled,      // Cancel; Acquire or Upgrade that a Cancel ended; Upgrade of a hold that left
-    not_held,       // all but Acquire: there is no such hold or waiter (any more)
-    stale_request,  // it was answered, and the answer was acknowledged (S17)
-    // Acquire: the record has another policy; Acquire, Resize, CountDown, AwaitLatch: it is of
-    // another kind than the request is for: a lock, a semaphore or a latch
-    kind_mismatch,
-    // Acquire, Resize, CountDown, AwaitLatch: the table is full; Acquire, AwaitLatch: its session
-    // has too much; Declined
-    resource_exhausted,
-    converted,  // Downgrade, Upgrade: at once or later
-    // Upgrade of a shared hold that is not the only one; or the request that was chosen to break a
-    // wait cycle (S33)
-    deadlock,
-    // Downgrade, Upgrade: not from that mode, while an upgrade waits, of several names, or of
-    // permits; Acquire: names out of order, or twice, or permits with what they do not go with;
-    // SetValue, MarkConsistent: not held exclusively; Publish: not a cached grant, not one of its
-    // tokens, or while an upgrade waits; Resize: above semaphore_limit_max; CountDown: more than
-    // remains; CountDown, AwaitLatch: above latch_max
-    invalid_argument,
-    stored,  // SetValue, MarkConsistent, Publish, Resize, Remove, CountDown
-    broken,  // BreakLock, EvictSession
-    lost,    // Release, Cancel: the hold had been broken, and this confirms the loss
-    asked,   // AskRelease
-    // a request that names names: the session's access does not allow it
-    permission_denied,
-    // AwaitLatch: nothing remains to be counted; Arrive: all have arrived; at once or later
-    passed,
-    barrier_broken,  // Arrive: a party ended or gave up, before or while this one waited
-};
-constexpr auto last_answer_kind = AnswerKind::barrier_broken;
-
-// The operation ends with an answer of this kind although it was not cancelled, and holds nothing.
-constexpr bool holds_nothing(AnswerKind kind) {
-    return kind == AnswerKind::passed || kind == AnswerKind::barrier_broken;
-}
-
-// The numbers of the slots of a semaphore that a hold has: ascending, from zero on (S15).
-using Slots = std::vector<std::uint32_t>;
-
-// Whether an answer of this kind has a token.
-constexpr bool has_token(AnswerKind kind) {
-    return kind == AnswerKind::granted || kind == AnswerKind::converted;
-}
 
 struct NamedGrant {
     std::string name;

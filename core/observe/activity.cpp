@@ -26,16 +26,6 @@ std::uint64_t holders_of(const LockRecord& record) {
         std::ranges::count_if(record.holders(), [](const Holder& one) { return one.is_held(); }));
 }
 
-HotName::Kind kind_of(RecordKind kind) {
-    switch (kind) {
-        case RecordKind::lock: return HotName::Kind::lock;
-        case RecordKind::semaphore: return HotName::Kind::semaphore;
-        case RecordKind::latch: return HotName::Kind::latch;
-        case RecordKind::barrier: return HotName::Kind::barrier;
-    }
-    return HotName::Kind::lock;
-}
-
 }  // namespace
 
 Activity::Activity(std::vector<std::string> prefixes, const LockTable& table, LogIndex applied,
@@ -127,10 +117,10 @@ std::vector<HotName> Activity::hottest(const LockTable& table, Instant now,
     std::vector<HotName> hottest;
     for (auto& [name, waiting] : names_.hottest(hottest_max, prefix)) {
         const auto* record = table.find(name);
-        HotName hot{std::move(name), HotName::Kind::lock, 0, waiting.waiters,
+        HotName hot{std::move(name), RecordKind::lock, 0, waiting.waiters,
                     wait_since(waiting.oldest, now)};
         if (record != nullptr) {
-            hot.kind = kind_of(record->kind());
+            hot.kind = record->kind();
             hot.holders = holders_of(*record);
         }
         hottest.push_back(std::move(hot));

@@ -8,6 +8,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/instant.hpp"
+#include "core/locks/kinds/kinds.hpp"
 
 namespace mortise::core {
 
@@ -36,10 +37,8 @@ struct ContentionView {
 };
 
 struct HotName {
-    enum class Kind : std::uint8_t { lock, semaphore, latch, barrier };
-
     std::string name;
-    Kind kind = Kind::lock;
+    RecordKind kind = RecordKind::lock;
     std::uint64_t holders = 0;
     std::uint64_t waiters = 0;
     Nanoseconds oldest_wait{};

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/locks/kinds/semaphore.hpp"
 #include "core/locks/limits.hpp"
 #include "embed/values/terms.hpp"
 #include <mortise/latch.hpp>

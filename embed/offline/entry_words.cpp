@@ -109,33 +109,11 @@ struct Body {
                (body.label.empty() ? "" : ", label " + in_quotes(body.label)) +
                (body.ended ? ", whose use has ended" : "");
     }
-    std::string operator()(const core::Resize& body) const {
-        return "resize " + in_quotes(body.name) + " to " + std::to_string(body.limit) + " permits" +
-               (body.expected_version == 0
-                    ? ""
-                    : ", if its limit has version " + std::to_string(body.expected_version));
-    }
     std::string operator()(const core::Remove& body) const {
         return "remove " + in_quotes(body.name);
     }
-    std::string operator()(const core::CountDown& body) const {
-        return "count the latch " + in_quotes(body.name) + " down by " +
-               std::to_string(body.count) + ", of " + std::to_string(body.expected) + " at first";
-    }
-    std::string operator()(const core::AwaitLatch& body) const {
-        return "wait for the latch " + in_quotes(body.name) + ", of " +
-               std::to_string(body.expected) + " at first" +
-               (body.label.empty() ? "" : ", label " + in_quotes(body.label));
-    }
-    std::string operator()(const core::Arrive& body) const {
-        return "arrive at the barrier " + in_quotes(body.name) + ", of " +
-               std::to_string(body.parties) + " parties at first" +
-               (body.drops ? ", and drop" : "") +
-               (body.label.empty() ? "" : ", label " + in_quotes(body.label));
-    }
-    std::string operator()(const core::Quit& body) const {
-        return "give up the arrival of request " + number(body.operation) + " at the barrier " +
-               in_quotes(body.name);
+    std::string operator()(const core::DescribedRequest auto& body) const {
+        return body.words(in_quotes);
     }
     std::string operator()(const core::Declined&) const {
         return "declined: the leader had no capacity";

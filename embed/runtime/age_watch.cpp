@@ -51,11 +51,12 @@ std::string requests_wait(std::size_t count) {
 // Of a semaphore: nobody who waits gets a permit if the first in the queue asks for more than there
 // are. The limit may still grow, so that is no error. Otherwise empty.
 std::string more_than_the_limit(const core::LockView& view) {
-    if (!view.limit || view.waiters.empty()) return {};
+    const auto* semaphore = view.as<core::Semaphore>();
+    if (semaphore == nullptr || view.waiters.empty()) return {};
     const auto asked = view.waiters.front().permits;
-    if (asked <= view.limit->permits) return {};
+    if (asked <= semaphore->permits) return {};
     return "the first request in the queue asks for " + std::to_string(asked) +
-           " permits, and the limit is " + std::to_string(view.limit->permits) +
+           " permits, and the limit is " + std::to_string(semaphore->permits) +
            ": all wait until the limit grows or that request is given up";
 }
 

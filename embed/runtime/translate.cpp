@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 
 #include "core/client/client_core.hpp"
 #include "core/locks/limits.hpp"
@@ -110,6 +111,11 @@ Standing from_core(core::Role role) {
     return static_cast<Standing>(role);
 }
 
+NameKind from_core(core::RecordKind kind) {
+    static_assert(static_cast<int>(NameKind::barrier) == static_cast<int>(core::last_record_kind));
+    return static_cast<NameKind>(kind);
+}
+
 namespace {
 
 std::string why_not_ready(const transport::MemberStatus& member) {
@@ -192,6 +198,22 @@ WaiterInfo waiter_in(const core::LockView& view, const core::LockView::Waiting& 
             origin_in(view, session)};
 }
 
+void put_kind(const core::Semaphore::View& semaphore, LockInfo& info) {
+    info.limit.emplace(SemaphoreLimit{semaphore.permits, semaphore.version});
+}
+
+void put_kind(const core::Latch::View& latch, LockInfo& info) {
+    info.latch.emplace(LatchCount{latch.remaining});
+}
+
+void put_kind(const core::Barrier::View& barrier, LockInfo& info) {
+    info.barrier.emplace(
+        BarrierPhase{barrier.parties, barrier.arrived, barrier.phase, barrier.is_broken});
+    for (const auto& member : barrier.members)
+        info.members.push_back(
+            {member.node.raw(), member.session.raw(), member.parties, member.arrived});
+}
+
 }  // namespace
 
 LockInfo from_core(const core::LockView& view) {
@@ -206,14 +228,8 @@ LockInfo from_core(const core::LockView& view) {
     add_totals(view, info);
     if (view.value)
         info.value.emplace(LockValue{view.value->bytes, view.value->version, view.value->dirty});
-    if (view.latch) info.latch.emplace(LatchCount{view.latch->remaining});
-    if (view.barrier)
-        info.barrier.emplace(BarrierPhase{view.barrier->parties, view.barrier->arrived,
-                                          view.barrier->phase, view.barrier->is_broken});
-    for (const auto& member : view.members)
-        info.members.push_back(
-            {member.node.raw(), member.session.raw(), member.parties, member.arrived});
-    if (view.limit) info.limit.emplace(SemaphoreLimit{view.limit->permits, view.limit->version});
+    std::apply([&](const auto&... kind) { ((kind ? put_kind(*kind, info) : void()), ...); },
+               view.kinds);
     return info;
 }
 

@@ -39,6 +39,7 @@ constexpr std::string_view remedy_of_sole_node =
 [[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
 [[nodiscard]] Standing from_core(core::Role role);
+[[nodiscard]] NameKind from_core(core::RecordKind kind);
 // The machine maps a session to its node.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);
 // For each step the label, or else the node and the number of the locker, and the name that it

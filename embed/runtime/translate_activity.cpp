@@ -1,18 +1,10 @@
 #include "embed/runtime/translate_activity.hpp"
 
+#include "embed/runtime/translate.hpp"
+
 namespace mortise::detail {
 
 namespace {
-
-NameKind from_core(core::HotName::Kind kind) {
-    switch (kind) {
-        case core::HotName::Kind::lock: return NameKind::lock;
-        case core::HotName::Kind::semaphore: return NameKind::semaphore;
-        case core::HotName::Kind::latch: return NameKind::latch;
-        case core::HotName::Kind::barrier: return NameKind::barrier;
-    }
-    return NameKind::lock;
-}
 
 ActivityRates from_core(const core::Rates& rates) {
     return {rates.length,      rates.grants,   rates.releases,    rates.losses,  rates.waiters_max,

@@ -124,8 +124,7 @@ private:
                 // The oldest holder first, one at a time. Who wants more permits than there are, or
                 // waits for a latch, gives up.
                 const bool is_held = !view.holders.empty();
-                const bool gives_up =
-                    (view.limit || view.latch || view.barrier) && !view.waiters.empty();
+                const bool gives_up = !view.is_lock() && !view.waiters.empty();
                 if (!is_held && (!gives_up || view.is_closed)) continue;
                 const auto [session, operation] =
                     is_held ? view.holders.front().operation : view.waiters.front().operation;
@@ -143,9 +142,10 @@ private:
 
     // Nothing is left of the name but its value, its limit, or its count.
     static bool is_at_rest(const core::LockView& view) {
-        const bool has_limit = view.limit && view.limit->version > 1;
-        return (view.value || has_limit || view.latch || view.barrier) && view.holders.empty() &&
-               view.waiters.empty() && !view.is_closed;
+        const auto* limit = view.as<core::Semaphore>();
+        const bool stays = !view.is_lock() && (limit == nullptr || limit->version > 1);
+        return (view.value || stays) && view.holders.empty() && view.waiters.empty() &&
+               !view.is_closed;
     }
 
     std::string compare_views(const std::vector<core::LockView>& listing) {

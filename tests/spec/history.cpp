@@ -707,18 +707,19 @@ void History::forget_barrier(Name& name) {
 // A barrier at which nobody waited breaks without an answer.
 void History::judge_barrier(const core::LockView& view, const Name& name) {
     const auto text = words(view);
-    need(view.barrier.has_value() == name.parties.has_value(), "S35: a barrier or not", text);
-    if (!view.barrier || !name.parties) return;
+    const auto* barrier = view.as<core::Barrier>();
+    need((barrier != nullptr) == name.parties.has_value(), "S35: a barrier or not", text);
+    if (barrier == nullptr || !name.parties) return;
     need(name.to_pass.empty(), "S35: all have arrived, and one waits", text);
     auto& state = names_[view.name];
-    if (view.barrier->is_broken) {
+    if (barrier->is_broken) {
         state.is_broken = true;
         state.arrived.clear();
         state.dropped.clear();
         return need(name.queue.empty(), "S35: waits at a broken barrier", text);
     }
     need(!name.is_broken, "S35: a broken barrier is whole again", text);
-    need(view.barrier->parties == *name.parties && view.barrier->arrived == name.arrived.size(),
+    need(barrier->parties == *name.parties && barrier->arrived == name.arrived.size(),
          "S35: other parties than have arrived", text);
     for (const auto one : name.arrived)
         need(is_live(one.session) || name.dropped.contains(one), "S35: it should have broken",
@@ -961,10 +962,12 @@ void History::judge_listing(const std::vector<core::LockView>& listing) {
         listed.insert(view.name);
         policies_[view.name] = view.policy;
         auto& name = names_[view.name];
-        name.limit = view.limit ? view.limit->permits : 0;
-        if (view.limit) semaphores_.insert(view.name);
+        const auto* semaphore = view.as<core::Semaphore>();
+        name.limit = semaphore != nullptr ? semaphore->permits : 0;
+        if (semaphore != nullptr) semaphores_.insert(view.name);
         judge_barrier(view, name);
-        const auto remains = view.latch ? std::optional{view.latch->remaining} : std::nullopt;
+        const auto* latch = view.as<core::Latch>();
+        const auto remains = latch != nullptr ? std::optional{latch->remaining} : std::nullopt;
         need(remains == name.remaining, "S35: not what the counts come to", words(view));
         need(are_told_of(view.holders, name.holders), "P2: holders are not those told of",
              words(view));

@@ -358,7 +358,7 @@ bool LockSpec::create(const Names& names, const core::Acquire& request,
         record.name = name;
         record.policy = request.policy;
         record.previous = last.at(name);
-        if (request.permits != 0) record.limit = LockView::Limit{request.limit, 1};
+        if (request.permits != 0) record.limit = core::Semaphore::View{request.limit, 1};
         created.push_back(record);
     }
     if (records_.size() + created.size() > core::records_max) return false;
@@ -623,7 +623,7 @@ void LockSpec::on(OperationId operation, const core::Resize& request) {
     created.permits = created.limit = 1;
     if (!create({request.name}, created, {{request.name, last}}))
         return answer(operation, {AnswerKind::resource_exhausted, {}, {}});
-    find_record(request.name)->limit = LockView::Limit{request.limit, version + 1};
+    find_record(request.name)->limit = core::Semaphore::View{request.limit, version + 1};
     answer(operation, {AnswerKind::stored, {}, {}});
     settle({request.name});
 }
@@ -650,7 +650,7 @@ std::optional<AnswerKind> LockSpec::make_latch(const std::string& name, std::uin
     if (!create({name}, core::Acquire{}, {{name, Previous{}}}))
         return AnswerKind::resource_exhausted;
     auto& latch = find_record(name)->latch;
-    if (!latch) latch = LockView::Latch{expected};
+    if (!latch) latch = core::Latch::View{expected};
     return std::nullopt;
 }
 
@@ -1528,13 +1528,13 @@ LockView LockSpec::inspect(std::string_view name) const {
                               view.is_closed || was_resized || record.latch || record.barrier;
         if (!is_there) continue;
         view.policy = record.policy;
-        view.limit = record.limit;
-        view.latch = record.latch;
+        if (record.limit) view.become(*record.limit);
+        if (record.latch) view.become(*record.latch);
         if (const auto& met = record.barrier) {
             const auto arrived = std::ranges::count(met->known, true, &Party::has_arrived);
-            view.barrier = LockView::Barrier{met->parties, static_cast<std::uint32_t>(arrived),
-                                             met->phase, met->is_broken};
-            std::map<core::SessionId, LockView::Member> members;
+            core::Barrier::View barrier{met->parties, static_cast<std::uint32_t>(arrived),
+                                        met->phase, met->is_broken};
+            std::map<core::SessionId, core::Barrier::MemberView> members;
             for (const auto& party : met->known) {
                 auto& member = members[party.session];
                 member.session = party.session;
@@ -1543,7 +1543,8 @@ LockView LockSpec::inspect(std::string_view name) const {
                 if (party.has_arrived) ++member.arrived;
             }
             for (const auto& [session, member] : members)
-                view.members.push_back(member);
+                barrier.members.push_back(member);
+            view.become(std::move(barrier));
         }
     }
     return view;
@@ -1557,7 +1558,7 @@ std::vector<LockView> LockSpec::list(std::string_view prefix, std::string_view a
         auto view = inspect(record.name);
         if (view.value) view.value->bytes.clear();
         const bool is_there = !view.holders.empty() || !view.waiters.empty() || view.value ||
-                              view.is_closed || view.limit || view.latch || view.barrier;
+                              view.is_closed || !view.is_lock();
         if (is_there) found.push_back(std::move(view));
     }
     std::sort(found.begin(), found.end(),

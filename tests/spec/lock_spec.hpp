@@ -113,8 +113,8 @@ private:
         core::FencingToken newest_token;
         core::LockMode newest_mode = core::LockMode::exclusive;
         std::optional<core::LockValue> value;
-        std::optional<core::LockView::Limit> limit;  // of a semaphore
-        std::optional<core::LockView::Latch> latch;  // if it is one
+        std::optional<core::Semaphore::View> limit;  // of a semaphore
+        std::optional<core::Latch::View> latch;      // if it is one
         std::optional<Meeting> barrier;              // if it is one
     };
     // A quorum timer.

@@ -315,19 +315,20 @@ std::string words(const core::LockView& view) {
         if (waiter.permits != 0) text += " permits=" + std::to_string(waiter.permits);
     }
     if (view.is_closed) text += ", closed under " + number(view.closed_under);
-    if (view.limit) {
-        text += ", limit " + std::to_string(view.limit->permits) + " version " +
-                std::to_string(view.limit->version);
+    if (const auto* its = view.as<core::Semaphore>()) {
+        text +=
+            ", limit " + std::to_string(its->permits) + " version " + std::to_string(its->version);
     }
-    if (view.latch) text += ", latch with " + std::to_string(view.latch->remaining) + " to count";
-    if (view.barrier) {
-        text += ", barrier with " + std::to_string(view.barrier->arrived) + " of " +
-                std::to_string(view.barrier->parties) + " in phase " +
-                std::to_string(view.barrier->phase) + (view.barrier->is_broken ? ", broken" : "");
-    }
-    for (const auto& member : view.members) {
-        text += ", session " + number(member.session) + " of node " + number(member.node) + " " +
-                std::to_string(member.arrived) + "/" + std::to_string(member.parties);
+    if (const auto* its = view.as<core::Latch>())
+        text += ", latch with " + std::to_string(its->remaining) + " to count";
+    if (const auto* its = view.as<core::Barrier>()) {
+        text += ", barrier with " + std::to_string(its->arrived) + " of " +
+                std::to_string(its->parties) + " in phase " + std::to_string(its->phase) +
+                (its->is_broken ? ", broken" : "");
+        for (const auto& member : its->members) {
+            text += ", session " + number(member.session) + " of node " + number(member.node) +
+                    " " + std::to_string(member.arrived) + "/" + std::to_string(member.parties);
+        }
     }
     if (!view.value) return text;
     text += ", value " + std::to_string(view.value->version) + "=" + view.value->bytes;

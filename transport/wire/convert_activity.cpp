@@ -51,7 +51,7 @@ void put_hot_name(const core::HotName& hot, wire::HotName::Builder to) {
 core::HotName get_hot_name(CheckedReading& reading, wire::HotName::Reader from) {
     core::HotName hot;
     hot.name = reading.text(from.getName(), core::name_bytes_max, "HotName.name");
-    hot.kind = reading.known(from.getKind(), core::HotName::Kind::barrier, "HotName.kind");
+    hot.kind = reading.known(from.getKind(), core::last_record_kind, "HotName.kind");
     hot.holders = from.getHolders();
     hot.waiters = from.getWaiters();
     hot.oldest_wait = time_of(from.getOldestWaitNs());

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -86,31 +87,44 @@ void get_closings(CheckedReading& reading, wire::Lock::Reader from, core::LockVi
     view.closings_total = from.getClosingsTotal();
 }
 
-void put_barrier(const core::LockView& view, wire::Lock::Builder to) {
-    if (!view.barrier) return;
+void put(const core::Semaphore::View& semaphore, wire::Lock::Builder to) {
+    to.setLimit(semaphore.permits);
+    to.setLimitVersion(semaphore.version);
+}
+
+void put(const core::Latch::View& latch, wire::Lock::Builder to) {
+    to.setIsLatch(true);
+    to.setRemaining(latch.remaining);
+}
+
+void put(const core::Barrier::View& barrier, wire::Lock::Builder to) {
     to.setIsBarrier(true);
-    to.setIsBroken(view.barrier->is_broken);
-    to.setParties(view.barrier->parties);
-    to.setArrived(view.barrier->arrived);
-    to.setPhase(view.barrier->phase);
-    auto members = to.initMembers(size_of(std::min(view.members.size(), list_holders_max)));
+    to.setIsBroken(barrier.is_broken);
+    to.setParties(barrier.parties);
+    to.setArrived(barrier.arrived);
+    to.setPhase(barrier.phase);
+    auto members = to.initMembers(size_of(std::min(barrier.members.size(), list_holders_max)));
     for (unsigned i = 0; i < members.size(); ++i) {
-        members[i].setSession(view.members[i].session.raw());
-        members[i].setNode(view.members[i].node.raw());
-        members[i].setParties(view.members[i].parties);
-        members[i].setArrived(view.members[i].arrived);
+        members[i].setSession(barrier.members[i].session.raw());
+        members[i].setNode(barrier.members[i].node.raw());
+        members[i].setParties(barrier.members[i].parties);
+        members[i].setArrived(barrier.members[i].arrived);
     }
 }
 
-void get_barrier(CheckedReading& reading, wire::Lock::Reader from, core::LockView& view) {
+void get_kinds(CheckedReading& reading, wire::Lock::Reader from, core::LockView& view) {
+    if (from.getLimitVersion() != 0)
+        view.become(core::Semaphore::View{from.getLimit(), from.getLimitVersion()});
+    if (from.getIsLatch()) view.become(core::Latch::View{from.getRemaining()});
     if (!from.getIsBarrier()) return;
-    view.barrier = core::LockView::Barrier{from.getParties(), from.getArrived(), from.getPhase(),
-                                           from.getIsBroken()};
+    core::Barrier::View barrier{from.getParties(), from.getArrived(), from.getPhase(),
+                                from.getIsBroken()};
     reading.list(from.getMembers(), list_holders_max, "Lock.members", [&](auto each) {
-        view.members.push_back(
+        barrier.members.push_back(
             {reading.set<core::SessionId>(each.getSession(), "Lock.members.session"),
              core::NodeId{each.getNode()}, each.getParties(), each.getArrived()});
     });
+    view.become(std::move(barrier));
 }
 
 void put(const core::LockView& view, wire::Lock::Builder to) {
@@ -135,15 +149,7 @@ void put(const core::LockView& view, wire::Lock::Builder to) {
     to.setHoldersTotal(view.holders_total);
     to.setWaitersTotal(view.waiters_total);
     put_closings(view, to);
-    if (view.limit) {
-        to.setLimit(view.limit->permits);
-        to.setLimitVersion(view.limit->version);
-    }
-    if (view.latch) {
-        to.setIsLatch(true);
-        to.setRemaining(view.latch->remaining);
-    }
-    put_barrier(view, to);
+    std::apply([&](const auto&... kind) { ((kind ? put(*kind, to) : void()), ...); }, view.kinds);
     put_value(view.value, to);
 }
 
@@ -172,10 +178,7 @@ core::LockView get(CheckedReading& reading, wire::Lock::Reader from) {
     view.holders_total = from.getHoldersTotal();
     view.waiters_total = from.getWaitersTotal();
     get_closings(reading, from, view);
-    if (from.getLimitVersion() != 0)
-        view.limit = core::LockView::Limit{from.getLimit(), from.getLimitVersion()};
-    if (from.getIsLatch()) view.latch = core::LockView::Latch{from.getRemaining()};
-    get_barrier(reading, from, view);
+    get_kinds(reading, from, view);
     view.value = get_value(reading, from);
     return view;
 }
@@ -189,7 +192,8 @@ std::size_t lock_bytes(const core::LockView& view) {
     for (const auto& holder : view.holders)
         bytes += sizeof(core::Slots::value_type) * holder.slots.size();
     bytes += closing_bytes * std::min(view.closings.size(), list_closings_max);
-    bytes += member_bytes * std::min(view.members.size(), list_holders_max);
+    if (const auto* barrier = view.as<core::Barrier>())
+        bytes += member_bytes * std::min(barrier->members.size(), list_holders_max);
     if (view.value) bytes += view.value->bytes.size();
     for (const auto& [session, origin] : view.origins)
         bytes += origin_bytes(origin);

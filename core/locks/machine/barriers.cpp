@@ -1,38 +1,10 @@
-// Requests for barriers (S35), and their answers; and the break of a barrier when a party ends or
-// gives up. table_barriers.cpp has their effect on a name.
+// The break of a barrier when a party ends or gives up (S35).
 #include <utility>
 
-#include "core/base/check.hpp"
-#include "core/locks/limits.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/table/lock_table.hpp"
 
 namespace mortise::core {
-
-void LockMachine::on(Session& session, Seq seq, const Arrive& request) {
-    if (request.parties == 0 || request.parties > barrier_parties_max)
-        return answer(session, seq, {AnswerKind::invalid_argument, {}, {}});
-    touch(request.name);
-    const bool takes_part = barriers_.takes_part(session.id, request.name);
-    if (!takes_part && barriers_.count(session.id) >= session_barriers_max)
-        return answer(session, seq, {AnswerKind::resource_exhausted, {}, {}});
-    Waiter waiter;
-    waiter.ticket = {index_, place_};
-    waiter.operation = {session.id, seq};
-    waiter.label = request.label;
-    const Operation::More more{.ticket = waiter.ticket};
-    RecordRefs stands;
-    LockTable::Grants grants;
-    const auto arrived = table_.arrive(std::move(waiter), request, stands, grants);
-    note_party(session.id, request.name);
-    if (arrived) {
-        answer(session, seq, {*arrived, {}, {}});
-    } else {
-        add_operation(session, seq, {std::move(stands), more});
-        deadlocks_.queued({session.id, seq});
-    }
-    publish(std::move(grants));
-}
 
 // The phase may have ended before the node's program gave up. The program does not know that, and
 // its next arrival would count for the next phase. So it takes part no longer, one way or the
@@ -50,11 +22,13 @@ const Operation* LockMachine::waiting_arrival(const Session& session, Seq seq) c
     return operation->names().front()->kind() == RecordKind::barrier ? operation : nullptr;
 }
 
+bool LockMachine::may_take_part(SessionId session, std::string_view name) const {
+    return barriers_.takes_part(session, name) || barriers_.count(session) < session_barriers_max;
+}
+
 // After an arrival.
-void LockMachine::note_party(SessionId session, std::string_view name) {
-    const auto* record = table_.find(name);
-    const auto* barrier = record == nullptr ? nullptr : record->barrier();
-    if (barrier != nullptr && barrier->depends_on(session)) {
+void LockMachine::note_party(SessionId session, std::string_view name, const Barrier& barrier) {
+    if (barrier.depends_on(session)) {
         barriers_.join(session, name);
     } else {
         barriers_.leave(session, name);
@@ -62,9 +36,12 @@ void LockMachine::note_party(SessionId session, std::string_view name) {
 }
 
 void LockMachine::break_barrier(std::string_view name) {
-    forget_parties(table_.find(name)->barrier()->members(), name);
+    const auto record = table_.names().record(name);
+    auto& barrier = *record->as<Barrier>();
+    forget_parties(barrier.members(), name);
+    barrier.break_it();
     LockTable::Grants grants;
-    table_.break_barrier(name, grants);
+    table_.stepped(record, AnswerKind::barrier_broken, grants);
     publish(std::move(grants));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/locks/command.hpp"
+#include "core/locks/kinds/barrier_book.hpp"
 #include "core/locks/machine/deadlock_watch.hpp"
 #include "core/locks/machine/lock_view.hpp"
 #include "core/locks/machine/lock_views.hpp"
@@ -18,7 +19,6 @@
 #include "core/locks/outcome.hpp"
 #include "core/locks/row.hpp"
 #include "core/locks/rows/row_writer.hpp"
-#include "core/locks/table/barrier_book.hpp"
 #include "core/locks/table/clock_marks.hpp"
 #include "core/locks/table/ended_sessions.hpp"
 #include "core/locks/table/lock_table.hpp"
@@ -39,10 +39,10 @@ namespace mortise::core {
 // The machine itself turns commands into calls of its parts and into outcomes. It has one function
 // for each kind of command and of request, more than 50 in all, which share the sessions and the
 // table. lock_machine.cpp and sweep.cpp have the commands about sessions. requests.cpp has the rule
-// of exactly-once (S17), acquires, releases and cancels; conversions.cpp, lock_values.cpp,
-// semaphores.cpp, latches.cpp, barriers.cpp, break_lock.cpp and hold_terms.cpp have the other
-// requests. wait_cycles.cpp has the end of each command, and lock_machine_invariants.cpp the
-// invariants.
+// of exactly-once (S17), acquires, releases and cancels; kind_requests.cpp has the requests for
+// names that are no locks, which the rooms of their kinds describe; conversions.cpp,
+// lock_values.cpp, barriers.cpp, break_lock.cpp and hold_terms.cpp have the other requests.
+// wait_cycles.cpp has the end of each command, and lock_machine_invariants.cpp the invariants.
 class LockMachine {
 public:
     LockMachine() = default;
@@ -129,14 +129,14 @@ private:
     void on(Session& session, Seq seq, const EvictSession& request);
     void on(Session& session, Seq seq, const AskRelease& request);
     void on(Session& session, Seq seq, const Publish& request);
-    void on(Session& session, Seq seq, const Resize& request);
     void on(Session& session, Seq seq, const Remove& request);
-    void on(Session& session, Seq seq, const CountDown& request);
-    void on(Session& session, Seq seq, const AwaitLatch& request);
-    void on(Session& session, Seq seq, const Arrive& request);
     void on(Session& session, Seq seq, const Quit& request);
     void on(Session& session, Seq seq, const Declined& request);
     void on(Session& session, Seq seq, const CloseSession& request);
+    void on_kind(Session& session, Seq seq, const RequestBody& body);
+    template <class Body>
+    void ask(Session& session, Seq seq, const Body& request);
+    void wait(Session& session, Seq seq, const RecordRef& record, const std::string& label);
     struct Writable {
         AnswerKind kind = AnswerKind::stored;
         RecordRef record;
@@ -162,7 +162,8 @@ private:
                    Leaving leaving);
 
     [[nodiscard]] const Operation* waiting_arrival(const Session& session, Seq seq) const;
-    void note_party(SessionId session, std::string_view name);
+    [[nodiscard]] bool may_take_part(SessionId session, std::string_view name) const;
+    void note_party(SessionId session, std::string_view name, const Barrier& barrier);
     void break_barrier(std::string_view name);
     void break_barriers_of(SessionId session);
     void forget_parties(const Barrier::Members& members, std::string_view name);

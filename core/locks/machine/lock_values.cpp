@@ -13,8 +13,8 @@ LockMachine::Writable LockMachine::may_write(const Session& session, Seq hold,
     if (held_operation(session, hold) == nullptr) return {AnswerKind::not_held, {}};
     auto record = table_.names().look_up(name);
     const auto* grant = record ? record->find({session.id, hold}) : nullptr;
-    const bool alone =
-        grant != nullptr && grant->mode == LockMode::exclusive && record->semaphore() == nullptr;
+    const bool alone = grant != nullptr && grant->mode == LockMode::exclusive &&
+                       record->as<Semaphore>() == nullptr;
     return {alone ? AnswerKind::stored : AnswerKind::invalid_argument, std::move(record)};
 }
 

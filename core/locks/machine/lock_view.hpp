@@ -6,10 +6,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/base/instant.hpp"
+#include "core/locks/kinds/kinds.hpp"
 #include "core/locks/name_extras.hpp"
 #include "core/locks/table/holder.hpp"
 
@@ -41,31 +43,6 @@ struct LockView {
             return a.kind == b.kind && a.token == b.token;
         }
     };
-    // How many permits a semaphore has, and how often that was changed (S34).
-    struct Limit {
-        std::uint32_t permits = 0;
-        std::uint64_t version = 0;
-        friend bool operator==(const Limit&, const Limit&) = default;
-    };
-    struct Latch {
-        std::uint32_t remaining = 0;  // to be counted (S35)
-        friend bool operator==(const Latch&, const Latch&) = default;
-    };
-    struct Barrier {  // S35
-        std::uint32_t parties = 0;
-        std::uint32_t arrived = 0;  // in the present phase
-        std::uint64_t phase = 0;    // how many phases have ended
-        bool is_broken = false;
-        friend bool operator==(const Barrier&, const Barrier&) = default;
-    };
-    // A session that takes part in a barrier: so many of the parties are its own.
-    struct Member {
-        SessionId session;
-        NodeId node;  // not set: the session has ended, and all its parties drop
-        std::uint32_t parties = 0;
-        std::uint32_t arrived = 0;  // of these, in the present phase
-        friend bool operator==(const Member&, const Member&) = default;
-    };
     std::string name;
     QueuePolicy policy = QueuePolicy::phase_fair;
     std::vector<Grant> holders;         // oldest first
@@ -78,10 +55,17 @@ struct LockView {
     FencingToken closed_under{};        // if closed: the newest token among those, which reopens it
     std::vector<Closing> closings{};    // if closed: the newest token first
     std::size_t closings_total = 0;     // including those that are left out of `closings`
-    std::optional<Limit> limit{};       // of a semaphore
-    std::optional<Latch> latch{};       // if it is one
-    std::optional<Barrier> barrier{};
-    std::vector<Member> members{};  // of a barrier, by session
+    KindViews kinds{};                  // what it is besides a lock
+    template <class State>
+    [[nodiscard]] const typename State::View* as() const {  // null if it is of another kind
+        const auto& found = std::get<std::optional<typename State::View>>(kinds);
+        return found ? &*found : nullptr;
+    }
+    template <class View>
+    void become(View view) {
+        std::get<std::optional<View>>(kinds) = std::move(view);
+    }
+    [[nodiscard]] bool is_lock() const { return kinds == KindViews{}; }
     // How long the leases of the holders' sessions run if they are not renewed again. The node that
     // counts them down fills it in.
     std::map<SessionId, Nanoseconds> leases_left{};

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace mortise::core {
 
@@ -33,7 +34,7 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
 bool LockViews::would_grant_permits(const Acquire& request) const {
     const std::string_view name = request.names.front().name;
     const auto* record = table_.find(name);
-    const auto* its = record == nullptr ? nullptr : record->semaphore();
+    const auto* its = record == nullptr ? nullptr : record->as<Semaphore>();
     if (record != nullptr && its == nullptr) return true;  // the log refuses it
     if (record == nullptr || ended_.is_empty() || record->swept_at() == ended_.endings())
         return would_admit_permits(record, request);
@@ -129,7 +130,7 @@ namespace {
 
 bool is_nothing(const LockView& view) {
     return view.holders.empty() && view.waiters.empty() && !view.value && !view.is_closed &&
-           !view.limit && !view.latch && !view.barrier;
+           view.is_lock();
 }
 
 }  // namespace
@@ -147,11 +148,8 @@ LockView LockViews::inspect(std::string_view name, std::size_t parties_max) cons
     for (const auto& waiter : view.waiters)
         add_session(waiter.operation.session, view);
     // A name that has only traces of ended sessions looks like an unknown one: it has no policy.
-    if (const auto* its = record->barrier()) add_barrier(*its, parties_max, view);
-    if (const auto* latch = record->latch()) view.latch = LockView::Latch{latch->remaining()};
-    const auto* its = record->semaphore();
-    if (its != nullptr && (its->was_resized() || !is_nothing(view)))
-        view.limit = LockView::Limit{its->limit(), its->version()};
+    if (record->state() != nullptr && (record->stays() || !is_nothing(view)))
+        add_kind(*record->state(), parties_max, view);
     if (!is_nothing(view)) view.policy = record->policy();
     return view;
 }
@@ -162,13 +160,9 @@ void LockViews::add_session(SessionId session, LockView& view) const {
     if (origin != nullptr) view.origins.emplace(session, *origin);
 }
 
-void LockViews::add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const {
-    view.barrier = LockView::Barrier{barrier.parties(), barrier.arrived(), barrier.phase(),
-                                     barrier.is_broken()};
-    for (const auto& [session, member] : barrier.members()) {
-        if (view.members.size() == max) return;
-        view.members.push_back({session, node_of(session), member.parties, member.arrived});
-    }
+void LockViews::add_kind(const KindState& state, std::size_t max, LockView& view) const {
+    const Onlooker to{max, [this](SessionId session) { return node_of(session); }};
+    std::visit([&](const auto& one) { view.become(one.view(to)); }, state);
 }
 
 void LockViews::add_holders(const LockRecord& record, std::size_t max, LockView& view) const {

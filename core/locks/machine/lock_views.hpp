@@ -64,7 +64,7 @@ private:
     [[nodiscard]] SessionView view_of(const Session& session) const;
     [[nodiscard]] std::string label_of(const Session& session) const;
     void add_session(SessionId session, LockView& view) const;
-    void add_barrier(const Barrier& barrier, std::size_t max, LockView& view) const;
+    void add_kind(const KindState& state, std::size_t max, LockView& view) const;
     void add_holders(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_waiters(const LockRecord& record, std::size_t max, LockView& view) const;
     void add_closings(const std::vector<const Holder*>& closed, LockView& view) const;

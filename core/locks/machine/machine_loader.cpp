@@ -77,7 +77,7 @@ bool MachineLoader::add_name(std::string_view name, std::string_view value) {
     } catch (const InvariantBroken&) {
         return false;  // the rows are wrong, not this node, and nothing has used them yet
     }
-    if (const auto* barrier = machine_.table_.find(name)->barrier()) {
+    if (const auto* barrier = machine_.table_.find(name)->as<Barrier>()) {
         for (const auto& [session, member] : barrier->members())
             if (member.depends()) machine_.barriers_.join(session, name);
     }

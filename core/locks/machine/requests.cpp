@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/base/overloaded.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/machine/lock_machine.hpp"
 #include "core/locks/needed_rights.hpp"
@@ -22,10 +23,10 @@ bool is_too_much(const Session& session, const RequestBody& body) {
                               session.answers.bytes() >= session_acquires_bytes_max ||
                               session.names >= session_operations_max ||
                               session.broken.size() >= session_acquires_max;
-    const bool may_wait = std::holds_alternative<Acquire>(body) ||
-                          std::holds_alternative<AwaitLatch>(body) ||
-                          std::holds_alternative<Arrive>(body);
-    return may_wait && has_too_much;
+    return has_too_much && std::visit(Overloaded{[](const Acquire&) { return true; },
+                                                 [](const WaitingRequest auto&) { return true; },
+                                                 [](const auto&) { return false; }},
+                                      body);
 }
 
 }  // namespace
@@ -47,7 +48,10 @@ void LockMachine::on(const Request& command) {
         return answer(changed, command.seq, {AnswerKind::resource_exhausted, {}, {}});
     if (missing_right(changed.opened.access, command.body))
         return answer(changed, command.seq, {AnswerKind::permission_denied, {}, {}});
-    std::visit([&](const auto& body) { on(changed, command.seq, body); }, command.body);
+    std::visit(
+        Overloaded{[&](const KindRequest auto&) { on_kind(changed, command.seq, command.body); },
+                   [&](const auto& body) { on(changed, command.seq, body); }},
+        command.body);
 }
 
 // If the request still waits, its caller is attached to its place in the queue.
@@ -146,7 +150,6 @@ void LockMachine::tell(Session& session, Seq seq, LockTable::Result result) {
     switch (result) {
         case LockTable::Result::granted: break;
         case LockTable::Result::queued: deadlocks_.queued({session.id, seq}); break;
-        case LockTable::Result::passed: answer(session, seq, {AnswerKind::passed, {}, {}}); break;
         case LockTable::Result::busy: answer(session, seq, {AnswerKind::busy, {}, {}}); break;
         case LockTable::Result::kind_mismatch:
             answer(session, seq, {AnswerKind::kind_mismatch, {}, {}});

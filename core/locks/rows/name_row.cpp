@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "core/base/fields.hpp"
+#include "core/locks/field_coding.hpp"
 #include "core/locks/limits.hpp"
 #include "core/locks/rows/fields.hpp"
 #include "core/locks/rows/row_key.hpp"
@@ -17,15 +19,12 @@ constexpr std::size_t holder_bytes_min = 6;
 constexpr std::size_t ticket_bytes_min = 2;
 constexpr std::size_t waiter_bytes_min = 8;
 constexpr std::size_t closure_bytes_min = 13;
-constexpr std::size_t member_bytes_min = 4;
 
-// Flags for what only some names have.
+// Flags for what only some names have. The others are those of the kinds (`row_flag`).
 constexpr std::uint8_t name_has_upgrade = 1;
 constexpr std::uint8_t name_has_value = 2;
 constexpr std::uint8_t name_has_closures = 4;
-constexpr std::uint8_t name_is_semaphore = 8;
-constexpr std::uint8_t name_is_latch = 16;
-constexpr std::uint8_t name_is_barrier = 32;
+constexpr std::uint8_t name_flags = name_has_upgrade | name_has_value | name_has_closures;
 
 // Flags for what only some holders or waiters have. Only holders can have ended, and
 // only waiters are tries.
@@ -218,8 +217,8 @@ WaitQueue::Overtakers get_overtakers(ByteReader& in) {
 
 // A semaphore that was resized may have more slots taken than its limit allows now.
 bool may_hold(const LockRecord& record, const Grant& grant) {
-    const auto* semaphore = record.semaphore();
-    if (record.latch() != nullptr || record.barrier() != nullptr) return false;
+    const auto* semaphore = record.as<Semaphore>();
+    if (!record.may_have_holders()) return false;
     if (semaphore == nullptr) return grant.slots.empty() && record.admits(grant.mode);
     const bool is_plain = grant.mode == LockMode::exclusive && !grant.is_cached();
     return is_plain && !grant.slots.empty() && semaphore->are_free(grant.slots);
@@ -237,7 +236,7 @@ bool add_holders(std::vector<Grant> holders, LockRecord& record) {
     return true;
 }
 
-bool waits_for_others(const Waiter& waiter) {
+bool is_plain(const Waiter& waiter) {
     return waiter.permits == 0 && waiter.mode == LockMode::exclusive &&
            waiter.part == Part::alone && waiter.priority == 0 && !waiter.locker.is_set() &&
            !waiter.terms.is_set() && waiter.cached_tokens == 0 && !waiter.is_try;
@@ -247,12 +246,8 @@ bool waits_for_others(const Waiter& waiter) {
 bool are_of_a_kind(const std::vector<Waiter>& waiters, const LockRecord& record) {
     return std::ranges::all_of(waiters, [&](const Waiter& waiter) {
         const bool asks_alone = waiter.mode == LockMode::exclusive && waiter.part == Part::alone;
-        switch (record.kind()) {
-            case RecordKind::semaphore: return waiter.permits != 0 && asks_alone;
-            case RecordKind::latch:
-            case RecordKind::barrier: return waits_for_others(waiter);
-            case RecordKind::lock: break;
-        }
+        if (!record.may_have_holders()) return is_plain(waiter);
+        if (record.kind() == RecordKind::semaphore) return waiter.permits != 0 && asks_alone;
         return waiter.permits == 0;
     });
 }
@@ -272,61 +267,28 @@ LockValue get_value(ByteReader& in) {
     return value;
 }
 
-void put(ByteWriter& out, const Semaphore& semaphore) {
-    out.varint(semaphore.limit());
-    out.varint(semaphore.version());
+std::uint8_t flag_of(const KindState& state) {
+    return std::visit([](const auto& one) { return one.row_flag; }, state);
 }
 
-Semaphore get_semaphore(ByteReader& in) {
-    const auto limit = in.varint();
-    const auto version = in.varint();
-    if (limit > semaphore_limit_max || version == 0) in.fail();
-    return Semaphore{static_cast<std::uint32_t>(limit), version};
+void put(ByteWriter& out, const KindState& state) {
+    FieldWriter of{out};
+    std::visit([&](const auto& one) { one.fields(of, one); }, state);
 }
 
-Latch get_latch(ByteReader& in) {
-    const auto remaining = in.varint();
-    if (remaining > latch_max) in.fail();
-    return Latch{static_cast<std::uint32_t>(remaining)};
-}
-
-void put(ByteWriter& out, const Barrier& barrier) {
-    out.varint(barrier.parties());
-    out.varint(barrier.phase());
-    put_flag(out, barrier.is_broken());
-    out.varint(barrier.members().size());
-    for (const auto& [session, member] : barrier.members()) {
-        out.varint(session.raw());
-        out.varint(member.parties);
-        out.varint(member.arrived);
-        out.varint(member.dropping);
-    }
-}
-
-std::uint32_t get_parties(ByteReader& in) {
-    const auto parties = in.varint();
-    if (parties > barrier_parties_max) in.fail();
-    return static_cast<std::uint32_t>(parties);
-}
-
-Barrier get_barrier(ByteReader& in) {
-    const auto parties = get_parties(in);
-    const auto phase = in.varint();
-    const bool is_broken = get_flag(in);
-    Barrier::Members members;
-    for (auto left = in.count(member_bytes_min); left > 0 && in.ok(); --left) {
-        const auto session = get_id<SessionId>(in);
-        Barrier::Member member;
-        member.parties = get_parties(in);
-        member.arrived = get_parties(in);
-        member.dropping = get_parties(in);
-        const bool rises = members.empty() || members.rbegin()->first < session;
-        if (!rises) in.fail();
-        members.emplace_hint(members.end(), session, member);
-    }
-    Barrier barrier{parties, phase, is_broken, std::move(members)};
-    if (!barrier.is_sound()) in.fail();
-    return barrier;
+// Empty for a lock. Fails if it is of several kinds, or of one that is unknown.
+std::optional<KindState> get_state(ByteReader& in, std::uint8_t flags) {
+    std::optional<KindState> found;
+    const auto kind = static_cast<std::uint8_t>(flags & ~name_flags);
+    Kinds::for_each([&](auto state) {
+        if (kind != state.row_flag) return;
+        FieldReader of{in};
+        state.fields(of, state);
+        if (!state.is_sound()) in.fail();
+        found = std::move(state);
+    });
+    if (kind != 0 && !found) in.fail();
+    return found;
 }
 
 using Closures = decltype(NameExtras::closures);
@@ -381,9 +343,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     if (waiting.conversion()) flags |= name_has_upgrade;
     if (value != nullptr) flags |= name_has_value;
     if (!closures.empty()) flags |= name_has_closures;
-    if (record.semaphore() != nullptr) flags |= name_is_semaphore;
-    if (record.latch() != nullptr) flags |= name_is_latch;
-    if (record.barrier() != nullptr) flags |= name_is_barrier;
+    if (record.state() != nullptr) flags |= flag_of(*record.state());
 
     auto out = begin_row();
     out.u8(flags);
@@ -392,9 +352,7 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
     put(out, record.previous());
     out.varint(record.newest_token().raw());
     put_enum(out, record.newest_mode());
-    if (const auto* semaphore = record.semaphore()) put(out, *semaphore);
-    if (const auto* latch = record.latch()) out.varint(latch->remaining());
-    if (const auto* barrier = record.barrier()) put(out, *barrier);
+    if (record.state() != nullptr) put(out, *record.state());
     out.varint(record.holders().size());
     for (const auto& holder : record.holders())
         put(out, holder);
@@ -408,7 +366,6 @@ std::string encode_name(const LockRecord& record, const WaitQueue* queue, const 
 std::optional<SavedName> decode_name(std::string_view value) {
     auto in = open_row(value);
     const auto flags = in.u8();
-    if (flags >= 2 * name_is_barrier) in.fail();
     const auto policy = get_enum(in, QueuePolicy::prefer_writers);
     const auto turn = get_enum(in, Turn::readers);
     auto previous = get_previous(in);
@@ -417,13 +374,7 @@ std::optional<SavedName> decode_name(std::string_view value) {
     SavedName saved{LockRecord{policy, newest_token, newest_mode}, WaitQueue{policy}, {}};
     saved.record.turn = turn;
     saved.record.set_previous(std::move(previous));
-    const bool is_semaphore = (flags & name_is_semaphore) != 0;
-    const bool is_latch = (flags & name_is_latch) != 0;
-    const bool is_barrier = (flags & name_is_barrier) != 0;
-    if (is_semaphore + is_latch + is_barrier > 1) return std::nullopt;
-    if (is_barrier) saved.record.set_barrier(get_barrier(in));
-    if (is_semaphore) saved.record.set_semaphore(get_semaphore(in));
-    if (is_latch) saved.record.set_latch(get_latch(in));
+    if (auto state = get_state(in, flags)) saved.record.become(std::move(*state));
     auto holders = get_holders(in);
     if ((flags & name_has_upgrade) != 0) saved.queue.add(get_conversion(in));
     auto waiters = get_waiters(in);

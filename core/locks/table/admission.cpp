@@ -123,17 +123,6 @@ bool QueueAdmission::enter_for_permits(NamedRecord& record) {
     return true;
 }
 
-// S35: all who wait, oldest first, when nothing remains to be counted. They hold nothing then.
-bool QueueAdmission::pass_latch(NamedRecord& record) {
-    if (!record.latch()->is_open()) return false;
-    auto& queue = *record.queue();
-    while (const auto* next = queue.first()) {
-        const auto passes = queue.remove(next->ticket);
-        grants_.push_back({passes.operation, {AnswerKind::passed, {}, {}}});
-    }
-    return true;
-}
-
 // Overtakings are counted after all requests that are granted together, so that the order does not
 // change in between.
 void QueueAdmission::count_overtakings(NamedRecord& record) {
@@ -149,9 +138,8 @@ bool QueueAdmission::let_in(NamedRecord& record) {
     auto& queue = *record.queue();
     if (queue.conversion() && serve_conversion(record)) return true;
     if (queue.conversion() || queue.size() == 0) return false;
+    if (!record.may_have_holders()) return false;  // a request for the name answers who waits
     if (record.kind() == RecordKind::semaphore) return enter_for_permits(record);
-    if (record.kind() == RecordKind::latch) return pass_latch(record);
-    if (record.kind() == RecordKind::barrier) return false;  // the last arrival does that
     const bool phases = record.policy() == QueuePolicy::phase_fair;
     const bool moved = (phases && turn_phase(record)) || enter_unhindered(record);
     count_overtakings(record);

@@ -60,7 +60,6 @@ private:
     bool enter_batch(NamedRecord& record);
     bool enter_unhindered(NamedRecord& record);
     bool enter_for_permits(NamedRecord& record);
-    bool pass_latch(NamedRecord& record);
     void enter(NamedRecord& record, const Waiter& waiter);
     void pass_turn_to_writers(NamedRecord& record);
     void count_overtakings(NamedRecord& record);

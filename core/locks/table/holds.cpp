@@ -21,7 +21,7 @@ FencingToken Holds::grant(std::string_view name, LockRecord& record, const Waite
     if (waiter.terms.is_set()) begin_terms(name, waiter.terms, given);
     if (waiter.cached_tokens != 0 && values_.find(name) == nullptr)
         begin_cached(record, waiter.cached_tokens, given);
-    if (waiter.permits != 0) given.slots = record.semaphore()->lowest_free(waiter.permits);
+    if (waiter.permits != 0) given.slots = record.as<Semaphore>()->lowest_free(waiter.permits);
     record.add(std::move(given));
     changes_.add(NameChange::Kind::granted, name, record.holders().back()).asked =
         waiter.ticket.index;

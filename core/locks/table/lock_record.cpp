@@ -34,7 +34,7 @@ std::uint32_t LockRecord::held_in(LockMode mode) const {
 }
 
 bool LockRecord::admits(LockMode mode, std::uint32_t permits) const {
-    if (const auto* its = semaphore()) return its->has_free(permits);
+    if (const auto* its = as<Semaphore>()) return its->has_free(permits);
     if (!has_several()) return !is_held() || compatible(only_.mode, mode);
     return std::ranges::all_of(all_lock_modes, [&](LockMode held) {
         return held_in(held) == 0 || compatible(held, mode);
@@ -48,7 +48,7 @@ bool LockRecord::has_writer() const {
 }
 
 bool LockRecord::is_compatible() const {
-    if (semaphore() != nullptr) return has_disjoint_slots();
+    if (as<Semaphore>() != nullptr) return has_disjoint_slots();
     return std::ranges::all_of(all_lock_modes, [&](LockMode a) {
         return std::ranges::all_of(all_lock_modes, [&](LockMode b) {
             const bool both = a == b ? held_in(a) > 1 : held_in(a) > 0 && held_in(b) > 0;
@@ -63,7 +63,7 @@ bool LockRecord::has_disjoint_slots() const {
         if (holder.slots().empty() || !seen.are_free(holder.slots())) return false;
         seen.take(holder.slots());
     }
-    return seen.taken() == semaphore()->taken();
+    return seen.taken() == as<Semaphore>()->taken();
 }
 
 // --- what few records have ----------------------------------------------------------------------
@@ -86,36 +86,19 @@ void LockRecord::set_queue(WaitQueue queue) {
     rare().queue = std::make_unique<WaitQueue>(std::move(queue));
 }
 
-void LockRecord::set_semaphore(Semaphore semaphore) {
-    MORTISE_CHECK(holders().empty());
-    rare().semaphore = std::make_unique<Semaphore>(std::move(semaphore));
-}
-
-void LockRecord::set_latch(Latch latch) {
+void LockRecord::become(KindState state) {
     MORTISE_CHECK(holders().empty() && kind() == RecordKind::lock);
-    rare().latch = latch;
+    rare().state = std::make_unique<KindState>(std::move(state));
 }
 
-void LockRecord::set_barrier(Barrier barrier) {
-    MORTISE_CHECK(holders().empty() && kind() == RecordKind::lock);
-    rare().barrier = std::make_unique<Barrier>(std::move(barrier));
-}
-
-RecordKind LockRecord::kind() const {
-    if (barrier() != nullptr) return RecordKind::barrier;
-    if (semaphore() != nullptr) return RecordKind::semaphore;
-    return latch() != nullptr ? RecordKind::latch : RecordKind::lock;
+bool LockRecord::may_have_holders() const {
+    if (state() == nullptr) return true;
+    return std::visit([](const auto& one) { return one.has_holders; }, *state());
 }
 
 bool LockRecord::stays() const {
-    if (barrier() != nullptr) return true;
-    return latch() != nullptr || (semaphore() != nullptr && semaphore()->was_resized());
-}
-
-void LockRecord::stay_no_longer() {
-    if (auto* its = semaphore()) its->forget_resizes();
-    if (latch() != nullptr) rare().latch.reset();
-    if (barrier() != nullptr) rare().barrier.reset();
+    if (state() == nullptr) return false;
+    return std::visit([](const auto& one) { return one.stays(); }, *state());
 }
 
 // The only holder that is left becomes a part of the record again.
@@ -130,7 +113,7 @@ void LockRecord::tidy() {
 // --- changes ------------------------------------------------------------------------------------
 
 void LockRecord::add(Holder holder) {
-    if (auto* its = semaphore()) its->take(holder.slots());
+    if (auto* its = as<Semaphore>()) its->take(holder.slots());
     if (holders().empty()) {
         only_ = std::move(holder);
         return;
@@ -153,7 +136,7 @@ bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps, boo
         return false;
     }
     if (has_several()) --rare_->held[static_cast<std::size_t>(holder.mode)];
-    if (auto* its = semaphore()) its->give_back(holder.slots());
+    if (auto* its = as<Semaphore>()) its->give_back(holder.slots());
     if (is_used_on) set_previous({how, holder.label(), holder.token});
     return true;
 }

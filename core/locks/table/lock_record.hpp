@@ -9,23 +9,19 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/locks/command.hpp"
+#include "core/locks/kinds/kinds.hpp"
 #include "core/locks/outcome.hpp"
-#include "core/locks/table/barrier.hpp"
 #include "core/locks/table/holder.hpp"
-#include "core/locks/table/latch.hpp"
-#include "core/locks/table/semaphore.hpp"
 #include "core/locks/table/wait_queue.hpp"
 
 namespace mortise::core {
 
 // S31: whether readers or writers are served next.
 enum class Turn : std::uint8_t { writers, readers };
-
-// What a name is, from the creation of its record until the record is gone.
-enum class RecordKind : std::uint8_t { lock, semaphore, latch, barrier };
 
 // There may be millions of them, and most have one holder. So the only holder is a part of the
 // record, and what few records have is in a block of its own.
@@ -48,31 +44,30 @@ public:
     [[nodiscard]] WaitQueue* queue() { return rare_ ? rare_->queue.get() : nullptr; }
     void set_queue(WaitQueue queue);
     void drop_queue() { rare_->queue.reset(); }
-    [[nodiscard]] RecordKind kind() const;
-    // Null if the name is not a semaphore.
-    [[nodiscard]] const Semaphore* semaphore() const {
-        return rare_ ? rare_->semaphore.get() : nullptr;
+    [[nodiscard]] RecordKind kind() const {
+        return state() == nullptr ? RecordKind::lock : kind_of(*state());
     }
-    [[nodiscard]] Semaphore* semaphore() { return rare_ ? rare_->semaphore.get() : nullptr; }
-    // Makes it a semaphore; it must have no holder.
-    void set_semaphore(Semaphore semaphore);
-    // Null if the name is not a latch. A latch has no holders.
-    [[nodiscard]] const Latch* latch() const {
-        return rare_ && rare_->latch ? &*rare_->latch : nullptr;
+    // Null if the name is a lock.
+    [[nodiscard]] const KindState* state() const { return rare_ ? rare_->state.get() : nullptr; }
+    // Null if it is of another kind.
+    template <class State>
+    [[nodiscard]] const State* as() const {
+        return std::get_if<State>(state());
     }
-    [[nodiscard]] Latch* latch() { return rare_ && rare_->latch ? &*rare_->latch : nullptr; }
-    // Makes it a latch; it must have no holder.
-    void set_latch(Latch latch);
-    // Null if the name is not a barrier. A barrier has no holders.
-    [[nodiscard]] const Barrier* barrier() const { return rare_ ? rare_->barrier.get() : nullptr; }
-    [[nodiscard]] Barrier* barrier() { return rare_ ? rare_->barrier.get() : nullptr; }
-    // Makes it a barrier; it must have no holder.
-    void set_barrier(Barrier barrier);
-    // It stays without holders and waiters (S37): a latch, a barrier, or a semaphore whose limit
-    // was changed.
+    template <class State>
+    [[nodiscard]] State* as() {
+        return std::get_if<State>(rare_ ? rare_->state.get() : nullptr);
+    }
+    // Makes it one of another kind; it must be a lock, and have no holder.
+    void become(KindState state);
+    // Locks and semaphores have holders. What waits for names of other kinds never holds anything.
+    [[nodiscard]] bool may_have_holders() const;
+    // It stays without holders and waiters (S37).
     [[nodiscard]] bool stays() const;
     // From now on it stays only as long as it has holders or waiters.
-    void stay_no_longer();
+    void stay_no_longer() {
+        if (rare_) rare_->state.reset();
+    }
     // No holder conflicts with this mode. Of a semaphore: so many permits are free.
     [[nodiscard]] bool admits(LockMode mode, std::uint32_t permits = 0) const;
     [[nodiscard]] bool has_writer() const;
@@ -120,9 +115,7 @@ private:
         std::array<std::uint32_t, lock_modes> held{};  // the number of those in each mode
         Previous previous;
         std::unique_ptr<WaitQueue> queue;
-        std::unique_ptr<Semaphore> semaphore;
-        std::optional<Latch> latch;
-        std::unique_ptr<Barrier> barrier;
+        std::unique_ptr<KindState> state;
     };
 
     [[nodiscard]] bool has_disjoint_slots() const;

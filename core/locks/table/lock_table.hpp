@@ -12,9 +12,9 @@
 //   RequestGroups   the places of requests for several names
 //   TraceRemover    what ended sessions left on a name
 //   QueueAdmission  which waiters are granted, after each change
-// table_invariants.hpp has the invariants. The sources table_conversions, table_permits,
-// table_latches, table_barriers, table_values, table_breaks and table_timers have the functions for
-// conversions, semaphores, latches, barriers, values, breaks and time limits.
+// table_invariants.hpp has the invariants. The sources table_conversions, table_kinds,
+// table_values, table_breaks and table_timers have the functions for conversions, names that are no
+// locks, values, breaks and time limits.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,6 @@ public:
         busy,
         kind_mismatch,
         resource_exhausted,
-        passed,
     };
     using Grants = core::Grants;
     using NameList = std::span<const RecordRef>;
@@ -91,32 +90,16 @@ public:
     Stored set_value(const RecordRef& record, OperationId hold, std::string bytes);
     Stored mark_consistent(const RecordRef& record, OperationId hold);
 
-    // Changes the limit of a semaphore, which is created if the name is unknown, and lets waiters
-    // in. Returns the answer: `stored`; or without an effect `busy` if the limit has another
-    // version, `kind_mismatch` or `resource_exhausted` (table_permits.cpp). `last` as in acquire().
-    AnswerKind resize(const Resize& request, Previous last, Grants& grants);
-    // Removes the name with its value, its limit or its count. False, without an effect, if it has
-    // a holder, also a former one, or a waiter. An unknown name is removed already.
+    // Removes the name with its value and with what it is. False, without an effect, if it has a
+    // holder, also a former one, or a waiter. An unknown name is removed already (table_kinds.cpp).
     bool remove(std::string_view name);
-
-    // Counts a latch down, which is created if the name is unknown, and answers those that wait for
-    // it when nothing remains. Returns the answer: `stored`; or without an effect
-    // `invalid_argument` if less than that remains, `kind_mismatch` or `resource_exhausted`
-    // (table_latches.cpp).
-    AnswerKind count_down(const CountDown& request, Grants& grants);
-    // Returns `passed` if nothing remains of the latch, which is created if the name is unknown. On
-    // `queued` the operation is in the `grants` of a later call, and `stands` has the name.
-    Result await_latch(Waiter waiter, const AwaitLatch& request, RecordRefs& stands);
-
-    // A party of a session arrives at a barrier, which is created if the name is unknown. Returns
-    // the answer: `passed`, or `stored` if it drops; or without an effect `barrier_broken`,
-    // `invalid_argument` if there are no more parties, `kind_mismatch` or `resource_exhausted`.
-    // Empty if it waits: then `stands` has the name. If it was the last, `grants` answers the
-    // others (table_barriers.cpp).
-    std::optional<AnswerKind> arrive(Waiter waiter, const Arrive& request, RecordRefs& stands,
-                                     Grants& grants);
-    // The name must be a barrier. `grants` answers those that wait.
-    void break_barrier(std::string_view name, Grants& grants);
+    // Makes a name of some kind, which must be unknown. `last` as in acquire().
+    RecordRef make(std::string_view name, KindState state, Previous last);
+    // A request has changed the state of the name. All that wait there are answered if `others` is
+    // set; of a kind with holders, waiters are let in.
+    void stepped(const RecordRef& record, std::optional<AnswerKind> others, Grants& grants);
+    // It waits for the name, and `stands` gets it.
+    void wait(Waiter waiter, const RecordRef& record, RecordRefs& stands);
 
     // The holders with this token, oldest first, broken or not (table_breaks.cpp).
     [[nodiscard]] std::vector<OperationId> holders_under(std::string_view name,
@@ -207,8 +190,6 @@ private:
     // The record, which is created if it is null.
     RecordRef ensure(const RecordRef& known, const Acquire& request, std::size_t at,
                      LastHolders& last);
-    RecordRef ensure_latch(const RecordRef& known, std::string_view name, std::uint32_t expected);
-    [[nodiscard]] Result latch_refusal(const RecordRef& known) const;
     void answer_all(const RecordRef& record, AnswerKind kind, Grants& grants);
     void queue_up(Waiter& waiter, LockMode mode, const RecordRef& record, RecordRefs& names);
     Result settle_newcomer(OperationId operation, Stand stand);

@@ -11,7 +11,7 @@ std::optional<FencingToken> LockTable::downgrade(const RecordRef& record, Operat
                                                  LockMode mode, Grants& grants) {
     const auto* held = record->find(hold);
     MORTISE_CHECK(held != nullptr);
-    if (record->semaphore() != nullptr) return std::nullopt;  // permits are not shared
+    if (record->as<Semaphore>() != nullptr) return std::nullopt;  // permits are not shared
     if (!covers(held->mode, mode) || waiting_upgrade(*record, hold) != nullptr) return std::nullopt;
     const auto token = held->token;
     holds_.lower(record->name(), *record, hold, mode);

@@ -1,7 +1,7 @@
 #include "core/locks/table/table_invariants.hpp"
 
 #include <cstdint>
-#include <map>
+#include <variant>
 
 #include "core/base/check.hpp"
 
@@ -16,32 +16,27 @@ void check_conversion(const LockRecord& record, const Conversion& conversion, bo
     MORTISE_CHECK(is_unfinished || record.holders().size() > 1);                      // (5)
 }
 
-// The waiters of each session are those of its parties that have arrived and have not dropped.
-void check_arrivals(const Barrier& barrier, const WaitQueue& queue) {
-    std::map<SessionId, std::uint32_t> waiting;
-    for (const auto* waiter : queue.in_order())
-        ++waiting[waiter->operation.session];
-    for (const auto& [session, member] : barrier.members())
-        waiting[session] -= member.arrived - member.dropping;
-    for (const auto& [session, left] : waiting)
-        MORTISE_CHECK(left == 0);  // (8)
+// Those that wait are as the state of the name allows.
+void check_state(const LockRecord& record, const WaitQueue* queue) {
+    WaitingParties waiting;
+    if (queue != nullptr) {
+        for (const auto* waiter : queue->in_order())
+            ++waiting[waiter->operation.session];
+    }
+    const auto is_sound = [&](const auto& state) {
+        return state.is_sound() && state.fits(waiting);
+    };
+    MORTISE_CHECK(std::visit(is_sound, *record.state()));  // (2), (8)
 }
 
 void check_queue(const LockRecord& record, const WaitQueue& queue, bool is_unfinished) {
     MORTISE_CHECK(!queue.is_empty());
     if (queue.conversion()) return check_conversion(record, *queue.conversion(), is_unfinished);
     const auto* first = queue.first();
-    if (record.semaphore() != nullptr) {
-        MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);     // (7)
+    if (record.kind() != RecordKind::lock) {
+        MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);  // (7)
+        if (record.as<Semaphore>() == nullptr) return;
         return MORTISE_CHECK(is_unfinished || !record.admits(first->mode, first->permits));  // (2)
-    }
-    if (const auto* latch = record.latch()) {
-        MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);  // (7)
-        return MORTISE_CHECK(!latch->is_open());                                          // (2)
-    }
-    if (const auto* barrier = record.barrier()) {
-        MORTISE_CHECK(!queue.has_barrier() && !queue.has_readers() && first != nullptr);  // (7)
-        return check_arrivals(*barrier, queue);
     }
     const auto admits = [&](LockMode mode) { return record.admits(mode); };
     MORTISE_CHECK(is_unfinished || queue.first_unhindered(admits) == nullptr);  // (2)
@@ -60,11 +55,8 @@ void check_name(const LockTable& table, std::string_view name, bool is_unfinishe
     MORTISE_CHECK(!record.holders().empty() || barrier_leads || asks_for_more || is_unfinished ||
                   rests);                                            // (2), (4)
     MORTISE_CHECK(is_lock || table.values().find(name) == nullptr);  // (7)
-    if (const auto* barrier = record.barrier()) {
-        MORTISE_CHECK(barrier->is_sound() && record.holders().empty());  // (8)
-        if (queue == nullptr) check_arrivals(*barrier, WaitQueue{record.policy()});
-    }
-    MORTISE_CHECK(record.latch() == nullptr || record.holders().empty());  // (7)
+    if (!is_lock) check_state(record, queue);
+    MORTISE_CHECK(record.may_have_holders() || record.holders().empty());  // (7)
     table.closures().check_name(name, record);                             // (6)
     MORTISE_CHECK(record.is_compatible());                                 // (1)
     MORTISE_CHECK(record.newest_token() <= table.newest_token());          // (3)

@@ -22,13 +22,13 @@ constexpr auto probes_of_repeats = std::to_array<std::string_view>({
     "repeat in the log: publish",
     "repeat in the log: declined",
     "repeat in the log: end of the session",
-    "repeat in the log: resize",
     "repeat in the log: removal",
+    "repeat in the log: eviction",
+    "repeat in the log: resize",
     "repeat in the log: count",
     "repeat in the log: wait for a latch",
     "repeat in the log: arrival",
     "repeat in the log: arrival given up",
-    "repeat in the log: eviction",
 });
 static_assert(probes_of_repeats.size() == std::variant_size_v<core::RequestBody>);
 

@@ -94,7 +94,7 @@ core::LockView view_with_a_waiter() {
 TEST(LockInfoOf, ASemaphoreHasSlotsPermitsAndALimit) {
     auto view = view_with_a_waiter();
     EXPECT_FALSE(from_core(view).limit.has_value());
-    view.limit = core::LockView::Limit{3, 2};
+    view.become(core::Semaphore::View{3, 2});
     view.waiters.front().permits = 2;
     view.holders.resize(1);
     view.holders.front().operation.session = core::SessionId{5};
@@ -111,13 +111,11 @@ TEST(LockInfoOf, ALatchHasACountAndABarrierAPhase) {
     core::LockView view;
     view.name = "name";
     EXPECT_FALSE(from_core(view).is_used());
-    view.latch = core::LockView::Latch{2};
+    view.become(core::Latch::View{2});
     EXPECT_EQ(from_core(view).latch, LatchCount{2});
     EXPECT_TRUE(from_core(view).is_used());
-    view.latch.reset();
-    view.barrier = core::LockView::Barrier{3, 1, 7, true};
+    view.become(core::Barrier::View{3, 1, 7, true, {{core::SessionId{40}, core::NodeId{4}, 2, 1}}});
     EXPECT_EQ(from_core(view).barrier, (BarrierPhase{3, 1, 7, true}));
-    view.members = {{core::SessionId{40}, core::NodeId{4}, 2, 1}};
     EXPECT_EQ(from_core(view).members, (std::vector{BarrierMember{4, 40, 2, 1}}));
     EXPECT_TRUE(from_core(view).is_used());
 }

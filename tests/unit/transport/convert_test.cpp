@@ -218,8 +218,8 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
             {operation(prng), mode(), index(prng), text(prng, core::label_bytes_max),
              static_cast<core::Priority>(prng.below(8)), core::Seq{number(prng)}});
     if (coin(prng)) {
-        view.limit =
-            core::LockView::Limit{static_cast<std::uint32_t>(prng.below(70'000)), positive(prng)};
+        view.become(
+            core::Semaphore::View{static_cast<std::uint32_t>(prng.below(70'000)), positive(prng)});
         for (auto& holder : view.holders)
             holder.slots = slots(prng);
         for (auto& waiter : view.waiters)
@@ -227,12 +227,13 @@ core::LockView lock(Prng& prng, std::uint64_t number_in_list) {
     }
     const auto few = [&] { return static_cast<std::uint32_t>(prng.below(9)); };
     if (coin(prng)) {
-        view.barrier = core::LockView::Barrier{few(), few(), number(prng), coin(prng)};
+        core::Barrier::View barrier{few(), few(), number(prng), coin(prng)};
         for (auto count = prng.below(4); count > 0; --count)
-            view.members.push_back(
+            barrier.members.push_back(
                 {core::SessionId{positive(prng)}, core::NodeId{number(prng)}, few(), few()});
+        view.become(std::move(barrier));
     }
-    if (coin(prng)) view.latch = core::LockView::Latch{static_cast<std::uint32_t>(prng.below(9))};
+    if (coin(prng)) view.become(core::Latch::View{static_cast<std::uint32_t>(prng.below(9))});
     for (const auto& holder : view.holders)
         view.nodes[holder.operation.session] = core::NodeId{prng.below(3)};  // 0: a client node
     for (const auto& waiter : view.waiters)

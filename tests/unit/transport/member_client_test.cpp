@@ -299,7 +299,7 @@ TEST_F(MemberClientTest, LearnsWhatIsContended) {
     view.sessions = 4;
     view.names = 5;
     view.contention = {6, 7, 8s, {{"orders/", 1, 2, 3, 4, 5s}, {"", 6, 7, 8, 9, 10s}}};
-    view.hottest = {{"jobs/1", core::HotName::Kind::semaphore, 1, 2, 3s}};
+    view.hottest = {{"jobs/1", core::RecordKind::semaphore, 1, 2, 3s}};
     view.recent = rates;
     view.slots = {rates, {}};
     service_.answer_to_activity = view;

@@ -21,8 +21,9 @@ protected:
     [[nodiscard]] bool is_known() const { return machine_.table().find("a") != nullptr; }
     // What remains to be counted; empty if the name is not a latch.
     [[nodiscard]] std::optional<std::uint32_t> remaining() const {
-        const auto latch = machine_.inspect("a").latch;
-        return latch ? std::optional{latch->remaining} : std::nullopt;
+        const auto view = machine_.inspect("a");
+        const auto* latch = view.as<Latch>();
+        return latch != nullptr ? std::optional{latch->remaining} : std::nullopt;
     }
     // The machine is from now on the one that is loaded from its rows.
     void load_again() {

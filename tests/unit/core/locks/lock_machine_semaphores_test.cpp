@@ -33,6 +33,7 @@ protected:
         return request(session, seq, std::move(asked));
     }
     [[nodiscard]] bool is_known() const { return machine_.table().find("a") != nullptr; }
+    [[nodiscard]] Semaphore::View limit() const { return *machine_.inspect("a").as<Semaphore>(); }
     // The machine is from now on the one that is loaded from its rows.
     void load_again() {
         MachineLoader loader;
@@ -91,7 +92,7 @@ TEST_F(LockMachineSemaphores, ATryLeavesNothingBehind) {  // S20
 TEST_F(LockMachineSemaphores, TheLimitOfARequestCountsOnlyWhenItCreatesTheSemaphore) {
     put(permits(1, 1, 1, 1));
     EXPECT_EQ(put(permits(2, 1, 1, 5)), "2.1 queued");
-    EXPECT_EQ(machine_.inspect("a").limit, (LockView::Limit{1, 1}));
+    EXPECT_EQ(limit(), (Semaphore::View{1, 1}));
     put({release(1, 2, 1), release(2, 2, 1)});
     EXPECT_EQ(put(permits(3, 1, 5, 5)), "3.1 granted a token=3 slots=0,1,2,3,4 previous=none/0/");
 }
@@ -119,7 +120,7 @@ TEST_F(LockMachineSemaphores, AResizeMayDependOnTheVersion) {
     EXPECT_EQ(put(resize(1, 3, 4, 1)), "1.3 stored");
     EXPECT_EQ(put(resize(2, 1, 9, 1)), "2.1 busy");
     EXPECT_EQ(put(resize(2, 2, 9, 2)), "2.2 stored");
-    EXPECT_EQ(machine_.inspect("a").limit, (LockView::Limit{9, 3}));
+    EXPECT_EQ(limit(), (Semaphore::View{9, 3}));
 }
 
 TEST_F(LockMachineSemaphores, AResizeMayBeTheFirst) {
@@ -133,7 +134,7 @@ TEST_F(LockMachineSemaphores, AResizeMayBeTheFirst) {
 TEST_F(LockMachineSemaphores, AResizedOneStaysUntilItIsRemoved) {  // S37
     put(resize(1, 1, 2));
     put({permits(1, 2, 1), release(1, 3, 2)});
-    EXPECT_EQ(machine_.inspect("a").limit, (LockView::Limit{2, 2}));
+    EXPECT_EQ(limit(), (Semaphore::View{2, 2}));
     EXPECT_EQ(machine_.list("", "", 10).size(), 1U);
     load_again();
     EXPECT_EQ(put(permits(2, 1, 3, 9)), "2.1 queued");
@@ -294,7 +295,7 @@ TEST_F(LockMachineSemaphores, AResizedOneWithoutLiveHoldersHasItsOwnLimit) {
     put(expiry(1));
     EXPECT_TRUE(machine_.views().would_grant_permits(some_permits(2, 9)));
     EXPECT_FALSE(machine_.views().would_grant_permits(some_permits(3, 9)));
-    EXPECT_EQ(machine_.inspect("a").limit, (LockView::Limit{2, 2}));
+    EXPECT_EQ(limit(), (Semaphore::View{2, 2}));
 }
 
 TEST_F(LockMachineSemaphores, IsTheSameFromItsRows) {

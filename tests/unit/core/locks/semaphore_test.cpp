@@ -1,4 +1,4 @@
-#include "core/locks/table/semaphore.hpp"
+#include "core/locks/kinds/semaphore.hpp"
 
 #include <gtest/gtest.h>
 

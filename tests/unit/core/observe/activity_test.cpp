@@ -270,7 +270,7 @@ TEST_F(ActivityTest, AfterARestartAWaitIsALowerBound) {
     EXPECT_EQ(later.contention(now_).oldest_wait, seconds{3});
     EXPECT_EQ(later.contention(now_).prefixes.front().holders, 1U);
     EXPECT_EQ(later.view(machine_.table(), now_).hottest.front(),
-              (HotName{"a", HotName::Kind::lock, 1, 1, seconds{3}}));
+              (HotName{"a", RecordKind::lock, 1, 1, seconds{3}}));
     put(release(1, 2, 1));
     later.applied(index_, now_, machine_.name_changes(), machine_.changed_queues());
     const auto seen = later.view(machine_.table(), now_);

@@ -1,5 +1,6 @@
-// What requests for permits of a semaphore do to a name (S34): acquire, resize, remove.
-// QueueAdmission::enter_for_permits in admission.cpp decides which waiter gets permits.
+// Names that are no locks: an acquire of permits (S34), and what LockMachine::ask needs for the
+// requests of the kinds. QueueAdmission::enter_for_permits in admission.cpp decides which waiter
+// gets permits.
 #include <utility>
 
 #include "core/locks/limits.hpp"
@@ -17,7 +18,7 @@ LockTable::Result LockTable::acquire_permits(Waiter& waiter, const Acquire& requ
     if (!is_admitted && !request.wait) return Result::busy;
     const auto record = ensure(known, request, 0, last);
     // The limit counts only here, where the semaphore begins to exist.
-    if (!known) record->set_semaphore(Semaphore{request.limit});
+    if (!known) record->become(Semaphore{request.limit});
     if (!is_admitted || record->queue() != nullptr) {
         queue_up(waiter, one.mode, record, stand.names);
         return settle_newcomer(waiter.operation, stand);
@@ -26,23 +27,32 @@ LockTable::Result LockTable::acquire_permits(Waiter& waiter, const Acquire& requ
     return Result::granted;
 }
 
-// A semaphore that does not exist is like one that was never resized.
-AnswerKind LockTable::resize(const Resize& request, Previous last, Grants& grants) {
-    const auto known = names_.look_up(request.name);
-    if (known && known->semaphore() == nullptr) return AnswerKind::kind_mismatch;
-    const auto version = known ? known->semaphore()->version() : Semaphore{0}.version();
-    const bool is_expected = request.expected_version == 0 || request.expected_version == version;
-    if (!is_expected) return AnswerKind::busy;
-    if (!known && names_.size() >= records_max) return AnswerKind::resource_exhausted;
-    auto record = known;
-    if (!record) {
-        record = names_.create(request.name, QueuePolicy{}, traces_.endings());
-        record->set_previous(std::move(last));
-        record->set_semaphore(Semaphore{request.limit});
+RecordRef LockTable::make(std::string_view name, KindState state, Previous last) {
+    auto record = names_.create(name, QueuePolicy{}, traces_.endings());
+    record->set_previous(std::move(last));
+    record->become(std::move(state));
+    return record;
+}
+
+void LockTable::stepped(const RecordRef& record, std::optional<AnswerKind> others, Grants& grants) {
+    names_.changed(record);
+    if (others) answer_all(record, *others, grants);
+    if (record->may_have_holders()) settle(record, grants);
+}
+
+void LockTable::wait(Waiter waiter, const RecordRef& record, RecordRefs& stands) {
+    queue_up(waiter, LockMode::exclusive, record, stands);
+}
+
+// The oldest first.
+void LockTable::answer_all(const RecordRef& record, AnswerKind kind, Grants& grants) {
+    auto* queue = record->queue();
+    if (queue == nullptr) return;
+    while (const auto* next = queue->first()) {
+        const auto answered = queue->remove(next->ticket);
+        grants.push_back({answered.operation, {kind, {}, {}}});
     }
-    record->semaphore()->resize(request.limit);
-    settle(record, grants);
-    return AnswerKind::stored;
+    names_.drop_empty_queue(record);
 }
 
 bool LockTable::remove(std::string_view name) {

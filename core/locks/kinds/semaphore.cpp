@@ -1,11 +1,10 @@
-#include "core/locks/table/semaphore.hpp"
+#include "core/locks/kinds/semaphore.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
 
 #include "core/base/check.hpp"
-#include "core/locks/limits.hpp"
 
 namespace mortise::core {
 
@@ -64,6 +63,26 @@ void Semaphore::give_back(const Slots& slots) {
         bits_[slot / word_bits] &= ~bit_of(slot);
         --taken_;
     }
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
+// A semaphore that does not exist is like one that was never resized.
+std::optional<AnswerKind> Resize::refusal(const Semaphore& semaphore, SessionId /*by*/) const {
+    const bool is_expected = expected_version == 0 || expected_version == semaphore.version();
+    return is_expected ? std::nullopt : std::optional{AnswerKind::busy};
+}
+
+KindStep Resize::apply(Semaphore& semaphore, SessionId /*by*/) const {
+    semaphore.resize(limit);
+    return {AnswerKind::stored};
+}
+
+std::string Resize::words(Quote quote) const {
+    return "resize " + quote(name) + " to " + std::to_string(limit) + " permits" +
+           (expected_version == 0
+                ? ""
+                : ", if its limit has version " + std::to_string(expected_version));
 }
 
 }  // namespace mortise::core
