@@ -142,7 +142,6 @@ void ClientCore::take(Call& call, Now now) {
                           [&](WriteCall& one) { agent_.on_write(std::move(one), now); },
                           [&](ConfirmCall& one) { agent_.on_confirm(one, now); },
                           [&](AwaitCall& one) { agent_.on_await(std::move(one), now); },
-                          [&](PublishCall& one) { agent_.on_publish(std::move(one)); },
                           [&](ToldCall& one) { agent_.on_notified(one.hold); },
                           [&](CancelCall& one) { agent_.on_cancel(one, now); },
                           [&](CloseCall& one) { agent_.on_close(one, now); },
@@ -150,10 +149,9 @@ void ClientCore::take(Call& call, Now now) {
                call);
 }
 
-// A grant that stays with the client would be recalled by way of the member, which may be silent
-// (S40), so clients have no cached grants.
+// A member that reports no recalls gets no request for a cached grant.
 void ClientCore::on_call(AcquireCall& call, Now now) {
-    call.request.cached_tokens = 0;
+    if (!hears_recalls()) call.request.cached_tokens = 0;
     agent_.on_acquire(std::move(call), now);
 }
 
@@ -163,6 +161,12 @@ void ClientCore::on_call(const WatchCall& call, Now now) {
     if (stage_ == Stage::served) tell(WatchHold{call.hold.seq}, now);
     const auto early = asked_early_.extract(call.hold);
     if (!early.empty()) effects_.contended.push_back(early.mapped());
+}
+
+// It is an ordinary grant from now on.
+void ClientCore::on_call(PublishCall& call, Now /*now*/) {
+    cached_.erase(call.hold);
+    agent_.on_publish(std::move(call));
 }
 
 void ClientCore::on_call(const ReleaseCall& call, Now now) {
@@ -183,6 +187,7 @@ void ClientCore::on_call(const ChangeCall& call, Now /*now*/) {
 
 void ClientCore::forget_hold(OperationId hold) {
     watched_.erase(hold);
+    cached_.erase(hold);
     asked_early_.erase(hold);
 }
 
@@ -241,6 +246,7 @@ bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now
             agent_.on_outcome(SessionOpened{state.session, state.nonce}, applied, now);
         (void)sessions.restore(std::move(*session));
     }
+    recall_cached();
     if (stage_ != Stage::served) balance_.settled(now.steady);
     stage_ = Stage::served;
     cluster_ = member_cluster_;
@@ -254,7 +260,7 @@ bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now
 
 void ClientCore::take_asked(const Contended& asked) {
     if (!agent_.has(asked.hold)) return;
-    if (watched_.contains(asked.hold)) {
+    if (watched_.contains(asked.hold) || cached_.contains(asked.hold)) {
         effects_.contended.push_back(asked);
     } else {
         asked_early_.insert_or_assign(asked.hold, asked);
@@ -401,7 +407,27 @@ void ClientCore::collect(Now now) {
     effects_.suspended = std::move(agent.suspended);
     effects_.lease = agent.lease;
     std::ranges::move(agent.answers, std::back_inserter(effects_.answers));
+    note_cached();
     effects_.send_to = connection_;
+}
+
+void ClientCore::note_cached() {
+    for (const auto& answer : effects_.answers) {
+        const auto* acquired = std::get_if<Acquired>(&answer.result);
+        if (acquired == nullptr || acquired->cached_tokens == 0) continue;
+        cached_.insert(acquired->hold);
+        const auto early = asked_early_.extract(acquired->hold);
+        if (!early.empty()) effects_.contended.push_back(early.mapped());
+    }
+    if (!hears_recalls()) recall_cached();
+}
+
+// Recalls come in the order of the renewals: a client whose lease was extended has been told of
+// every recall before that (S40). Where that order is interrupted, as between two members, it gives
+// all of its cached grants back, as if each had been recalled.
+void ClientCore::recall_cached() {
+    for (const auto grant : std::exchange(cached_, {}))
+        effects_.contended.push_back({grant, LockMode::exclusive, 0, {}});
 }
 
 }  // namespace mortise::core

@@ -124,6 +124,10 @@ public:
     [[nodiscard]] const SessionAgent& agent() const { return agent_; }
     // A member serves this client, and knows a leader.
     [[nodiscard]] bool is_served() const { return stage_ == Stage::served && has_leader_; }
+    // A member serves this client, and reports recalls to it.
+    [[nodiscard]] bool hears_recalls() const {
+        return stage_ == Stage::served && member_format_ >= command_format_of_recalls;
+    }
     // Not set while none is connected.
     [[nodiscard]] MemberConnectionId connection() const { return connection_; }
     // Why the newest member that refused this client did so; empty since another one served it.
@@ -157,6 +161,7 @@ private:
     void take(Call& call, Now now);
     void on_call(AcquireCall& call, Now now);
     void on_call(const WatchCall& call, Now now);
+    void on_call(PublishCall& call, Now now);
     void on_call(const ReleaseCall& call, Now now);
     void on_call(InspectCall& call, Now now);
     void on_call(const ChangeCall& call, Now now);
@@ -184,6 +189,8 @@ private:
 
     void send_forwards(std::vector<Forward>& forwards, Now now);
     void collect(Now now);
+    void note_cached();
+    void recall_cached();
     void forget_hold(OperationId hold);
 
     ClientOptions options_;
@@ -215,6 +222,7 @@ private:
 
     std::size_t reads_open_ = 0;  // as last reported
     std::set<OperationId> watched_;
+    std::set<OperationId> cached_;  // grants that may be used again without the cluster
     std::map<OperationId, Contended> asked_early_;  // before their owners wanted to hear
     ClientEffects effects_;
 };

@@ -83,9 +83,12 @@ struct ClientNotice {
     // what was forwarded before may be lost.
     std::optional<bool> has_leader{};
     Seq gap{};  // the leader expects this request next; not set: nothing is known to be missing
-    std::vector<Contended> contended{};  // watched holds that others wait for
-    std::vector<Contended> asked{};      // holds that others ask for, watched or not
-    std::string refused{};               // not empty: why the member does not serve this client
+    // Watched holds that others wait for. A member that reads command_format_of_recalls watches
+    // cached grants without being asked, and reports them in the order of the outcomes, or with the
+    // state.
+    std::vector<Contended> contended{};
+    std::vector<Contended> asked{};  // holds that others ask for, watched or not
+    std::string refused{};           // not empty: why the member does not serve this client
 };
 
 }  // namespace mortise::core

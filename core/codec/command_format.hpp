@@ -11,6 +11,8 @@ namespace mortise::core {
 
 constexpr std::uint8_t command_format_oldest = 1;
 constexpr std::uint8_t command_format_of_origins = 2;  // of Clock and EvictSession, too
+// Members that read it report recalls to client nodes (docs/decisions/0093).
+constexpr std::uint8_t command_format_of_recalls = 2;
 constexpr std::uint8_t command_format_newest = 2;
 
 }  // namespace mortise::core

@@ -401,7 +401,7 @@ void AttachedClients::wait_for_state(Clients::iterator client) {
     waiting_.insert(client->first);
 }
 
-void AttachedClients::serve_waiting(LogIndex applied) {
+void AttachedClients::tell_states(LogIndex applied) {
     has_more_ = false;
     std::size_t cost = 0;
     for (auto next = waiting_.begin(); next != waiting_.end();) {
@@ -430,12 +430,21 @@ std::size_t AttachedClients::serve(Clients::iterator client, LogIndex applied) {
     its.is_served = true;
     its.session = state.session;
     if (its.session.is_set()) by_session_[its.session] = client->first;
+    if (session != nullptr) watch_cached(its, *session);
     auto& notice = notice_of(client);
     notice = {};
     notice.applied = applied;
     notice.state = std::move(state);
     notice.has_leader = has_leader_;
     return cost;
+}
+
+// Those that the client has not received yet. It gives back what it had cached before (S40).
+void AttachedClients::watch_cached(Client& client, const Session& session) {
+    if (!options_.tells_recalls()) return;
+    session.answers.each([&](LogIndex, Seq seq, const Answer& answer) {
+        if (answer.cached_tokens != 0) client.watched.add_cached(session, seq, contentions_);
+    });
 }
 
 SessionState AttachedClients::state_of(const Client& client) const {
@@ -456,7 +465,6 @@ AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
     told.unfit = std::exchange(unfit_, {});
     told.replaced = std::exchange(replaced_, {});
     told.flow = flow_.take_changes();
-    serve_waiting(applied);
     for (const auto id : std::exchange(told_, {})) {
         const auto found = clients_.find(id);
         if (found == clients_.end() || !found->second.next) continue;
@@ -475,7 +483,11 @@ void AttachedClients::on_answered(const Answered& answered) {
     if (found == by_session_.end()) return;
     flow_.applied(found->second, answered.operation.seq);
     auto& client = clients_.at(found->second);
-    client.watched.answered(answered, session_of(client), contentions_);
+    const auto* session = session_of(client);
+    client.watched.answered(answered, session, contentions_);
+    const bool is_cached = answered.answer.cached_tokens != 0 && options_.tells_recalls();
+    if (is_cached && session != nullptr)
+        client.watched.add_cached(*session, answered.operation.seq, contentions_);
 }
 
 void AttachedClients::on_renewed(SessionId session) {

@@ -51,6 +51,8 @@ public:
     void on_leader(bool known);
     // Outcomes were skipped, because the state was replaced.
     void on_state_replaced();
+    // Reports the states of sessions, to clients for which this member has applied enough.
+    void tell_states(LogIndex applied);
     // Takes out the holds of clients, and reports them to their clients.
     void take_theirs(std::vector<Contended>& contended);
 
@@ -127,9 +129,9 @@ private:
     void on_evicted(SessionId session, LogIndex at);
     void on_asked(const ReleaseAsked& asked);
     void wait_for_state(Clients::iterator client);
-    void serve_waiting(LogIndex applied);
     // Returns what that costs, in bytes.
     std::size_t serve(Clients::iterator client, LogIndex applied);
+    void watch_cached(Client& client, const Session& session);
     void on_answered(const Answered& answered);
     void on_renewed(SessionId session);
     [[nodiscard]] SessionState state_of(const Client& client) const;

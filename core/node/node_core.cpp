@@ -414,6 +414,8 @@ void NodeCore::notify_holders(const AgentOutput& agent) {
         if (acquired != nullptr && acquired->cached_tokens != 0)
             contentions_.watch(acquired->hold, {acquired->parts.front().name});
     }
+    // A client gets the recalls that are open together with the state of its session.
+    clients_.tell_states(applied_);
     if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
     clients_.take_theirs(effects_.contended);
 }

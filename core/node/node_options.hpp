@@ -58,6 +58,7 @@ struct NodeOptions {
 
     // False for an older version.
     [[nodiscard]] bool knows_origins() const { return command_format >= command_format_of_origins; }
+    [[nodiscard]] bool tells_recalls() const { return command_format >= command_format_of_recalls; }
 };
 
 }  // namespace mortise::core

@@ -28,13 +28,26 @@ Seq changed_by(const Request& request) {
 
 void WatchedHolds::add(const Session& session, Seq hold, ContentionWatch& contentions) {
     const auto* operation = session.operations.find(hold);
-    const bool is_new = !holds_.contains(hold) && holds_.size() < holds_watched_max;
-    if (operation == nullptr || !operation->held() || !is_new) return;
+    const bool has_room = holds_.contains(hold) || holds_.size() < holds_watched_max;
+    if (operation == nullptr || !operation->held() || !has_room) return;
+    watch({session.id, hold}, *operation, contentions);
+}
+
+// The others have no limit here: a recall that is not told would keep somebody waiting for as long
+// as the client uses its cache.
+void WatchedHolds::add_cached(const Session& session, Seq grant, ContentionWatch& contentions) {
+    const auto* operation = session.operations.find(grant);
+    if (operation != nullptr && operation->held())
+        watch({session.id, grant}, *operation, contentions);
+}
+
+void WatchedHolds::watch(OperationId hold, const Operation& operation,
+                         ContentionWatch& contentions) {
     Names names;
-    for (const auto& record : operation->names())
+    for (const auto& record : operation.names())
         names.push_back(std::string{record->name()});
-    holds_.emplace(hold, Seq{});
-    contentions.watch({session.id, hold}, names);
+    holds_.try_emplace(hold.seq);
+    contentions.watch(hold, names);
 }
 
 void WatchedHolds::note(const std::vector<Command>& commands) {

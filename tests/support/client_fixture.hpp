@@ -53,6 +53,14 @@ public:
         acquire.request.wait = wait;
         call(std::move(acquire));
     }
+    // Asks for a cached grant.
+    void acquire_cached(std::uint64_t tag, std::string name) {
+        AcquireCall acquire;
+        acquire.tag = CallTag{tag};
+        acquire.request.names.push_back({std::move(name)});
+        acquire.request.cached_tokens = 8;
+        call(std::move(acquire));
+    }
     // Members and client together.
     void run_for(Nanoseconds time) {
         constexpr Nanoseconds step_length = 1ms;

@@ -45,7 +45,6 @@ protected:
             if (const auto* queued = std::get_if<Queued>(&outcome); queued != nullptr)
                 contentions_.somebody_waits(name_of_waiter_);
         }
-        contended_ = contentions_.take(machine_);
         collect();
     }
     // Whether the request with that number is passed on to the leader.
@@ -67,7 +66,13 @@ protected:
             say(other, forward(Request{session, seq, acquire("a")}));
         }
     }
+    // As at the end of a step. `contended_` are the holds of clients as well, before they are taken
+    // out.
     void collect() {
+        clients_.tell_states(index_);
+        contended_ = contentions_.take(machine_);
+        auto contended = contended_;
+        clients_.take_theirs(contended);
         auto told = clients_.collect(index_);
         notices_ = std::move(told.notices);
         unfit_ = std::move(told.unfit);
@@ -291,6 +296,7 @@ protected:
     }
     void say(std::uint64_t client, ClientMessage message, Access access = Access::all()) {
         clients_.said({ClientId{client}, {std::move(message)}, std::move(access), {}}, Instant{});
+        clients_.tell_states(LogIndex{});
         for (auto& [to, notice] : clients_.collect(LogIndex{}).notices)
             told_[to.raw()] = notice;
     }
@@ -366,6 +372,72 @@ TEST_F(FullMember, KeepsThePlaceOfWhoComesBackByAnotherConnection) {
     EXPECT_TRUE(has_place(1));
     EXPECT_FALSE(has_place(2));
     EXPECT_TRUE(has_place(3));
+}
+
+// S40: a client whose lease was extended has been told of every recall before.
+TEST_F(AttachedClientsTest, ARecallIsToldNoLaterThanTheRenewalsBehindIt) {
+    auto request = acquire("a");
+    request.cached_tokens = 8;
+    const OperationId grant{session_, ask(request)};
+    EXPECT_THAT(contended_holds(), testing::IsEmpty());
+    let_another_wait_for("a");
+    ASSERT_EQ(notices_.size(), 1U);
+    ASSERT_EQ(notices_[0].second.contended.size(), 1U);
+    EXPECT_EQ(notices_[0].second.contended[0].hold, grant);
+    EXPECT_EQ(notices_[0].second.applied, index_);
+}
+
+TEST_F(AttachedClientsTest, TheStateOfASessionComesWithTheRecallsThatAreOpen) {
+    auto request = acquire("a");
+    request.cached_tokens = 8;
+    const OperationId grant{session_, ask(request)};
+    let_another_wait_for("a");
+    const ClientId another{2};
+    say(another, Attach{7, index_});
+    ASSERT_EQ(notices_.size(), 1U);
+    EXPECT_EQ(notices_[0].first, another);
+    EXPECT_TRUE(notices_[0].second.state);
+    ASSERT_EQ(notices_[0].second.contended.size(), 1U);
+    EXPECT_EQ(notices_[0].second.contended[0].hold, grant);
+    // Also when this member has received the state of another one.
+    clients_.on_state_replaced();
+    collect();
+    ASSERT_EQ(notices_.size(), 1U);
+    EXPECT_TRUE(notices_[0].second.state);
+    EXPECT_EQ(notices_[0].second.contended.size(), 1U);
+}
+
+// It would keep others waiting for as long as its client uses it.
+TEST_F(AttachedClientsTest, ACachedGrantIsWatchedHoweverManyHoldsAre) {
+    constexpr std::size_t holds_watched_max = 65'536;
+    for (std::size_t i = 0; i < holds_watched_max; ++i) {
+        const Request request{session_, seq_ = seq_.next(), acquire("b" + std::to_string(i))};
+        Outcomes outcomes;
+        machine_.apply(index_ = index_.next(), {request}, outcomes);
+        clients_.said({client_, {WatchHold{seq_}}, Access::all(), {}}, Instant{});
+    }
+    collect();
+    hold("c");
+    let_another_wait_for("c");
+    EXPECT_THAT(contended_holds(), testing::IsEmpty());
+    auto request = acquire("a");
+    request.cached_tokens = 8;
+    const OperationId grant{session_, ask(request)};
+    let_another_wait_for("a");
+    EXPECT_THAT(contended_holds(), testing::ElementsAre(grant));
+}
+
+class EarlierMember : public AttachedClientsTest {
+protected:
+    EarlierMember() { options_.command_format = command_format_oldest; }
+};
+
+TEST_F(EarlierMember, ReportsNoRecall) {
+    auto request = acquire("a");
+    request.cached_tokens = 8;
+    ask(request);
+    let_another_wait_for("a");
+    EXPECT_THAT(contended_holds(), testing::IsEmpty());
 }
 
 }  // namespace
