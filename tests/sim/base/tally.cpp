@@ -256,6 +256,10 @@ constexpr std::string_view expected_probes[] = {
     "client closed",
     "client closed while it held",
     "client owed a name",
+    "client got a cached grant",
+    "client took a lock from its cache",
+    "client told of a waiter for its cached grant",
+    "client recalled its cached grant itself",
 };
 
 }  // namespace

@@ -21,6 +21,11 @@ bool is_waited_for(const core::LockView& lock, core::OperationId hold) {
 
 }  // namespace
 
+bool keeps_waiting(const core::LockMachine& machine, const std::string& name,
+                   core::OperationId hold) {
+    return machine.views().contention(name, hold) && is_waited_for(machine.inspect(name), hold);
+}
+
 void Contentions::watched(core::NodeId node, core::OperationId hold,
                           std::vector<std::string> names) {
     watched_[hold] = {node, std::move(names), false, {}};
@@ -66,10 +71,8 @@ void Contentions::after_step(core::NodeId node, const core::LockMachine& machine
         if (watched.node != node) continue;
         if (!watched.to_hear.empty()) report(node, hold, "was asked for, and did not hear of it");
         if (watched.was_told) continue;
-        const bool is_wanted = std::ranges::any_of(watched.names, [&](const auto& name) {
-            return machine.views().contention(name, hold) &&
-                   is_waited_for(machine.inspect(name), hold);
-        });
+        const bool is_wanted = std::ranges::any_of(
+            watched.names, [&](const auto& name) { return keeps_waiting(machine, name, hold); });
         if (is_wanted) report(node, hold, "keeps somebody waiting, and was not told");
     }
 }

@@ -15,6 +15,10 @@
 
 namespace mortise::sim {
 
+// Whether somebody whose session is alive waits for that name of the hold.
+[[nodiscard]] bool keeps_waiting(const core::LockMachine& machine, const std::string& name,
+                                 core::OperationId hold);
+
 class Contentions {
 public:
     Contentions(Violations& violations, Tally& tally) : violations_{violations}, tally_{tally} {}

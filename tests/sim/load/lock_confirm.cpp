@@ -19,11 +19,11 @@ void LockWorkload::confirm_sometimes(core::NodeId node, core::OperationId hold, 
 // Sometimes confirms a hold that was just released, or lost.
 void LockWorkload::confirm(core::NodeId node, core::OperationId hold) {
     if (!core_.empty() || !can_call(node)) return;
-    if (!holds_.contains(hold) && (is_unused(node, hold) || !prng_.one_in(8))) return;
+    if (!holds_.contains(hold) && (cached_.is_unused(node, hold) || !prng_.one_in(8))) return;
     auto confirm = drawing_.confirm(hold, steady(node));
     confirm.tag = core::CallTag{++newest_tag_};
     waiting_.emplace(node, confirm.tag);
-    confirms_[confirm.tag] = {hold, uses_[hold]};
+    cached_.confirming(confirm.tag, hold);
     history_.asked(node, confirm);
     call(node, confirm);
     confirm_sometimes(node, hold, 4 * world_.swarm.election_timeout.count());

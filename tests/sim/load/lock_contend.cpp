@@ -22,7 +22,7 @@ void LockWorkload::watch(core::NodeId node, core::OperationId hold) {
 // Some holders release their hold.
 void LockWorkload::contended(core::NodeId node, const core::Contended& contended) {
     contentions_.told(node, contended);
-    if (recalled(node, contended.hold)) return;
+    if (cached_.recalled(node, contended.hold)) return;
     if (!prng_.one_in(3)) return;
     const auto within = prng_.between(0, world_.swarm.election_timeout.count() / 4);
     world_.heap.after(within, [this, node, hold = contended.hold] { release(node, hold); });

@@ -10,7 +10,7 @@ void LockWorkload::lost(core::NodeId node, const core::HoldLost& lost) {
     history_.lost(lost);
     contentions_.lost(lost.hold);
     closings_.lost(node, lost);
-    lost_cached(node, lost.hold);
+    cached_.lost(node, lost.hold);
     if (outside_) outside_->lost(lost);
     const bool closes = lost.reason == core::HoldLost::Reason::node_stopped;
     if (!had || (closes && !listened_to_.contains(lost.hold))) return;

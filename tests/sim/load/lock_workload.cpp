@@ -79,17 +79,11 @@ LockWorkload::LockWorkload(World& world, Cluster& cluster)
       tellings_{world.violations, world.tally, [this](core::NodeId node) { return steady(node); }},
       closure_times_{world.violations,
                      [this](core::OperationId hold) { return history_.book().terms_of(hold); },
-                     [this] { return cluster_.clocks_too_fast(); }} {
+                     [this] { return cluster_.clocks_too_fast(); }},
+      cached_{world, *this, draw_cache_options(prng_, world.swarm), history_, prng_, newest_tag_} {
     if (world.swarm.clients != 0)
         clients_.emplace(world, cluster, ClientLoad::Judges{history_, deadlines_, tellings_},
                          newest_tag_);
-    // Most holds last for longer than the bounds of the product.
-    if (prng_.one_in(2)) return;
-    cache_options_.hand_over_for = world.swarm.election_timeout;
-    cache_options_.wait_here_max = 10 * world.swarm.election_timeout;
-    // So that unused grants are there when a node is paused.
-    cache_options_.publish_after = world.swarm.election_timeout;
-    cache_options_.idle_max = 40 * world.swarm.election_timeout;
 }
 
 void LockWorkload::start() {
@@ -191,7 +185,7 @@ void LockWorkload::acquire(core::NodeId node) {
         const auto own_percent = is_owed ? 0 : world_.swarm.workload.own_percent;
         const bool is_own = own_percent != 0 && prng_.below(100) < own_percent;
         if (is_own) call.request.names = {{"own" + in_words(node)}};
-        acquire_one(node, std::move(call));
+        cached_.acquire(node, std::move(call));
     }
 }
 
@@ -218,11 +212,15 @@ void LockWorkload::wait_for_others(core::NodeId node) {
 template <class WaitingCall>
 void LockWorkload::ask(core::NodeId node, WaitingCall call) {
     call.tag = core::CallTag{++newest_tag_};
-    begin(node, std::move(call));
+    begin_waiting(node, std::move(call));
+}
+
+void LockWorkload::begin(core::NodeId node, core::AcquireCall call) {
+    begin_waiting(node, std::move(call));
 }
 
 template <class WaitingCall>
-void LockWorkload::begin(core::NodeId node, WaitingCall call) {
+void LockWorkload::begin_waiting(core::NodeId node, WaitingCall call) {
     waiting_.emplace(node, call.tag);
     history_.asked(node, call);
     if (outside_) outside_->asked(node, call);
@@ -231,9 +229,21 @@ void LockWorkload::begin(core::NodeId node, WaitingCall call) {
     cancel_sometimes(node, tag);
 }
 
-// For lock_cached.cpp.
-template void LockWorkload::ask(core::NodeId, core::AcquireCall);
-template void LockWorkload::begin(core::NodeId, core::AcquireCall);
+core::AcquireCall LockWorkload::draw(core::NodeId node) {
+    return drawing_.acquire(steady(node));
+}
+
+void LockWorkload::got_cached(core::NodeId node, core::OperationId grant, const std::string& name) {
+    if (cluster_.at(node).is_catching_up()) {
+        contentions_.not_judged(grant);
+    } else {
+        contentions_.watched(node, grant, {name});
+    }
+}
+
+void LockWorkload::wakes(core::NodeId node) {
+    cached_.wakes(node);
+}
 
 void LockWorkload::cancel_sometimes(core::NodeId node, core::CallTag tag) {
     if (!prng_.one_in(6) || owed_.contains({node, tag})) return;
@@ -300,8 +310,8 @@ void LockWorkload::release(core::NodeId node, core::OperationId hold) {
         return;
     }
     const auto ended = std::move(holds_.extract(held).mapped());
-    if (keep_cached(node, hold, ended)) {
-        if (!prng_.one_in(3)) acquire_again(node, ended.names.front());
+    if (cached_.keep(node, hold, ended.names)) {
+        if (!prng_.one_in(3)) cached_.acquire_again(node, ended.names.front());
         return;
     }
     if (!can_call(node)) return;  // it died as it published the last user
@@ -331,7 +341,7 @@ void LockWorkload::convert(core::NodeId node, core::OperationId hold) {
     if ((under_way || held->second.names.size() > 1) && !prng_.one_in(8)) return;
     const auto mode = held->second.names.front().mode;
     auto call = drawing_.conversion(hold, mode, steady(node));
-    make_ordinary(node, hold);
+    cached_.make_ordinary(node, hold);
     if (!can_call(node)) return;  // it died of that
     const core::CallTag tag{newest_tag_ + 1};
     if (auto* upgrade = std::get_if<core::UpgradeCall>(&call)) {
@@ -385,13 +395,7 @@ void LockWorkload::node_lost(core::NodeId node) {
     });
     std::erase_if(waiting_, [&](const auto& who) { return who.first == node; });
     std::erase_if(holds_, [&](const auto& hold) { return hold.second.node == node; });
-    caches_.erase(node);
-    const auto is_there = [&](const auto& one) { return one.first.first == node; };
-    std::erase_if(users_, is_there);
-    std::erase_if(queued_, is_there);
-    std::erase_if(asked_for_, is_there);
-    looks_at_.erase(node);
-    ++lives_[node];
+    cached_.node_lost(node);
     for (const auto& [who, name] : owed_) {
         if (who.first == node) to_ask_.emplace(node, name);
     }
@@ -399,7 +403,7 @@ void LockWorkload::node_lost(core::NodeId node) {
 }
 
 void LockWorkload::lease_changed(core::NodeId node, const core::LeaseChanged& lease) {
-    leases_[lease.session] = lease.valid_until;
+    cached_.lease_changed(lease);
     history_.lease_changed(node, lease);
     closings_.has_session(node, lease.session);
     if (outside_) outside_->lease_changed(lease, cluster_.at(node).now().boot);
@@ -435,7 +439,7 @@ void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applie
 }
 
 void LockWorkload::answered(core::NodeId node, const core::CallAnswer& given) {
-    const auto answer = as_told(given);
+    const auto answer = cached_.as_told(given);
     world_.timeline.say(node, words_of(answer), answer.tag.raw());
     const Who who{node, answer.tag};
     if (waiting_.erase(who) == 0) {
@@ -452,11 +456,10 @@ void LockWorkload::answered(core::NodeId node, const core::CallAnswer& given) {
         world_.tally.probe(world_.swarm.lies ? "denied by apply" : "denied by its own node");
     const auto* acquired = std::get_if<core::Acquired>(&answer.result);
     if (acquired != nullptr) {
-        cached(node, answer.tag, *acquired);
+        cached_.granted(node, answer.tag, *acquired);
         hold_for_a_while(node, acquired->hold);
     }
-    users_.erase(who);
-    answered_cached(node, answer.tag);
+    cached_.answered(node, answer.tag);
     const auto owed = owed_.find(who);
     if (owed == owed_.end()) return;
     // Requested again until it succeeds, because a session may just have ended.
@@ -548,7 +551,7 @@ std::string LockWorkload::still_owed() const {
         return "node " + in_words(who.first) + " still waits for " + name;
     }
     if (!to_ask_.empty()) return "a name is still to be asked for";
-    for (const auto& [who, call] : queued_) {
+    for (const auto& [who, call] : cached_.queued()) {
         if (core_.contains(who.first)) {
             return "call " + in_words(who.second) + " of node " + in_words(who.first) +
                    " waits for another caller";

@@ -15,8 +15,8 @@ void LockWorkload::write_sometimes(core::NodeId node, core::OperationId hold, Si
 void LockWorkload::write(core::NodeId node, core::OperationId hold) {
     const auto* given = history_.book().find(hold);
     if (given == nullptr || !core_.empty() || !can_call(node)) return;
-    if (!holds_.contains(hold) && (is_unused(node, hold) || !prng_.one_in(8))) return;
-    make_ordinary(node, hold);
+    if (!holds_.contains(hold) && (cached_.is_unused(node, hold) || !prng_.one_in(8))) return;
+    cached_.make_ordinary(node, hold);
     if (!can_call(node)) return;  // it died of that
     const auto& name = given->names[prng_.below(given->names.size())].name;
     call_write(node, drawing_.write(hold, name, core::CallTag{++newest_tag_}));

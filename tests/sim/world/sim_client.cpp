@@ -120,6 +120,8 @@ void SimClient::carry_out(core::ClientEffects effects) {
         program_.client_answered(id_, std::move(answer));
         if (life != life_) return;  // the program ended the process
     }
+    for (const auto& contended : effects.contended)
+        program_.client_contended(id_, contended);
     for (auto& message : effects.send)
         send(std::move(message));
     if (effects.hang_up.is_set() && effects.hang_up == link_.id) {

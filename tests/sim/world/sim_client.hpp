@@ -24,6 +24,7 @@ public:
     virtual void client_suspended(core::NodeId client, core::OperationId hold) = 0;
     virtual void client_lease_changed(core::NodeId client, const core::LeaseChanged& lease) = 0;
     virtual void client_answered(core::NodeId client, core::CallAnswer answer) = 0;
+    virtual void client_contended(core::NodeId client, const core::Contended& contended) = 0;
     virtual void client_stepped(core::NodeId client, core::Instant now, core::Instant next) = 0;
 };
 
