@@ -141,7 +141,7 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     ec = check(order);
     if (ec) return {};
     const Asked asked{node->gate(), node->cache()};
-    order.may_be_cached = node->may_cache() && GrantCache::may_have(order);
+    order.may_be_cached = GrantCache::may_have(order);
     auto wishes = take_wishes(order.options);
     auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (locker && order.several) {
@@ -171,7 +171,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     const auto& gate = node->gate();
     note(order);  // the check puts the names in order
     auto bad = check(order);
-    order.may_be_cached = !bad && node->may_cache() && GrantCache::may_have(order);
+    order.may_be_cached = !bad && GrantCache::may_have(order);
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;
     // inside the next block, where the sharing hold is already watched

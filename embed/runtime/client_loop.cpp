@@ -286,6 +286,7 @@ void ClientLoop::set_timer() {
 void ClientLoop::timer_fired() {
     if (ended_ || is_stopped_) return;
     reads_.on_timer(steady_now());
+    parts_.cache->look(steady_now());
     auto releases = program_.holds().end_idle(boot_now());
     if (!releases.calls.empty()) step(core::ClientCalls{std::move(releases.calls)});
     if (core_.deadline() <= steady_now()) step(core::ClientTimer{});

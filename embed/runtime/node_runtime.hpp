@@ -84,8 +84,6 @@ public:
     [[nodiscard]] const Config& config() const { return config_; }
     [[nodiscard]] const std::shared_ptr<CallGate>& gate() const { return gate_; }
     [[nodiscard]] const std::shared_ptr<GrantCache>& cache() const { return cache_; }
-    // A client might not hear in time that others wait for a grant in its cache (S40).
-    [[nodiscard]] bool may_cache() const { return config_.role != Role::client; }
     [[nodiscard]] Readiness& readiness() { return readiness_; }
     [[nodiscard]] EventHub& events() { return events_; }
     [[nodiscard]] ObserverHub& observers() { return observers_; }

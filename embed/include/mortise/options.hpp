@@ -71,7 +71,8 @@ struct AcquireOptions {
     // waited for 50 ms.
     // - Never cached are holds with max_hold, min_hold, progress_timeout, lock_delay, on_contended,
     // queue_policy or OnUncertain::suspend; holds of several names, in other modes than shared and
-    // exclusive, and of names that have a value. A node with Role::client caches nothing.
+    // exclusive, and of names that have a value. A node with Role::client gives its cached grants
+    // back when it changes its member, and caches nothing while that is of version 0.2.
     // - A cached name counts as held, for about a second after its last release. Until the grant
     // has gone back, Node::remove() of the name fails with invalid_argument, and a semaphore, a
     // latch, a barrier or another queue_policy on that name with kind_mismatch. These calls do not
