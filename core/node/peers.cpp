@@ -20,7 +20,9 @@ const Hello* find_in(const std::map<NodeId, Hello>& hellos, NodeId peer) {
 
 // --- connected peers ----------------------------------------------------------------------------
 
+// What the former run acknowledged may have been committed after its last message.
 PeerMemory::Verdict Peers::hear(const Hello& hello, const Generation& newest_session) {
+    remember_acknowledged(hello.node);
     const auto verdict = memory_.hear(hello, newest_session);
     gone(hello.node);
     auto& hellos = verdict == PeerMemory::Verdict::outlived ? outlived_ : connected_;

@@ -49,6 +49,24 @@ TEST_F(NodeCoreLives, ALeaderFindsWhoLacksWhatItAcknowledged) {  // B-D20
     EXPECT_TRUE(cluster[n2].superseded);
 }
 
+// It says nothing more after what it acknowledged was committed.
+TEST_F(NodeCoreLives, ALeaderFindsWhoLacksWhatWasCommittedLater) {  // P8
+    const auto before = cluster[n2].disk();
+    cluster.disconnect(n1, n3);
+    cluster[n1].acquire(6, "late");
+    cluster.deliver();
+    cluster[n2].complete_writes();
+    cluster.deliver();
+    const auto last = cluster[n1].raft().log().last().index;
+    ASSERT_EQ(cluster[n1].raft().progress_of(n2)->match, last);
+    ASSERT_LT(committed(), last);
+    cluster[n1].complete_writes();
+    ASSERT_EQ(committed(), last);
+    cluster.roll_back(n2, before, 2);
+    meet();
+    EXPECT_TRUE(cluster[n1].noted(Note::Kind::peer_forgot));
+}
+
 // A message to a slow peer may be dropped.
 TEST_F(NodeCoreLives, ItIsToldAgain) {
     cluster.roll_back(n2, image, 2);
