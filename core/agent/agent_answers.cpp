@@ -157,6 +157,10 @@ void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given
     }
     acquired.suspends = finish(sent.tag).suspends;
     acquired.cached_tokens = given.cached_tokens;
+    if (given.cached_tokens != 0) {
+        acquired.locker = asked.locker;
+        acquired.label = asked.label;
+    }
     const std::chrono::milliseconds max_hold{asked.terms.max_hold_ms};
     if (max_hold.count() != 0) acquired.ends = now.boot + max_hold;
     holds_.add(seq, held_of(acquired));

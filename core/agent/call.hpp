@@ -26,6 +26,11 @@ struct AcquireCall {
     // When the lease has ended, the hold is suspended instead of lost: a renewal that is applied
     // later makes it valid again, and it is lost with the session (S6).
     bool suspends = false;
+
+    // The embedding reads the rest when it gets the answer; the core does not.
+    Nanoseconds progress_timeout{0};  // of the hold (S8); zero: none
+    bool may_be_cached = false;       // the grant (S39)
+    Instant began{};                  // when the caller began to wait, on the steady clock
 };
 
 // From this call on, the program must not use the hold in its former mode: the request is resent
@@ -162,6 +167,9 @@ struct Acquired {
     bool suspends = false;            // as in AcquireCall
     std::uint32_t cached_tokens = 0;  // as in Answer
     Instant ends = Instant::never();  // its max_hold, on the boot clock: lost by then (S8)
+    // Of a cached grant: as in Acquire.
+    LockerTag locker{};
+    std::string label{};
 };
 
 // The hold has the requested mode.

@@ -68,6 +68,16 @@ public:
             if (key.is_set()) visit(key, value);
         }
     }
+    // Visits the entries from that slot on as (key, value) until visit() returns false: then `slot`
+    // is where to go on. True if it came to the end.
+    template <class Visit>
+    bool each_from(std::size_t& slot, const Visit& visit) {
+        for (; slot < slots_.size(); ++slot) {
+            auto& [key, value] = slots_[slot];
+            if (key.is_set() && !visit(key, value)) return false;
+        }
+        return true;
+    }
 
 private:
     using Slots = std::vector<std::pair<Key, Value>>;

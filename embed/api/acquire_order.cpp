@@ -24,15 +24,19 @@ void collapse(SeveralNames& several) {
 
 core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline,
                           bool wait) {
-    const bool suspends = order.options.on_uncertain == OnUncertain::suspend;
-    core::AcquireCall call{tag, to_request(order.options, wait), deadline, suspends};
+    const auto& options = order.options;
+    core::AcquireCall call{tag, to_request(options, wait), deadline};
+    call.suspends = options.on_uncertain == OnUncertain::suspend;
+    if (options.progress_timeout.is_set())
+        call.progress_timeout = options.progress_timeout.to_nanoseconds();
+    call.may_be_cached = order.may_be_cached;
     auto& request = call.request;
     if (order.permits) {
         request.permits = order.permits->count;
         request.limit = order.permits->limit;
     }
     if (!order.several) {
-        request.names.push_back({order.name, to_core(order.options.mode)});
+        request.names.push_back({order.name, to_core(options.mode)});
         return call;
     }
     if (order.several->all) request.which = core::Acquire::Which::all;
@@ -60,12 +64,7 @@ Submitted begin(CallGate& gate, AcquireOrder& order) {
     const bool once = order.attempt == Attempt::once || order.deadline <= now;
     if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
     const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
-    Submitted begun;
-    begun.call = to_call(gate.next_tag(), order, to_instant(deadline), !once);
-    const auto progress = order.options.progress_timeout;
-    begun.call.set_terms(progress.is_set() ? progress.to_nanoseconds() : core::Nanoseconds{0},
-                         order.may_be_cached);
-    return begun;
+    return {to_call(gate.next_tag(), order, to_instant(deadline), !once)};
 }
 
 Deadline gives_up(const Submitted& acquire) {

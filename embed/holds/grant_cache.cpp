@@ -155,7 +155,7 @@ std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order)
     const auto name = call.request.names.front().name;
     UsedBy its{user_of(order.options)};
     core::LockCache::Waiter caller{tag, its.user, waits_until(order, call)};
-    acquire.call.set_began(steady_now());
+    acquire.call.get<core::AcquireCall>().began = steady_now();
     acquire.completion =
         std::make_shared<AskingCall>(shared_from_this(), name, tag, std::move(acquire.completion));
     SubmittedCalls one;
@@ -286,7 +286,7 @@ bool GrantCache::hand_over(AfterRelease& after) noexcept {
     auto& next = after.next.front();
     std::ignore = forget(next.call.tag());
     const auto now = steady_now();
-    acquire_time_.count(now - next.call.began());
+    acquire_time_.count(now - next.call.get<core::AcquireCall>().began);
     hand_over_time_.count(now - after.began);
     AskingCall::caller_of(next).complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
     return true;
@@ -412,7 +412,9 @@ void GrantCache::pass(SubmittedCalls& calls) noexcept {
     for (auto next = calls.begin(); next != calls.end();) {
         const auto& one = *next++;
         if (const auto* asked = one.call.get_if<core::CancelCall>()) cancel(asked->tag);
-        if (one.call.may_be_cached()) calls.splice(next, forget(one.call.tag()));
+        const auto* acquire = one.call.get_if<core::AcquireCall>();
+        if (acquire != nullptr && acquire->may_be_cached)
+            calls.splice(next, forget(one.call.tag()));
     }
 }
 

@@ -45,6 +45,15 @@ bool is_set(const core::Acquired& granted) {
     return granted.which == core::Acquire::Which::all;
 }
 
+const core::AcquireCall& call_of(const SubmittedCalls& acquire) {
+    return acquire.front().call.get<core::AcquireCall>();
+}
+
+SubmittedCalls release_instead(SubmittedCalls acquire, core::OperationId hold) {
+    acquire.front().call = core::ReleaseCall{{}, hold};
+    return acquire;
+}
+
 // The cache of the uses of a cached grant is that of its node.
 std::shared_ptr<const HoldContext> with_cache(const std::shared_ptr<const HoldContext>& context,
                                               std::shared_ptr<GrantCache> cache) {
@@ -56,14 +65,14 @@ std::shared_ptr<const HoldContext> with_cache(const std::shared_ptr<const HoldCo
 }  // namespace
 
 HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
-                       core::Nanoseconds progress_timeout, bool is_noted_in_cache)
+                       SubmittedCalls acquire)
     : mode_{is_set(granted) ? LockMode::exclusive : from_core(granted.parts.front().mode)},
-      is_noted_in_cache_{is_noted_in_cache},
+      is_noted_in_cache_{call_of(acquire).may_be_cached && granted.cached_tokens == 0},
       context_{std::move(context)},
       operation_{granted.hold},
       name_{is_set(granted) ? std::string_view{} : granted.parts.front().name},
-      rare_{rare_of(granted, progress_timeout)},
-      release_{prepared(core::ReleaseCall{{}, granted.hold})},
+      rare_{rare_of(granted, call_of(acquire).progress_timeout)},
+      release_{release_instead(std::move(acquire), granted.hold)},
       token_{is_set(granted) ? 0 : from_core(granted.parts.front().token).raw()} {
     begin_work();
 }

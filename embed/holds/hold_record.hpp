@@ -61,19 +61,22 @@ struct HoldContext {
 //
 // Everything that its end needs is allocated with it, so that a lack of memory never leaves a grant
 // without an owner: the record is the job that notifies the owner of a loss, and it has a prepared
-// release. After a loss this prepared call tells the core that the owner was notified.
+// release, in the memory of its acquire. After a loss this prepared call tells the core that the
+// owner was notified.
 //
 // It is one class for all kinds of holds because each of them ends once (HoldEnd), whatever the
 // cause, and Hold, HoldTable and the lease thread do not care about its kind. A program may have a
 // million: what few of them have is in Rare, among it their time limits (TimeLimits).
 class HoldRecord final : public Notifier::Job {
 public:
-    // A progress_timeout of zero: none.
+    // `acquire` is the call that was granted.
     HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
-               core::Nanoseconds progress_timeout = {}, bool is_noted_in_cache = false);
+               SubmittedCalls acquire);
     HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
-        : HoldRecord{std::move(granted), std::make_shared<HoldContext>(HoldContext{
-                                             std::move(lease), std::move(gate), nullptr})} {}
+        : HoldRecord{std::move(granted),
+                     std::make_shared<HoldContext>(
+                         HoldContext{std::move(lease), std::move(gate), nullptr}),
+                     prepared(core::AcquireCall{})} {}
     // A use of a cached grant.
     HoldRecord(const std::shared_ptr<HoldRecord>& grant, std::unique_ptr<GrantUse> use,
                std::shared_ptr<GrantCache> cache);

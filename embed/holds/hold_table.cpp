@@ -19,14 +19,13 @@ LossReason reason_of(core::HoldLost::Reason reason) {
 
 }  // namespace
 
-Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout,
-                    std::optional<core::LockCache::User> user) {
+Hold HoldTable::add(core::Acquired granted, SubmittedCalls acquire) {
     const auto operation = granted.hold;
     const auto tokens = granted.cached_tokens;
     const auto& context = granted.suspends ? lasting_context_ : context_;
     const auto& lease = context->lease;
-    auto record = std::make_shared<HoldRecord>(std::move(granted), context, progress_timeout,
-                                               user && tokens == 0);
+    core::LockCache::User user{std::move(granted.locker), std::move(granted.label)};
+    auto record = std::make_shared<HoldRecord>(std::move(granted), context, std::move(acquire));
     record->set_granted_at(steady_now());
     lease->add(record);
     // The lease thread may have taken its list just before, so the new hold checks the lease
@@ -38,7 +37,7 @@ Hold HoldTable::add(core::Acquired granted, core::Nanoseconds progress_timeout,
     look_later(operation, record->works_until());
     auto hold = HoldRecord::hold_on(std::move(record));
     return tokens == 0 ? std::move(hold)
-                       : parts_.cache->granted(std::move(hold), tokens, std::move(user).value());
+                       : parts_.cache->granted(std::move(hold), tokens, std::move(user));
 }
 
 void HoldTable::look_later(core::OperationId hold, core::Instant works_until) {

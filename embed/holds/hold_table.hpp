@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,10 +51,8 @@ public:
     HoldTable(HoldTableParts parts, core::Nanoseconds margin)
         : parts_{std::move(parts)}, margin_{margin} {}
 
-    // The lease of the session must be known before. A progress_timeout of zero means none.
-    // `user`: who asked, if the grant may be cached.
-    [[nodiscard]] Hold add(core::Acquired granted, core::Nanoseconds progress_timeout = {},
-                           std::optional<core::LockCache::User> user = {});
+    // The lease of the session must be known before. `acquire` is the call that was granted.
+    [[nodiscard]] Hold add(core::Acquired granted, SubmittedCalls acquire);
     // When its caller began to wait, on the steady clock, for the time of a hand-over.
     void measure_hand_over(const HoldRecord& granted, core::Instant began);
     void upgraded(core::OperationId hold, FencingToken token);

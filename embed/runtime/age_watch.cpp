@@ -98,7 +98,7 @@ void AgeWatch::look() {
     const auto now = steady_now();
     due_.clear();
     if (slow_hold_.is_set() && look_at_holds(now)) next_hold_ = {};
-    if (long_wait_.is_set() && look_at_calls(now)) next_bucket_ = 0;
+    if (long_wait_.is_set() && look_at_calls(now)) next_call_ = 0;
     for (auto& due : std::exchange(due_, {})) {
         if (knowledge_.agent == nullptr) return;
         auto name = due.event.name;
@@ -128,13 +128,14 @@ bool AgeWatch::look_at_holds(core::Instant now) {
 
 bool AgeWatch::look_at_calls(core::Instant now) {
     auto left = looks_max;
-    return parts_.calls.each_from(next_bucket_, [&](core::CallTag tag, PendingCall& call) {
+    return parts_.calls.each_from(next_call_, [&](SubmittedCall& call) {
         if (left == 0 || due_.size() >= warnings_max) return false;
         --left;
-        if (!call.began) return true;
-        const auto age = now - *call.began;
-        if (!long_wait_.is_due(age, call.age_warnings)) return true;
-        auto due = due_for(tag, age);
+        const auto* acquire = call.get_if<core::AcquireCall>();
+        if (acquire == nullptr) return true;
+        const auto age = now - acquire->began;
+        if (!long_wait_.is_due(age, call.age_warnings())) return true;
+        auto due = due_for(acquire->tag, age);
         if (due.names != 0) due_.push_back(std::move(due));  // otherwise it is on its way
         return true;
     });

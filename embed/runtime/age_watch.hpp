@@ -71,8 +71,8 @@ private:
     core::Nanoseconds pause_;
     Knowledge knowledge_{};        // without an agent while it is stopped
     core::OperationId next_hold_;  // where to go on
-    std::size_t next_bucket_ = 0;
-    std::vector<Due> due_;  // in this turn
+    std::size_t next_call_ = 0;    // likewise
+    std::vector<Due> due_;         // in this turn
 };
 
 }  // namespace mortise::detail

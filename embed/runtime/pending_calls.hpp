@@ -1,18 +1,12 @@
 // The calls that the core has, with their completions. Used on the core thread only.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <unordered_map>
-#include <vector>
+#include <cstddef>
+#include <utility>
 
 #include "core/agent/call.hpp"
-#include "core/cache/lock_cache.hpp"
+#include "core/base/id_table.hpp"
 #include "embed/threads/call_gate.hpp"
-#include "embed/threads/completion.hpp"
 
 namespace mortise::detail {
 
@@ -22,45 +16,41 @@ namespace mortise::detail {
            call.is<core::ChangeCall>();
 }
 
-struct PendingCall {
-    std::shared_ptr<Completion> completion;           // of this node's program,
-    std::function<void(core::CallAnswer&)> answered;  // or of a client
-    core::Nanoseconds progress_timeout{0};            // of the hold that comes of it; zero: none
-    core::OperationId upgrades;                       // of an upgrade: the hold
-    CallPlace place;                                  // of a call of this node's program
-    std::optional<core::LockCache::User> user;        // of an acquire whose grant may be cached
-    bool is_unknown_unanswered = false;
-    std::optional<core::Instant> began;  // of an acquire, on the steady clock
-    std::uint8_t age_warnings = 0;       // the number of warnings that it waits
-};
-
 class PendingCalls {
 public:
-    void add(core::CallTag tag, PendingCall call) { calls_.emplace(tag.raw(), std::move(call)); }
-    // Empty if there is no call with that tag.
-    [[nodiscard]] std::optional<PendingCall> take(core::CallTag tag) {
-        auto found = calls_.extract(tag.raw());
-        if (found.empty()) return std::nullopt;
-        return std::move(found.mapped());
+    // Takes the first of these calls, which has a completion. Throws std::bad_alloc, and nothing
+    // was taken.
+    SubmittedCall& add(SubmittedCalls& calls) {
+        auto& its = calls_.insert(calls.front().call.tag(), {});
+        its.splice(its.end(), calls, calls.begin());
+        return its.front().call;
     }
-    [[nodiscard]] std::unordered_map<std::uint64_t, PendingCall> take_all() {
-        return std::exchange(calls_, {});
+    // Empty if there is no call with that tag.
+    [[nodiscard]] SubmittedCalls take(core::CallTag tag) {
+        auto taken = calls_.take(tag);
+        return taken ? *std::move(taken) : SubmittedCalls{};
+    }
+    [[nodiscard]] SubmittedCalls take_all() {
+        SubmittedCalls all;
+        std::size_t from = 0;
+        calls_.each_from(from, [&](core::CallTag, SubmittedCalls& one) {
+            all.splice(all.end(), one);
+            return true;
+        });
+        calls_.clear();
+        return all;
     }
     [[nodiscard]] std::size_t size() const { return calls_.size(); }
-    // Calls visit(tag, call) for the calls from that bucket of the table on, until it returns
-    // false: then `bucket` is where to go on. True if it came to the end.
+    // Calls visit(call) for the calls from that place of the table on, until it returns false:
+    // then `place` is where to go on. True if it came to the end.
     template <class Visit>
-    bool each_from(std::size_t& bucket, const Visit& visit) {
-        for (; bucket < calls_.bucket_count(); ++bucket) {
-            for (auto call = calls_.begin(bucket); call != calls_.end(bucket); ++call) {
-                if (!visit(core::CallTag{call->first}, call->second)) return false;
-            }
-        }
-        return true;
+    bool each_from(std::size_t& place, const Visit& visit) {
+        return calls_.each_from(
+            place, [&](core::CallTag, SubmittedCalls& one) { return visit(one.front().call); });
     }
 
 private:
-    std::unordered_map<std::uint64_t, PendingCall> calls_;
+    core::IdTable<core::CallTag, SubmittedCalls> calls_;  // a list of one call for each
 };
 
 }  // namespace mortise::detail

@@ -1,5 +1,6 @@
 #include "embed/runtime/program_side.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "core/base/overloaded.hpp"
@@ -39,8 +40,8 @@ ProgramSide::ProgramSide(HoldTableParts parts, core::Nanoseconds margin, Knowled
 core::Calls ProgramSide::begin(SubmittedCalls taken) {
     core::Calls calls;
     try {
-        for (; !taken.empty(); taken.pop_front())
-            calls.calls.push_back(begin(taken.front()));
+        while (!taken.empty())
+            calls.calls.push_back(begin_next(taken));
     } catch (...) {  // no memory: the node stops, and the calls that were not begun have to fail
         waiting_.keep(taken);
         throw;
@@ -48,71 +49,60 @@ core::Calls ProgramSide::begin(SubmittedCalls taken) {
     return calls;
 }
 
-core::Call ProgramSide::begin(Submitted& submitted) {
+core::Call ProgramSide::begin_next(SubmittedCalls& taken) {
+    auto& submitted = taken.front();
     const auto* release = submitted.call.get_if<core::ReleaseCall>();
     if (release != nullptr) holds_.given_back(release->hold);
     const auto* publish = submitted.call.get_if<core::PublishCall>();
     if (publish != nullptr) holds_.published(publish->hold);
-    if (submitted.completion) {
-        PendingCall pending;
-        pending.completion = submitted.completion;
-        pending.progress_timeout = submitted.call.progress_timeout();
-        pending.is_unknown_unanswered = is_unknown_unanswered(submitted.call);
-        if (const auto* upgrade = submitted.call.get_if<core::UpgradeCall>())
-            pending.upgrades = upgrade->hold;
-        if (const auto* acquire = submitted.call.get_if<core::AcquireCall>()) {
-            ++counters_.acquires;
-            pending.began = submitted.call.began();
-            const auto& request = acquire->request;
-            if (submitted.call.may_be_cached())
-                pending.user = core::LockCache::User{request.locker, request.label};
-        }
-        pending.place = std::move(submitted.place);
-        pending_.add(submitted.call.tag(), std::move(pending));
-        submitted.completion.reset();
-    }
-    return submitted.call.take();
+    if (submitted.call.is<core::AcquireCall>()) ++counters_.acquires;
+    if (submitted.completion) return pending_.add(taken).take();
+    auto call = submitted.call.take();
+    taken.pop_front();
+    return call;
 }
 
 void ProgramSide::expect(core::CallTag tag, std::function<void(core::CallAnswer&)> answered) {
-    PendingCall pending;
-    pending.answered = std::move(answered);
-    pending_.add(tag, std::move(pending));
+    expected_.emplace(tag, std::move(answered));
 }
 
 void ProgramSide::answered(core::CallAnswer& answer) {
     auto call = pending_.take(answer.tag);
-    if (!call) return;
-    stage(Stage::answered);
-    complete(*call, answer);
+    if (!call.empty()) {
+        stage(Stage::answered);
+        return complete(std::move(call), answer);
+    }
+    const auto expected = expected_.extract(answer.tag);
+    if (!expected.empty()) expected.mapped()(answer);
 }
 
-void ProgramSide::complete(PendingCall& call, core::CallAnswer& answer) {
-    if (!call.completion) {
-        call.answered(answer);
-        return;
-    }
+void ProgramSide::complete(SubmittedCalls call, core::CallAnswer& answer) {
+    const auto completion = std::move(call.front().completion);
+    std::optional<core::Instant> began;
+    if (const auto* acquire = call.front().call.get_if<core::AcquireCall>()) began = acquire->began;
     CallOutcome outcome;
     try {
         outcome = outcome_of(call, answer);
     } catch (...) {  // no memory: the node stops, and its callers are informed
-        call.completion->complete({Errc::node_stopped, {}, {}});
+        completion->complete({Errc::node_stopped, {}, {}});
         throw;
     }
-    count(call, outcome);
-    call.place.reset();  // the caller may begin its next call at once
-    call.completion->complete(std::move(outcome));
+    count(began, outcome);
+    call.clear();  // its place is free, because the caller may begin its next call at once
+    completion->complete(std::move(outcome));
 }
 
-CallOutcome ProgramSide::outcome_of(PendingCall& call, core::CallAnswer& answer) {
+// The memory of an acquire becomes that of the release of its hold.
+CallOutcome ProgramSide::outcome_of(SubmittedCalls& call, core::CallAnswer& answer) {
     CallOutcome outcome;
     std::visit(core::Overloaded{
                    [&](core::Acquired& acquired) {
-                       outcome.hold = holds_.add(std::move(acquired), call.progress_timeout,
-                                                 std::move(call.user));
+                       outcome.hold = holds_.add(std::move(acquired), std::move(call));
                    },
                    [&](core::Converted& converted) {
-                       holds_.upgraded(call.upgrades, from_core(converted.token));
+                       const auto* upgrade = call.front().call.get_if<core::UpgradeCall>();
+                       if (upgrade != nullptr)
+                           holds_.upgraded(upgrade->hold, from_core(converted.token));
                    },
                    [&](core::Busy& busy) {
                        ++counters_.busy;
@@ -158,8 +148,8 @@ CallOutcome ProgramSide::outcome_of(PendingCall& call, core::CallAnswer& answer)
     return outcome;
 }
 
-void ProgramSide::count(const PendingCall& call, const CallOutcome& outcome) {
-    if (call.began) count_acquire(*call.began, outcome);
+void ProgramSide::count(std::optional<core::Instant> acquire_began, const CallOutcome& outcome) {
+    if (acquire_began) count_acquire(*acquire_began, outcome);
     if (outcome.hold) {
         ++counters_.granted;
     } else if (outcome.error == Errc::timed_out) {
@@ -195,14 +185,30 @@ void ProgramSide::count_acquire(core::Instant began, const CallOutcome& outcome)
     }
 }
 
+namespace {
+
+// Nothing can be done for a caller that cannot be answered for lack of memory.
+template <class Answer>
+void tolerate(const Answer& answer) noexcept {
+    try {
+        answer();
+    } catch (const std::exception&) {
+    }
+}
+
+}  // namespace
+
 void ProgramSide::fail_pending(core::CallError error, core::CallError of_those_unknown) {
-    for (auto& [tag, call] : pending_.take_all()) {
-        core::CallAnswer answer{core::CallTag{tag},
-                                call.is_unknown_unanswered ? of_those_unknown : error};
-        try {
-            complete(call, answer);
-        } catch (const std::exception&) {  // the client cannot be answered
-        }
+    for (auto all = pending_.take_all(); !all.empty();) {
+        SubmittedCalls one;
+        one.splice(one.end(), all, all.begin());
+        const auto& call = one.front().call;
+        core::CallAnswer answer{call.tag(), is_unknown_unanswered(call) ? of_those_unknown : error};
+        tolerate([&] { complete(std::move(one), answer); });
+    }
+    for (auto& [tag, answered] : std::exchange(expected_, {})) {
+        core::CallAnswer answer{tag, error};
+        tolerate([&] { answered(answer); });
     }
 }
 
@@ -219,11 +225,11 @@ void ProgramSide::lose_everything() {
 }
 
 void ProgramSide::abandon() {
-    for (auto& [tag, call] : pending_.take_all()) {
-        if (!call.completion) continue;
-        const auto error = call.is_unknown_unanswered ? Errc::outcome_unknown : Errc::node_stopped;
-        call.completion->complete({error, {}, {}});
+    for (auto& one : pending_.take_all()) {
+        const bool is_unknown = is_unknown_unanswered(one.call);
+        one.completion->complete({is_unknown ? Errc::outcome_unknown : Errc::node_stopped, {}, {}});
     }
+    expected_.clear();
     lose_everything();
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "embed/holds/hold_table.hpp"
@@ -54,10 +56,10 @@ public:
     [[nodiscard]] Metrics metrics(Metrics metrics) const;
 
 private:
-    core::Call begin(Submitted& submitted);
-    void complete(PendingCall& call, core::CallAnswer& answer);
-    CallOutcome outcome_of(PendingCall& call, core::CallAnswer& answer);
-    void count(const PendingCall& call, const CallOutcome& outcome);
+    core::Call begin_next(SubmittedCalls& taken);
+    void complete(SubmittedCalls call, core::CallAnswer& answer);
+    CallOutcome outcome_of(SubmittedCalls& call, core::CallAnswer& answer);
+    void count(std::optional<core::Instant> acquire_began, const CallOutcome& outcome);
     void count_acquire(core::Instant began, const CallOutcome& outcome);
     void add_cache(Metrics& to) const;
 
@@ -65,6 +67,7 @@ private:
     std::shared_ptr<GrantCache> cache_;
     Knowledge knowledge_;
     PendingCalls pending_;
+    std::map<core::CallTag, std::function<void(core::CallAnswer&)>> expected_;  // by others
     HoldTable holds_;
     WaitingCalls waiting_;  // calls while suspended, or when there was no memory to begin them
     Metrics counters_;

@@ -18,7 +18,7 @@ core::Instant deadline_of(const SubmittedCall& call) {
 }
 
 void answer(Submitted& submitted, Errc error) {
-    submitted.place.reset();
+    submitted.call.free_place();
     if (submitted.completion) submitted.completion->complete({error, {}, {}});
 }
 

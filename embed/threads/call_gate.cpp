@@ -40,15 +40,16 @@ std::error_code CallGate::submit(Submitted one) {
 // this node began earlier.
 bool CallGate::admit(Submitted& one) noexcept {
     if (!is_acquiring(one.call)) return true;
-    const bool is_acquire = one.call.is<core::AcquireCall>();
-    if (is_acquire && one.call.began() == core::Instant{}) one.call.set_began(steady_now());
+    auto* const acquire = one.call.get_if<core::AcquireCall>();
+    if (acquire != nullptr && acquire->began == core::Instant{}) acquire->began = steady_now();
     const bool is_full = under_way_++ >= calls_max_;
-    one.place.reset(&under_way_);
+    CallPlace place{&under_way_};
     if (is_full) {
         ++refused_;
-        if (is_acquire) ++refused_acquires_;
+        if (acquire != nullptr) ++refused_acquires_;
+    } else {
+        one.call.set_place(std::move(place));
     }
-    if (is_full) one.place.reset();
     return !is_full;
 }
 

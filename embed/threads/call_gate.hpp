@@ -20,18 +20,10 @@
 
 namespace mortise::detail {
 
-// A counted slot among the calls in progress, which is freed when it is destroyed. It must be
-// destroyed before its gate.
-struct LeavePlace {
-    void operator()(std::atomic<std::size_t>* taken) const { --*taken; }
-};
-using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
-
 // A call and its completion, which is null if no caller waits.
 struct Submitted {
     SubmittedCall call;
     std::shared_ptr<Completion> completion{};
-    CallPlace place{};                                // of an acquiring call
     core::Instant gives_up = core::Instant::never();  // while it waits for another run of the node
 };
 

@@ -1,9 +1,12 @@
-// A call of the program on its way to the core. Calls that end something are submitted with memory
-// that was allocated long before, for every hold there is, so they take little; the others are in a
-// block of their own.
+// A call of the program, from when it is submitted until it is answered. Calls that end something
+// are submitted with memory that was allocated long before, for every hold there is, so they take
+// little; the others are in a block of their own.
 #pragma once
 
+#include <atomic>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -12,6 +15,13 @@
 #include "core/agent/call.hpp"
 
 namespace mortise::detail {
+
+// A counted slot among the calls in progress, which is freed when it is destroyed. It must be
+// destroyed before its gate.
+struct LeavePlace {
+    void operator()(std::atomic<std::size_t>* taken) const { --*taken; }
+};
+using CallPlace = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
 
 class SubmittedCall {
 public:
@@ -58,29 +68,16 @@ public:
         const auto* large = std::get_if<Large>(&call_);
         return large == nullptr ? core::tag_of(small()) : core::tag_of((*large)->call);
     }
-    // For an acquire only. The hold has this progress_timeout (S8), or none if it is zero; its
-    // grant may be cached or not. The core does not use these values.
-    void set_terms(core::Nanoseconds progress_timeout, bool may_be_cached) {
-        auto& block = *std::get<Large>(call_);
-        block.progress_timeout = progress_timeout;
-        block.may_be_cached = may_be_cached;
+    // Of an acquiring call.
+    void set_place(CallPlace place) { std::get<Large>(call_)->place = std::move(place); }
+    void free_place() {
+        if (auto* large = std::get_if<Large>(&call_)) (*large)->place.reset();
     }
-    [[nodiscard]] core::Nanoseconds progress_timeout() const {
-        const auto* large = std::get_if<Large>(&call_);
-        return large == nullptr ? core::Nanoseconds{0} : (*large)->progress_timeout;
-    }
-    [[nodiscard]] bool may_be_cached() const {
-        const auto* large = std::get_if<Large>(&call_);
-        return large != nullptr && (*large)->may_be_cached;
-    }
+    // The number of warnings that an acquire waits.
+    [[nodiscard]] std::uint8_t& age_warnings() { return std::get<Large>(call_)->age_warnings; }
 
-    // For an acquire only: when its caller began to wait, on the steady clock.
-    void set_began(core::Instant steady) { std::get<Large>(call_)->began = steady; }
-    [[nodiscard]] core::Instant began() const {
-        const auto* large = std::get_if<Large>(&call_);
-        return large == nullptr ? core::Instant{} : (*large)->began;
-    }
-
+    // The call for the core. Its kind and its plain values stay here until it is answered; texts
+    // and lists do not.
     [[nodiscard]] core::Call take() {
         auto* large = std::get_if<Large>(&call_);
         return large == nullptr ? small() : std::move((*large)->call);
@@ -89,9 +86,8 @@ public:
 private:
     struct Block {
         core::Call call;
-        core::Nanoseconds progress_timeout{0};
-        bool may_be_cached = false;
-        core::Instant began{};
+        CallPlace place{};
+        std::uint8_t age_warnings = 0;
     };
     using Large = std::unique_ptr<Block>;
     template <class Kind>

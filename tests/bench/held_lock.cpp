@@ -88,7 +88,7 @@ public:
         granted.hold = {session, core::Seq{number}};
         granted.parts.push_back(
             {name_of(number), core::LockMode::exclusive, core::FencingToken{number}, {}});
-        program_.push_back(table_.add(std::move(granted)));
+        program_.push_back(table_.add(std::move(granted), detail::prepared(core::AcquireCall{})));
     }
 
 private:

@@ -60,9 +60,8 @@ protected:
         call.request.names.push_back({"x", core::LockMode::exclusive});
         auto caller = std::make_shared<Answered>();
         tags_.push_back(call.tag);
-        Submitted submitted{std::move(call), caller};
-        submitted.call.set_terms({}, true);
-        EXPECT_EQ(cache_->submit(std::move(submitted), order), expected);
+        call.may_be_cached = true;
+        EXPECT_EQ(cache_->submit({std::move(call), caller}, order), expected);
         return caller;
     }
     void cancel(std::size_t caller) {

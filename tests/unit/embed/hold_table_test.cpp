@@ -29,7 +29,9 @@ protected:
         granted.hold = operation;
         granted.parts.push_back({"name", core::LockMode::exclusive, core::FencingToken{7}, {}});
         granted.suspends = suspends;
-        return table_.add(std::move(granted), progress_timeout);
+        core::AcquireCall acquire;
+        acquire.progress_timeout = progress_timeout;
+        return table_.add(std::move(granted), prepared(std::move(acquire)));
     }
     // Waits until the program is notified.
     static void await(const std::stop_token& token) {
