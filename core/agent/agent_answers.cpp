@@ -51,39 +51,35 @@ bool is_asked_for(const Answer& granted, const Acquire& asked) {
 void SessionAgent::on_queued(Seq seq, Now now) {
     if (!window_.is_next(seq)) return;  // a duplicate
     auto sent = window_.take_next(now);
-    auto* call = calls_.find(sent.tag);
-    if (call == nullptr) return;  // its caller gave up: a Cancel is on its way
-    call->asked = std::move(sent.body);
-    calls_.queue(sent.tag, *call);
+    if (!sent.tag.is_set()) return;  // its caller gave up: a Cancel is on its way
+    auto& call = calls_.queue(std::move(sent));
     // A try that recalls cached grants has no more time than any other try (S43, S48).
-    const auto until = is_try(*call)
-                           ? std::min(now.steady + options_.recall_timeout, call->gives_up)
-                           : Instant::never();
-    watch(sent.tag, *call, std::min(call->deadline, until));
+    const auto until = is_try(call) ? std::min(now.steady + options_.recall_timeout, call.gives_up)
+                                    : Instant::never();
+    watch(call, std::min(call.deadline, until));
 }
 
 // An immediate answer comes in the order of the sequence numbers; the answer to a queued request
 // comes at any time. An answer that matches neither is a duplicate.
 void SessionAgent::on_answered(Seq seq, const Answer& given, Now now) {
-    if (window_.is_next(seq)) return take_answer(window_.take_next(now), seq, given, now);
+    if (window_.is_next(seq)) return take_answer(window_.take_next(now), given, now);
     const auto tag = calls_.queued_as(seq);
-    if (!tag.is_set()) return;
-    auto& call = *calls_.find(tag);
-    take_answer({std::move(call.asked), tag, call.hold, call.names}, seq, given, now);
+    if (tag.is_set()) take_answer(calls_.take(tag), given, now);
 }
 
-void SessionAgent::take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
+void SessionAgent::take_answer(AgentRequest sent, const Answer& given, Now now) {
+    const auto seq = sent.seq;
     const bool is_granted = given.kind == AnswerKind::granted;
     if (ends_operation(sent.body)) {
         --endings_open_;
         ending_names_ -= sent.names;
         if (is_granted) end({Release{seq, false}, {}, {}});  // see is_answer_to()
-        return on_ending_answered(sent, seq, given);
+        return on_ending_answered(sent, given);
     }
-    if (!calls_.contains(sent.tag)) return;  // its caller gave up: a Cancel is on its way
-    if (is_answer_to(sent.body, given)) return on_call_answered(sent, seq, given, now);
+    if (!sent.tag.is_set()) return;  // its caller gave up: a Cancel is on its way
+    if (is_answer_to(sent.body, given)) return on_call_answered(sent, given, now);
     if (is_granted) end({Release{seq, false}, {}, {}, sent.names});
-    answer(sent.tag, CallError::outcome_unknown);
+    answer(sent, CallError::outcome_unknown);
 }
 
 // If false, another member used the sequence number of this request, in the name of this session,
@@ -106,15 +102,11 @@ bool SessionAgent::is_answer_to(const RequestBody& asked, const Answer& given) c
     return is_as_cached && is_asked_for(given, acquire);
 }
 
-void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
-    if (!given.cycle.empty()) {
-        finish(sent.tag);
-        out_.answers.push_back({sent.tag, Deadlocked{given.cycle}});
-        return;
-    }
+void SessionAgent::on_call_answered(AgentRequest& sent, const Answer& given, Now now) {
+    if (!given.cycle.empty()) return answer(sent, Deadlocked{given.cycle});
     if (given.kind == AnswerKind::permission_denied) return on_denied(sent);
-    if (std::holds_alternative<Upgrade>(sent.body)) return on_upgrade_answered(sent, seq, given);
-    if (given.kind == AnswerKind::granted) return on_granted(sent, seq, given, now);
+    if (std::holds_alternative<Upgrade>(sent.body)) return on_upgrade_answered(sent, given);
+    if (given.kind == AnswerKind::granted) return on_granted(sent, given, now);
     if (is_write(sent.body)) return on_write_answered(sent, given.kind);
     if (waits_for_others(sent.body)) return on_await_answered(sent, given.kind);
     on_refused(sent, given.kind);
@@ -125,11 +117,11 @@ void SessionAgent::on_call_answered(const Outgoing& sent, Seq seq, const Answer&
 namespace {
 
 // A request for any one of several names gets only the name that was granted.
-ShortList<Acquired::Part> parts_of(const Acquire& asked, const Answer& given) {
+ShortList<Acquired::Part> parts_of(Acquire& asked, const Answer& given) {
     ShortList<Acquired::Part> parts;
     if (given.names.empty()) {
-        const auto& [name, mode] = asked.names.front();
-        parts.push_back({name, mode, given.token, given.previous, {}});
+        auto& [name, mode] = asked.names.front();
+        parts.push_back({std::move(name), mode, given.token, given.previous, {}});
     }
     for (const auto& one : given.names) {
         const auto* named = std::ranges::find(asked.names, one.name, &NamedMode::name);
@@ -147,29 +139,30 @@ Held held_of(const Acquired& acquired) {
 
 }  // namespace
 
-void SessionAgent::on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now) {
-    const auto& asked = std::get<Acquire>(sent.body);
+void SessionAgent::on_granted(AgentRequest& sent, const Answer& given, Now now) {
+    const auto seq = sent.seq;
+    auto& asked = std::get<Acquire>(sent.body);
     Acquired acquired{{*session_.id(), seq}, parts_of(asked, given), asked.which};
     if (!session_.is_valid(now)) {
         // The session may have expired already, so the program must not learn of this grant.
         end({Release{seq, false}, {}, {}, acquired.parts.size()});
-        return answer(sent.tag, CallError::session_expired);
+        return answer(sent, CallError::session_expired);
     }
-    acquired.suspends = finish(sent.tag).suspends;
+    acquired.suspends = sent.suspends;
     acquired.cached_tokens = given.cached_tokens;
     if (given.cached_tokens != 0) {
-        acquired.locker = asked.locker;
-        acquired.label = asked.label;
+        acquired.locker = std::move(asked.locker);
+        acquired.label = std::move(asked.label);
     }
     const std::chrono::milliseconds max_hold{asked.terms.max_hold_ms};
     if (max_hold.count() != 0) acquired.ends = now.boot + max_hold;
     holds_.add(seq, held_of(acquired));
-    out_.answers.push_back({sent.tag, std::move(acquired)});
+    answer(sent, std::move(acquired));
 }
 
 // CallDesk lets only requests through that this node's certificate allows, so this is rare: the
 // session was opened under another certificate than the node has now.
-void SessionAgent::on_denied(const Outgoing& sent) {
+void SessionAgent::on_denied(const AgentRequest& sent) {
     const auto missing = missing_right(options_.access, sent.body);
     const auto who = options_.node.is_set() ? "node " + std::to_string(options_.node.raw())
                                             : std::string{"this client"};
@@ -177,80 +170,71 @@ void SessionAgent::on_denied(const Outgoing& sent) {
                   " may not do that: its session was opened with a certificate that does "
                   "not allow it"};
     if (missing) denied = denial(who, options_.access, missing->right, missing->name);
-    finish(sent.tag);
-    out_.answers.push_back({sent.tag, std::move(denied)});
+    answer(sent, std::move(denied));
 }
 
-void SessionAgent::on_refused(const Outgoing& sent, AnswerKind kind) {
-    const auto tag = sent.tag;
+void SessionAgent::on_refused(const AgentRequest& sent, AnswerKind kind) {
     switch (kind) {
         case AnswerKind::busy: {
-            LockView seen;
-            seen.name = std::get<Acquire>(sent.body).names.front().name;
-            return answer_busy(tag, std::move(seen));
+            Busy busy;
+            busy.seen.name = std::get<Acquire>(sent.body).names.front().name;
+            return answer(sent, std::move(busy));
         }
-        case AnswerKind::kind_mismatch: return answer(tag, CallError::kind_mismatch);
-        case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
-        default: return answer(tag, CallError::invalid_argument);
+        case AnswerKind::kind_mismatch: return answer(sent, CallError::kind_mismatch);
+        case AnswerKind::resource_exhausted: return answer(sent, CallError::resource_exhausted);
+        default: return answer(sent, CallError::invalid_argument);
     }
 }
 
 // It holds nothing, so it makes no difference whether the lease has ended by now.
-void SessionAgent::on_await_answered(const Outgoing& sent, AnswerKind kind) {
-    if (kind == AnswerKind::barrier_broken) return answer(sent.tag, CallError::session_expired);
+void SessionAgent::on_await_answered(const AgentRequest& sent, AnswerKind kind) {
+    if (kind == AnswerKind::barrier_broken) return answer(sent, CallError::session_expired);
     if (kind != AnswerKind::passed) return on_refused(sent, kind);
-    finish(sent.tag);
-    out_.answers.push_back({sent.tag, Passed{}});
+    answer(sent, Passed{});
 }
 
 // --- conversions and writes ---------------------------------------------------------------------
 
-void SessionAgent::on_upgrade_answered(const Outgoing& sent, Seq seq, const Answer& given) {
-    const auto tag = sent.tag;
+void SessionAgent::on_upgrade_answered(const AgentRequest& sent, const Answer& given) {
     switch (given.kind) {
         case AnswerKind::converted: {
             auto& held = *holds_.find(sent.hold);
-            held.conversions().converted_by = seq;
+            held.conversions().converted_by = sent.seq;
             held.mode = LockMode::exclusive;
             held.wanted = LockMode::exclusive;
-            finish(tag);
-            out_.answers.push_back({tag, Converted{given.token}});
-            return;
+            return answer(sent, Converted{given.token});
         }
-        case AnswerKind::busy: return answer_busy(tag, {});
-        case AnswerKind::deadlock: return answer(tag, CallError::deadlock);
-        case AnswerKind::resource_exhausted: return answer(tag, CallError::resource_exhausted);
-        case AnswerKind::invalid_argument: return answer(tag, CallError::invalid_argument);
-        default: return answer(tag, CallError::lock_lost);  // the cluster has ended the hold
+        case AnswerKind::busy: return answer(sent, Busy{});
+        case AnswerKind::deadlock: return answer(sent, CallError::deadlock);
+        case AnswerKind::resource_exhausted: return answer(sent, CallError::resource_exhausted);
+        case AnswerKind::invalid_argument: return answer(sent, CallError::invalid_argument);
+        default: return answer(sent, CallError::lock_lost);  // the cluster has ended the hold
     }
 }
 
-void SessionAgent::on_write_answered(const Outgoing& sent, AnswerKind kind) {
+void SessionAgent::on_write_answered(const AgentRequest& sent, AnswerKind kind) {
     switch (kind) {
         case AnswerKind::stored:
         case AnswerKind::broken:
-        case AnswerKind::asked:
-            finish(sent.tag);
-            out_.answers.push_back({sent.tag, Written{}});
-            return;
-        case AnswerKind::busy: return answer_busy(sent.tag, {});
-        case AnswerKind::barrier_broken: return answer(sent.tag, CallError::session_expired);
-        case AnswerKind::kind_mismatch: return answer(sent.tag, CallError::kind_mismatch);
+        case AnswerKind::asked: return answer(sent, Written{});
+        case AnswerKind::busy: return answer(sent, Busy{});
+        case AnswerKind::barrier_broken: return answer(sent, CallError::session_expired);
+        case AnswerKind::kind_mismatch: return answer(sent, CallError::kind_mismatch);
         case AnswerKind::not_held:
-            return answer(sent.tag,
+            return answer(sent,
                           is_about_others(sent.body) ? CallError::not_held : CallError::lock_lost);
-        case AnswerKind::resource_exhausted: return answer(sent.tag, CallError::resource_exhausted);
-        case AnswerKind::stale_request: return answer(sent.tag, CallError::outcome_unknown);
-        default: return answer(sent.tag, CallError::invalid_argument);
+        case AnswerKind::resource_exhausted: return answer(sent, CallError::resource_exhausted);
+        case AnswerKind::stale_request: return answer(sent, CallError::outcome_unknown);
+        default: return answer(sent, CallError::invalid_argument);
     }
 }
 
 // --- releases, cancels and downgrades ------------------------------------------------------------
 
-void SessionAgent::on_ending_answered(const Outgoing& sent, Seq seq, const Answer& given) {
+void SessionAgent::on_ending_answered(const AgentRequest& sent, const Answer& given) {
     const auto* downgrade = std::get_if<Downgrade>(&sent.body);
     if (sent.hold.is_set()) settle_upgrade(sent.hold, given.kind);
-    if (downgrade != nullptr) on_downgrade_answered(*downgrade, seq, given.kind);
+    if (downgrade != nullptr) on_downgrade_answered(*downgrade, sent.seq, given.kind);
     if (!enders_.take(sent.tag)) return;
     CallAnswer answer{sent.tag, downgrade ? CallError::lock_lost : CallError::not_held};
     if (given.kind == AnswerKind::released) answer.result = Released{};
@@ -307,7 +291,7 @@ void SessionAgent::take_answers_from(const Session& own, Now now) {
     while (window_.size() != 0 && window_.first() <= own.applied)
         answer_from(own, window_.first(), now);
     std::vector<Seq> queued;
-    calls_.each([&](CallTag, const OpenCall& call) {
+    calls_.each([&](CallTag, const AgentRequest& call) {
         if (call.queued && own.answers.find(call.seq) != nullptr) queued.push_back(call.seq);
     });
     std::ranges::sort(queued);

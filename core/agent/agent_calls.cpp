@@ -31,7 +31,8 @@ bool SessionAgent::has_capacity_for(std::size_t names) const {
 
 // A release or cancel is never refused, so its capacity is reserved here: each call and each hold
 // becomes at most one release or cancel, which takes its place in the count (P11).
-void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
+void SessionAgent::take_call(AgentRequest call, Now now) {
+    const auto tag = call.tag;
     MORTISE_CHECK(tag.is_set() && !calls_.contains(tag));
     if (stage_ != Stage::open) return refuse(tag, CallError::node_stopped);
     if (!has_capacity_for(call.names) || holds_.names() >= holds_max)
@@ -39,40 +40,35 @@ void SessionAgent::take_call(CallTag tag, OpenCall call, Now now) {
     if (auto* held = holds_.find(call.hold)) held->conversions().upgrade = tag;
     call.began = now.steady;
     call.is_short = call.deadline < now.steady + options_.answer_time;
-    watch(tag, call, std::min(call.deadline, now.steady + options_.call_timeout));
-    calls_.add(tag, std::move(call));
+    watch(call, std::min(call.deadline, now.steady + options_.call_timeout));
+    calls_.add(std::move(call));
 }
 
-void SessionAgent::watch(CallTag tag, OpenCall& call, Instant gives_up) {
+void SessionAgent::watch(AgentRequest& call, Instant gives_up) {
     call.gives_up = gives_up;
-    deadlines_.add(tag, gives_up);
+    deadlines_.add(call.tag, gives_up);
 }
 
 void SessionAgent::on_acquire(AcquireCall call, Now now) {
-    OpenCall open;
-    open.names = call.request.names.size();
-    open.asked = std::move(call.request);
-    open.deadline = call.deadline;
-    open.suspends = call.suspends;
-    take_call(call.tag, std::move(open), now);
+    const auto names = call.request.names.size();
+    AgentRequest request{std::move(call.request), call.tag, {}, names};
+    request.deadline = call.deadline;
+    request.suspends = call.suspends;
+    take_call(std::move(request), now);
 }
 
 void SessionAgent::on_write(WriteCall call, Now now) {
     if (call.hold.session.is_set() && find_hold(call.hold) == nullptr)
         return refuse(call.tag, CallError::lock_lost);
-    OpenCall open;
-    open.asked = std::move(call.body);
-    open.deadline = Instant::never();
-    open.writes = true;
-    take_call(call.tag, std::move(open), now);
+    AgentRequest request{std::move(call.body), call.tag};
+    request.writes = true;
+    take_call(std::move(request), now);
 }
 
 void SessionAgent::on_await(AwaitCall call, Now now) {
-    OpenCall open;
-    open.names = 1;
-    open.asked = std::move(call.body);
-    open.deadline = call.deadline;
-    take_call(call.tag, std::move(open), now);
+    AgentRequest request{std::move(call.body), call.tag};
+    request.deadline = call.deadline;
+    take_call(std::move(request), now);
 }
 
 void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
@@ -80,11 +76,9 @@ void SessionAgent::on_upgrade(const UpgradeCall& call, Now now) {
     if (held == nullptr) return refuse(call.tag, CallError::lock_lost);
     if (held->size() > 1 || held->conversions().upgrade.is_set())
         return refuse(call.tag, CallError::invalid_argument);
-    OpenCall open;
-    open.asked = Upgrade{call.hold.seq, call.wait};
-    open.hold = call.hold.seq;
-    open.deadline = call.deadline;
-    take_call(call.tag, std::move(open), now);
+    AgentRequest request{Upgrade{call.hold.seq, call.wait}, call.tag, call.hold.seq};
+    request.deadline = call.deadline;
+    take_call(std::move(request), now);
 }
 
 // The caller stops using the former mode when it asks for a downgrade, so the request is resent
@@ -150,10 +144,6 @@ void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
     }
     end_confirms(CallError::node_stopped);
     // The requests that were sent end with the session. An answer that still comes has no caller.
-    for (const auto tag : calls_.tags()) {
-        const auto call_sent = calls_.find(tag)->seq;
-        if (auto* sent = window_.find(call_sent)) sent->tag = {};
-    }
     fail_calls(CallError::node_stopped);
     session_.stop_renewing();
     stage_ = session_.id() ? Stage::closing : Stage::closed;
@@ -164,7 +154,7 @@ void SessionAgent::on_close(const CloseCall& call, Now /*now*/) {
 
 // Queues a release, cancel or downgrade. It is resent until it is confirmed, even if no caller
 // waits for it.
-void SessionAgent::end(Outgoing ending) {
+void SessionAgent::end(AgentRequest ending) {
     ++endings_open_;
     ending_names_ += ending.names;
     endings_.push_back(std::move(ending));
@@ -177,44 +167,46 @@ void SessionAgent::expect_end(CallTag tag, bool releases, Now now) {
     deadlines_.add(tag, gives_up);
 }
 
-// Removes a call from every list except the send window.
-OpenCall SessionAgent::finish(CallTag tag) {
-    auto call = calls_.take(tag);
+// Its caller has an answer, or will have one in this step. Its request was taken.
+void SessionAgent::finish(const AgentRequest& call) {
+    calls_.end(call);
     std::vector<CallTag> freed;
-    if (!parked_.are_none()) parked_.remove(tag, freed);
+    if (!parked_.are_none()) parked_.remove(call.tag, freed);
     go_on_with(freed);
-    if (!call.hold.is_set()) return call;
-    auto* held = holds_.find(call.hold);
-    if (held != nullptr && std::as_const(*held).conversions().upgrade == tag)
+    auto* held = call.hold.is_set() ? holds_.find(call.hold) : nullptr;
+    if (held != nullptr && std::as_const(*held).conversions().upgrade == call.tag)
         held->conversions().upgrade = {};
-    return call;
 }
 
-void SessionAgent::answer(CallTag tag, CallError error) {
-    finish(tag);
-    out_.answers.push_back({tag, error});
+const AgentRequest* SessionAgent::find_call(CallTag tag) const {
+    const auto* call = calls_.find(tag);
+    return call != nullptr ? call : window_.find(calls_.sent_as(tag));
+}
+
+// A request that has left stays in the window, and has no caller there.
+AgentRequest SessionAgent::take_call_back(CallTag tag) {
+    auto* sent = window_.find(calls_.sent_as(tag));
+    if (sent == nullptr) return calls_.take(tag);
+    auto call = *sent;
+    sent->tag = {};
+    return call;
 }
 
 // Answers the caller at once. A request without a sequence number is dropped. A request that has
 // one gets a Cancel behind it (S18), and copies that are still to be sent become a no-op: the
 // stream needs the number, but an abandoned write must not take effect later.
 void SessionAgent::abandon(CallTag tag, CallError error) {
-    const auto call = finish(tag);
+    const auto call = take_call_back(tag);
     if (call.seq.is_set() && call.writes) error = CallError::outcome_unknown;  // P6
-    out_.answers.push_back({tag, error});
-    if (call.seq.is_set()) take_back(call);
+    answer(call, error);
+    if (call.seq.is_set()) end_abandoned(call);
 }
 
-void SessionAgent::take_back(const OpenCall& call) {
-    auto* sent = window_.find(call.seq);
-    auto ending = ending_of(call.seq, sent == nullptr ? call.asked : sent->body);
-    if (sent != nullptr) {
-        sent->tag = {};
-        sent->body = Declined{};
-    }
+void SessionAgent::end_abandoned(const AgentRequest& call) {
+    if (auto* sent = window_.find(call.seq)) sent->body = Declined{};
     if (call.writes) return;  // a write holds and queues nothing, so there is nothing to cancel
     if (auto* held = holds_.find(call.hold)) held->conversions().unsettled = call.seq;
-    end({std::move(ending), {}, call.hold, call.names});
+    end({ending_of(call.seq, call.body), {}, call.hold, call.names});
 }
 
 // Called before the hold itself ends.
@@ -224,14 +216,14 @@ void SessionAgent::drop_upgrade(const Held& held, CallError error) {
 }
 
 bool SessionAgent::is_current(CallTag tag, Instant at) const {
-    if (const auto* call = calls_.find(tag)) return call->gives_up == at;
+    if (const auto* call = find_call(tag)) return call->gives_up == at;
     if (const auto* ender = enders_.find(tag)) return ender->gives_up == at;
     return confirmations_.waits_until(tag, at);
 }
 
 // A leader that has committed entries since the call began has a majority. If it did not take the
 // request, the cluster is overloaded.
-CallError SessionAgent::why_not_taken(const OpenCall& call, Now now) const {
+CallError SessionAgent::why_not_taken(const AgentRequest& call, Now now) const {
     const bool is_led = session_.is_leader_known() && heard_at_ > call.began &&
                         now.steady <= heard_at_ + 2 * options_.resend_after;
     return is_led ? CallError::resource_exhausted : CallError::no_quorum;
@@ -255,11 +247,11 @@ void SessionAgent::give_up(CallTag tag, Now now) {
         return refuse(tag, ender->releases ? CallError::outcome_unknown : CallError::no_quorum);
     }
     if (confirmations_.forget(tag)) return refuse(tag, CallError::no_quorum);
-    if (const auto& call = *calls_.find(tag); call.queued && is_try(call)) return give_up_try(tag);
+    const auto& call = *find_call(tag);
+    if (call.queued && is_try(call)) return give_up_try(tag);
     // `timed_out` promises that the cluster has queued the request, and that it was not granted
     // (S48). Whoever waits for less than an answer takes learns nothing about the cluster: it ran
     // out of time, unless there is no leader.
-    const auto& call = *calls_.find(tag);
     const bool was_brief = call.is_short && session_.is_leader_known();
     abandon(tag, call.queued || was_brief ? CallError::timed_out : why_not_taken(call, now));
 }
@@ -267,15 +259,15 @@ void SessionAgent::give_up(CallTag tag, Now now) {
 // The cluster queued the try because only cached grants were in its way. They are in use, or their
 // nodes do not answer (S43).
 void SessionAgent::give_up_try(CallTag tag) {
-    const auto call = finish(tag);
+    const auto call = take_call_back(tag);
     Busy busy;
-    busy.seen.name = std::get<Acquire>(call.asked).names.front().name;
-    out_.answers.push_back({tag, std::move(busy)});
-    take_back(call);
+    busy.seen.name = std::get<Acquire>(call.body).names.front().name;
+    answer(call, std::move(busy));
+    end_abandoned(call);
 }
 
-bool SessionAgent::is_try(const OpenCall& call) {
-    const auto* acquire = std::get_if<Acquire>(&call.asked);
+bool SessionAgent::is_try(const AgentRequest& call) {
+    const auto* acquire = std::get_if<Acquire>(&call.body);
     return acquire != nullptr && !acquire->wait;
 }
 
@@ -296,9 +288,7 @@ bool SessionAgent::is_applied(OperationId request) const {
 }
 
 void SessionAgent::answer_busy(CallTag tag, LockView seen) {
-    if (!calls_.contains(tag)) return;
-    finish(tag);
-    out_.answers.push_back({tag, Busy{std::move(seen)}});
+    if (calls_.contains(tag)) answer(take_call_back(tag), Busy{std::move(seen)});
 }
 
 }  // namespace mortise::core

@@ -7,7 +7,8 @@
 
 namespace mortise::core {
 
-void OpenCalls::add(CallTag tag, OpenCall call) {
+void OpenCalls::add(AgentRequest call) {
+    const auto tag = call.tag;
     names_ += call.names;
     call.arrival = ++arrivals_;
     calls_.insert(tag, std::move(call));
@@ -25,17 +26,34 @@ void OpenCalls::sweep() {
     sweep_at_ = std::max<std::size_t>(1'024, 2 * arrived_.size());
 }
 
-OpenCall OpenCalls::take(CallTag tag) {
+AgentRequest OpenCalls::take(CallTag tag) {
     auto call = calls_.take(tag);
     MORTISE_CHECK(call.has_value());
-    names_ -= call->names;
     if (call->queued) queued_.take(call->seq);
     return std::move(*call);
 }
 
-void OpenCalls::queue(CallTag tag, OpenCall& call) {
-    call.queued = true;
+AgentRequest OpenCalls::send(CallTag tag, Seq seq) {
+    sent_.insert(tag, seq);
+    return take(tag);
+}
+
+AgentRequest& OpenCalls::queue(AgentRequest call) {
+    const auto tag = call.tag;
+    sent_.take(tag);
     queued_.insert(call.seq, tag);
+    call.queued = true;
+    return calls_.insert(tag, std::move(call));
+}
+
+void OpenCalls::end(const AgentRequest& call) {
+    names_ -= call.names;
+    sent_.take(call.tag);
+}
+
+Seq OpenCalls::sent_as(CallTag tag) const {
+    const auto* found = sent_.find(tag);
+    return found == nullptr ? Seq{} : *found;
 }
 
 CallTag OpenCalls::queued_as(Seq seq) const {
@@ -58,8 +76,9 @@ void OpenCalls::took_next() {
 
 std::vector<CallTag> OpenCalls::tags() const {
     std::vector<CallTag> tags;
-    tags.reserve(calls_.size());
-    calls_.each([&](CallTag tag, const OpenCall&) { tags.push_back(tag); });
+    tags.reserve(size());
+    calls_.each([&](CallTag tag, const AgentRequest&) { tags.push_back(tag); });
+    sent_.each([&](CallTag tag, Seq) { tags.push_back(tag); });
     std::ranges::sort(tags);
     return tags;
 }

@@ -1,46 +1,37 @@
 // The unanswered calls of this node's program, by tag, and the order in which they get sequence
-// numbers.
+// numbers. Their requests are here as well, unless they are in the send window.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "core/agent/call.hpp"
+#include "core/agent/agent_request.hpp"
 #include "core/base/id_table.hpp"
 #include "core/base/ring.hpp"
 
 namespace mortise::core {
 
-struct OpenCall {
-    RequestBody asked;  // moved to the send window when the request is sent
-    Instant deadline;   // for the grant
-    Instant gives_up;   // when it is answered in any case
-    Instant began;
-    Seq seq;   // not set: no sequence number yet
-    Seq hold;  // the hold that it upgrades
-    std::size_t names = 1;
-    std::uint64_t arrival = 0;  // the order of the calls
-    bool queued = false;        // queued by the cluster and not answered
-    bool suspends = false;      // see AcquireCall
-    bool writes = false;        // see WriteCall
-    bool is_short = false;      // its time may be over before an answer can come
-};
-
 class OpenCalls {
 public:
-    void add(CallTag tag, OpenCall call);
-    [[nodiscard]] bool contains(CallTag tag) const { return calls_.contains(tag); }
-    // Valid until a call is added or taken.
-    [[nodiscard]] OpenCall* find(CallTag tag) { return calls_.find(tag); }
-    [[nodiscard]] const OpenCall* find(CallTag tag) const { return calls_.find(tag); }
-    // Requires that the call is here.
-    OpenCall take(CallTag tag);
-
-    // The cluster has queued the request under that sequence number.
-    void queue(CallTag tag, OpenCall& call);
+    void add(AgentRequest call);
+    [[nodiscard]] bool contains(CallTag tag) const {
+        return calls_.contains(tag) || sent_.contains(tag);
+    }
+    // Null if its request is not here. Valid until a call is added, sent, queued or taken.
+    [[nodiscard]] const AgentRequest* find(CallTag tag) const { return calls_.find(tag); }
+    // The number under which its request is in the send window; not set if it is not there.
+    [[nodiscard]] Seq sent_as(CallTag tag) const;
+    // Its request goes to the send window, under that number.
+    AgentRequest send(CallTag tag, Seq seq);
+    // The cluster has queued the request, which comes from the send window.
+    AgentRequest& queue(AgentRequest call);
     // Not set if no queued request has that number.
     [[nodiscard]] CallTag queued_as(Seq seq) const;
+    // Takes its request. Requires that it is here. The call stays open.
+    AgentRequest take(CallTag tag);
+    // The call has an answer; its request is not here.
+    void end(const AgentRequest& call);
 
     // --- calls without a sequence number, in the order of their arrival
 
@@ -53,12 +44,12 @@ public:
 
     // The number of names in all calls, which counts against the limit of a session.
     [[nodiscard]] std::size_t names() const { return names_; }
-    [[nodiscard]] std::size_t size() const { return calls_.size(); }
-    [[nodiscard]] bool empty() const { return calls_.empty(); }
+    [[nodiscard]] std::size_t size() const { return calls_.size() + sent_.size(); }
     // May be true although the last of these calls has ended.
     [[nodiscard]] bool has_next() const { return !returned_.empty() || !arrived_.empty(); }
     // In ascending order.
     [[nodiscard]] std::vector<CallTag> tags() const;
+    // Visits the requests that are here.
     template <class Visit>
     void each(const Visit& visit) const {
         calls_.each(visit);
@@ -67,7 +58,8 @@ public:
 private:
     void sweep();
 
-    IdTable<CallTag, OpenCall> calls_;
+    IdTable<CallTag, AgentRequest> calls_;
+    IdTable<CallTag, Seq> sent_;
     IdTable<Seq, CallTag> queued_;
     Ring<CallTag> arrived_;   // may contain calls that have ended
     Ring<CallTag> returned_;  // likewise

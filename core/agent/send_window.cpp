@@ -26,15 +26,14 @@ bool has_capacity(const BatchBuilder& batch, std::size_t bytes_max) {
 
 }  // namespace
 
-Seq SendWindow::add(Outgoing request, Now now) {
+void SendWindow::add(AgentRequest request, Now now) {
     MORTISE_CHECK(has_room());
     if (sent_.empty()) resend_at_ = now.steady + resend_after_;
-    const auto seq = end();
+    request.seq = next();
     sent_.push_back(std::move(request));
-    return seq;
 }
 
-Outgoing SendWindow::take_next(Now now) {
+AgentRequest SendWindow::take_next(Now now) {
     auto request = sent_.pop_front();
     first_ = first_.next();
     // An old copy of a resent request may be applied. So each applied request allows one more to be
@@ -46,11 +45,11 @@ Outgoing SendWindow::take_next(Now now) {
     return request;
 }
 
-Outgoing* SendWindow::find(Seq seq) {
-    return seq < first_ || seq >= end() ? nullptr : &sent_[seq.raw() - first_.raw()];
+AgentRequest* SendWindow::find(Seq seq) {
+    return seq < first_ || seq >= next() ? nullptr : &sent_[seq.raw() - first_.raw()];
 }
 
-const Outgoing* SendWindow::find(Seq seq) const {
+const AgentRequest* SendWindow::find(Seq seq) const {
     return const_cast<SendWindow*>(this)->find(seq);
 }
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/agent/call.hpp"
+#include "core/agent/agent_request.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/instant.hpp"
 #include "core/base/ring.hpp"
@@ -15,14 +15,6 @@
 #include "core/locks/command.hpp"
 
 namespace mortise::core {
-
-// A request that has no answer, and the call that waits for the answer.
-struct Outgoing {
-    RequestBody body;
-    CallTag tag;  // not set: no call waits for the answer
-    Seq hold;     // for an Upgrade and its Cancel: the hold to be upgraded
-    std::size_t names = 1;
-};
 
 class SendWindow {
 public:
@@ -35,15 +27,15 @@ public:
     [[nodiscard]] bool has_capacity_for_calls() const { return sent_.size() < calls_max_; }
     [[nodiscard]] bool has_room() const { return sent_.size() < 2 * calls_max_; }
 
-    // Gives the request its sequence number. Requires capacity.
-    Seq add(Outgoing request, Now now);
+    // Gives the request the sequence number next(). Requires capacity.
+    void add(AgentRequest request, Now now);
     // True if `seq` is the oldest request.
     [[nodiscard]] bool is_next(Seq seq) const { return !sent_.empty() && seq == first_; }
     // Removes the oldest request, whose outcome was seen.
-    Outgoing take_next(Now now);
+    AgentRequest take_next(Now now);
     // Null if it is not here: it was applied, or never got a number.
-    [[nodiscard]] Outgoing* find(Seq seq);
-    [[nodiscard]] const Outgoing* find(Seq seq) const;
+    [[nodiscard]] AgentRequest* find(Seq seq);
+    [[nodiscard]] const AgentRequest* find(Seq seq) const;
 
     // Everything is to be resent, from the first request on.
     void send_again();
@@ -56,7 +48,7 @@ public:
     bool on_timer(Now now);
     // Adds the next requests to the batch. Returns false if there is none, or no capacity.
     bool send(SessionId session, BatchBuilder& batch);
-    [[nodiscard]] bool has_unsent() const { return next_to_send_ < end() && allowance_ != 0; }
+    [[nodiscard]] bool has_unsent() const { return next_to_send_ < next() && allowance_ != 0; }
 
     // The session has ended, and the stream with it.
     void clear();
@@ -64,7 +56,8 @@ public:
     [[nodiscard]] std::size_t size() const { return sent_.size(); }
     [[nodiscard]] Seq first() const { return first_; }
     // The newest sequence number; not set if there is none yet.
-    [[nodiscard]] Seq newest() const { return end().previous(); }
+    [[nodiscard]] Seq newest() const { return next().previous(); }
+    [[nodiscard]] Seq next() const { return Seq{first_.raw() + sent_.size()}; }
     [[nodiscard]] Instant deadline() const { return resend_at_; }
     template <class Visit>
     void each(const Visit& visit) const {
@@ -73,12 +66,10 @@ public:
     }
 
 private:
-    [[nodiscard]] Seq end() const { return Seq{first_.raw() + sent_.size()}; }
-
     Nanoseconds resend_after_;
     std::size_t calls_max_;
     std::size_t batch_bytes_;
-    Ring<Outgoing> sent_;
+    Ring<AgentRequest> sent_;
     Seq first_{1};  // the number of the oldest request
     Seq next_to_send_{1};
     Seq sent_to_{1};                    // the first that was never sent

@@ -86,14 +86,14 @@ void SessionAgent::answer_enders(SessionEnd how) {
 // session. The hold of an upgrade or a write is gone.
 void SessionAgent::fail_void_calls() {
     for (const auto tag : calls_.tags()) {
-        const auto& call = *calls_.find(tag);
+        const auto& call = *find_call(tag);
         const bool is_sent = call.seq.is_set();
         if (call.hold.is_set()) {
-            answer(tag, CallError::lock_lost);
-        } else if (call.writes) {
-            answer(tag, is_sent ? CallError::outcome_unknown : CallError::session_expired);
-        } else if (is_sent) {
-            answer(tag, CallError::session_expired);
+            answer(take_call_back(tag), CallError::lock_lost);
+        } else if (is_sent || call.writes) {
+            const bool is_unknown = is_sent && call.writes;
+            answer(take_call_back(tag),
+                   is_unknown ? CallError::outcome_unknown : CallError::session_expired);
         }
     }
 }
@@ -101,8 +101,8 @@ void SessionAgent::fail_void_calls() {
 // A write that was sent may take effect nevertheless (P6).
 void SessionAgent::fail_calls(CallError error) {
     for (const auto tag : calls_.tags()) {
-        const auto& call = *calls_.find(tag);
-        answer(tag, call.writes && call.seq.is_set() ? CallError::outcome_unknown : error);
+        const auto call = take_call_back(tag);
+        answer(call, call.writes && call.seq.is_set() ? CallError::outcome_unknown : error);
     }
 }
 
@@ -184,7 +184,7 @@ void SessionAgent::on_timer(Now now) {
 // the same.
 void SessionAgent::on_removed() {
     for (const auto tag : calls_.tags()) {
-        if (calls_.find(tag)->queued) abandon(tag, CallError::session_expired);
+        if (find_call(tag)->queued) abandon(tag, CallError::session_expired);
     }
 }
 
@@ -206,13 +206,8 @@ void SessionAgent::number_calls(Now now) {
         const auto tag = calls_.next_to_send();
         if (!tag.is_set()) return;
         calls_.took_next();
-        if (!is_held_back(tag, *calls_.find(tag))) number(tag, now);
+        if (!is_held_back(*calls_.find(tag))) window_.add(calls_.send(tag, window_.next()), now);
     }
-}
-
-void SessionAgent::number(CallTag tag, Now now) {
-    auto& call = *calls_.find(tag);
-    call.seq = window_.add({std::move(call.asked), tag, call.hold, call.names}, now);
 }
 
 namespace {
@@ -230,16 +225,16 @@ Names names_in(const RequestBody& body) {
 
 // While the outcome of an abandoned upgrade is unknown, the mode of the hold is unknown too, so the
 // next upgrade waits.
-bool SessionAgent::is_held_back(CallTag tag, const OpenCall& call) {
+bool SessionAgent::is_held_back(const AgentRequest& call) {
     auto* held = call.hold.is_set() ? holds_.find(call.hold) : nullptr;
     if (held != nullptr && std::as_const(*held).conversions().unsettled.is_set()) {
-        held->conversions().held_back = tag;
+        held->conversions().held_back = call.tag;
         return true;
     }
     if (parked_.are_none()) return false;
-    auto names = held != nullptr ? held->names() : names_in(call.asked);
+    auto names = held != nullptr ? held->names() : names_in(call.body);
     if (!parked_.must_wait(names, call.arrival)) return false;
-    parked_.add(tag, std::move(names), call.arrival);
+    parked_.add(call.tag, std::move(names), call.arrival);
     return true;
 }
 
@@ -323,7 +318,7 @@ bool SessionAgent::has(OperationId hold) const {
 }
 
 OperationId SessionAgent::operation_of(CallTag call) const {
-    const auto* open = calls_.find(call);
+    const auto* open = find_call(call);
     const auto session = session_.id();
     if (open == nullptr || !session || !open->seq.is_set()) return {};
     return {*session, open->seq};
@@ -333,7 +328,7 @@ Names SessionAgent::waits_for(CallTag call) const {
     const auto* open = calls_.find(call);
     if (open == nullptr || !open->queued) return {};
     const auto* held = open->hold.is_set() ? holds_.find(open->hold) : nullptr;
-    return held != nullptr ? held->names() : names_in(open->asked);
+    return held != nullptr ? held->names() : names_in(open->body);
 }
 
 OperationId SessionAgent::converted_by(OperationId request) const {
@@ -373,11 +368,11 @@ std::vector<Seq> SessionAgent::accounted_for() const {
     std::ranges::copy(pending_losses_.all(), std::back_inserter(operations));
     for (std::size_t at = 0; at < endings_.size(); ++at)
         operations.push_back(target_of(endings_[at].body));
-    window_.each([&](Seq seq, const Outgoing& sent) {
+    window_.each([&](Seq seq, const AgentRequest& sent) {
         const auto target = target_of(sent.body);
         operations.push_back(target.is_set() ? target : seq);
     });
-    calls_.each([&](CallTag, const OpenCall& call) {
+    calls_.each([&](CallTag, const AgentRequest& call) {
         if (call.queued) operations.push_back(call.seq);
     });
     std::ranges::sort(operations);
@@ -390,24 +385,31 @@ void SessionAgent::check_invariants() const {
     std::size_t names = pending_losses_.names();
     for (std::size_t at = 0; at < endings_.size(); ++at)
         names += endings_[at].names;
-    window_.each([&](Seq seq, const Outgoing& sent) {
+    std::size_t in_window = 0;
+    const auto check_upgrade = [&](const AgentRequest& call) {
+        const auto* held = holds_.find(call.hold);
+        if (call.hold.is_set())
+            MORTISE_CHECK(held != nullptr && held->conversions().upgrade == call.tag);
+    };
+    window_.each([&](Seq seq, const AgentRequest& sent) {
         if (target_of(sent.body).is_set()) {
             ++open;
             names += sent.names;
         } else if (sent.tag.is_set()) {
-            const auto* call = calls_.find(sent.tag);
-            MORTISE_CHECK(call != nullptr && call->seq == seq && !call->queued);
+            ++in_window;
+            MORTISE_CHECK(calls_.sent_as(sent.tag) == seq && sent.seq == seq && !sent.queued);
+            check_upgrade(sent);
         }
     });
     MORTISE_CHECK(open == endings_open_ && names == ending_names_);
-    calls_.each([&](CallTag tag, const OpenCall& call) {
-        const auto* sent = window_.find(call.seq);
-        if (call.queued) MORTISE_CHECK(sent == nullptr && calls_.queued_as(call.seq) == tag);
-        if (!call.queued && call.seq.is_set()) MORTISE_CHECK(sent != nullptr && sent->tag == tag);
-        const auto* held = holds_.find(call.hold);
-        if (call.hold.is_set())
-            MORTISE_CHECK(held != nullptr && held->conversions().upgrade == tag);
+    std::size_t elsewhere = 0;
+    calls_.each([&](CallTag tag, const AgentRequest& call) {
+        ++elsewhere;
+        MORTISE_CHECK(call.tag == tag && call.queued == call.seq.is_set());
+        if (call.queued) MORTISE_CHECK(calls_.queued_as(call.seq) == tag);
+        check_upgrade(call);
     });
+    MORTISE_CHECK(in_window + elsewhere == calls_.size());
 }
 
 }  // namespace mortise::core

@@ -15,6 +15,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/agent/call.hpp"
@@ -143,8 +144,7 @@ private:
     // --- what goes out
     void number_endings(Now now);
     void number_calls(Now now);
-    void number(CallTag tag, Now now);
-    [[nodiscard]] bool is_held_back(CallTag tag, const OpenCall& call);
+    [[nodiscard]] bool is_held_back(const AgentRequest& call);
     [[nodiscard]] bool may_number_calls() const;
     // The session is to be closed, as soon as the owners of its holds were notified.
     [[nodiscard]] bool leaves_session() const { return stage_ == Stage::closing || is_evicted_; }
@@ -154,34 +154,41 @@ private:
 
     // --- calls and their ends
     [[nodiscard]] bool has_capacity_for(std::size_t names) const;
-    void take_call(CallTag tag, OpenCall call, Now now);
-    void watch(CallTag tag, OpenCall& call, Instant gives_up);
+    void take_call(AgentRequest call, Now now);
+    void watch(AgentRequest& call, Instant gives_up);
+    // An unanswered call, wherever its request is; otherwise null.
+    [[nodiscard]] const AgentRequest* find_call(CallTag tag) const;
+    [[nodiscard]] AgentRequest take_call_back(CallTag tag);
     void refuse(CallTag tag, CallError error) { out_.answers.push_back({tag, error}); }
-    OpenCall finish(CallTag tag);
-    void answer(CallTag tag, CallError error);
+    void finish(const AgentRequest& call);
+    template <class Result>
+    void answer(const AgentRequest& call, Result result) {
+        finish(call);
+        out_.answers.push_back({call.tag, std::move(result)});
+    }
     void abandon(CallTag tag, CallError error);
-    void take_back(const OpenCall& call);
+    void end_abandoned(const AgentRequest& call);
     void give_up_try(CallTag tag);
-    [[nodiscard]] static bool is_try(const OpenCall& call);
+    [[nodiscard]] static bool is_try(const AgentRequest& call);
     void expect_end(CallTag tag, bool releases, Now now);
-    void end(Outgoing ending);
+    void end(AgentRequest ending);
     [[nodiscard]] bool is_current(CallTag tag, Instant at) const;
-    [[nodiscard]] CallError why_not_taken(const OpenCall& call, Now now) const;
+    [[nodiscard]] CallError why_not_taken(const AgentRequest& call, Now now) const;
     void give_up_overdue(Now now);
     void give_up(CallTag tag, Now now);
 
     // --- answers
     void on_answered(Seq seq, const Answer& given, Now now);
     void on_queued(Seq seq, Now now);
-    void take_answer(const Outgoing& sent, Seq seq, const Answer& given, Now now);
-    void on_call_answered(const Outgoing& sent, Seq seq, const Answer& given, Now now);
-    void on_granted(const Outgoing& sent, Seq seq, const Answer& given, Now now);
-    void on_refused(const Outgoing& sent, AnswerKind kind);
-    void on_denied(const Outgoing& sent);
-    void on_await_answered(const Outgoing& sent, AnswerKind kind);
-    void on_upgrade_answered(const Outgoing& sent, Seq seq, const Answer& given);
-    void on_write_answered(const Outgoing& sent, AnswerKind kind);
-    void on_ending_answered(const Outgoing& sent, Seq seq, const Answer& given);
+    void take_answer(AgentRequest sent, const Answer& given, Now now);
+    void on_call_answered(AgentRequest& sent, const Answer& given, Now now);
+    void on_granted(AgentRequest& sent, const Answer& given, Now now);
+    void on_refused(const AgentRequest& sent, AnswerKind kind);
+    void on_denied(const AgentRequest& sent);
+    void on_await_answered(const AgentRequest& sent, AnswerKind kind);
+    void on_upgrade_answered(const AgentRequest& sent, const Answer& given);
+    void on_write_answered(const AgentRequest& sent, AnswerKind kind);
+    void on_ending_answered(const AgentRequest& sent, const Answer& given);
     void on_downgrade_answered(const Downgrade& asked, Seq seq, AnswerKind kind);
     void settle_upgrade(Seq hold, AnswerKind kind);
     [[nodiscard]] bool is_answer_to(const RequestBody& asked, const Answer& given) const;
@@ -210,7 +217,7 @@ private:
     Stage stage_ = Stage::open;
     OwnSession session_;
     SendWindow window_;
-    Ring<Outgoing> endings_;  // without a sequence number; they go before the calls (S21)
+    Ring<AgentRequest> endings_;  // without a sequence number; they go before the calls (S21)
     OpenCalls calls_;
     ParkedCalls parked_;
     HeldLocks holds_;
