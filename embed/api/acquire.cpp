@@ -1,6 +1,7 @@
 // Acquires and releases of threads and handlers: <mortise/detail/start.hpp>.
 #include <functional>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
@@ -85,7 +86,8 @@ struct Asked {
     const std::shared_ptr<GrantCache> cache;
 };
 
-Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, LockInfo* busy) {
+Hold ask_cluster(const Asked& node, const AcquireOrder& order, std::error_code& ec,
+                 LockInfo* busy) {
     const auto& gate = node.gate;
     if (auto cached = from_cache(*node.cache, order)) return cached;
     if (order.options.cancel.stop_requested()) ec = Errc::cancelled;
@@ -93,14 +95,14 @@ Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, Loc
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     begun.completion = waiting;
-    Canceller canceller{gate, begun.call.tag()};
+    std::optional<Canceller> canceller;
+    if (order.options.cancel.stop_possible()) canceller.emplace(gate, begun.call.tag());
     const auto until = gives_up(begun);
     ec = node.cache->submit(std::move(begun), order);
     if (ec) return {};
-    const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
+    const std::stop_callback on_cancel{order.options.cancel, [&] { canceller->cancel(); }};
     auto outcome = waiting->wait_until(until);
-    if (!outcome) {
-        canceller.cancel();
+    if (!outcome) {  // the core thread is late: it gives the call up by itself
         ec = Errc::no_quorum;
         return {};
     }
@@ -112,32 +114,30 @@ Hold ask_cluster(const Asked& node, AcquireOrder order, std::error_code& ec, Loc
 }
 
 // After add() another thread may end the wait through release_all(), and so may the cancellation.
-Hold ask_for_several(const Asked& node, AcquireOrder order, HoldWishes wishes, std::error_code& ec,
-                     LockInfo* busy) {
+Hold ask_for_several(const Asked& node, const AcquireOrder& order, HoldWishes wishes,
+                     std::error_code& ec, LockInfo* busy) {
     const auto locker = LockerState::of(order.options.locker);
     ec = locker->gate() == node.gate ? std::error_code{} : Errc::invalid_argument;
     if (ec) return {};
-    auto hold = watched(ask_cluster(node, std::move(order), ec, busy), std::move(wishes));
+    auto hold = watched(ask_cluster(node, order, ec, busy), std::move(wishes));
     if (hold) locker->add(hold);
     return hold;
 }
 
 // An acquire of several names without sharing, or of one name for a locker.
-Hold ask_in_turn(const Asked& node, std::shared_ptr<LockerState> locker, AcquireOrder order,
+Hold ask_in_turn(const Asked& node, std::shared_ptr<LockerState> locker, const AcquireOrder& order,
                  std::error_code& ec, LockInfo* busy) {
-    if (!locker) return ask_cluster(node, std::move(order), ec, busy);
-    const std::string name = order.name;
+    if (!locker) return ask_cluster(node, order, ec, busy);
     auto nesting = begin_acquire(*locker, *node.gate, order);
     ec = nesting.error;
     if (!nesting.asks()) return std::move(nesting.nested);
-    LockerAcquire asking{std::move(locker), name};
-    return asking.ended(ask_cluster(node, std::move(order), ec, busy));
+    LockerAcquire asking{std::move(locker), order.name};
+    return asking.ended(ask_cluster(node, order, ec, busy));
 }
 
-}  // namespace
-
-Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
-             LockInfo* busy) {
+// Afterwards the order still says what was asked for, but has no wishes.
+Hold ask(const std::shared_ptr<NodeRuntime>& node, AcquireOrder& order, std::error_code& ec,
+         LockInfo* busy) {
     ec = check(order);
     if (ec) return {};
     const Asked asked{node->gate(), node->cache()};
@@ -145,10 +145,16 @@ Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::
     auto wishes = take_wishes(order.options);
     auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (locker && order.several) {
-        return ask_for_several(asked, std::move(order), std::move(wishes), ec, busy);
+        return ask_for_several(asked, order, std::move(wishes), ec, busy);
     }
-    return watched(ask_in_turn(asked, std::move(locker), std::move(order), ec, busy),
-                   std::move(wishes));
+    return watched(ask_in_turn(asked, std::move(locker), order, ec, busy), std::move(wishes));
+}
+
+}  // namespace
+
+Hold acquire(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order, std::error_code& ec,
+             LockInfo* busy) {
+    return ask(node, order, ec, busy);
 }
 
 Hold acquire_or_throw(const std::shared_ptr<NodeRuntime>& node, AcquireOrder order,
@@ -156,7 +162,7 @@ Hold acquire_or_throw(const std::shared_ptr<NodeRuntime>& node, AcquireOrder ord
     std::error_code ec;
     ErrorDetail detail;
     order.detail = &detail;
-    auto hold = is_gone(node, ec) ? Hold{} : acquire(node, order, ec, busy);
+    auto hold = is_gone(node, ec) ? Hold{} : ask(node, order, ec, busy);
     if (ec) refuse(node, ec, order, std::move(detail));
     return hold;
 }

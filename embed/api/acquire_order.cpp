@@ -22,7 +22,7 @@ void collapse(SeveralNames& several) {
     if (several.all) std::ranges::sort(several.requests, {}, &LockRequest::name);
 }
 
-core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant deadline,
+core::AcquireCall to_call(core::CallTag tag, const AcquireOrder& order, core::Instant deadline,
                           bool wait) {
     const auto& options = order.options;
     core::AcquireCall call{tag, to_request(options, wait), deadline};
@@ -40,8 +40,8 @@ core::AcquireCall to_call(core::CallTag tag, AcquireOrder& order, core::Instant 
         return call;
     }
     if (order.several->all) request.which = core::Acquire::Which::all;
-    for (auto& [name, mode] : order.several->requests)
-        request.names.push_back({std::move(name), to_core(mode)});
+    for (const auto& [name, mode] : order.several->requests)
+        request.names.push_back({name, to_core(mode)});
     return call;
 }
 
@@ -58,12 +58,11 @@ std::error_code check(AcquireOrder& order) {
     return {};
 }
 
-Submitted begin(CallGate& gate, AcquireOrder& order) {
+Submitted begin(CallGate& gate, const AcquireOrder& order) {
     const auto now = std::chrono::steady_clock::now();
-    if (order.attempt == Attempt::wait) order.deadline = now + order.options.wait_max;
-    const bool once = order.attempt == Attempt::once || order.deadline <= now;
-    if (once && order.attempt == Attempt::until) order.attempt = Attempt::once;
-    const auto deadline = once ? now + Duration{gate.call_timeout()} : order.deadline;
+    auto deadline = order.attempt == Attempt::wait ? now + order.options.wait_max : order.deadline;
+    const bool once = order.attempt == Attempt::once || deadline <= now;
+    if (once) deadline = now + Duration{gate.call_timeout()};
     return {to_call(gate.next_tag(), order, to_instant(deadline), !once)};
 }
 

@@ -19,7 +19,7 @@ constexpr auto slack = std::chrono::milliseconds{100};
 // and all names are put into the order that the core requires.
 [[nodiscard]] std::error_code check(AcquireOrder& order);
 // Moves the names of the order into the call.
-[[nodiscard]] Submitted begin(CallGate& gate, AcquireOrder& order);
+[[nodiscard]] Submitted begin(CallGate& gate, const AcquireOrder& order);
 // How long the thread waits for the acquire.
 [[nodiscard]] Deadline gives_up(const Submitted& acquire);
 // Translates the end of a wait: it is an error for a caller that waits without a limit, and an
