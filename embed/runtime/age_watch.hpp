@@ -14,7 +14,7 @@
 #include "embed/holds/age_limit.hpp"
 #include "embed/holds/hold_table.hpp"
 #include "embed/host/log_sink.hpp"
-#include "embed/runtime/pending_calls.hpp"
+#include "embed/threads/call_gate.hpp"
 #include "embed/threads/event_hub.hpp"
 #include <mortise/config.hpp>
 

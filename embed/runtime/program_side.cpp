@@ -56,10 +56,14 @@ core::Call ProgramSide::begin_next(SubmittedCalls& taken) {
     const auto* publish = submitted.call.get_if<core::PublishCall>();
     if (publish != nullptr) holds_.published(publish->hold);
     if (submitted.call.is<core::AcquireCall>()) ++counters_.acquires;
-    if (submitted.completion) return pending_.add(taken).take();
-    auto call = submitted.call.take();
-    taken.pop_front();
-    return call;
+    if (!submitted.completion) {
+        auto call = submitted.call.take();
+        taken.pop_front();
+        return call;
+    }
+    auto& its = pending_.insert(submitted.call.tag(), {});
+    its.splice(its.end(), taken, taken.begin());
+    return submitted.call.take();
 }
 
 void ProgramSide::expect(core::CallTag tag, std::function<void(core::CallAnswer&)> answered) {
@@ -67,10 +71,9 @@ void ProgramSide::expect(core::CallTag tag, std::function<void(core::CallAnswer&
 }
 
 void ProgramSide::answered(core::CallAnswer& answer) {
-    auto call = pending_.take(answer.tag);
-    if (!call.empty()) {
+    if (auto call = pending_.take(answer.tag)) {
         stage(Stage::answered);
-        return complete(std::move(call), answer);
+        return complete(*std::move(call), answer);
     }
     const auto expected = expected_.extract(answer.tag);
     if (!expected.empty()) expected.mapped()(answer);
@@ -199,13 +202,14 @@ void tolerate(const Answer& answer) noexcept {
 }  // namespace
 
 void ProgramSide::fail_pending(core::CallError error, core::CallError of_those_unknown) {
-    for (auto all = pending_.take_all(); !all.empty();) {
-        SubmittedCalls one;
-        one.splice(one.end(), all, all.begin());
-        const auto& call = one.front().call;
-        core::CallAnswer answer{call.tag(), is_unknown_unanswered(call) ? of_those_unknown : error};
-        tolerate([&] { complete(std::move(one), answer); });
-    }
+    auto pending = std::exchange(pending_, {});
+    std::size_t from = 0;
+    pending.each_from(from, [&](core::CallTag tag, SubmittedCalls& call) {
+        const bool is_unknown = is_unknown_unanswered(call.front().call);
+        core::CallAnswer answer{tag, is_unknown ? of_those_unknown : error};
+        tolerate([&] { complete(std::move(call), answer); });
+        return true;
+    });
     for (auto& [tag, answered] : std::exchange(expected_, {})) {
         core::CallAnswer answer{tag, error};
         tolerate([&] { answered(answer); });
@@ -225,10 +229,6 @@ void ProgramSide::lose_everything() {
 }
 
 void ProgramSide::abandon() {
-    for (auto& one : pending_.take_all()) {
-        const bool is_unknown = is_unknown_unanswered(one.call);
-        one.completion->complete({is_unknown ? Errc::outcome_unknown : Errc::node_stopped, {}, {}});
-    }
     expected_.clear();
     lose_everything();
 }

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "embed/holds/hold_table.hpp"
-#include "embed/runtime/pending_calls.hpp"
 #include "embed/runtime/waiting_calls.hpp"
 #include "embed/threads/completion.hpp"
 #include <mortise/info.hpp>

@@ -18,7 +18,7 @@ core::Instant deadline_of(const SubmittedCall& call) {
 }
 
 void answer(Submitted& submitted, Errc error) {
-    submitted.call.free_place();
+    if (auto* const block = submitted.call.block()) block->place.reset();
     if (submitted.completion) submitted.completion->complete({error, {}, {}});
 }
 

@@ -48,7 +48,7 @@ bool CallGate::admit(Submitted& one) noexcept {
         ++refused_;
         if (acquire != nullptr) ++refused_acquires_;
     } else {
-        one.call.set_place(std::move(place));
+        one.call.block()->place = std::move(place);
     }
     return !is_full;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/agent/call.hpp"
+#include "core/base/id_table.hpp"
 #include "embed/threads/completion.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
@@ -29,6 +30,8 @@ struct Submitted {
 
 // The calls are in the order of submission. Moving the list allocates nothing.
 using SubmittedCalls = std::list<Submitted>;
+// Those that the core has, by tag, each in a list of its own.
+using PendingCalls = core::IdTable<core::CallTag, SubmittedCalls>;
 
 // A call whose memory is allocated in advance, so that it can be submitted at any time.
 [[nodiscard]] inline SubmittedCalls prepared(SubmittedCall call) {

@@ -68,27 +68,24 @@ public:
         const auto* large = std::get_if<Large>(&call_);
         return large == nullptr ? core::tag_of(small()) : core::tag_of((*large)->call);
     }
-    // Of an acquiring call.
-    void set_place(CallPlace place) { std::get<Large>(call_)->place = std::move(place); }
-    void free_place() {
-        if (auto* large = std::get_if<Large>(&call_)) (*large)->place.reset();
-    }
-    // The number of warnings that an acquire waits.
-    [[nodiscard]] std::uint8_t& age_warnings() { return std::get<Large>(call_)->age_warnings; }
-
-    // The call for the core. Its kind and its plain values stay here until it is answered; texts
-    // and lists do not.
-    [[nodiscard]] core::Call take() {
-        auto* large = std::get_if<Large>(&call_);
-        return large == nullptr ? small() : std::move((*large)->call);
-    }
-
-private:
+    // What only an acquiring call has. Null if it is small.
     struct Block {
         core::Call call;
         CallPlace place{};
-        std::uint8_t age_warnings = 0;
+        std::uint8_t age_warnings = 0;  // the number of warnings that it waits
     };
+    [[nodiscard]] Block* block() {
+        auto* large = std::get_if<Large>(&call_);
+        return large == nullptr ? nullptr : large->get();
+    }
+    // The call for the core. Its kind and its plain values stay here until it is answered; texts
+    // and lists do not.
+    [[nodiscard]] core::Call take() {
+        auto* const large = block();
+        return large == nullptr ? small() : std::move(large->call);
+    }
+
+private:
     using Large = std::unique_ptr<Block>;
     template <class Kind>
     static constexpr bool is_small =
@@ -112,5 +109,11 @@ private:
 
     std::variant<core::CancelCall, core::ReleaseCall, core::ToldCall, Large> call_;
 };
+
+// Calls for which a missing answer leaves the outcome unknown (P6).
+[[nodiscard]] inline bool is_unknown_unanswered(const SubmittedCall& call) {
+    return call.is<core::ReleaseCall>() || call.is<core::WriteCall>() ||
+           call.is<core::ChangeCall>();
+}
 
 }  // namespace mortise::detail

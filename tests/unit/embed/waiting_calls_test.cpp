@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "embed/runtime/pending_calls.hpp"
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
