@@ -64,6 +64,21 @@ TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
     EXPECT_EQ(table_.size(), 0U);
 }
 
+TEST_F(HoldTableTest, ARecordGetsTheMemoryOfItsReleaseFromItsAcquire) {  // P11
+    lease_until(boot_now() + 1h);
+    core::Acquired granted;
+    granted.hold = operation;
+    granted.parts.push_back({"name", core::LockMode::exclusive, core::FencingToken{7}, {}});
+    auto acquire = prepared(core::AcquireCall{});
+    const auto* const its = &acquire.front();
+    auto hold = table_.add(std::move(granted), std::move(acquire));
+    hold.unlock();
+    const auto calls = gate_->take();
+    ASSERT_EQ(calls.size(), 1U);
+    EXPECT_EQ(&calls.front(), its);
+    EXPECT_EQ(calls.front().call.get<core::ReleaseCall>().hold, operation);
+}
+
 // The value may have been written by a later holder.
 TEST_F(HoldTableTest, AValueThatComesAfterTheLossIsNotTold) {  // S36
     lease_until(boot_now() + 1h);

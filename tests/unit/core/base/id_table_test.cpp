@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +37,23 @@ TEST(IdTable, RefusesAKeyTwice) {
     table.insert(Seq{1}, "one");
     EXPECT_THROW(table.insert(Seq{1}, "again"), InvariantBroken);
     EXPECT_THROW(table.insert(Seq{}, "none"), InvariantBroken);
+}
+
+TEST(IdTable, IsVisitedInTurns) {
+    Table table;
+    for (std::uint64_t key = 1; key <= 20; ++key)
+        table.insert(Seq{key}, "new");
+    std::size_t slot = 0;
+    for (int turn = 1; turn <= 7; ++turn) {
+        int left = 3;
+        const bool is_over = table.each_from(slot, [&](Seq, std::string& value) {
+            if (left-- == 0) return false;
+            EXPECT_EQ(std::exchange(value, "seen"), "new");
+            return true;
+        });
+        EXPECT_EQ(is_over, turn == 7);
+    }
+    table.each([](Seq, const std::string& value) { EXPECT_EQ(value, "seen"); });
 }
 
 // Compared with std::map, with colliding keys that are removed in any order.
