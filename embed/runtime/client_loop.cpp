@@ -117,8 +117,11 @@ void ClientLoop::carry_out(core::ClientEffects effects) {
         if (!releases.calls.empty())
             events_.push_back(core::ClientCalls{std::move(releases.calls)});
     }
-    for (auto& answer : effects.answers)
-        answered(std::move(answer));
+    {
+        const Notifier::Burst burst{parts_.gate->notifier()};
+        for (auto& answer : effects.answers)
+            answered(std::move(answer));
+    }
     for (const auto& contended : effects.contended)
         program_.holds().contended(contended);
     for (auto& read : effects.reads)

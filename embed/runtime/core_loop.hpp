@@ -192,7 +192,7 @@ private:
         program_.holds().contended(contended);
     }
     void lease_changed(const core::LeaseChanged& lease) override;
-    void answered(core::CallAnswer answer) override;
+    void answered(std::vector<core::CallAnswer> answers) override;
     void state_replaced(core::LogId last) override;
     void noted(const core::Note& note) override;
 

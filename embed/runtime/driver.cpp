@@ -108,8 +108,7 @@ void Driver::publish(core::Effects& effects) {
     for (const auto hold : effects.suspended)
         publisher.suspended(hold);
     if (effects.lease) publisher.lease_changed(*effects.lease);
-    for (auto& answer : effects.answers)
-        publisher.answered(std::move(answer));
+    if (!effects.answers.empty()) publisher.answered(std::move(effects.answers));
     for (const auto& contended : effects.contended)
         publisher.contended(contended);
 }

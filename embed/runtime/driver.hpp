@@ -81,7 +81,7 @@ public:
     virtual void lost(const core::HoldLost& lost) = 0;
     virtual void suspended(core::OperationId hold) = 0;
     virtual void lease_changed(const core::LeaseChanged& lease) = 0;
-    virtual void answered(core::CallAnswer answer) = 0;
+    virtual void answered(std::vector<core::CallAnswer> answers) = 0;
     // Contention on holds that are watched (core::WatchCall); the simulator watches them itself.
     virtual void contended(const core::Contended& /*contended*/) {}
     // This node was too far behind: its state is now a snapshot as of `last`, and the outcomes

@@ -144,14 +144,17 @@ void CoreLoop::lease_changed(const core::LeaseChanged& lease) {
 
 // --- answers -----------------------------------------------------------------------------------
 
-void CoreLoop::answered(core::CallAnswer answer) {
-    if (closing_.is_answer(answer.tag)) {
+void CoreLoop::answered(std::vector<core::CallAnswer> answers) {
+    const Notifier::Burst burst{parts_.gate->notifier()};
+    for (auto& answer : answers) {
+        if (!closing_.is_answer(answer.tag)) {
+            program_.answered(answer);
+            continue;
+        }
         asio::post(parts_.io, [this] {
             if (!ended_) hand_over_leadership();
         });
-        return;
     }
-    program_.answered(answer);
 }
 
 }  // namespace mortise::detail

@@ -53,6 +53,8 @@ public:
         bool push(std::shared_ptr<Job>& job) noexcept;
         // Requires that there is one.
         [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
+        // Takes them all, behind its own.
+        void append(Queue& others) noexcept;
 
     private:
         std::shared_ptr<Job> first_;
@@ -75,6 +77,23 @@ public:
     // Likewise for a job. Has no effect if the job was posted before. If the caller does not keep
     // the job, it is destroyed on those threads, too.
     bool post(std::shared_ptr<Job> job) noexcept;
+    // Posts a job that has to run, and that nobody else posts. If the notifier has stopped, it runs
+    // on a new thread, or else here.
+    void post_answer(const std::shared_ptr<Job>& job) noexcept;
+    // The answers that a thread posts while it has a burst are posted together at its end, or
+    // before the thread posts anything else: all answers of a step wake a thread once.
+    class Burst {
+    public:
+        explicit Burst(Notifier& notifier);
+        ~Burst();
+        Burst(const Burst&) = delete;
+        Burst& operator=(const Burst&) = delete;
+
+    private:
+        friend class Notifier;
+        Notifier& notifier_;
+        Queue answers_;
+    };
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
     // Runs all posted tasks, and those that they post, then ends its threads and waits for them.
@@ -86,6 +105,8 @@ public:
     [[nodiscard]] std::uint64_t slow_tasks() const { return slow_tasks_; }
 
 private:
+    [[nodiscard]] Burst* own_burst() const;
+    void post_all(Queue& answers) noexcept;
     void run();
     void run_measured(Job& job) noexcept;
     bool wait_for_task(std::unique_lock<std::mutex>& lock);

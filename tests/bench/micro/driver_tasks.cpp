@@ -29,10 +29,12 @@ public:
     void lost(const core::HoldLost& /*lost*/) override {}
     void suspended(core::OperationId /*hold*/) override {}
     void lease_changed(const core::LeaseChanged& /*lease*/) override {}
-    void answered(core::CallAnswer answer) override {
-        ++answers;
-        if (const auto* acquired = std::get_if<core::Acquired>(&answer.result))
-            holds.push_back(acquired->hold);
+    void answered(std::vector<core::CallAnswer> given) override {
+        answers += given.size();
+        for (const auto& answer : given) {
+            if (const auto* acquired = std::get_if<core::Acquired>(&answer.result))
+                holds.push_back(acquired->hold);
+        }
     }
     void state_replaced(core::LogId /*last*/) override {}
     void noted(const core::Note& /*note*/) override {}

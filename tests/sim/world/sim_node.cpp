@@ -191,11 +191,16 @@ void SimNode::lease_changed(const core::LeaseChanged& lease) {
     world_.workload->lease_changed(id_, lease);
 }
 
-void SimNode::answered(core::CallAnswer answer) {
-    if (is_dead()) return;
-    effects_.number(answer.tag.raw() << 8U | answer.result.index());
-    if (!answer.tag.is_set()) return change_answered(answer);
-    world_.workload->answered(id_, answer);
+void SimNode::answered(std::vector<core::CallAnswer> answers) {
+    for (const auto& answer : answers) {
+        if (is_dead()) return;
+        effects_.number(answer.tag.raw() << 8U | answer.result.index());
+        if (answer.tag.is_set()) {
+            world_.workload->answered(id_, answer);
+        } else {
+            change_answered(answer);
+        }
+    }
 }
 
 void SimNode::applied(const core::Applied& applied) {

@@ -92,7 +92,7 @@ public:
     void suspended(core::OperationId hold) override;
     void contended(const core::Contended& contended) override;
     void lease_changed(const core::LeaseChanged& lease) override;
-    void answered(core::CallAnswer answer) override;
+    void answered(std::vector<core::CallAnswer> answers) override;
     void state_replaced(core::LogId last) override;
     void applied(const core::Applied& applied) override;
     void noted(const core::Note& note) override;

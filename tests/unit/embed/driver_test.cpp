@@ -39,7 +39,9 @@ public:
     void lost(const core::HoldLost& /*lost*/) override { happened.emplace_back("lost"); }
     void suspended(core::OperationId /*hold*/) override { happened.emplace_back("suspended"); }
     void lease_changed(const core::LeaseChanged& /*lease*/) override {}
-    void answered(core::CallAnswer /*answer*/) override { happened.emplace_back("answer"); }
+    void answered(std::vector<core::CallAnswer> /*answers*/) override {
+        happened.emplace_back("answer");
+    }
     void state_replaced(core::LogId /*last*/) override {}
     void noted(const core::Note& /*note*/) override {}
     void superseded() override {}
