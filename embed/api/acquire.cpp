@@ -194,9 +194,9 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         finish = std::move(outer);
     }
     auto begun = begin(*gate, order);
-    auto call = std::make_shared<AsyncCall>(gate, reading_of(order, node), std::move(finish));
-    const auto canceller = std::make_shared<Canceller>(gate, begun.call.tag());
-    std::function<void()> cancel = [canceller] { canceller->cancel(); };
+    auto call = std::make_shared<AsyncCall>(gate, begun.call.tag(), reading_of(order, node),
+                                            std::move(finish));
+    std::function<void()> cancel = [call] { call->cancel(); };
     if (locker && !bad) {
         auto nesting = begin_acquire(*locker, *gate, order);
         if (!nesting.asks()) {
@@ -216,7 +216,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     if (bad) {
         call->complete({bad, {}, {}});
     } else {
-        call->cancel_with(order.options.cancel, canceller);
+        call->cancel_with(order.options.cancel);
     }
     return cancel;
 }
@@ -224,8 +224,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
 void start_release(Hold hold, std::unique_ptr<Finish> finish) {
     const auto record = HoldRecord::of(hold);
     if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
-    auto call =
-        std::make_shared<AsyncCall>(record->gate(), reading_of(Attempt::once), std::move(finish));
+    auto call = std::make_shared<AsyncCall>(record->gate(), core::CallTag{},
+                                            reading_of(Attempt::once), std::move(finish));
     HoldRecord::take(hold);
     const auto given = give_back(*record, record->gate()->next_tag(), call);
     if (!given.asked) call->complete({given.error, {}, {}});

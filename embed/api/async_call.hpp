@@ -25,15 +25,20 @@ public:
     // Translates what the core answered into what the handler is told.
     using Reading = std::function<void(CallOutcome&)>;
 
-    AsyncCall(std::shared_ptr<CallGate> gate, Reading read, std::unique_ptr<Finish> finish)
-        : gate_{std::move(gate)}, read_{std::move(read)}, finish_{std::move(finish)} {}
+    // `tag` is that of a call that can be cancelled; otherwise not set.
+    AsyncCall(std::shared_ptr<CallGate> gate, core::CallTag tag, Reading read,
+              std::unique_ptr<Finish> finish)
+        : gate_{std::move(gate)}, read_{std::move(read)}, finish_{std::move(finish)} {
+        if (tag.is_set()) canceller_.emplace(gate_, tag);
+    }
 
     // Called after the call has begun, since a cancellation before that would have no effect. The
     // call may have ended by then.
-    void cancel_with(const std::stop_token& token, std::shared_ptr<Canceller> canceller) noexcept {
+    void cancel_with(const std::stop_token& token) noexcept {
         const std::scoped_lock lock{mutex_};
-        if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{std::move(canceller)});
+        if (finish_ && token.stop_possible()) stop_.emplace(token, Cancel{*canceller_});
     }
+    void cancel() noexcept { canceller_->cancel(); }
 
     void complete(CallOutcome outcome) noexcept override {
         outcome_.emplace(std::move(outcome));
@@ -55,13 +60,14 @@ public:
 
 private:
     struct Cancel {
-        std::shared_ptr<Canceller> canceller;
-        void operator()() const noexcept { canceller->cancel(); }
+        Canceller& canceller;
+        void operator()() const noexcept { canceller.cancel(); }
     };
     using OnStop = std::stop_callback<Cancel>;
 
     const std::shared_ptr<CallGate> gate_;
     const Reading read_;
+    std::optional<Canceller> canceller_;
     std::optional<CallOutcome> outcome_;
     std::mutex mutex_;
     std::unique_ptr<Finish> finish_;

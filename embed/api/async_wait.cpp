@@ -75,10 +75,9 @@ std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const
         order.detail->name = order.name;
         order.detail->reason = unsound;
     }
-    auto call = std::make_shared<AsyncCall>(gate, reading_of(order, {order.detail, node}),
+    auto call = std::make_shared<AsyncCall>(gate, tag, reading_of(order, {order.detail, node}),
                                             std::move(finish));
-    const auto canceller = std::make_shared<Canceller>(gate, tag);
-    std::function<void()> cancel = [canceller] { canceller->cancel(); };
+    std::function<void()> cancel = [call] { call->cancel(); };
     std::error_code bad;
     if (!unsound.empty()) bad = Errc::invalid_argument;
     // A call that is already cancelled is not begun.
@@ -87,7 +86,7 @@ std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const
     if (bad) {
         call->complete({bad, {}, {}});
     } else {
-        call->cancel_with(order.options.cancel, canceller);
+        call->cancel_with(order.options.cancel);
     }
     return cancel;
 }

@@ -188,8 +188,8 @@ void start_upgrade(const Hold& hold, Deadline deadline, const std::stop_token& c
     if (detail != nullptr) detail->name = hold.name();
     const auto& gate = held->gate();
     const auto asked = upgrade_call(*grant_of(held), deadline);
-    auto call = std::make_shared<AsyncCall>(gate, upgrade_reading(held), std::move(finish));
-    auto canceller = std::make_shared<Canceller>(gate, asked.tag);
+    auto call =
+        std::make_shared<AsyncCall>(gate, asked.tag, upgrade_reading(held), std::move(finish));
     auto bad = prepare_upgrade(*held, cancel);
     if (bad == Errc::invalid_argument && detail != nullptr)
         detail->reason = unsound_conversion(hold, no_upgrade);
@@ -197,7 +197,7 @@ void start_upgrade(const Hold& hold, Deadline deadline, const std::stop_token& c
     if (bad)
         call->complete({bad, {}, {}});
     else
-        call->cancel_with(cancel, std::move(canceller));
+        call->cancel_with(cancel);
 }
 
 }  // namespace detail
