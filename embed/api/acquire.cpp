@@ -1,7 +1,6 @@
 // Acquires and releases of threads and handlers: <mortise/detail/start.hpp>.
 #include <functional>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "embed/api/acquire_order.hpp"
@@ -95,22 +94,17 @@ Hold ask_cluster(const Asked& node, const AcquireOrder& order, std::error_code& 
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
     begun.completion = waiting;
-    std::optional<Canceller> canceller;
-    if (order.options.cancel.stop_possible()) canceller.emplace(gate, begun.call.tag());
-    const auto until = gives_up(begun);
+    Canceller canceller{gate, begun.call.tag(), order.options.cancel.stop_possible()};
+    const core::Nanoseconds deadline{begun.call.get<core::AcquireCall>().deadline.ns};
     ec = node.cache->submit(std::move(begun), order);
     if (ec) return {};
-    const std::stop_callback on_cancel{order.options.cancel, [&] { canceller->cancel(); }};
-    auto outcome = waiting->wait_until(until);
-    if (!outcome) {  // the core thread is late: it gives the call up by itself
-        ec = Errc::no_quorum;
-        return {};
-    }
-    interpret(order.attempt, *outcome);
-    ec = outcome->error;
-    if (order.detail != nullptr) add_answer(*outcome, *order.detail);
-    if (busy != nullptr) *busy = outcome->locks.empty() ? LockInfo{} : outcome->locks.front();
-    return std::move(outcome->hold);
+    const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
+    auto outcome = waiting->answer_by(Deadline{deadline}, Errc::no_quorum);
+    interpret(order.attempt, outcome);
+    ec = outcome.error;
+    if (order.detail != nullptr) add_answer(outcome, *order.detail);
+    if (busy != nullptr) *busy = outcome.locks.empty() ? LockInfo{} : outcome.locks.front();
+    return std::move(outcome.hold);
 }
 
 // After add() another thread may end the wait through release_all(), and so may the cancellation.

@@ -66,12 +66,6 @@ Submitted begin(CallGate& gate, const AcquireOrder& order) {
     return {to_call(gate.next_tag(), order, to_instant(deadline), !once)};
 }
 
-Deadline gives_up(const Submitted& acquire) {
-    const auto deadline = acquire.call.get<core::AcquireCall>().deadline;
-    if (deadline == core::Instant::never()) return Deadline::max();
-    return Deadline{core::Nanoseconds{deadline.ns}} + Duration{slack};
-}
-
 void interpret(Attempt attempt, CallOutcome& outcome) {
     if (attempt == Attempt::until && outcome.error == Errc::timed_out) outcome.error.clear();
     const bool is_busy = !outcome.error && !outcome.hold;

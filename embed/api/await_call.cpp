@@ -55,16 +55,11 @@ Awaited await(const std::shared_ptr<NodeRuntime>& runtime, std::string_view unso
     const auto gate = runtime->gate();
     auto waiting = std::make_shared<WaitingThread>();
     core::AwaitCall call{gate->next_tag(), std::move(body), to_instant(deadline)};
-    Canceller canceller{gate, call.tag};
+    Canceller canceller{gate, call.tag, options.cancel.stop_possible()};
     if (const auto refused = gate->submit(std::move(call), waiting)) return {refused, {}};
     const std::stop_callback on_cancel{options.cancel, [&] { canceller.cancel(); }};
-    const auto gives_up = deadline == Deadline::max() ? deadline : deadline + Duration{slack};
-    auto outcome = waiting->wait_until(gives_up);
-    if (!outcome) {
-        canceller.cancel();
-        return {Errc::no_quorum, {}};
-    }
-    return {outcome->error, std::move(outcome->reason)};
+    auto outcome = waiting->answer_by(deadline, Errc::no_quorum);
+    return {outcome.error, std::move(outcome.reason)};
 }
 
 }  // namespace mortise::detail

@@ -26,9 +26,8 @@ std::error_code confirm(HoldRecord& record, Deadline deadline) {
     auto waiting = std::make_shared<WaitingThread>();
     const core::ConfirmCall call{gate.next_tag(), record.operation(), to_instant(deadline)};
     if (const auto ec = gate.submit(call, waiting)) return ec;
-    const auto outcome = waiting->wait_until(deadline + slack);
-    if (!outcome) return Errc::no_quorum;
-    return outcome->error ? outcome->error : record.failure();
+    const auto error = waiting->answer_by(deadline, Errc::no_quorum).error;
+    return error ? error : record.failure();
 }
 
 }  // namespace

@@ -65,9 +65,8 @@ std::error_code downgrade(const Record& held, LockMode mode) {
     if (!lower(record, mode)) return Errc::invalid_argument;
     auto ec = gate.submit(call, waiting);
     if (!ec) {
-        const auto gives_up = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
-        const auto outcome = waiting->wait_until(gives_up);
-        ec = outcome ? outcome->error : Errc::no_quorum;
+        const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout();
+        ec = waiting->answer_by(deadline, Errc::no_quorum).error;
     }
     if (was_refused(ec)) {
         record.set_mode(before);
@@ -91,8 +90,8 @@ public:
         std::ignore = grant_->gate()->submit_first(undo_);
     }
 
-    std::optional<CallOutcome> wait_until(Deadline deadline) {
-        return waiting_.wait_until(deadline);
+    CallOutcome answer_by(Deadline deadline) {
+        return waiting_.answer_by(deadline, Errc::no_quorum);
     }
 
 private:
@@ -138,15 +137,13 @@ bool upgrade(const Record& held, Deadline deadline, const std::stop_token& cance
     const auto gate = held->gate();
     const auto call = upgrade_call(*grant, deadline);
     auto waiting = std::make_shared<UpgradingThread>(grant);
-    Canceller canceller{gate, call.tag};
+    Canceller canceller{gate, call.tag, cancel.stop_possible()};
     ec = gate->submit(call, waiting);
     if (ec) return false;
     const std::stop_callback on_cancel{cancel, [&] { canceller.cancel(); }};
-    const auto outcome =
-        waiting->wait_until(deadline == Deadline::max() ? deadline : deadline + slack);
-    if (!outcome) canceller.cancel();
-    ec = outcome ? outcome->error : Errc::no_quorum;
-    if (ec || outcome->is_busy) return false;
+    const auto outcome = waiting->answer_by(deadline);
+    ec = outcome.error;
+    if (ec || outcome.is_busy) return false;
     ec = become_exclusive(*held, *grant);
     return !ec;
 }

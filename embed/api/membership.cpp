@@ -24,10 +24,8 @@ ChangeOutcome change(const std::shared_ptr<NodeRuntime>& runtime, core::Membersh
                                 core::Instant{deadline.time_since_epoch().count()}};
     auto waiting = std::make_shared<detail::WaitingThread>();
     if (const auto error = gate->submit(call, waiting)) return {error, {}};
-    constexpr auto slack = std::chrono::milliseconds{100};
-    auto outcome = waiting->wait_until(deadline + slack);
-    if (!outcome) return {Errc::outcome_unknown, {}};
-    return {outcome->error, std::move(outcome->reason)};
+    auto outcome = waiting->answer_by(deadline, Errc::outcome_unknown);
+    return {outcome.error, std::move(outcome.reason)};
 }
 
 }  // namespace

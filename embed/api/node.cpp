@@ -8,6 +8,7 @@
 #include "embed/api/node_calls.hpp"
 #include "embed/api/why_refused.hpp"
 #include "embed/runtime/translate.hpp"
+#include "embed/threads/blocking_call.hpp"
 #include <mortise/detail/start.hpp>
 #include <mortise/node.hpp>
 
@@ -41,17 +42,10 @@ std::vector<LockInfo> look(const std::shared_ptr<NodeRuntime>& runtime, core::In
     if (is_gone(runtime, ec)) return {};
     // keeps the gate alive if the node is destroyed during the wait
     const auto gate = runtime->gate();
-    call.tag = gate->next_tag();
-    auto waiting = std::make_shared<detail::WaitingThread>();
-    ec = gate->submit(std::move(call), waiting);
-    if (ec) return {};
-    constexpr auto slack = std::chrono::milliseconds{100};
-    auto outcome =
-        waiting->wait_until(std::chrono::steady_clock::now() + gate->call_timeout() + slack);
-    ec = outcome ? outcome->error : Errc::no_quorum;
-    if (outcome) failure.detail.reason = std::move(outcome->reason);
-    if (ec) return {};
-    return std::move(outcome->locks);
+    auto outcome = detail::ask(gate, std::move(call));
+    ec = outcome.error;
+    failure.detail.reason = std::move(outcome.reason);
+    return std::move(outcome.locks);
 }
 
 LockInfo look_at(const std::shared_ptr<NodeRuntime>& runtime, std::string_view name,

@@ -47,11 +47,8 @@ GivenBack send_release(HoldRecord& grant, core::CallTag tag,
 }
 
 std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate) {
-    // The core answers within that time. If it is stuck, the answer is the same.
-    constexpr auto slack = std::chrono::milliseconds{100};
-    const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout() + slack;
-    const auto outcome = waiting.wait_until(deadline);
-    return outcome ? outcome->error : Errc::outcome_unknown;
+    const auto deadline = std::chrono::steady_clock::now() + gate.call_timeout();
+    return waiting.answer_by(deadline, Errc::outcome_unknown).error;
 }
 
 }  // namespace mortise::detail

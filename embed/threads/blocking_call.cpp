@@ -15,11 +15,7 @@ CallOutcome wait_for(const std::shared_ptr<CallGate>& gate, AnyCall call, Errc u
     call.tag = gate->next_tag();
     auto waiting = std::make_shared<WaitingThread>();
     if (const auto refused = gate->submit(std::move(call), waiting)) return {refused, {}, {}};
-    constexpr auto slack = std::chrono::milliseconds{100};
-    auto outcome =
-        waiting->wait_until(std::chrono::steady_clock::now() + gate->call_timeout() + slack);
-    if (!outcome) return {unanswered, {}, {}};
-    return *std::move(outcome);
+    return waiting->answer_by(std::chrono::steady_clock::now() + gate->call_timeout(), unanswered);
 }
 
 }  // namespace

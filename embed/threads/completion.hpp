@@ -53,6 +53,15 @@ public:
         return true;
     }
 
+    // The answer to a call that the core answers by its deadline, within one step. If it does not,
+    // the error is `late`, and the thread stops waiting soon after.
+    CallOutcome answer_by(std::chrono::steady_clock::time_point deadline, std::error_code late) {
+        constexpr auto slack = std::chrono::milliseconds{100};
+        const bool is_endless = deadline == std::chrono::steady_clock::time_point::max();
+        auto outcome = wait_until(is_endless ? deadline : deadline + slack);
+        return outcome ? *std::move(outcome) : CallOutcome{late, {}, {}};
+    }
+
     // Empty if the time ended first; a later outcome is dropped.
     std::optional<CallOutcome> wait_until(std::chrono::steady_clock::time_point deadline) {
         std::unique_lock lock{mutex_};

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "core/agent/call.hpp"
+#include "core/base/overloaded.hpp"
 
 namespace mortise::detail {
 
@@ -27,12 +28,14 @@ class SubmittedCall {
 public:
     SubmittedCall() = default;
     // NOLINTBEGIN(google-explicit-constructor): the same in another form
-    SubmittedCall(core::Call call) {
-        std::visit([this](auto& one) { put(std::move(one)); }, call);
-    }
     template <class Kind>
-    requires std::constructible_from<core::Call, Kind> SubmittedCall(Kind call) {
-        put(std::move(call));
+    requires(std::constructible_from<core::Call, Kind> && !std::same_as<Kind, core::Call>)
+        SubmittedCall(Kind call) {
+        if constexpr (is_small<Kind>) {
+            call_ = call;
+        } else {
+            call_ = std::make_unique<Block>(Block{std::move(call)});
+        }
     }
     // NOLINTEND(google-explicit-constructor)
 
@@ -65,8 +68,9 @@ public:
     }
 
     [[nodiscard]] core::CallTag tag() const {
-        const auto* large = std::get_if<Large>(&call_);
-        return large == nullptr ? core::tag_of(small()) : core::tag_of((*large)->call);
+        return std::visit(core::Overloaded{[](const Large& one) { return core::tag_of(one->call); },
+                                           [](const auto& one) { return one.tag; }},
+                          call_);
     }
     // What only an acquiring call has. Null if it is small.
     struct Block {
@@ -81,8 +85,9 @@ public:
     // The call for the core. Its kind and its plain values stay here until it is answered; texts
     // and lists do not.
     [[nodiscard]] core::Call take() {
-        auto* const large = block();
-        return large == nullptr ? small() : std::move(large->call);
+        return std::visit(core::Overloaded{[](Large& one) { return std::move(one->call); },
+                                           [](auto& one) { return core::Call{one}; }},
+                          call_);
     }
 
 private:
@@ -91,21 +96,6 @@ private:
     static constexpr bool is_small =
         std::is_same_v<Kind, core::ReleaseCall> || std::is_same_v<Kind, core::ToldCall> ||
         std::is_same_v<Kind, core::CancelCall>;
-
-    template <class Kind>
-    void put(Kind call) {
-        if constexpr (is_small<Kind>) {
-            call_ = call;
-        } else {
-            call_ = std::make_unique<Block>(Block{std::move(call)});
-        }
-    }
-    // It must not be a large one.
-    [[nodiscard]] core::Call small() const {
-        if (const auto* release = get_if<core::ReleaseCall>()) return *release;
-        if (const auto* told = get_if<core::ToldCall>()) return *told;
-        return std::get<core::CancelCall>(call_);
-    }
 
     std::variant<core::CancelCall, core::ReleaseCall, core::ToldCall, Large> call_;
 };

@@ -32,7 +32,8 @@ protected:
     static constexpr core::Instant start{1'000'000'000};
     static constexpr core::Nanoseconds patience = 10s;
 
-    std::shared_ptr<Told> add(core::Call call) {
+    template <class Call>
+    std::shared_ptr<Told> add(Call call) {
         auto told = std::make_shared<Told>();
         auto calls = prepared(std::move(call));
         calls.front().completion = told;
