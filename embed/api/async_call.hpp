@@ -42,8 +42,10 @@ public:
 
     void complete(CallOutcome outcome) noexcept override {
         outcome_.emplace(std::move(outcome));
-        // shared_from_this() is declared to throw
-        gate_->notifier().post_answer(weak_from_this().lock());
+        const auto self = weak_from_this().lock();  // shared_from_this() is declared to throw
+        // A closed node has no threads any more, so a new thread calls the handler. If none can be
+        // started, it is called here: that is better than never.
+        if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
     }
 
     void run() override {

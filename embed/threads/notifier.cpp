@@ -20,8 +20,6 @@ constexpr auto idle_max = std::chrono::seconds{1};  // for the other threads
 
 // The notifier to which this thread belongs, if any.
 thread_local const Notifier* serving = nullptr;
-// The burst of this thread, if it has one.
-thread_local Notifier::Burst* present_burst = nullptr;
 
 template <class Task>
 void run_guarded(const Task& task) {
@@ -62,12 +60,6 @@ std::shared_ptr<Notifier::Job> Notifier::Queue::pop() noexcept {
     return job;
 }
 
-void Notifier::Queue::append(Queue& others) noexcept {
-    if (others.empty()) return;
-    (empty() ? first_ : last_->next_) = std::move(others.first_);
-    last_ = others.last_;
-}
-
 Notifier::Notifier(std::string name, OnSlow on_slow)
     : name_{std::move(name)}, on_slow_{std::move(on_slow)} {
     const std::scoped_lock lock{mutex_};
@@ -87,59 +79,34 @@ bool Notifier::post(Task task) {
 // be watched.
 bool Notifier::post(std::shared_ptr<Job> job) noexcept {
     if (generation_.is_forked()) return false;
-    if (auto* const burst = own_burst()) post_all(burst->answers_);
     bool wakes = false;
     {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
-        wakes = jobs_.empty() && (running_ == 0 || watching_ == 0);
+        wakes = jobs_.empty() && must_wake();
         if (!jobs_.push(job)) return true;
     }
     if (wakes) work_.notify_one();
     return true;
 }
 
-void Notifier::post_answer(const std::shared_ptr<Job>& job) noexcept {
-    auto waiting = job;
-    if (auto* const burst = own_burst()) {
-        burst->answers_.push(waiting);
-    } else {
-        Queue one;
-        one.push(waiting);
-        post_all(one);
-    }
-}
-
-void Notifier::post_all(Queue& answers) noexcept {
-    bool wakes = false;
-    if (!answers.empty() && !generation_.is_forked()) {
-        const std::scoped_lock lock{mutex_};
-        if (!is_over()) {
-            wakes = jobs_.empty() && (running_ == 0 || watching_ == 0);
-            jobs_.append(answers);
-        }
-    }
-    if (wakes) work_.notify_one();
-    while (!answers.empty()) {
-        const auto job = answers.pop();
-        if (!run_elsewhere(job)) run_here(*job);
-    }
-}
-
-// A burst within a burst is a part of it.
 Notifier::Burst::Burst(Notifier& notifier) : notifier_{notifier} {
-    if (present_burst == nullptr) present_burst = this;
+    const std::scoped_lock lock{notifier_.mutex_};
+    ++notifier_.bursts_;
 }
 
 Notifier::Burst::~Burst() {
-    if (present_burst != this) return;
-    present_burst = nullptr;
-    notifier_.post_all(answers_);
+    bool wakes = false;
+    {
+        const std::scoped_lock lock{notifier_.mutex_};
+        --notifier_.bursts_;
+        wakes = !notifier_.jobs_.empty() && notifier_.must_wake();
+    }
+    if (wakes) notifier_.work_.notify_one();
 }
 
-Notifier::Burst* Notifier::own_burst() const {
-    const bool is_own = present_burst != nullptr && &present_burst->notifier_ == this;
-    return is_own ? present_burst : nullptr;
+bool Notifier::must_wake() const {
+    return bursts_ == 0 && (running_ == 0 || watching_ == 0);
 }
 
 bool Notifier::is_own_thread() const {

@@ -53,12 +53,23 @@ public:
         bool push(std::shared_ptr<Job>& job) noexcept;
         // Requires that there is one.
         [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
-        // Takes them all, behind its own.
-        void append(Queue& others) noexcept;
 
     private:
         std::shared_ptr<Job> first_;
         Job* last_ = nullptr;
+    };
+
+    // While it lives, what is posted wakes no thread; its end wakes one for all of that. It is
+    // short.
+    class Burst {
+    public:
+        explicit Burst(Notifier& notifier);
+        ~Burst();
+        Burst(const Burst&) = delete;
+        Burst& operator=(const Burst&) = delete;
+
+    private:
+        Notifier& notifier_;
     };
 
     using OnSlow = std::function<void(std::chrono::nanoseconds took)>;
@@ -77,23 +88,6 @@ public:
     // Likewise for a job. Has no effect if the job was posted before. If the caller does not keep
     // the job, it is destroyed on those threads, too.
     bool post(std::shared_ptr<Job> job) noexcept;
-    // Posts a job that has to run, and that nobody else posts. If the notifier has stopped, it runs
-    // on a new thread, or else here.
-    void post_answer(const std::shared_ptr<Job>& job) noexcept;
-    // The answers that a thread posts while it has a burst are posted together at its end, or
-    // before the thread posts anything else: all answers of a step wake a thread once.
-    class Burst {
-    public:
-        explicit Burst(Notifier& notifier);
-        ~Burst();
-        Burst(const Burst&) = delete;
-        Burst& operator=(const Burst&) = delete;
-
-    private:
-        friend class Notifier;
-        Notifier& notifier_;
-        Queue answers_;
-    };
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
     // Runs all posted tasks, and those that they post, then ends its threads and waits for them.
@@ -105,11 +99,10 @@ public:
     [[nodiscard]] std::uint64_t slow_tasks() const { return slow_tasks_; }
 
 private:
-    [[nodiscard]] Burst* own_burst() const;
-    void post_all(Queue& answers) noexcept;
     void run();
     void run_measured(Job& job) noexcept;
     bool wait_for_task(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] bool must_wake() const;
     [[nodiscard]] bool may_take() const;
     [[nodiscard]] bool is_over() const;
     void start_thread();
@@ -125,6 +118,7 @@ private:
     Queue jobs_;
     std::list<std::thread> threads_;
     std::list<std::thread> ended_;  // threads that have left and must be joined
+    std::size_t bursts_ = 0;
     std::size_t idle_ = 0;
     std::size_t running_ = 0;
     std::size_t watching_ = 0;  // of the idle threads: those that take over from a slow task
