@@ -54,6 +54,8 @@ def woven_change(change, right):
         return f"{{ if ({at_work}) {{ {wrong} }} else {{ {right} }} }}"
     if is_statements(as_it_is) or is_statements(wrong):
         raise TableError(f"{change.name}: of right and wrong one is a statement, and one is not")
+    if any(one.startswith("{") for one in (as_it_is, wrong)):
+        raise TableError(f"{change.name}: a list in braces is no expression")
     if wrong == "true":
         return f"({at_work} || ({right}))"
     if wrong == "false":

@@ -171,6 +171,11 @@ class Refusals(Weave):
         self.plant("core/f.cpp", "for (int i = 0; i != a; ++i)\n    ++b;\n")
         self.refuses("m: the head of a statement is no expression")
 
+    def test_a_list_in_braces(self):
+        self.plant("core/f.cpp", "return {a, b};\n")
+        self.table(section("m", "return «{a, b}»;", "{a}"))
+        self.refuses("m: a list in braces is no expression")
+
     def test_a_declaration(self):
         for declared in ("const Guard guard{lock};", "auto guard = lock();",
                          "std::scoped_lock lock{mutex};"):
