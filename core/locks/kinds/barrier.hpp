@@ -43,12 +43,13 @@ public:
     };
     using Members = std::map<SessionId, Member>;
 
-    // Of a new one all but the parties is left out; see is_sound().
+    // A new barrier has only the number of its parties; the rest is read from a row, and may be
+    // unsound (see is_sound()).
     explicit Barrier(std::uint32_t parties = 0, std::uint64_t phase = 0, bool is_broken = false,
                      Members members = {})
         : parties_{parties}, phase_{phase}, is_broken_{is_broken}, members_{std::move(members)} {}
 
-    // Of a row.
+    // Writes the fields to a row, or reads them from one.
     static void fields(auto& of, auto& self) {
         of.number(self.parties_, 0, barrier_parties_max);
         of.any(self.phase_);

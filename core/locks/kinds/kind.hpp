@@ -63,9 +63,10 @@ constexpr bool has_token(AnswerKind kind) {
 
 // What a request did to a name.
 struct KindStep {
-    // Of the request itself; empty if it waits. Then it is an operation that holds nothing.
+    // What answers the request itself; empty if it waits. Then it is an operation that holds
+    // nothing.
     std::optional<AnswerKind> answer;
-    // Of all that waited for the name; empty if they go on waiting.
+    // What answers all that waited for the name; empty if they go on waiting.
     std::optional<AnswerKind> others{};
 };
 

@@ -20,7 +20,7 @@ public:
 
     explicit Latch(std::uint32_t remaining = 0) : remaining_{remaining} {}
 
-    // Of a row.
+    // Writes the fields to a row, or reads them from one.
     static void fields(auto& of, auto& self) { of.number(self.remaining_, 0, latch_max); }
     [[nodiscard]] bool is_sound() const { return true; }
 

@@ -26,7 +26,8 @@ public:
     explicit Semaphore(std::uint32_t limit = 0, std::uint64_t version = 1)
         : limit_{limit}, version_{version} {}
 
-    // Of a row. The slots that are taken are those of the holders.
+    // Writes the fields to a row, or reads them from one. The taken slots are not among them: the
+    // holders have these.
     static void fields(auto& of, auto& self) {
         of.number(self.limit_, 0, semaphore_limit_max);
         of.any(self.version_);
@@ -41,7 +42,7 @@ public:
     void resize(std::uint32_t limit);
     // It stays without holders and waiters (S37).
     [[nodiscard]] bool stays() const { return was_resized(); }
-    // Who waits for permits is not only of the state's concern (QueueAdmission).
+    // QueueAdmission checks those who wait for permits.
     [[nodiscard]] bool fits(const WaitingParties& /*waiting*/) const { return true; }
 
     [[nodiscard]] std::uint32_t taken() const { return taken_; }
