@@ -116,6 +116,7 @@ public:
     std::vector<HoldLost> lost;
     std::vector<CallAnswer> answers;
     std::vector<Contended> contended;
+    std::size_t contended_with_state = 0;  // in the newest notice that had a state
     std::vector<InspectCall> reads;
     std::vector<std::string> left_because;
     std::vector<ClientMessage> said;                     // not delivered yet
@@ -157,6 +158,7 @@ private:
                 for (auto& [client, notice] : std::exchange(node.notices, {})) {
                     if (client != connection_ || silent_.contains(id)) continue;
                     busy = true;
+                    if (notice.state) contended_with_state = notice.contended.size();
                     step(MemberSaid{to_member_, decode_client_notice(encode(notice)).value()});
                 }
             }

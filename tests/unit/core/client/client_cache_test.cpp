@@ -108,6 +108,7 @@ TEST_F(ClientCache, S40_TheOpenRecallsComeWithTheState) {
     client.unsilence(third());
     client.run_for(2s);
     EXPECT_THAT(client.contended, ElementsAre(recall(client.granted(1), 1)));
+    EXPECT_EQ(client.contended_with_state, 1U) << "not later";
 }
 
 // It does not know which recalls it has missed.
