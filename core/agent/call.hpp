@@ -167,7 +167,7 @@ struct Acquired {
     bool suspends = false;            // as in AcquireCall
     std::uint32_t cached_tokens = 0;  // as in Answer
     Instant ends = Instant::never();  // its max_hold, on the boot clock: lost by then (S8)
-    // Of a cached grant: as in Acquire.
+    // A cached grant has these two, as in Acquire.
     LockerTag locker{};
     std::string label{};
 };

@@ -17,7 +17,7 @@ struct KindFacts {
     using Value = std::variant<std::uint64_t, bool>;
 
     NameKind kind = NameKind::lock;
-    // Of its object in the JSON of the name: the kind, but for semaphores.
+    // The key of its object in the JSON of the name: the kind, except for semaphores.
     std::string_view key{};
     std::vector<std::pair<std::string_view, Value>> values{};  // of that object
     std::string words{};

@@ -21,7 +21,8 @@ namespace mortise {
 // How the previous holder's hold ended, as the next grant reports it.
 struct Previous {
     Predecessor how = Predecessor::none;
-    // Of a hold without a label that did not end by its release: program@host:pid of its process.
+    // The label of that hold. If it had none, and did not end by its release, this is the
+    // program@host:pid of its process.
     std::string label{};
     FencingToken token{};
 

@@ -101,7 +101,7 @@ public:
     void lease_changed(const core::LeaseChanged& lease) {
         leases_[lease.session] = lease.valid_until;
     }
-    // As the caller hears it.
+    // The answer that the caller hears.
     [[nodiscard]] core::CallAnswer as_told(const core::CallAnswer& answer);
     void granted(core::NodeId node, core::CallTag tag, const core::Acquired& acquired);
     // The request has ended, and granted() was called before.

@@ -66,8 +66,8 @@ protected:
             say(other, forward(Request{session, seq, acquire("a")}));
         }
     }
-    // As at the end of a step. `contended_` are the holds of clients as well, before they are taken
-    // out.
+    // Does what a node does at the end of a step. `contended_` has the holds of clients as well,
+    // before they are taken out.
     void collect() {
         clients_.tell_states(index_);
         contended_ = contentions_.take(machine_);
