@@ -199,14 +199,28 @@ void ProcessCluster::expect_ready() {
     }
 }
 
-std::size_t ProcessCluster::leader_seen_by(std::size_t index) {
+std::vector<std::string> ProcessCluster::ask_until(
+    std::size_t index, const std::function<bool(const std::vector<std::string>&)>& is_wanted) {
     for (int attempt = 0; attempt < 100; ++attempt) {
         processes_[index].tell("status");
-        const auto status = processes_[index].expect("status", std::chrono::seconds{30});
-        if (status[1] != "0") return std::stoul(status[1]) - 1;
+        auto status = processes_[index].expect("status", std::chrono::seconds{30});
+        if (is_wanted(status)) return status;
         std::this_thread::sleep_for(std::chrono::milliseconds{100});
     }
-    throw std::runtime_error{"no leader"};
+    throw std::runtime_error{"the status of process " + std::to_string(index) + " is not as wanted"};
+}
+
+std::size_t ProcessCluster::leader_seen_by(std::size_t index) {
+    const auto status = ask_until(index, [](const auto& words) { return words.at(1) != "0"; });
+    return std::stoul(status[1]) - 1;
+}
+
+void ProcessCluster::await_connected(std::size_t index, std::size_t other, bool is_connected) {
+    ask_until(index, [&](const auto& words) {
+        const auto peers = words.begin() + 4;
+        return (std::find(peers, words.end(), std::to_string(other + 1)) != words.end()) ==
+               is_connected;
+    });
 }
 
 }  // namespace mortise::tests

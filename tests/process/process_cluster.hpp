@@ -66,6 +66,8 @@ public:
     void expect_ready();
     // The node that the process regards as the leader.
     std::size_t leader_seen_by(std::size_t index);
+    // Waits until one process is, or is not, connected with the other.
+    void await_connected(std::size_t index, std::size_t other, bool is_connected);
     void isolate(std::size_t index) { set_links(index, testkit::LinkMode::drop); }
     void heal(std::size_t index) { set_links(index, testkit::LinkMode::pass); }
     [[nodiscard]] std::filesystem::path data(std::size_t index) const;
@@ -78,6 +80,10 @@ private:
     [[nodiscard]] std::string write_config(std::size_t index) const;
     [[nodiscard]] std::string name_of(std::size_t index) const;
     void report_death(std::size_t index);
+
+    // The words of the status line.
+    std::vector<std::string> ask_until(
+        std::size_t index, const std::function<bool(const std::vector<std::string>&)>& is_wanted);
 
     // One file for each run, and one with the times of their starts and kills: see judged.py.
     std::filesystem::path histories_;

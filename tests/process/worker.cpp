@@ -84,7 +84,7 @@ private:
             {"ask", [](Worker& w, const Words& words) { w.request_release(words); }},
             // look NAME: "looks NAME HOLDERS VALUE clean|dirty"
             {"look", [](Worker& w, const Words& words) { w.look(words.at(1)); }},
-            // status: "status LEADER TERM ready|not-ready"
+            // status: "status LEADER TERM ready|not-ready CONNECTED-MEMBER..."
             {"status", [](Worker& w, const Words&) { w.status(); }},
             // For these see KeptHolds.
             {"release", [](Worker& w, const Words& words) { w.holds_.release(words.at(1)); }},
@@ -194,8 +194,12 @@ private:
 
     void status() {
         const auto status = node_.status();
-        say("status " + std::to_string(status.leader.value_or(0)) + " " +
-            std::to_string(status.term) + " " + (status.ready ? "ready" : "not-ready"));
+        auto line = "status " + std::to_string(status.leader.value_or(0)) + " " +
+                    std::to_string(status.term) + " " + (status.ready ? "ready" : "not-ready");
+        for (const auto& member : status.members) {
+            if (member.connected) line += " " + std::to_string(member.id);
+        }
+        say(line);
     }
 
     Node& node_;
