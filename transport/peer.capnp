@@ -63,6 +63,8 @@ struct Hello {
   electionTimeout @13 :UInt64; # as configured, in nanoseconds; zero: the node does not send it
   heartbeat @14 :UInt64;       # likewise
   sessionTtl @15 :UInt64;      # likewise
+  durability @16 :UInt8;       # as configured: 0 synced, 1 replicated
+  forgetful @17 :Bool;         # it may have lost entries that it has acknowledged
 }
 
 struct ClusterId {
@@ -158,6 +160,8 @@ enum EntryKind {
   configuration @2;
   commands @3;
   stateSum @4;
+  sealedCommands @5;
+  era @6;
 }
 
 struct Entry {
@@ -191,6 +195,8 @@ struct VoteReply {
   tellsVote @3 :Bool;         # the sender tells for whom it voted in its term:
   votedFor @4 :UInt64;        # zero: for nobody
   configuration @5 :UInt64;   # the newest one that it has from before the term of the request
+  # Not granted. The vote of a node that may have forgotten entries, which counts if all agree:
+  ifAll @6 :Bool;
 }
 
 struct AppendRequest {

@@ -7,6 +7,8 @@ namespace mortise::core {
 namespace {
 
 constexpr std::uint8_t configuration_version = 1;
+// A cluster that does not sync everything: members of earlier versions have to refuse it.
+constexpr std::uint8_t version_of_replicated = 2;
 constexpr std::size_t member_bytes_min = 8 + 8 + 1;
 
 void put_members(ByteWriter& out, const std::vector<Member>& members) {
@@ -35,7 +37,8 @@ std::vector<Member> get_members(ByteReader& in) {
 
 Bytes encode_configuration(const Configuration& configuration) {
     ByteWriter out;
-    out.u8(configuration_version);
+    const bool is_synced = configuration.durability == Durability::synced;
+    out.u8(is_synced ? configuration_version : version_of_replicated);
     out.u64(configuration.cluster.high);
     out.u64(configuration.cluster.low);
     put_members(out, configuration.voters);
@@ -47,8 +50,11 @@ Bytes encode_configuration(const Configuration& configuration) {
 
 std::optional<Configuration> decode_configuration(const Bytes& bytes) {
     ByteReader in{bytes.view()};
-    if (in.u8() != configuration_version) return std::nullopt;
+    const auto version = in.u8();
+    const bool is_replicated = version == version_of_replicated;
+    if (version != configuration_version && !is_replicated) return std::nullopt;
     Configuration configuration;
+    if (is_replicated) configuration.durability = Durability::replicated;
     configuration.cluster = {in.u64(), in.u64()};
     configuration.voters = get_members(in);
     configuration.outgoing = get_members(in);

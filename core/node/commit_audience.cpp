@@ -67,7 +67,7 @@ private:
 CommitAudience audience_of(const Applied& applied, const LockMachine& machine,
                            const SessionMembers& session_members, std::size_t members) {
     CommitAudience audience;
-    audience.everybody = applied.entry.kind != EntryKind::commands;
+    audience.everybody = !has_commands(applied.entry.kind);
     for (const auto& outcome : applied.outcomes) {
         if (audience.nodes.size() >= members) audience.everybody = true;
         if (audience.everybody) break;

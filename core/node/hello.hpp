@@ -33,6 +33,8 @@ struct Hello {
     std::string address{};  // where members reach it; empty: it has no address of its own
     HelloTiming timing{};
     std::string cluster_name{};  // as configured; empty: the node does not tell
+    Durability durability = Durability::synced;  // as configured
+    bool is_forgetful = false;                   // Unsynced::forgotten
     // Not sent. The receiver of the hello fills it in from the certificate of the connection.
     Access access = Access::all();
 

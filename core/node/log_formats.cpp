@@ -15,7 +15,7 @@ LogFormats::LogFormats(const NodeOptions& options, const Raft& raft, const Peers
 }
 
 void LogFormats::remember(const Entry& entry) {
-    if (entry.kind != EntryKind::commands) return;
+    if (!has_commands(entry.kind)) return;
     remember(std::min(format_of(entry.payload), options_.command_format));
 }
 

@@ -195,7 +195,7 @@ void NodeCore::apply(Entry& entry, Now now) {
     formats_.remember(entry);
     agent_.on_progress(now);
     Applied applied{std::move(entry), {}};
-    if (applied.entry.kind == EntryKind::commands) {
+    if (has_commands(applied.entry.kind)) {
         machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
                        applied.outcomes);
         clock_.applied(now);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/ids.hpp"
+#include "core/raft/durability.hpp"
 
 namespace mortise::core {
 
@@ -48,6 +49,7 @@ struct Configuration {
     // the outcome of the bootstrap can learn it only from the first entry (S47), which the log does
     // not keep for ever.
     std::vector<Member> founders{};
+    Durability durability = Durability::synced;
 
     [[nodiscard]] bool is_formed() const { return cluster.is_set(); }
     [[nodiscard]] bool is_joint() const { return !outgoing.empty(); }

@@ -1,5 +1,5 @@
 // The entries of the log. One entry is a batch of commands, a configuration, a checksum of the
-// state, or empty.
+// state, the beginning of an era, or empty.
 #pragma once
 
 #include <compare>
@@ -26,7 +26,16 @@ enum class EntryKind : std::uint8_t {
     configuration = 2,  // payload: codec/configuration_codec; in force from its append on
     commands = 3,       // payload: codec/command_codec, a batch
     state_sum = 4,  // payload: codec/state_sum_codec; a checksum of the state, for all to compare
+    // As `commands`. A node acknowledges it only when it is synced (docs/decisions/0095).
+    sealed_commands = 5,
+    // Likewise, without a payload: in place of the empty entry, if all voters elected the leader
+    // because a majority may have forgotten entries.
+    era = 6,
 };
+
+[[nodiscard]] constexpr bool has_commands(EntryKind kind) {
+    return kind == EntryKind::commands || kind == EntryKind::sealed_commands;
+}
 
 struct Entry {
     LogId id;

@@ -29,6 +29,7 @@ struct PreVoteReply {
     // Its vote in its term; not set: it has not voted. Empty: its version does not tell.
     std::optional<NodeId> voted_for{};
     LogIndex configuration{};  // the newest one that it has from before the term of the request
+    bool if_all = false;       // as in VoteReply
 };
 
 struct VoteRequest {
@@ -42,6 +43,8 @@ struct VoteReply {
     Term term;
     std::uint64_t round = 0;
     bool granted = false;
+    // The vote of a node that may have forgotten entries. It only counts if all voters agree.
+    bool if_all = false;
 };
 
 // The limit of one AppendRequest. There is a limit of bytes, too, but the entries of an idle

@@ -61,6 +61,7 @@ struct RaftState {
     LogIndex applied;  // certainly committed: the state on disk contains it
     // In force at `base`; not formed if there was none. Later ones are read from `entries`.
     Configuration configuration;
+    Unsynced unsynced = Unsynced::nothing;
 };
 
 using ChangeResult = std::variant<LogIndex, MembershipRefusal>;

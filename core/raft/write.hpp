@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/raft/durability.hpp"
 #include "core/raft/entry.hpp"
 #include "core/raft/log_base.hpp"
 
@@ -17,10 +18,13 @@ struct HardState {
     friend constexpr bool operator==(const HardState&, const HardState&) = default;
 };
 
-// One atomic, synced write: all of it is durable or none. Writes are made in the order of their
-// ids.
+// One atomic write. Writes are made, and reported, in the order of their ids.
 struct Write {
     WriteId id;
+    // It is reported when it is synced, and with it all writes before it. If not, it only has
+    // entries, and is reported when it survives the death of the process.
+    bool synced = true;
+    std::optional<Unsynced> unsynced;  // the new mark; durable before every later write
     // Executed first: all entries are removed, and the log begins here. The state on disk is at
     // this entry.
     std::optional<LogBase> reset;

@@ -157,7 +157,7 @@ private:
         return applied;
     }
     bool apply(core::LockMachine& machine, const core::Entry& entry) {
-        if (entry.kind != core::EntryKind::commands) return true;
+        if (!core::has_commands(entry.kind)) return true;
         const auto batch = core::decode_batch(entry.payload);
         // Commands in a known format that cannot be decoded are skipped by all nodes.
         if (!batch) return core::format_of(entry.payload) <= core::command_format_newest;

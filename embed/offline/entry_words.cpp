@@ -202,6 +202,8 @@ std::string_view word_of(core::EntryKind kind) {
         case core::EntryKind::configuration: return "configuration";
         case core::EntryKind::commands: return "commands";
         case core::EntryKind::state_sum: return "state_sum";
+        case core::EntryKind::sealed_commands: return "sealed_commands";
+        case core::EntryKind::era: return "era";
     }
     return "unknown";
 }
@@ -210,7 +212,9 @@ std::vector<std::string> words_of(const core::Entry& entry) {
     switch (entry.kind) {
         case core::EntryKind::noop: return {"a leader's first entry"};
         case core::EntryKind::configuration: return {words_of_configuration(entry.payload)};
-        case core::EntryKind::commands: return words_of_commands(entry.payload);
+        case core::EntryKind::commands:
+        case core::EntryKind::sealed_commands: return words_of_commands(entry.payload);
+        case core::EntryKind::era: return {"a new era: all sessions end"};
         case core::EntryKind::state_sum: return {words_of_sum(entry.payload)};
     }
     return {};

@@ -47,7 +47,7 @@ bool is_alone(const core::Configuration& configuration, core::NodeId self) {
 // log counts.
 Result<void> replay(core::NodeState& state) {
     for (const auto& entry : state.raft.entries) {
-        if (entry.id.index <= state.raft.applied || entry.kind != core::EntryKind::commands)
+        if (entry.id.index <= state.raft.applied || !core::has_commands(entry.kind))
             continue;
         const auto batch = core::decode_batch(entry.payload);
         if (!batch && core::format_of(entry.payload) > core::command_format_newest)

@@ -15,8 +15,7 @@ constexpr std::size_t entry_head_bytes = 1 + 8 + 1 + 8 + 8;
 constexpr std::size_t configuration_bytes_max = std::size_t{1} << 20U;
 
 bool is_known(core::EntryKind kind) {
-    return kind == core::EntryKind::noop || kind == core::EntryKind::configuration ||
-           kind == core::EntryKind::commands || kind == core::EntryKind::state_sum;
+    return kind >= core::EntryKind::noop && kind <= core::EntryKind::era;
 }
 
 }  // namespace

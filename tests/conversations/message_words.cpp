@@ -174,7 +174,9 @@ std::string content_of(const core::Entry& entry) {
     switch (entry.kind) {
         case core::EntryKind::noop: return "empty, the first one of a new leader";
         case core::EntryKind::state_sum: return "a checksum of the state";
-        case core::EntryKind::commands: return commands_in(entry.payload);
+        case core::EntryKind::commands:
+        case core::EntryKind::sealed_commands: return commands_in(entry.payload);
+        case core::EntryKind::era: return "the beginning of an era";
         case core::EntryKind::configuration:
             if (const auto configuration = core::decode_configuration(entry.payload))
                 return "configuration: " + in_words(*configuration);

@@ -10,7 +10,7 @@ namespace mortise::conversations {
 namespace {
 
 bool only_renews(const core::Entry& entry) {
-    if (entry.kind != core::EntryKind::commands) return false;
+    if (!core::has_commands(entry.kind)) return false;
     const auto commands = core::decode_batch(entry.payload);
     return commands && std::ranges::all_of(*commands, [](const core::Command& command) {
                return std::holds_alternative<core::Renew>(command);

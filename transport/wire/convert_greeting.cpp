@@ -49,6 +49,8 @@ void write(const Greeting& greeting, wire::Hello::Builder to) {
     to.setElectionTimeout(number_of(greeting.hello.timing.election_timeout));
     to.setHeartbeat(number_of(greeting.hello.timing.heartbeat));
     to.setSessionTtl(number_of(greeting.hello.timing.session_ttl));
+    to.setDurability(static_cast<std::uint8_t>(greeting.hello.durability));
+    to.setForgetful(greeting.hello.is_forgetful);
     auto voters = to.initVoters(static_cast<unsigned>(greeting.hello.voters.size()));
     for (unsigned i = 0; i < voters.size(); ++i)
         voters.set(i, greeting.hello.voters[i].raw());
@@ -74,6 +76,9 @@ core::Result<Greeting> read(wire::Hello::Reader from) {
     if (!hello.cluster_name.empty() && !core::is_cluster_name(hello.cluster_name))
         reading.fail(Malformed::bad_text, "Hello.clusterName");
     hello.timing = timing(reading, from);
+    hello.durability =
+        reading.known(from.getDurability(), core::Durability::replicated, "Hello.durability");
+    hello.is_forgetful = from.getForgetful();
     if (hello.command_format == 0) reading.fail(Malformed::bad_number, "Hello.commandFormat");
     const bool whole = hello.node.is_set() && hello.generation.is_set();
     if (greeting.purpose != Purpose::client && !whole) {

@@ -10,8 +10,7 @@ namespace mortise::transport {
 namespace {
 
 // The enumerators have the same numbers on both sides.
-static_assert(static_cast<int>(core::EntryKind::state_sum) ==
-              static_cast<int>(wire::EntryKind::STATE_SUM));
+static_assert(static_cast<int>(core::EntryKind::era) == static_cast<int>(wire::EntryKind::ERA));
 
 }  // namespace
 
@@ -38,7 +37,7 @@ core::Entry get_entry(CheckedReading& reading, wire::Entry::Reader from) {
                 reading.index(from.getIndex(), "Entry.index")};
     if (!entry.id.term.is_set()) reading.fail(Malformed::bad_number, "Entry.term");
     if (!entry.id.index.is_set()) reading.fail(Malformed::bad_number, "Entry.index");
-    entry.kind = reading.known(from.getKind(), core::EntryKind::state_sum, "Entry.kind");
+    entry.kind = reading.known(from.getKind(), core::EntryKind::era, "Entry.kind");
     if (static_cast<int>(entry.kind) == 0) reading.fail(Malformed::unknown_kind, "Entry.kind");
     entry.checksum = from.getChecksum();
     entry.payload = reading.bytes(from.getPayload(), payload_bytes_max, "Entry.payload");
@@ -77,6 +76,7 @@ void put_vote(const Reply& m, wire::VoteReply::Builder to) {
     to.setTerm(m.term.raw());
     to.setRound(m.round);
     to.setGranted(m.granted);
+    to.setIfAll(m.if_all);
 }
 
 void put(const core::PreVoteReply& m, wire::VoteReply::Builder to) {
@@ -92,6 +92,8 @@ Reply get_vote(CheckedReading& reading, wire::VoteReply::Reader from) {
     m.term = reading.term(from.getTerm(), "VoteReply.term");
     m.round = from.getRound();
     m.granted = from.getGranted();
+    m.if_all = from.getIfAll();
+    if (m.granted && m.if_all) reading.fail(Malformed::bad_number, "VoteReply.ifAll");
     return m;
 }
 

@@ -82,7 +82,7 @@ void LockHistory::applied(core::NodeId node, const core::Applied& applied) {
     const auto digest = digest_of(applied.outcomes);
     if (index > last_) {
         last_ = index;
-        if (applied.entry.kind == core::EntryKind::commands) specify(node, applied);
+        if (core::has_commands(applied.entry.kind)) specify(node, applied);
         digests_[index] = digest;
     } else if (digests_[index] != digest) {
         report(node, "witness: other outcomes at index " + in_words(index) +

@@ -102,7 +102,7 @@ void Streams::state_replaced(core::NodeId node) {
 
 void Streams::applied(const core::Applied& applied) {
     const bool is_new = applied.entry.id.index > last_;
-    if (!is_new || applied.entry.kind != core::EntryKind::commands) return;
+    if (!is_new || !core::has_commands(applied.entry.kind)) return;
     last_ = applied.entry.id.index;
     const auto batch = commands_in(applied.entry.payload);
     if (!batch) return;  // the judge of locks reports that
