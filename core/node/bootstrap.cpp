@@ -15,6 +15,8 @@ Hello Bootstrap::hello() const {
     Hello hello{options_.self, options_.generation, {}, {}, options_.command_format};
     hello.access = options_.access;
     hello.cluster_name = options_.cluster_name;
+    hello.durability = options_.durability;
+    hello.is_forgetful = raft_.is_forgetful();
     hello.timing = {options_.election_timeout, options_.heartbeat,
                     std::chrono::milliseconds{options_.session_ttl_ms}};
     if (is_formation_durable()) {

@@ -207,6 +207,20 @@ void MembershipDesk::take_in_newcomers(Instant now) {
     }
 }
 
+// A member that says the other one, or that is away, has to be restarted or removed first.
+void MembershipDesk::follow_durability(Instant now) {
+    const auto wanted = options_.durability;
+    const auto& present = raft_.configuration();
+    if (present.durability == wanted || !raft_.has_handed_out_own_term() || !is_settled()) return;
+    const auto is_ready = [&](NodeId id) {
+        if (id == options_.self) return true;
+        const auto* hello = peers_.find(id);
+        return hello != nullptr && present.has(id, hello->generation.incarnation) &&
+               hello->durability == wanted;
+    };
+    if (std::ranges::all_of(present.all(), is_ready)) raft_.set_durability(wanted, now);
+}
+
 // --- connections --------------------------------------------------------------------------------
 
 std::optional<std::vector<Member>> MembershipDesk::take_changed_peers(Instant now) {

@@ -27,6 +27,8 @@ public:
                                                         Instant now);
     // For a leader: tried at every step until it is done.
     void take_in_newcomers(Instant now);
+    // Likewise: the cluster gets the durability that all members are configured with.
+    void follow_durability(Instant now);
     // The peers that this node should be connected with, if they have changed.
     [[nodiscard]] std::optional<std::vector<Member>> take_changed_peers(Instant now);
     [[nodiscard]] Instant deadline() const { return wanted_.deadline(); }

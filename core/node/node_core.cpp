@@ -64,6 +64,7 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
       agent_{agent_options(options_), Prng{prng_.next()}, now},
       peers_{options_, raft_},
       own_life_{options_, raft_, peers_},
+      own_memory_{options_, raft_},
       bootstrap_{options_, raft_, peers_, state.former_cluster},
       formats_{options_, raft_, peers_},
       clock_{machine_, raft_.log().last().index, now},
@@ -165,7 +166,8 @@ Instant NodeCore::deadline() const {
     if (was_removed_ || has_more) return stepped_at_;
     return std::min({raft_.deadline(), agent_.deadline(), timers_.deadline(),
                      call_desk_.deadline(raft_.leader().has_value()), membership_.deadline(),
-                     bootstrap_.deadline(), own_life_.deadline(), saver_.deadline(),
+                     bootstrap_.deadline(), own_life_.deadline(), own_memory_.deadline(),
+                     saver_.deadline(),
                      duties_.deadline()});
 }
 
@@ -175,6 +177,7 @@ void NodeCore::form_if_unanimous(Now now) {
 }
 
 void NodeCore::ask_leader(Now now) {
+    own_memory_.recover(now.steady);
     // Without a leader it is asked again when there is one.
     if (const auto id = call_desk_.take_question(now)) raft_.read(*id, now.steady);
 }
@@ -183,8 +186,10 @@ void NodeCore::take_decided(Now now) {
     auto decided = raft_.take_decided();
     for (auto& entry : decided.committed)
         apply(entry, now);
-    for (const auto& grant : decided.reads)
-        call_desk_.granted(grant.id, grant.index);
+    for (const auto& grant : decided.reads) {
+        if (!own_memory_.granted(grant.id, grant.index))
+            call_desk_.granted(grant.id, grant.index);
+    }
 }
 
 void NodeCore::apply(Entry& entry, Now now) {
@@ -369,6 +374,7 @@ void NodeCore::lead(Now now) {
     intake_.ask_for_held_up();
     take_intake_output();
     membership_.take_in_newcomers(now.steady);
+    membership_.follow_durability(now.steady);
     for (const auto& end : timers_.commands_that_end_timers(intake_.proposer(), now.steady))
         intake_.proposer().add(end);
     if (machine_.needs_sweep()) duties_.sweep(applied_);

@@ -20,6 +20,7 @@
 #include "core/node/membership_desk.hpp"
 #include "core/node/node_state.hpp"
 #include "core/node/own_life.hpp"
+#include "core/node/own_memory.hpp"
 #include "core/node/snapshot_installer.hpp"
 #include "core/observe/change_ring.hpp"
 
@@ -135,6 +136,7 @@ private:
     // What is known about peers, and about this node among them.
     Peers peers_;
     OwnLife own_life_;
+    OwnMemory own_memory_;
     Bootstrap bootstrap_;
     LogFormats formats_;
     ClusterClock clock_;

@@ -72,6 +72,11 @@ PeerMemory::Verdict PeerMemory::hear(const Hello& hello, const Generation& newes
     // and vote again (S47).
     const bool lost_all = hello.is_empty() && known.before.acknowledged > LogId{};
     known.forgot = known.forgot || lost_all;
+    // What it acknowledged may have been lost with the power of its machine. It knows that, and
+    // gives no vote before it has recovered (docs/decisions/0095). Terms are never lost.
+    if (hello.is_forgetful) {
+        known.before.acknowledged = known.before.attested = {};
+    }
     return Verdict::new_life;
 }
 

@@ -1,5 +1,6 @@
 // Pre-vote, vote and victory (thesis 3.4, 9.6), and the stickiness of a leader (thesis 4.2.3).
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -16,7 +17,7 @@ void Raft::become_pre_candidate(Instant now) {
     succession_.began_attempt();
     PreCandidate asking;
     asking.round = ++round_;
-    asking.granted.insert(self());
+    add_own_vote(asking.votes);
     asking.election_at = succession_.without_leader(now);
     const PreVoteRequest request{term(), asking.round, log_.last()};
     role_ = std::move(asking);
@@ -68,7 +69,7 @@ void Raft::campaign_if_durable(Instant now) {
     if (writes_.hard_state() != hard_state_) return;
     MORTISE_CHECK(writes_.durable() == log_.last().index);
     candidate->requests_sent = true;
-    candidate->granted.insert(self());
+    add_own_vote(candidate->votes);
     const VoteRequest request{term(), candidate->round, log_.last(), candidate->transfer};
     for (const auto peer : configuration().all()) {
         if (peer != self() && configuration().is_voter(peer)) send(peer, request);
@@ -78,17 +79,38 @@ void Raft::campaign_if_durable(Instant now) {
 
 void Raft::count_votes(Instant now) {
     if (const auto* asking = std::get_if<PreCandidate>(&role_)) {
-        const auto& granted = asking->granted;
-        const auto agrees = [&](NodeId id) { return granted.contains(id); };
-        if (has_quorum(configuration(), agrees)) become_candidate(false, now);
+        if (elected_by(asking->votes)) become_candidate(false, now);
     } else if (const auto* candidate = std::get_if<Candidate>(&role_)) {
-        const auto& granted = candidate->granted;
-        const auto agrees = [&](NodeId id) { return granted.contains(id); };
-        if (has_quorum(configuration(), agrees)) become_leader(now);
+        if (const auto first = elected_by(candidate->votes)) become_leader(*first, now);
     }
 }
 
-void Raft::become_leader(Instant now) {
+// A node that may have forgotten entries may lack committed ones, as may those for which it votes.
+Raft::Consent Raft::consent() const {
+    return is_forgetful() ? Consent::if_all : Consent::granted;
+}
+
+void Raft::add_own_vote(Votes& votes) const {
+    (is_forgetful() ? votes.if_all : votes.granted).insert(self());
+}
+
+// Returns the kind of its first entry; empty if it is not elected. Each majority of voters that
+// have forgotten nothing has one that knows what is committed. If there is none, but all voters
+// agree, then what none of them has is lost, and no other node leads (docs/decisions/0095).
+std::optional<EntryKind> Raft::elected_by(const Votes& votes) const {
+    const auto agrees = [&](NodeId id) { return votes.granted.contains(id); };
+    if (has_quorum(configuration(), agrees)) return EntryKind::noop;
+    const auto objects = [&](const Member& voter) {
+        const bool agrees_if_all = agrees(voter.id) || votes.if_all.contains(voter.id);
+        return !agrees_if_all || !configuration().is_current(voter);
+    };
+    const auto& [voters, outgoing] = std::tie(configuration().voters, configuration().outgoing);
+    if (std::ranges::any_of(voters, objects) || std::ranges::any_of(outgoing, objects))
+        return std::nullopt;
+    return EntryKind::era;
+}
+
+void Raft::become_leader(EntryKind first, Instant now) {
     MORTISE_CHECK(hard_state_.voted_for == self());
     Leader leader;
     leader.since = now;
@@ -98,9 +120,10 @@ void Raft::become_leader(Instant now) {
     sync_progress_with_configuration(leader);
     role_ = std::move(leader);
     note(Note::Kind::became_leader);
+    if (first == EntryKind::era) note(Note::Kind::era_begun);
     succession_.led();
     // Until an entry of this term commits, no older entry can be counted (thesis 3.6.2).
-    append_to_log(make_entry({term(), log_.last().index.next()}, EntryKind::noop, {}));
+    append_to_log(make_entry({term(), log_.last().index.next()}, first, {}));
 }
 
 bool Raft::stands_by_leader(Instant now) const {
@@ -145,7 +168,7 @@ bool Raft::grants(NodeId to, const PreVoteRequest& request, Instant now) const {
 void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
     const bool granted = grants(from, request, now);
     // A term shown to others must survive a restart.
-    if (is_term_durable()) answer(from, request, granted);
+    if (is_term_durable()) answer(from, request, granted ? consent() : Consent::none);
     auto* follower = std::get_if<Follower>(&role_);
     if (!granted && follower != nullptr && follower->leader)
         follower->asked = AskedPreVote{from, request};
@@ -156,14 +179,15 @@ void Raft::on(NodeId from, const PreVoteRequest& request, Instant now) {
 bool Raft::answer_late(const Follower& follower, Instant now) {
     const auto& asked = follower.asked;
     if (!asked || !is_term_durable() || !grants(asked->by, asked->request, now)) return false;
-    answer(asked->by, asked->request, true);
+    answer(asked->by, asked->request, consent());
     return true;
 }
 
-void Raft::answer(NodeId to, const PreVoteRequest& request, bool granted) {
+void Raft::answer(NodeId to, const PreVoteRequest& request, Consent consent) {
     const auto* electing = configurations_.electing(request.term, log_);
     const auto newest = electing != nullptr ? electing->index : configurations_.newest().index;
-    PreVoteReply reply{term(), request.round, granted, {}, newest};
+    PreVoteReply reply{term(), request.round, consent == Consent::granted, {}, newest};
+    reply.if_all = consent == Consent::if_all;
     if (knows_its_vote()) reply.voted_for = hard_state_.voted_for;
     send(to, reply);
 }
@@ -173,12 +197,12 @@ void Raft::on(NodeId from, const PreVoteReply& reply, Instant now) {
     // Only a reply to this question counts, not one to an earlier question or another kind (B-V3).
     const bool of_this_round = asking != nullptr && asking->round == reply.round;
     if (!of_this_round) return;
-    if (!reply.granted) {
+    if (!reply.granted && !reply.if_all) {
         const auto soon = succession_.after_refusal(configuration(), now);
         asking->election_at = std::min(asking->election_at, soon);
         return;
     }
-    asking->granted.insert(from);
+    (reply.granted ? asking->votes.granted : asking->votes.if_all).insert(from);
     count_votes(now);
 }
 
@@ -202,7 +226,7 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
                          may_be_voted_for(from, request.last);
     // It counts the answer to its newest request alone.
     std::erase_if(owed_votes_, [&](const OwedVote& owed) { return owed.candidate == from; });
-    owed_votes_.push_back({from, request.round, granted});
+    owed_votes_.push_back({from, request.round, granted ? consent() : Consent::none});
     if (granted) vote_for(from);
     // It has time to win (B-V5). If it asks again and again without ever leading, the others do not
     // wait for it any more.
@@ -216,13 +240,13 @@ void Raft::on(NodeId from, const VoteRequest& request, Instant now) {
 void Raft::on(NodeId from, const VoteReply& reply, Instant now) {
     auto* candidate = std::get_if<Candidate>(&role_);
     if (candidate == nullptr || reply.term != term() || reply.round != candidate->round) return;
-    if (!reply.granted) {
+    if (!reply.granted && !reply.if_all) {
         const auto soon = succession_.after_refusal(configuration(), now);
         candidate->election_at = std::min(candidate->election_at, soon);
         return;
     }
     if (!candidate->requests_sent) return;
-    candidate->granted.insert(from);
+    (reply.granted ? candidate->votes.granted : candidate->votes.if_all).insert(from);
     count_votes(now);
 }
 
@@ -244,7 +268,8 @@ void Raft::send_owed_votes() {
     if (follower != nullptr && is_giving_a_vote())
         follower->election_at = std::max(follower->election_at, last_event_);
     for (const auto& owed : owed_votes_) {
-        send(owed.candidate, VoteReply{term(), owed.round, owed.granted});
+        send(owed.candidate, VoteReply{term(), owed.round, owed.consent == Consent::granted,
+                                       owed.consent == Consent::if_all});
     }
     owed_votes_.clear();
 }
@@ -253,7 +278,8 @@ void Raft::send_owed_votes() {
 // gain nothing, because its own vote is written after that one. But it would take the vote back,
 // and two voters with slow disks would do that to each other for ever.
 bool Raft::is_giving_a_vote() const {
-    return std::ranges::any_of(owed_votes_, &OwedVote::granted);
+    return std::ranges::any_of(
+        owed_votes_, [](const OwedVote& owed) { return owed.consent != Consent::none; });
 }
 
 }  // namespace mortise::core

@@ -91,6 +91,15 @@ ChangeResult Raft::move(NodeId id, const std::string& address, Instant now) {
     return change_to(with_address(configuration(), id, address));
 }
 
+// The voters stay the same. Every member has to be ready for it, which its hello says.
+ChangeResult Raft::set_durability(Durability durability, Instant now) {
+    begin_event(now);
+    if (const auto refusal = may_not_change()) return *refusal;
+    auto next = configuration();
+    next.durability = durability;
+    return change_to(next);
+}
+
 // A log of sufficient length is not enough. It must also contain the configuration that has the
 // learner, because a node whose own log does not show that it is a member takes part in no election
 // (S47), and as a voter it could prevent a majority.

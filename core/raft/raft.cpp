@@ -26,9 +26,10 @@ LogIndex last_index_of(const RaftState& state) {
 Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     : options_{options},
       hard_state_{state.hard_state},
+      unsynced_{state.unsynced},
       log_{state.base, {}},
       configurations_{state.base.index, std::move(state.configuration)},
-      writes_{state.hard_state, last_index_of(state)},
+      writes_{state.hard_state, last_index_of(state), state.unsynced},
       commit_{std::max(state.applied, state.base.index)},
       handed_out_{commit_},
       succession_{{options.self, options.election_timeout, options.heartbeat}, prng},
@@ -41,6 +42,7 @@ Raft::Raft(const RaftOptions& options, RaftState state, Prng prng, Instant now)
     membership_ = OwnMembership{configurations_.has_ever(options_.self, options_.incarnation),
                                 configurations_.newest().index};
     note_membership();
+    if (is_forgetful()) note(Note::Kind::may_have_forgotten);
     pending_ = {};  // what was read from disk need not be written again
     become_follower(std::nullopt, now);
     const bool alone = can_campaign() && configuration().voters.size() == 1;
@@ -267,8 +269,11 @@ RaftDecided Raft::take_decided() {
 RaftOutput Raft::collect(Instant now) {
     if (is_leader()) finish_change();
     start_read_round();  // for reads that were requested since then
-    const bool writes = pending_.reset || pending_.hard_state || pending_.truncate_from;
-    if (writes || !pending_.append.empty()) {
+    update_mark();
+    const bool writes = pending_.reset || pending_.hard_state || pending_.truncate_from ||
+                        pending_.unsynced || !pending_.append.empty();
+    if (writes) {
+        pending_.synced = is_to_be_synced(pending_);
         writes_.submit(pending_, log_.last().index, now);
         out_.write = std::exchange(pending_, {});
     }
@@ -300,6 +305,7 @@ void Raft::check_invariants() const {
     MORTISE_CHECK(writes_.hard_state().term <= term());
     MORTISE_CHECK(log_.last().term <= term());
     MORTISE_CHECK(pending_.append.empty() && !pending_.hard_state && !pending_.truncate_from);
+    MORTISE_CHECK(!pending_.unsynced && (is_forgetful() || !recovers_at_));
     MORTISE_CHECK(!pending_.reset && !(is_leader() && is_installing()));
     if (const auto* leader = std::get_if<Leader>(&role_)) {
         MORTISE_CHECK(hard_state_.voted_for == self());

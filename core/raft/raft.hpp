@@ -156,6 +156,16 @@ public:
     // Begins this node's log with the first entry of the cluster (S47). The log must never have
     // been written.
     void adopt_formation(const Entry& entry, Instant now);
+    // --- what a loss of power may take (docs/decisions/0095)
+    // The disk may lack entries that this node has acknowledged: it takes part in elections only if
+    // all voters do, until it has recovered.
+    [[nodiscard]] bool is_forgetful() const { return unsynced_ == Unsynced::forgotten; }
+    // A leader has said, after this run began, that everything that was ever committed is at or
+    // before this index.
+    void recover_at(LogIndex index);
+    // Leader only: the durability of the cluster changes.
+    ChangeResult set_durability(Durability durability, Instant now);
+
     // Forgets the log up to and including `index`. Requires that all of it was handed out. Members
     // that still need it are cut off, and a note says so.
     void purge_to(LogIndex index);
@@ -186,6 +196,7 @@ public:
     [[nodiscard]] LogIndex unwanted_index() const { return std::max(unwanted_, replicated_); }
     [[nodiscard]] LogIndex durable_index() const { return writes_.durable(); }
     [[nodiscard]] const HardState& durable_hard_state() const { return writes_.hard_state(); }
+    [[nodiscard]] Unsynced unsynced() const { return unsynced_; }
     // Returns the size of the entries above the commit index.
     [[nodiscard]] std::size_t uncommitted_bytes() const { return uncommitted_bytes_; }
     [[nodiscard]] std::size_t writes_in_flight() const { return writes_.in_flight(); }
@@ -243,10 +254,11 @@ public:
 
 private:
     friend class StateReader;  // tests/explore: distinguishes states by all members
+    enum class Consent : std::uint8_t { none, if_all, granted };
     struct OwedVote {
         NodeId candidate;
         std::uint64_t round = 0;
-        bool granted = false;
+        Consent consent = Consent::none;
     };
 
     // terms.cpp
@@ -300,14 +312,17 @@ private:
     // election.cpp
     void become_pre_candidate(Instant now);
     void become_candidate(bool transfer, Instant now);
-    void become_leader(Instant now);
+    void become_leader(EntryKind first, Instant now);
     void campaign_if_durable(Instant now);
     void count_votes(Instant now);
+    void add_own_vote(Votes& votes) const;
+    [[nodiscard]] Consent consent() const;
+    [[nodiscard]] std::optional<EntryKind> elected_by(const Votes& votes) const;
     [[nodiscard]] bool stands_by_leader(Instant now) const;
     [[nodiscard]] bool is_kept_from(NodeId asker, Instant now) const;
     [[nodiscard]] bool is_to_take_over(NodeId candidate) const;
     [[nodiscard]] bool grants(NodeId to, const PreVoteRequest& request, Instant now) const;
-    void answer(NodeId to, const PreVoteRequest& request, bool granted);
+    void answer(NodeId to, const PreVoteRequest& request, Consent consent);
     bool answer_late(const Follower& follower, Instant now);
     void on(NodeId from, const PreVoteRequest& request, Instant now);
     void on(NodeId from, const PreVoteReply& reply, Instant now);
@@ -318,6 +333,11 @@ private:
     [[nodiscard]] bool may_be_voted_for(NodeId candidate, LogId last) const;
     void send_owed_votes();
     [[nodiscard]] bool is_giving_a_vote() const;
+
+    // memory.cpp
+    [[nodiscard]] bool may_lack_syncs() const;
+    [[nodiscard]] bool is_to_be_synced(const Write& write) const;
+    void update_mark();
 
     // replication.cpp
     void on(NodeId from, AppendRequest& request, Instant now);
@@ -380,6 +400,8 @@ private:
 
     RaftOptions options_;
     HardState hard_state_;
+    Unsynced unsynced_;
+    std::optional<LogIndex> recovers_at_;
     Log log_;
     ConfigurationHistory configurations_;
     WriteTracker writes_;

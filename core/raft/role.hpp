@@ -35,15 +35,21 @@ struct Follower {
     std::optional<NodeId> transfer_target;  // as in the newest AppendRequest
 };
 
+// Those who agree. The votes of nodes that may have forgotten entries only count if all agree.
+struct Votes {
+    std::set<NodeId> granted;
+    std::set<NodeId> if_all;
+};
+
 struct PreCandidate {
     std::uint64_t round = 0;
-    std::set<NodeId> granted;
+    Votes votes;
     Instant election_at;
 };
 
 struct Candidate {
     std::uint64_t round = 0;
-    std::set<NodeId> granted;
+    Votes votes;
     Instant election_at;
     bool transfer = false;       // it campaigns because its leader asked it to
     bool requests_sent = false;  // its own vote is durable

@@ -25,7 +25,7 @@ void WriteTracker::submit(Write& write, LogIndex last, Instant now) {
     }
     // A write without entries makes no entry durable that the writes before it do not.
     const auto promised = write.append.empty() && !write.reset ? LogIndex{} : last;
-    in_flight_.push_back({write.id, promised, write.hard_state, now});
+    in_flight_.push_back({write.id, promised, write.hard_state, write.unsynced, now});
 }
 
 void WriteTracker::complete(WriteId id) {
@@ -33,6 +33,7 @@ void WriteTracker::complete(WriteId id) {
     const auto& done = in_flight_.front();
     durable_ = std::max(durable_, done.last);
     if (done.hard_state) hard_state_ = *done.hard_state;
+    if (done.unsynced) unsynced_ = *done.unsynced;
     in_flight_.pop_front();
 }
 

@@ -101,6 +101,20 @@ void CoreLoop::noted(const core::Note& note) {
                              "the last possible term was used: no leader can be elected any more; "
                              "`mortise recover` begins the terms anew");
             return;
+        case Kind::may_have_forgotten:
+            parts_.log.warn("may_have_forgotten",
+                            "the machine was started anew, and the newest entries of the log may be "
+                            "lost: this node gives no vote until it has recovered from a leader");
+            return;
+        case Kind::recovered:
+            parts_.log.info("recovered",
+                            "this node has everything again that it may have lost with its machine");
+            return;
+        case Kind::era_begun:
+            parts_.log.warn("era_begun",
+                            "the machines of a majority lost power: all sessions end, and none "
+                            "opens until their leases are over");
+            return;
         case Kind::peer_forgot:
             parts_.log.error(
                 "peer_forgot",

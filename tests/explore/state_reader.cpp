@@ -53,6 +53,12 @@ public:
             add(value);
     }
 
+    void add(Unsynced mark) { number(static_cast<std::uint64_t>(mark)); }
+    void add(const Votes& votes) {
+        const auto& [granted, if_all] = votes;
+        list(granted);
+        list(if_all);
+    }
     void add(const Write& write);
     void add(const AppendReply& reply);
     void add(const Progress& progress);
@@ -81,7 +87,9 @@ private:
 };
 
 void Print::add(const Write& write) {
-    const auto& [not_id, reset, hard_state, truncate_from, append] = write;
+    const auto& [not_id, synced, unsynced, reset, hard_state, truncate_from, append] = write;
+    add(synced);
+    add(unsynced);
     add(reset.has_value());
     if (reset) add(reset->id);
     add(hard_state);
@@ -150,15 +158,15 @@ void Print::add(const Follower& follower) {
 }
 
 void Print::add(const PreCandidate& asking) {
-    const auto& [round, granted, time_election_at] = asking;
+    const auto& [round, votes, time_election_at] = asking;
     number(round);
-    list(granted);
+    add(votes);
 }
 
 void Print::add(const Candidate& candidate) {
-    const auto& [round, granted, time_election_at, transfer, requests_sent] = candidate;
+    const auto& [round, votes, time_election_at, transfer, requests_sent] = candidate;
     number(round);
-    list(granted);
+    add(votes);
     add(transfer);
     add(requests_sent);
 }
@@ -187,10 +195,11 @@ void Print::add(const PreVoteRequest& message) {
 }
 
 void Print::add(const PreVoteReply& message) {
-    const auto& [term, round, granted, voted_for, configuration] = message;
+    const auto& [term, round, granted, voted_for, configuration, if_all] = message;
     add(term);
     number(round);
     add(granted);
+    add(if_all);
     add(voted_for);
     add(configuration);
 }
@@ -204,10 +213,11 @@ void Print::add(const VoteRequest& message) {
 }
 
 void Print::add(const VoteReply& message) {
-    const auto& [term, round, granted] = message;
+    const auto& [term, round, granted, if_all] = message;
     add(term);
     number(round);
     add(granted);
+    add(if_all);
 }
 
 void Print::add(const AppendRequest& message) {
@@ -272,7 +282,7 @@ void Print::add(const NotAMember& message) {
 
 void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
-    const auto& [options, hard_state, log, not_configurations, writes, commit,
+    const auto& [options, hard_state, unsynced, recovers_at, log, not_configurations, writes, commit,
                  not_uncommitted_bytes, replicated, unwanted, handed_out, role, round,
                  time_succession, owed_votes, time_raises, claims, time_last_event, receiving,
                  open_views, transfers, membership, doubted, not_doubted_in, has_room_for_state,
@@ -290,6 +300,8 @@ void StateReader::read(const Raft& raft, ByteWriter& out) {
     print.add(noted);
     print.add(options.self);
     print.add(hard_state);
+    print.add(unsynced);
+    print.add(recovers_at);
     print.add(log.base());
     print.number(log.last().index.raw() - log.base().index.raw());
     for (auto index = log.first_index(); index <= log.last().index; index = index.next())
@@ -302,25 +314,28 @@ void StateReader::read(const Raft& raft, ByteWriter& out) {
     std::visit([&](const auto& data) { print.add(data); }, role);
     print.number(round);
     print.number(owed_votes.size());
-    for (const auto& [candidate, asked_in, granted] : owed_votes) {
+    for (const auto& [candidate, asked_in, consent] : owed_votes) {
         print.add(candidate);
         print.number(asked_in);
-        print.add(granted);
+        print.number(static_cast<std::uint64_t>(consent));
     }
-    const auto& [durable_state, durable, not_newest, in_flight] = writes;
+    const auto& [durable_state, durable_mark, durable, not_newest, in_flight] = writes;
     print.add(durable_state);
+    print.add(durable_mark);
     print.add(durable);
     print.number(in_flight.size());
-    for (const auto& [not_id, last, changed, time_at] : in_flight) {
+    for (const auto& [not_id, last, changed, mark, time_at] : in_flight) {
         print.add(last);
         print.add(changed);
+        print.add(mark);
     }
 }
 
 void StateReader::read(const RaftState& disk, ByteWriter& out) {
-    const auto& [hard_state, base, entries, applied, not_configuration] = disk;
+    const auto& [hard_state, base, entries, applied, not_configuration, unsynced] = disk;
     Print print{out};
     print.add(hard_state);
+    print.add(unsynced);
     print.add(base);
     print.list(entries);
     print.add(applied);

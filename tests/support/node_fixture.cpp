@@ -163,6 +163,16 @@ void HandDrivenNode::crash_and_restart() {
     start_again();
 }
 
+void HandDrivenNode::lose_power_and_restart() {
+    disk_.lose_power();
+    crash_and_restart();
+}
+
+void HandDrivenNode::change_durability(Durability durability) {
+    options_.durability = durability;
+    crash_and_restart();
+}
+
 void HandDrivenNode::change_version(std::uint8_t command_format) {
     options_.command_format = command_format;
     crash_and_restart();
@@ -279,6 +289,16 @@ void NodeCluster::connect_all() {
 void NodeCluster::crash_and_restart(NodeId id) {
     lose_links(id);
     nodes_.at(id).crash_and_restart();
+}
+
+void NodeCluster::lose_power_and_restart(NodeId id) {
+    lose_links(id);
+    nodes_.at(id).lose_power_and_restart();
+}
+
+void NodeCluster::change_durability(NodeId id, Durability durability) {
+    lose_links(id);
+    nodes_.at(id).change_durability(durability);
 }
 
 void NodeCluster::wipe_and_restart(NodeId id) {

@@ -50,6 +50,10 @@ public:
     void complete_writes();
     // The next run on the same directory.
     void crash_and_restart();
+    // The machine loses power, and with it the entries that were not synced.
+    void lose_power_and_restart();
+    // The next run is configured with another durability.
+    void change_durability(Durability durability);
     // The next run is of a version that reads formats of commands up to that one.
     void change_version(std::uint8_t command_format);
     // Starts on an earlier image of its directory, with that boot epoch.
@@ -181,6 +185,8 @@ public:
     // Its connections end with the process: the others notice that, it does not.
     void crash_and_restart(NodeId id);
     void wipe_and_restart(NodeId id);
+    void lose_power_and_restart(NodeId id);
+    void change_durability(NodeId id, Durability durability);
 
     void change_version(NodeId id, std::uint8_t command_format);
     void roll_back(NodeId id, Disk image, std::uint64_t epoch, std::uint64_t life = 0);

@@ -28,17 +28,29 @@ void Disk::carry_out(const Write& write) {
                       [&](const Entry& entry) { return entry.id.index >= *write.truncate_from; });
     }
     entries.insert(entries.end(), write.append.begin(), write.append.end());
+    if (write.unsynced) unsynced = *write.unsynced;
+    if (write.synced) synced = last();
+    synced = std::min(synced, last());
+}
+
+void Disk::lose_power() {
+    std::erase_if(entries, [&](const Entry& entry) { return entry.id.index > synced; });
+    if (unsynced == Unsynced::entries) unsynced = Unsynced::forgotten;
 }
 
 RaftState Disk::state() const {
-    return {hard_state, base, entries, applied, configuration};
+    return {hard_state, base, entries, applied, configuration, unsynced};
 }
 
+// What is on the disk was there before.
 HandDriven::HandDriven(RaftOptions options, const RaftState& state, Instant at)
     : now{at},
       options_{options},
-      disk_{state.hard_state, state.base, state.entries, state.applied, state.configuration},
-      raft_{std::make_unique<Raft>(options, state, Prng{options.self.raw()}, at)} {}
+      disk_{state.hard_state,    state.base,     state.entries, state.applied,
+            state.configuration, state.unsynced, {}},
+      raft_{std::make_unique<Raft>(options, state, Prng{options.self.raw()}, at)} {
+    disk_.synced = disk_.last();
+}
 
 HandDriven::HandDriven(HandDriven&&) noexcept = default;
 HandDriven& HandDriven::operator=(HandDriven&&) noexcept = default;
@@ -80,6 +92,11 @@ void HandDriven::complete_writes() {
 
 void HandDriven::peer_down(NodeId peer) {
     raft_->on_peer_down(peer, now);
+    collect();
+}
+
+void HandDriven::peer_restarted(NodeId peer) {
+    raft_->on_peer_restarted(peer);
     collect();
 }
 
@@ -174,6 +191,23 @@ void HandDriven::crash_and_restart() {
     sent.clear();
     notes.clear();
     raft_ = std::make_unique<Raft>(options_, disk_.state(), Prng{options_.self.raw() + 50}, now);
+}
+
+void HandDriven::lose_power_and_restart() {
+    disk_.lose_power();
+    crash_and_restart();
+}
+
+bool HandDriven::set_durability(Durability durability) {
+    const bool is_begun =
+        std::holds_alternative<LogIndex>(raft_->set_durability(durability, now));
+    collect();
+    return is_begun;
+}
+
+void HandDriven::recover_at(std::uint64_t index) {
+    raft_->recover_at(LogIndex{index});
+    collect();
 }
 
 bool HandDriven::noted(Note::Kind kind) const {

@@ -90,8 +90,15 @@ struct Disk {
     std::vector<Entry> entries;
     LogIndex applied;
     Configuration configuration;
+    Unsynced unsynced = Unsynced::nothing;
+    LogIndex synced{};  // the last entry that a loss of power leaves
 
     void carry_out(const Write& write);
+    // Everything after the synced entries is gone.
+    void lose_power();
+    [[nodiscard]] LogIndex last() const {
+        return entries.empty() ? base.index : entries.back().id.index;
+    }
     [[nodiscard]] RaftState state() const;
 };
 
@@ -112,6 +119,7 @@ public:
     void complete_write();
     void complete_writes();
     void peer_down(NodeId peer);
+    void peer_restarted(NodeId peer);
     std::optional<LogIndex> propose(std::string text = "x");
     std::optional<LogIndex> configure(const Configuration& configuration);
     bool read(std::uint64_t id);
@@ -132,6 +140,10 @@ public:
     void purge_to(std::uint64_t index);
     // Incomplete writes are lost, and so are messages that were not taken.
     void crash_and_restart();
+    void lose_power_and_restart();
+    bool set_durability(Durability durability);
+    void recover_at(std::uint64_t index);
+    void sync() { disk_.synced = disk_.last(); }
     void doubt(bool is_doubted) { raft_->set_doubted(is_doubted, now); }
 
     // --- effects

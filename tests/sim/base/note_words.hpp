@@ -44,6 +44,10 @@ inline NoteWords words_of(const core::Note& note) {
             return {"in term {} does not believe node {}, which claims to lead"};
         case Kind::distant_term: return {"in term {} hears of a distant term of node {}"};
         case Kind::terms_used_up: return {"in term {} sees the last term"};
+        case Kind::may_have_forgotten:
+            return {"in term {} may have forgotten entries", "start after a loss of power"};
+        case Kind::recovered: return {"in term {} has recovered", "member recovered"};
+        case Kind::era_begun: return {"in term {} begins an era"};
         case Kind::formed: return {"in term {} is part of a cluster"};
         case Kind::configuration_changed:
             return {"in term {} has another configuration", "configuration changed"};

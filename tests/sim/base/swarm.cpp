@@ -274,6 +274,12 @@ void draw_images(core::Prng& own, Swarm& swarm) {
     swarm.fault_weight[static_cast<std::size_t>(Fault::disk_set_back)] = 3 + own.below(10);
 }
 
+void draw_durability(core::Prng& own, Swarm& swarm) {
+    if (own.one_in(2)) return;
+    swarm.durability = core::Durability::replicated;
+    swarm.durability_changes = own.one_in(4);
+}
+
 }  // namespace
 
 Faults Swarm::faults_on() const {
@@ -367,6 +373,7 @@ Swarm draw_swarm(core::Prng& prng) {
     draw_clients(own, swarm);
     draw_liar(own, swarm);
     draw_images(own, swarm);
+    draw_durability(own, swarm);
     return swarm;
 }
 
@@ -385,6 +392,7 @@ std::string describe(const Swarm& swarm) {
                 (swarm.clients != 0 ? ", " + std::to_string(swarm.clients) + " clients" : "") +
                 (swarm.stormy_start ? ", stormy start" : "") +
                 (swarm.lease_trial ? ", lease trial" : "") +
+                (swarm.durability == core::Durability::replicated ? ", in memory" : "") +
                 (swarm.mixed_timing ? ", mixed timing" : "") + (swarm.upgrade ? ", upgrade" : "") +
                 (swarm.workload.burst != 0 ? ", many names" : "") +
                 (swarm.workload.conversion_percent != 0 ? ", conversions" : "") +

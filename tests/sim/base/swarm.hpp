@@ -102,6 +102,8 @@ struct Swarm {
     std::map<std::uint64_t, core::Access> restricted;
     bool lies = false;       // those nodes ignore the restrictions of their own certificates
     std::uint64_t liar = 0;  // the node that says what is wrong in its own name; zero: none
+    core::Durability durability = core::Durability::synced;
+    bool durability_changes = false;  // each start of a node draws its own
     bool upgrade = false;  // nodes start with the old version and are upgraded one after the other
     bool lease_trial = false;   // the faults are those that leases protect against
     SimTime fault_length = 0;   // the average length of a fault

@@ -83,6 +83,12 @@ void Checker::rolled_back(core::NodeId node) {
     of.committed_then = commits_.last();
 }
 
+void Checker::lost_power(core::NodeId node) {
+    auto& of = view(node);
+    if (of.platter->unsynced != core::Unsynced::forgotten) return;
+    if (of.durable_log.index > of.platter->last().index) of.durable_log = of.platter->last();
+}
+
 // (11). Of two votes in a later term than that of the leader, only one can matter. A follower has
 // its leader's word for what all have.
 void Checker::counts_again(core::NodeId node, core::NodeId witness) {
@@ -204,7 +210,7 @@ void Checker::state_replaced(core::NodeId node, core::LogId last) {
     }
 }
 
-// A lost disk may have had it, so it counts as if it had.
+// A lost disk may have had it, and a node that has not recovered, so it counts as if it had.
 bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of,
                            core::NodeId without) const {
     const auto carries = [&](const std::vector<core::Member>& members) {
@@ -212,7 +218,8 @@ bool Checker::is_on_quorum(core::LogId id, const core::Configuration& of,
             if (member.id == without) return false;
             const auto& held = view(member.id);
             const auto& platter = *held.platter;
-            return held.rolled_back || member.incarnation != platter.incarnation || platter.has(id);
+            return held.rolled_back || member.incarnation != platter.incarnation ||
+                   platter.unsynced == core::Unsynced::forgotten || platter.has(id);
         });
         return static_cast<std::size_t>(holding) >= core::majority_of(members.size());
     };
@@ -287,6 +294,7 @@ void Checker::check_progress(core::NodeId node, const View& of) {
         const bool moved_on = peer.platter->hard_state.term > raft.term();
         if (progress == nullptr || moved_on) continue;
         if (peer.rolled_back || progress->incarnation != peer.platter->incarnation) continue;
+        if (peer.platter->unsynced == core::Unsynced::forgotten) continue;
         const auto term = raft.log().term_at(progress->match);
         if (!term || peer.platter->has({*term, progress->match})) continue;
         violations_.report(node, "progress: node " + in_words(id_of(peer)) + " has not index " +
@@ -312,9 +320,30 @@ void Checker::check_role(core::NodeId node, View& of) {
         violations_.report(node, "election safety: leads without the votes of a majority");
     }
     commits_.check_leader(node, raft.log(), raft.term(), raft.log().base().index);  // (5)
+    check_era(node, raft);
     for (const auto& other : views_) {
         const bool leads = other.raft != nullptr && other.raft != &raft && other.raft->is_leader();
         if (leads) tally_.probe("two leaders at once");
+    }
+}
+
+// (12)
+void Checker::check_era(core::NodeId node, const core::Raft& leader) {
+    const auto last = leader.log().last();
+    if (last.term != leader.term() || leader.log().at(last.index).kind != core::EntryKind::era)
+        return;
+    tally_.probe("era begun");
+    const auto& within = leader.configuration();
+    const auto remembers = [&](core::NodeId id) {
+        return view(id).platter->unsynced != core::Unsynced::forgotten;
+    };
+    if (core::has_quorum(within, remembers))
+        violations_.report(node, "era: a majority has forgotten nothing");
+    for (const auto* voters : {&within.voters, &within.outgoing}) {
+        for (const auto& [id, incarnation, address] : *voters) {
+            if (!votes_.has_voted(id, incarnation, leader.term(), node))
+                violations_.report(node, "era: without the vote of node " + in_words(id));
+        }
     }
 }
 

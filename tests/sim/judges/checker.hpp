@@ -18,7 +18,8 @@
 //        committed, and the quorums of successive configurations overlap.
 //   (11) a leader that knows what a follower has forgotten commits without it, and counts it again
 //        when that follower has an entry of this leader that was committed after it was rolled
-//        back.
+//        back;
+//   (12) an era begins only if a majority may have forgotten entries, and by the votes of all.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +48,8 @@ public:
     void wiped(core::NodeId node);
     // The promises that the node made or received do not count any more.
     void rolled_back(core::NodeId node);
+    // Entries that were not synced may be gone from its disk.
+    void lost_power(core::NodeId node);
     // Whether it was rolled back since it was last wiped, and does not count again.
     [[nodiscard]] bool is_rolled_back(core::NodeId node) const { return view(node).rolled_back; }
     [[nodiscard]] bool was_rolled_back(core::NodeId node) const {
@@ -136,6 +139,7 @@ private:
     void check_marks(core::NodeId node, const View& of);
     void check_progress(core::NodeId node, const View& of);
     void check_role(core::NodeId node, View& of);
+    void check_era(core::NodeId node, const core::Raft& leader);
     void check_deadline(core::NodeId node, View& of, core::Instant now, core::Instant deadline);
     void sweep_node(core::NodeId node, const View& of);
 

@@ -59,7 +59,7 @@ void Checker::claim(core::NodeId from, core::NodeId to, const core::VoteReply& r
     const auto& platter = *view(from).platter;
     claim_term(from, reply.term, "vote");
     tally_.probe(reply.granted ? "vote granted" : "vote refused");
-    if (!reply.granted) return;
+    if (!reply.granted && !reply.if_all) return;
     if (view(from).was_wiped) tally_.probe("wiped member votes again");
     votes_.voted(from, platter.incarnation, reply.term, to);
     if (platter.hard_state.term == reply.term && platter.hard_state.voted_for != to) {

@@ -34,7 +34,10 @@ void SimDisk::submit(core::Write write) {
     queue_.push_back(std::move(write));
     if (queue_.size() > 1) return;
     const bool ready = stalled_until_ <= heap_.now() && !fails_next_ && !reporting_;
-    if (ready && prng_.below(1'000'000) < options_.at_once_ppm) {
+    if (ready && !queue_.front().synced) {
+        tally_.probe("write reported before its sync");
+        complete(1);
+    } else if (ready && prng_.below(1'000'000) < options_.at_once_ppm) {
         tally_.probe("write completed at once");
         complete(1);
     } else {
@@ -65,16 +68,39 @@ void SimDisk::end_sync() {
     }
 }
 
+void SimDisk::sync_in_background() {
+    if (std::exchange(syncs_in_background_, true)) return;
+    const auto latency = prng_.between(0, 4 * options_.latency_max);
+    heap_.after(latency, [this, life = life_] {
+        if (life != life_) return;
+        syncs_in_background_ = false;
+        if (stalled_until_ > heap_.now() || broken_) return sync_in_background();
+        synced();
+    });
+}
+
+void SimDisk::synced() {
+    platter_.synced = platter_.last().index;
+    synced_ = done_;
+}
+
 // All of them are on the platter before the first one is reported, because a report triggers
 // further events.
 void SimDisk::complete(std::size_t writes) {
     std::vector<core::WriteId> done;
+    bool is_synced = false;
     for (std::size_t i = 0; i < writes; ++i) {
         put_on_platter(queue_.front());
+        is_synced = is_synced || queue_.front().synced;
         done.push_back(queue_.front().id);
         queue_.pop_front();
     }
     done_ = done.back();
+    if (is_synced) {
+        synced();
+    } else {
+        sync_in_background();
+    }
     if (!queue_.empty()) start_sync();
     const auto life = life_;
     reporting_ = true;
@@ -103,6 +129,7 @@ void SimDisk::put_on_platter(const core::Write& write) {
         purge_to_ = {};
     }
     if (write.hard_state) platter_.hard_state = *write.hard_state;
+    if (write.unsynced) platter_.unsynced = *write.unsynced;
     if (write.truncate_from) {
         tally_.probe("log truncated on disk");
         MORTISE_CHECK(*write.truncate_from > platter_.base.index);
@@ -151,6 +178,7 @@ void SimDisk::crash() {
     const bool torn = kept < queue_.size() && prng_.one_in(2);
     for (std::uint64_t i = 0; i < queue_.size(); ++i) {
         if (i < kept) put_on_platter(queue_[i]);
+        if (i < kept && queue_[i].synced) synced();
         tally_.fault(i < kept ? Fault::write_kept : Fault::write_lost);
     }
     if (torn) tally_.fault(Fault::write_torn);
@@ -161,11 +189,26 @@ void SimDisk::crash() {
     views_.clear();
     submitted_ = {};
     done_ = {};
+    synced_ = {};
+    syncs_in_background_ = false;
     if (prng_.one_in(4)) platter_.countdowns = earlier_countdowns_;
     purge_to_ = {};
     stalled_until_ = 0;
     fails_next_ = false;
     broken_ = false;
+}
+
+// Which were only appended: every other write is synced.
+void SimDisk::lose_power() {
+    if (platter_.unsynced != core::Unsynced::entries) return;
+    platter_.unsynced = core::Unsynced::forgotten;
+    const auto first = std::max({platter_.synced, platter_.base.index, platter_.applied});
+    const auto last = platter_.last().index;
+    if (last <= first) return;
+    const core::LogIndex kept{first.raw() + prng_.below(last.raw() - first.raw() + 1)};
+    if (kept < last) tally_.probe("entries lost with the power");
+    while (platter_.last().index > kept)
+        platter_.entries.pop_back();
 }
 
 void SimDisk::wipe(core::Incarnation incarnation, core::ClusterId former) {
@@ -214,7 +257,7 @@ void SimDisk::install(core::InstallStep step) {
 // The switch to an installed state is made by finish_install() alone, or by a crash.
 std::size_t SimDisk::deltas_ready() const {
     const auto waits =
-        std::ranges::find_if(deltas_, [&](const Saved& each) { return each.behind > done_; });
+        std::ranges::find_if(deltas_, [&](const Saved& each) { return each.behind > synced_; });
     return static_cast<std::size_t>(waits - deltas_.begin());
 }
 
@@ -318,6 +361,7 @@ std::optional<core::NodeState> SimDisk::recover() {
     if (platter_.last().index.is_set()) tally_.probe("restart with a log");
     if (platter_.applied.is_set()) tally_.probe("restart with state on disk");
     platter_.unfinished.clear();
+    platter_.synced = platter_.last().index;
     // A crash came between an install and the write that resets the log.
     if (!platter_.has(platter_.applied_id()) || platter_.applied > platter_.last().index) {
         tally_.probe("restart with a state ahead of the log");
@@ -331,7 +375,8 @@ std::optional<core::NodeState> SimDisk::recover() {
                   platter_.base,
                   {platter_.entries.begin(), platter_.entries.end()},
                   platter_.applied,
-                  platter_.configuration};
+                  platter_.configuration,
+                  platter_.unsynced};
     core::MachineLoader loader;
     for (const auto& [key, value] : platter_.rows) {
         if (!loader.add(key, value)) return std::nullopt;

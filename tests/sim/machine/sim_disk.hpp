@@ -1,5 +1,6 @@
-// The disk of one node. The platter survives everything but a wipe; queued writes are written in
-// order, one at a time, and a crash keeps a prefix of them. A write is atomic: if only a part of it
+// The disk of one node. The platter survives everything but a wipe and a loss of power, which takes
+// entries that were not synced; queued writes are written in order, one at a time, and a crash
+// keeps a prefix of them. A write is atomic: if only a part of it
 // was written, recovery drops it, as it does with a torn batch. The state lags behind the log, in
 // rows; of the waiting deltas a crash keeps a prefix as well.
 #pragma once
@@ -24,6 +25,8 @@ struct Platter {
     core::Incarnation incarnation;
     core::BootEpoch boot_epoch;  // of the newest run
     core::HardState hard_state;
+    core::Unsynced unsynced = core::Unsynced::nothing;
+    core::LogIndex synced;  // a loss of power leaves the entries up to here
     core::LogId base;
     core::Configuration configuration;  // at base
     std::deque<core::Entry> entries;
@@ -96,6 +99,8 @@ public:
     void calm_down();
     // A prefix of the queue reached the platter; the rest is lost.
     void crash();
+    // Some of the entries that were not synced are gone. Requires that the node is down.
+    void lose_power();
     // Replaces it by an empty disk. Requires that the node is down.
     void wipe(core::Incarnation incarnation, core::ClusterId former = {});
     // Requires that the node is down and that there is a cluster on the disk. It may keep the older
@@ -129,6 +134,8 @@ public:
 private:
     void start_sync();
     void end_sync();
+    void sync_in_background();
+    void synced();
     void complete(std::size_t writes);
     void put_on_platter(const core::Write& write);
     void purge_platter();
@@ -163,6 +170,8 @@ private:
     std::map<core::NodeId, View> views_;
     core::WriteId submitted_;  // the newest write of this run
     core::WriteId done_;
+    core::WriteId synced_;
+    bool syncs_in_background_ = false;
     core::SavedCountdowns earlier_countdowns_;
     core::LogBase purge_to_;  // requested, and not done yet
     SimTime stalled_until_ = 0;

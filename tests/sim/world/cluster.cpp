@@ -117,10 +117,18 @@ std::vector<core::Configuration> Cluster::configurations() const {
 bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
     return std::ranges::all_of(configurations(), [&](const core::Configuration& each) {
         return core::has_quorum(each, [&](core::NodeId id) {
-            const bool is_lost = world_.checker.is_lost(id, each) || at(id).disk().may_be_damaged();
+            const auto& disk = at(id).disk();
+            const bool is_lost = world_.checker.is_lost(id, each) || disk.may_be_damaged() ||
+                                 disk.platter().unsynced == core::Unsynced::forgotten;
             return nodes.contains(id) && !is_lost && !is_liar(id);
         });
     });
+}
+
+bool Cluster::may_forget(core::NodeId node) const {
+    auto others = std::set(ids_.begin(), ids_.end());
+    others.erase(node);
+    return is_quorum(others);
 }
 
 bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {

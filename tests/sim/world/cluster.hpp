@@ -56,6 +56,8 @@ public:
     [[nodiscard]] std::vector<core::Configuration> configurations() const;
     // Each of these configurations has a majority among the nodes, with the disks that are members.
     [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
+    // The node may lose power: a majority has forgotten nothing without it.
+    [[nodiscard]] bool may_forget(core::NodeId node) const override;
     // Its peers may hold against it what it said, so it counts for no majority.
     [[nodiscard]] bool is_liar(core::NodeId node) const {
         return node == core::NodeId{world_.swarm.liar};

@@ -68,6 +68,9 @@ core::NodeOptions SimNode::draw_options() {
     options.generation.life = prng_.next();
     options.command_format = command_format_;
     options.origin.host = host_of(id_);
+    options.durability = world_.swarm.durability;
+    if (world_.swarm.durability_changes && prng_.one_in(4))
+        options.durability = core::Durability::synced;
     if (!world_.swarm.lies) options.access = world_.swarm.access_of(id_);
     return options;
 }
@@ -77,8 +80,8 @@ void SimNode::start() {
     dead_ = false;
     begins_anew_ = false;
     effects_left_ = 0;
-    machine_restarted_ = life_ > 0 && prng_.one_in(3);
-    if (machine_restarted_) reset_clock();
+    machine_restarted_ = life_ > 0 && prng_.one_in(3) && may_lose_power();
+    if (machine_restarted_) restart_machine();
     if (disk_.may_be_damaged()) look_for_damage();
     if (world_.swarm.upgrade) upgrade_sometimes();
     const bool in_use = disk_.platter().knows_cluster() && !world_.checker.is_rolled_back(id_);
@@ -105,6 +108,16 @@ void SimNode::start() {
     world_.workload->node_started(id_);
     set_timer();
     schedule_flush();
+}
+
+bool SimNode::may_lose_power() const {
+    return disk_.platter().unsynced == core::Unsynced::nothing || owner_.may_forget(id_);
+}
+
+void SimNode::restart_machine() {
+    reset_clock();
+    disk_.lose_power();
+    world_.checker.lost_power(id_);
 }
 
 void SimNode::look_for_damage() {

@@ -23,6 +23,8 @@ public:
     virtual void died(core::NodeId node) = 0;
     // The node is down, and has moved its directory aside; its process continues with an empty one.
     virtual void begins_anew(core::NodeId node) = 0;
+    // Whether the cluster still has everything if that node's machine loses power.
+    [[nodiscard]] virtual bool may_forget(core::NodeId node) const = 0;
     // A step of the node has ended, and it lives.
     virtual void stepped(core::NodeId node) = 0;
     // The node, which leads, has noted that this peer counts again.
@@ -122,6 +124,8 @@ private:
     void timer_fired();
     [[nodiscard]] core::NodeOptions draw_options();
     void reset_clock();
+    [[nodiscard]] bool may_lose_power() const;
+    void restart_machine();
     void look_for_damage();
     void check_recovered_state();
     void schedule_flush();

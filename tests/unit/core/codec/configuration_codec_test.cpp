@@ -57,8 +57,18 @@ TEST(ConfigurationCodec, RandomBytesAreRefusedOrMeanExactlyThemselves) {
 
 TEST(ConfigurationCodec, RefusesAnotherVersion) {  // P12
     std::string bytes{encode_configuration(voters({1})).view()};
-    bytes[0] = 2;
+    bytes[0] = 3;
     EXPECT_FALSE(decode_configuration(Bytes{bytes}));
+}
+
+// A member of version 0.2 does not read it, and would sync what nobody else syncs (P12).
+TEST(ConfigurationCodec, OnlyAReplicatedClusterHasTheNewVersion) {
+    auto configuration = voters({1});
+    EXPECT_EQ(encode_configuration(configuration).view().front(), 1);
+    configuration.durability = Durability::replicated;
+    const auto bytes = encode_configuration(configuration);
+    EXPECT_EQ(bytes.view().front(), 2);
+    EXPECT_EQ(decode_configuration(bytes), configuration);
 }
 
 TEST(ConfigurationCodec, RefusesListsOutOfOrderOrWithRepeats) {

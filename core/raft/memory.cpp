@@ -1,0 +1,60 @@
+// What a loss of power may take from this node, and how it recovers (docs/decisions/0095).
+#include <algorithm>
+
+#include "core/raft/raft.hpp"
+
+namespace mortise::core {
+
+namespace {
+
+// What has to survive the loss of power of all machines. Sessions tell for how long somebody may
+// rely on a grant that nobody knows any more.
+bool is_sealed(const Entry& entry) {
+    switch (entry.kind) {
+        case EntryKind::configuration:
+        case EntryKind::sealed_commands:
+        case EntryKind::era: return true;
+        case EntryKind::noop:
+        case EntryKind::commands:
+        case EntryKind::state_sum: return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+// The mark is durable, so the next start knows what may be missing.
+bool Raft::may_lack_syncs() const {
+    return configuration().durability == Durability::replicated && is_configuration_committed() &&
+           writes_.unsynced() != Unsynced::nothing && unsynced_ != Unsynced::nothing;
+}
+
+bool Raft::is_to_be_synced(const Write& write) const {
+    const bool only_appends =
+        !write.reset && !write.hard_state && !write.truncate_from && !write.unsynced;
+    return !only_appends || !may_lack_syncs() || std::ranges::any_of(write.append, is_sealed);
+}
+
+void Raft::recover_at(LogIndex index) {
+    if (is_forgetful()) recovers_at_ = index;
+}
+
+// A write with a mark is synced, and so is everything before it: after the return to `synced`, what
+// is committed then was synced by a majority (is_to_be_synced), and what this node has acknowledged
+// is synced with the mark.
+void Raft::update_mark() {
+    auto mark = unsynced_;
+    const bool is_complete = recovers_at_ && std::min(commit_, writes_.durable()) >= *recovers_at_;
+    if (mark == Unsynced::forgotten && !is_complete) return;
+    if (is_configuration_committed() && configuration().is_formed())
+        mark = configuration().durability == Durability::replicated ? Unsynced::entries
+                                                                    : Unsynced::nothing;
+    else if (is_complete)
+        mark = Unsynced::entries;
+    if (mark == unsynced_) return;
+    if (std::exchange(recovers_at_, std::nullopt)) note(Note::Kind::recovered);
+    unsynced_ = mark;
+    pending_.unsynced = mark;
+}
+
+}  // namespace mortise::core
