@@ -5,6 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/codec/configuration_codec.hpp"
+#include "core/raft/quorum.hpp"
 #include "tests/explore/words.hpp"
 
 namespace mortise::explore {
@@ -23,6 +24,10 @@ std::uint8_t* allowance(Budget& left, Act act) {
         case Act::read: return &left.reads;
         case Act::transfer: return &left.transfers;
         case Act::crash: return &left.crashes;
+        case Act::lose_power: return &left.power_losses;
+        case Act::recover: return &left.questions;
+        case Act::sync:
+        case Act::meet:
         case Act::deliver:
         case Act::write_done: break;
     }
@@ -71,8 +76,11 @@ void Explorer::expand(Number number) {
 
 void Explorer::expand_packets(Number number, const World& world) {
     for (const auto packet : world.packets) {
-        const auto to = machines_.packet(packet).to.raw() - 1;
-        const auto place = static_cast<std::uint8_t>(to);
+        const auto& [from, to, message] = machines_.packet(packet);
+        const auto place = static_cast<std::uint8_t>(to.raw() - 1);
+        const auto& sender = machines_.machine(world.machines[from.raw() - 1]).machine;
+        const auto& receiver = machines_.machine(world.machines[place]).machine;
+        if (receiver.met[from.raw() - 1] != sender.losses) continue;
         const Event delivery{Act::deliver, packet};
         try_move(number, world, {Deed::event, place, delivery});
         if (world.left.duplicates > 0)
@@ -93,6 +101,16 @@ void Explorer::expand_machine(Number number, const World& world, std::uint8_t pl
     offer(Act::time_out);
     for (std::uint32_t written = 0; written <= machine.writes.size(); ++written)
         offer(Act::crash, written);
+    const auto last = machine.disk.entries.back().id.index.raw();
+    if (machine.synced.raw() < last) offer(Act::sync);
+    for (auto left = last - machine.synced.raw() + 1; options_.in_memory && left > 0; --left)
+        offer(Act::lose_power, static_cast<std::uint32_t>(left - 1));
+    for (const auto other : world.machines) {
+        const auto& peer = machines_.machine(other).machine;
+        if (peer.self != machine.self && machine.met[peer.self.raw() - 1] != peer.losses)
+            offer(Act::meet, run_of(peer));
+    }
+    if (machine.raft.is_forgetful() && machine.raft.leader()) offer(Act::recover);
     if (machine.raft.leader()) offer(Act::read);
     if (!machine.raft.is_leader()) return;
     offer(Act::heartbeat);
@@ -126,6 +144,11 @@ std::string Explorer::follow(World& world, const Move& move) {
     };
     while (options_.instant_disk && problem.empty() && writes() > 0)
         problem = happen(world, move.place, {Act::write_done, 0});
+    if (options_.instant_disk && move.event.act == Act::lose_power) {
+        const auto run = run_of(machines_.machine(world.machines[move.place]).machine);
+        for (std::uint8_t place = 0; place < cluster_size && problem.empty(); ++place)
+            if (place != move.place) problem = happen(world, place, {Act::meet, run});
+    }
     return problem;
 }
 
@@ -134,6 +157,13 @@ std::string Explorer::happen(World& world, std::uint8_t place, Event event) {
     const auto& step = machines_.step(machine, event);
     if (!step.problem.empty()) return step.problem;
     machine = step.next;
+    if (event.act == Act::lose_power) {
+        // Its connections are gone. What it said may as well have arrived before.
+        std::erase_if(world.packets, [&](Number number) {
+            const auto& packet = machines_.packet(number);
+            return packet.from == node_at(place) || packet.to == node_at(place);
+        });
+    }
     for (const auto packet : step.sent)
         world.send(packet);
     return remember(world, event, step);
@@ -149,9 +179,32 @@ std::string Explorer::remember(World& world, Event event, const Step& step) {
     if (floor == past.read_floor && !has_news(known, past)) return {};
     auto history = past;
     history.read_floor = floor;
-    auto problem = observe(known, history);
+    auto problem = begin_era(world, known, history);
+    if (problem.empty()) problem = observe(known, history);
     world.history = histories_.add(std::move(history));
     return problem;
+}
+
+// What a majority has forgotten may be lost, if all voters agree that their newest log is valid.
+std::string Explorer::begin_era(const World& world, const Known& leader, History& history) const {
+    const auto& raft = leader.machine.raft;
+    const auto term = raft.term().raw();
+    const bool is_new = raft.is_leader() && (history.leaders.size() <= term ||
+                                             history.leaders[term] != leader.machine.self);
+    const auto last = raft.log().last().index;
+    if (!is_new || raft.log().at(last).kind != core::EntryKind::era) return {};
+    const auto forgetful = std::ranges::count_if(world.machines, [&](Number number) {
+        return machines_.machine(number).machine.raft.is_forgetful();
+    });
+    if (static_cast<std::size_t>(forgetful) < core::majority_of(cluster_size))
+        return "era: a majority has forgotten nothing";
+    while (!history.committed.empty()) {
+        const auto place = history.committed.size() - 1;
+        if (place < leader.log.size() && leader.log[place] == history.committed[place].entry) break;
+        history.committed.pop_back();
+    }
+    history.read_floor = std::min(history.read_floor, core::LogIndex{history.committed.size()});
+    return {};
 }
 
 std::string Explorer::check(const World& world) const {
@@ -165,9 +218,11 @@ std::string Explorer::check(const World& world) const {
 
 namespace {
 
-core::RaftState formed(const std::vector<core::Term>& terms, core::HardState hard_state) {
+core::RaftState formed(const std::vector<core::Term>& terms, core::HardState hard_state,
+                       bool in_memory) {
     core::Configuration configuration;
     configuration.cluster = {7, 9};
+    if (in_memory) configuration.durability = core::Durability::replicated;
     for (std::size_t place = 0; place < cluster_size; ++place)
         configuration.voters.push_back({node_at(place), core::Incarnation{place + 1}, ""});
     core::RaftState disk;
@@ -180,6 +235,7 @@ core::RaftState formed(const std::vector<core::Term>& terms, core::HardState har
         disk.entries.push_back(core::make_entry(id, core::EntryKind::noop, {}));
     }
     disk.applied = core::LogIndex{1};
+    if (in_memory) disk.unsynced = core::Unsynced::entries;
     return disk;
 }
 
@@ -187,13 +243,14 @@ core::RaftState formed(const std::vector<core::Term>& terms, core::HardState har
 
 World Explorer::first_world() {
     std::array<core::RaftState, cluster_size> disks;
-    disks.fill(formed({}, {core::Term{1}, {}}));
+    const bool in_memory = options_.in_memory;
+    disks.fill(formed({}, {core::Term{1}, {}}, in_memory));
     if (options_.start == Start::divided) {
         // Node 1 led in term 2 and node 3 in term 3, which has the longer log, and neither could
         // send anything.
-        disks[0] = formed({core::Term{2}}, {core::Term{3}, {}});
-        disks[1] = formed({}, {core::Term{3}, node_at(2)});
-        disks[2] = formed({core::Term{3}, core::Term{3}}, {core::Term{3}, node_at(2)});
+        disks[0] = formed({core::Term{2}}, {core::Term{3}, {}}, in_memory);
+        disks[1] = formed({}, {core::Term{3}, node_at(2)}, in_memory);
+        disks[2] = formed({core::Term{3}, core::Term{3}}, {core::Term{3}, node_at(2)}, in_memory);
     }
     World world;
     History history;

@@ -22,7 +22,10 @@ enum class Start : std::uint8_t {
 struct Options {
     Start start = Start::fresh;
     Budget budget;
-    // Every write is done before the next event, so that events unrelated to the disk are searched
+    // The cluster acknowledges from memory, and a loss of power takes what is not synced.
+    bool in_memory = false;
+    // Every write is done before the next event, and every node hears at once that another has
+    // lost power, so that events unrelated to the disk are searched
     // more deeply.
     bool instant_disk = false;
     // The limit of packets in transit. The other bounds make a search broad, this one makes it
@@ -63,6 +66,7 @@ private:
     std::string follow(World& world, const Move& move);
     std::string happen(World& world, std::uint8_t place, Event event);
     std::string remember(World& world, Event event, const Step& step);
+    std::string begin_era(const World& world, const Known& leader, History& history) const;
     [[nodiscard]] std::string check(const World& world) const;
     [[nodiscard]] std::vector<std::string> trace_to(const Found& found);
     [[nodiscard]] std::string in_words(const Move& move) const;

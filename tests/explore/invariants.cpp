@@ -47,11 +47,14 @@ bool state_machine_safety(const Known& known, const History& history) {
     return true;
 }
 
-// Every committed entry is on the disks of a majority, whichever node crashes next.
+// Every committed entry is on the disks of a majority, whichever node crashes next. A node that may
+// have forgotten it elects nobody before it has it again.
 bool durability(const Cluster& cluster, const History& history) {
     for (std::size_t i = 0; i < history.committed.size(); ++i) {
         const auto copies = std::ranges::count_if(
-            cluster, [&](const Known* known) { return has(known->disk, history, i); });
+            cluster, [&](const Known* known) {
+                return known->machine.raft.is_forgetful() || has(known->disk, history, i);
+            });
         if (static_cast<std::size_t>(copies) < core::majority_of(cluster_size)) return false;
     }
     return true;

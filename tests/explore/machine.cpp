@@ -53,8 +53,16 @@ std::string carry_out(const core::Write& write, core::RaftState& disk) {
     return problem;
 }
 
+std::string carry_out(const core::Write& write, Machine& machine) {
+    auto problem = carry_out(write, machine.disk);
+    const auto last = machine.disk.entries.back().id.index;
+    if (write.unsynced) machine.disk.unsynced = *write.unsynced;
+    machine.synced = write.synced ? last : std::min(machine.synced, last);
+    return problem;
+}
+
 std::string complete_write(Machine& machine) {
-    auto problem = carry_out(machine.writes.front(), machine.disk);
+    auto problem = carry_out(machine.writes.front(), machine);
     const auto id = machine.writes.front().id;
     machine.writes.pop_front();
     machine.raft.on_write_done(id, machine.now);
@@ -64,10 +72,34 @@ std::string complete_write(Machine& machine) {
 std::string crash(Machine& machine, std::size_t written) {
     std::string problem;
     for (std::size_t i = 0; i < written && problem.empty(); ++i)
-        problem = carry_out(machine.writes[i], machine.disk);
+        problem = carry_out(machine.writes[i], machine);
     machine.writes.clear();
     machine.raft = boot(machine.self, machine.disk, machine.now);
+    // A start syncs what it finds.
+    machine.synced = machine.disk.entries.back().id.index;
     return problem;
+}
+
+std::string lose_power(Machine& machine, std::size_t left) {
+    const core::LogIndex kept{machine.synced.raw() + left};
+    std::erase_if(machine.disk.entries,
+                  [&](const core::Entry& entry) { return entry.id.index > kept; });
+    if (machine.disk.unsynced == core::Unsynced::entries)
+        machine.disk.unsynced = core::Unsynced::forgotten;
+    ++machine.losses;
+    return crash(machine, 0);
+}
+
+void meet(Machine& machine, std::uint32_t run) {
+    const core::NodeId peer{run >> 8U};
+    machine.met.at(peer.raw() - 1) = static_cast<std::uint8_t>(run);
+    machine.raft.begin_event(machine.now);
+    machine.raft.on_peer_restarted(peer);
+}
+
+core::ReadId question_of(const Machine& machine) {
+    return core::ReadId{machine.self.raw() << 16U | std::uint64_t{machine.losses} << 8U |
+                        machine.asked};
 }
 
 std::string carry_out(Machine& machine, Event event, const Packet* packet) {
@@ -93,6 +125,13 @@ std::string carry_out(Machine& machine, Event event, const Packet* packet) {
         case Act::read: raft.read(the_read, machine.now); break;
         case Act::transfer: raft.transfer_to(core::NodeId{event.argument}, machine.now); break;
         case Act::crash: return crash(machine, event.argument);
+        case Act::sync: machine.synced = machine.disk.entries.back().id.index; break;
+        case Act::lose_power: return lose_power(machine, event.argument);
+        case Act::meet: meet(machine, event.argument); break;
+        case Act::recover:
+            ++machine.asked;
+            raft.read(question_of(machine), machine.now);
+            break;
     }
     return {};
 }
@@ -108,7 +147,8 @@ bool has_rewritten(const core::Raft& before, const core::Raft& after) {
 
 Machine start(core::NodeId self, core::RaftState disk) {
     auto raft = boot(self, disk, core::Instant{});
-    return {self, std::move(raft), std::move(disk), {}, core::Instant{}};
+    const auto last = disk.entries.back().id.index;
+    return {self, std::move(raft), std::move(disk), {}, core::Instant{}, last};
 }
 
 Effects apply(Machine& machine, Event event, const Packet* packet) {
@@ -117,14 +157,18 @@ Effects apply(Machine& machine, Event event, const Packet* packet) {
     try {
         effects.problem = carry_out(machine, event, packet);
         const auto decided = machine.raft.take_decided();
+        for (const auto& grant : decided.reads) {
+            if (grant.id == the_read) effects.read_at = grant.index;
+            if (grant.id == question_of(machine)) machine.raft.recover_at(grant.index);
+        }
         auto out = machine.raft.collect(machine.now);
         machine.raft.check_invariants();
         if (out.write) machine.writes.push_back(std::move(*out.write));
         for (auto& envelope : out.send)
             effects.sent.push_back({machine.self, envelope.to, std::move(envelope.message)});
         if (!out.distrusted.empty()) effects.problem = "a message of a node in order was refused";
-        if (!decided.reads.empty()) effects.read_at = decided.reads.front().index;
-        const bool rewritten = event.act != Act::crash && has_rewritten(before, machine.raft);
+        const bool restarts = event.act == Act::crash || event.act == Act::lose_power;
+        const bool rewritten = !restarts && has_rewritten(before, machine.raft);
         if (rewritten) effects.problem = "leader append-only: its log changed";
     } catch (const core::InvariantBroken& broken) {
         effects.problem = broken.what();
@@ -139,6 +183,11 @@ std::string identity_of(const Machine& machine) {
     out.varint(machine.writes.size());
     for (const auto& write : machine.writes)
         core::StateReader::read(write, out);
+    out.varint(machine.synced.raw());
+    out.u8(machine.losses);
+    out.u8(machine.asked);
+    for (const auto met : machine.met)
+        out.u8(met);
     return out.take();
 }
 

@@ -2,6 +2,7 @@
 // for every event, so that every event can be tried from every state.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -21,6 +22,12 @@ enum class Act : std::uint8_t {
     read,
     transfer,  // argument: to this node
     crash,     // argument: how many of the writes in progress reached the disk; then it restarts
+    sync,      // of what was written without a sync
+    // As a crash without any of the writes in progress; argument: how many entries that were not
+    // synced are left.
+    lose_power,
+    meet,     // argument: the run of another node that says hello, see run_of()
+    recover,  // a node that may have forgotten entries asks its leader what is committed
 };
 
 struct Event {
@@ -40,7 +47,18 @@ struct Machine {
     core::RaftState disk;
     std::deque<core::Write> writes;
     core::Instant now;
+    core::LogIndex synced{};   // of the entries on disk
+    std::uint8_t losses = 0;   // of power
+    std::uint8_t asked = 0;    // how often it asked what is committed
+    // How often each node had lost power when it said hello here. Until then nothing that it says
+    // arrives.
+    std::array<std::uint8_t, 3> met{};
 };
+
+// Names a run of a node, for a `meet`.
+[[nodiscard]] inline std::uint32_t run_of(const Machine& machine) {
+    return static_cast<std::uint32_t>(machine.self.raw()) << 8U | machine.losses;
+}
 
 // The effects of a step, besides the new state.
 struct Effects {

@@ -17,6 +17,8 @@ constexpr const char* usage =
     "raft_explore [--start fresh|led|divided] [--time-outs N] [--crashes N] [--proposals N]\n"
     "    [--duplicates N] [--drops N] [--heartbeats N] [--reads 0|1] [--transfers N]\n"
     "                         how often that may happen; 255 is any number\n"
+    "    [--power-losses N] [--questions N]\n"
+    "    [--in-memory]        the cluster acknowledges from memory\n"
     "    [--packets-max N]    so many are on their way at a time\n"
     "    [--instant-disk]     every write is done before anything else happens\n"
     "    [--states-max N]     stop there\n"
@@ -52,6 +54,8 @@ std::uint8_t* budget_of(Budget& budget, std::string_view flag) {
     if (flag == "--heartbeats") return &budget.heartbeats;
     if (flag == "--reads") return &budget.reads;
     if (flag == "--transfers") return &budget.transfers;
+    if (flag == "--power-losses") return &budget.power_losses;
+    if (flag == "--questions") return &budget.questions;
     return nullptr;
 }
 
@@ -68,14 +72,19 @@ bool set_number(Arguments& arguments, std::string_view flag, std::size_t value) 
     return flag == "--packets-max" || flag == "--states-max" || flag == "--states-min";
 }
 
+bool* switch_of(Arguments& arguments, std::string_view flag) {
+    if (flag == "--expect-violation") return &arguments.expect_violation;
+    if (flag == "--instant-disk") return &arguments.options.instant_disk;
+    if (flag == "--in-memory") return &arguments.options.in_memory;
+    return nullptr;
+}
+
 std::optional<Arguments> parse(int count, char** words) {
     Arguments arguments;
     for (int i = 1; i < count; ++i) {
         const std::string_view flag{words[i]};
-        if (flag == "--expect-violation" || flag == "--instant-disk") {
-            auto& chosen = flag == "--instant-disk" ? arguments.options.instant_disk
-                                                    : arguments.expect_violation;
-            chosen = true;
+        if (auto* chosen = switch_of(arguments, flag)) {
+            *chosen = true;
             continue;
         }
         if (++i == count) return std::nullopt;

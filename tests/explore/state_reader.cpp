@@ -109,8 +109,7 @@ void Print::add(const AppendReply& reply) {
 }
 
 void Print::add(const Progress& progress) {
-    // `named` only affects refusals of impossible messages, and no node here sends any.
-    const auto& [state, not_incarnation, leaves_at, counts_from, match, next, not_named, denials,
+    const auto& [state, not_incarnation, leaves_at, counts_from, match, next, named, denials,
                  probing, in_flight, time_heard, commit_sent, commit_due, read_round_sent,
                  read_round_confirmed, sending, time_send_state] = progress;
     // Nothing is purged here, so no node needs a snapshot; the members do not change, and no
@@ -119,6 +118,7 @@ void Print::add(const Progress& progress) {
     number(static_cast<std::uint64_t>(state));
     add(match);
     add(next);
+    add(named);
     number(static_cast<std::uint64_t>(denials));
     add(probing);
     list(in_flight);

@@ -33,17 +33,18 @@ std::string in_words(const core::AppendReply& reply) {
     return "append accepted, match " + in_words(reply.match);
 }
 
-std::string answer(bool granted) {
-    return granted ? "granted" : "refused";
+template <class Reply>
+std::string answer(const Reply& reply) {
+    return reply.granted ? "granted" : reply.if_all ? "granted if all agree" : "refused";
 }
 
 std::string in_words(const core::RaftMessage& message) {
     return std::visit(
         core::Overloaded{
             [](const core::PreVoteRequest& m) { return "pre-vote? last " + in_words(m.last); },
-            [](const core::PreVoteReply& m) { return "pre-vote " + answer(m.granted); },
+            [](const core::PreVoteReply& m) { return "pre-vote " + answer(m); },
             [](const core::VoteRequest& m) { return "vote? last " + in_words(m.last); },
-            [](const core::VoteReply& m) { return "vote " + answer(m.granted); },
+            [](const core::VoteReply& m) { return "vote " + answer(m); },
             [](const core::AppendRequest& m) { return in_words(m); },
             [](const core::AppendReply& m) { return in_words(m); },
             [](const core::TimeoutNow& m) { return "campaign now, at " + in_words(m.last); },
@@ -81,6 +82,12 @@ std::string in_words(core::NodeId node, Event event) {
         case Act::transfer: return who + "hands over to " + number(event.argument);
         case Act::crash:
             return who + "crashes and restarts; " + number(event.argument) + " writes got to disk";
+        case Act::sync: return who + "syncs";
+        case Act::lose_power:
+            return who + "loses power and restarts; " + number(event.argument) +
+                   " unsynced entries are left";
+        case Act::meet: return who + "hears the hello of " + number(event.argument >> 8U);
+        case Act::recover: return who + "asks what is committed";
     }
     return who;
 }

@@ -24,6 +24,9 @@ struct Budget {
     std::uint8_t heartbeats = 0;
     std::uint8_t reads = 0;
     std::uint8_t transfers = 0;
+    std::uint8_t power_losses = 0;
+    std::uint8_t questions = 0;  // of nodes that may have forgotten entries
+    std::array<std::uint8_t, 2> none{};
 
     friend bool operator==(const Budget&, const Budget&) = default;
 };
