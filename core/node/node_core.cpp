@@ -296,7 +296,8 @@ void NodeCore::judge_peers(Now now) {
 }
 
 void NodeCore::judge_own_life(Now now) {
-    if (own_life_.is_outlived_in(machine_.sessions())) effects_.superseded = true;
+    if (own_life_.is_outlived_in(machine_.sessions()) || raft_.is_left_behind())
+        effects_.superseded = true;
     if (agent_.open_session()) own_life_.accepted();
     raft_.set_doubted(own_life_.is_doubted(now.steady), now.steady);
     switch (own_life_.judge(now.steady)) {

@@ -78,11 +78,12 @@ bool Raft::is_second_leader(NodeId from, Term of) const {
     return leads.has_value() && *leads != from;
 }
 
-// Returns the index up to which this log cannot differ from that of the sender: what is committed;
+// Returns the index up to which this log cannot differ from that of the sender: what is committed,
+// unless voters that lost power may begin an era without it;
 // the first entry, to which all voters agreed; and, if the sender is the leader of this term, what
 // was checked against its log.
 LogIndex Raft::certain_for(NodeId from, Term of) const {
-    auto certain = commit_;
+    auto certain = may_be_left_behind() ? LogIndex{} : commit_;
     if (configuration().is_formed() && log_.last().index.is_set())
         certain = std::max(certain, LogIndex{1});
     const auto* follower = std::get_if<Follower>(&role_);

@@ -39,6 +39,21 @@ void Raft::recover_at(LogIndex index) {
     if (is_forgetful()) recovers_at_ = index;
 }
 
+// All voters agreed to the log that an era began with, so none of them has committed anything else.
+// A learner may have.
+bool Raft::may_be_left_behind() const {
+    return configuration().durability == Durability::replicated &&
+           !configuration().is_voter(self());
+}
+
+bool Raft::leaves_behind(LogId shown) {
+    if (shown.index > commit_ || !may_be_left_behind()) return false;
+    const auto ours = log_.term_at(shown.index);
+    if (!ours || *ours == shown.term) return false;
+    is_left_behind_ = true;
+    return true;
+}
+
 // A write with a mark is synced, and so is everything before it: after the return to `synced`, what
 // is committed then was synced by a majority (is_to_be_synced), and what this node has acknowledged
 // is synced with the mark.

@@ -163,6 +163,9 @@ public:
     // A leader has said, after this run began, that everything that was ever committed is at or
     // before this index.
     void recover_at(LogIndex index);
+    // This learner has committed what the voters lost before they began an era. Its state is of no
+    // use any more.
+    [[nodiscard]] bool is_left_behind() const { return is_left_behind_; }
     // Leader only: the durability of the cluster changes.
     ChangeResult set_durability(Durability durability, Instant now);
 
@@ -338,6 +341,8 @@ private:
     [[nodiscard]] bool may_lack_syncs() const;
     [[nodiscard]] bool is_to_be_synced(const Write& write) const;
     void update_mark();
+    [[nodiscard]] bool may_be_left_behind() const;
+    bool leaves_behind(LogId shown);
 
     // replication.cpp
     void on(NodeId from, AppendRequest& request, Instant now);
@@ -421,6 +426,7 @@ private:
     std::set<NodeId> open_views_;  // of this node's state
     std::uint64_t transfers_ = 0;  // snapshots sent in this run
     OwnMembership membership_;
+    bool is_left_behind_ = false;
     bool is_doubted_ = false;
     Term doubted_in_;  // the newest term in which it was
     bool has_capacity_for_state_ = true;

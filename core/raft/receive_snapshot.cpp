@@ -25,6 +25,7 @@ void Raft::on(NodeId from, SnapshotChunk& chunk, Instant now) {
     }
     auto& follower = follow(from, now);
     const auto last = chunk.last;
+    if (leaves_behind(last)) return;
     if (!is_installing() && log_.has(last)) {
         // The entry at the end of a snapshot is committed and our log has it. So the log counts as
         // checked up to there, and stays (B-S1).

@@ -285,11 +285,11 @@ void StateReader::read(const Raft& raft, ByteWriter& out) {
     const auto& [options, hard_state, unsynced, recovers_at, log, not_configurations, writes, commit,
                  not_uncommitted_bytes, replicated, unwanted, handed_out, role, round,
                  time_succession, owed_votes, time_raises, claims, time_last_event, receiving,
-                 open_views, transfers, membership, doubted, not_doubted_in, has_room_for_state,
+                 open_views, transfers, membership, left_behind, doubted, not_doubted_in, has_room_for_state,
                  not_pending, not_granted, not_out] = raft;
     const auto& [dismissed_by, unknown_to, dismissed, not_removed, was_member, noted] = membership;
     MORTISE_CHECK(!receiving.last() && open_views.empty() && transfers == 0);
-    MORTISE_CHECK(time_succession.has_room() && has_room_for_state && !doubted);
+    MORTISE_CHECK(time_succession.has_room() && has_room_for_state && !doubted && !left_behind);
     MORTISE_CHECK(unknown_to.empty());
     // Otherwise a claim makes a node ask, which changes nothing. Here each is true.
     MORTISE_CHECK(

@@ -183,6 +183,28 @@ TEST(RaftMemory, ItIsForgetfulThroughRestartsUntilThen) {
     EXPECT_TRUE(node->is_forgetful());
 }
 
+// A learner is not asked about an era, and may have committed what the voters have lost.
+TEST(RaftMemory, ALearnerIsLeftBehindByAnEra) {
+    auto configuration = in_memory({2, 3});
+    configuration.learners = members({1});
+    auto node = follower(disk_of(configuration));
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}, 2));
+    node.complete_writes();
+    ASSERT_EQ(node->commit_index(), LogIndex{2});
+    EXPECT_FALSE(node->is_left_behind());
+    node.receive(n3, append(2, log_id(1, 1), {make_entry(log_id(2, 2), EntryKind::era, {})}, 2));
+    EXPECT_TRUE(node->is_left_behind());
+}
+
+TEST(RaftMemory, AVoterRefusesThat) {
+    auto node = follower(disk_of(in_memory({1, 2, 3})));
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}, 2));
+    node.complete_writes();
+    node.receive(n3, append(2, log_id(1, 1), {make_entry(log_id(2, 2), EntryKind::era, {})}, 2));
+    EXPECT_FALSE(node->is_left_behind());
+    EXPECT_EQ(node.distrusted, std::vector{n3});
+}
+
 // --- a cluster
 
 struct RaftMemoryCluster : testing::Test {
