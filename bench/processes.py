@@ -1,6 +1,7 @@
 """The programs that are measured: the floor, and clusters of three nodes."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,8 @@ class Failed(Exception):
 class Programs:
     """Where the programs are, and on which disk their files lie."""
 
-    def __init__(self, folder, disk):
+    def __init__(self, folder, disk, durability="synced"):
+        os.environ["MORTISE_BENCH_DURABILITY"] = durability  # for the programs
         self.floor = Path(folder) / "bench_floor"
         self.node = Path(folder) / "bench_node"
         self.disk = disk

@@ -30,6 +30,8 @@ def understood():
     parser.add_argument("--seconds", type=float, default=5, help="of each load")
     parser.add_argument("--warm-up", type=float, default=1, help="seconds before each load")
     parser.add_argument("--failovers", type=int, default=20, help="of each kind")
+    parser.add_argument("--durability", choices=("synced", "replicated"), default="synced",
+                        help="of the cluster; the floor writes without syncs if it is replicated")
     parser.add_argument("--locks", type=int, default=100_000, help="that are held for T7 and T9")
     parser.add_argument("--waiters", type=int, default=10_000, help="for one lock, for T8")
     parser.add_argument("--settle", type=float, default=12,
@@ -57,7 +59,7 @@ def chosen(targets, options):
 class Bench:
     def __init__(self, options):
         self.options = options
-        self.programs = Programs(options.programs, options.directory)
+        self.programs = Programs(options.programs, options.directory, options.durability)
         self.rounds = Rounds()
         self.targets = chosen(LOADS, options)
         self.sync, self.trip = [], []

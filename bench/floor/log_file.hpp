@@ -1,4 +1,5 @@
-// A file that only grows, and that is on disk after every append.
+// A file that only grows, and that is on disk after every append; or in the page cache, if the run
+// measures a cluster that acknowledges from memory.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@ public:
 
 private:
     int file_;
+    bool syncs_;
 };
 
 }  // namespace mortise::bench
