@@ -97,7 +97,8 @@ void put_outcome(ByteWriter& out, const SessionOpened& one) {
 void put_outcome(ByteWriter& out, const OpenRefused& one) {
     put_enum(out, Happening::refused);
     out.u64(one.nonce);
-    put_enum(out, one.why);
+    // Earlier versions do not know the last one. A client does the same about both.
+    put_enum(out, one.why == OpenRefusal::era ? OpenRefusal::table_full : one.why);
 }
 
 void put_outcome(ByteWriter& out, const SessionRenewed& one) {

@@ -27,8 +27,9 @@ enum class Kind : std::uint8_t {
     acknowledge = 5,
     end_closure = 6,
     run = 7,  // not a command: it precedes the first request of a run
-    // The numbers below those of requests are used up. Format 2 has this one.
+    // The numbers below those of requests are used up. Format 2 has these.
     clock = 29,
+    raise_ceiling = 31,
 };
 static_assert(static_cast<std::uint8_t>(Kind::run) < first_request_kind);
 
@@ -72,6 +73,11 @@ void put_command(ByteWriter& out, const Clock& c) {
     out.varint(c.ms);
 }
 
+void put_command(ByteWriter& out, const RaiseCeiling& c) {
+    put_enum(out, Kind::raise_ceiling);
+    out.varint(c.to.raw());
+}
+
 template <class Body>
 constexpr std::uint8_t oldest_format() {
     if constexpr (requires { Body::log_format; }) return Body::log_format;
@@ -93,6 +99,7 @@ std::uint8_t oldest_format_of(const RequestBody& body) {
 std::uint8_t oldest_format_of(const Command& command) {
     if (const auto* request = std::get_if<Request>(&command))
         return oldest_format_of(request->body);
+    if (std::holds_alternative<RaiseCeiling>(command)) return command_format_of_ceilings;
     const auto* opening = std::get_if<OpenSession>(&command);
     const bool is_newer =
         std::holds_alternative<Clock>(command) || (opening != nullptr && opening->origin.is_set());
@@ -115,7 +122,8 @@ OpenSession get_opening(ByteReader& in, std::uint8_t format) {
     // A client has no directory, so it names none of these (S49).
     const bool is_client = !c.node.is_set() && c.generation == Generation{} && !c.former_life_ended;
     const bool is_somebody = is_client || (c.node.is_set() && c.generation.is_set());
-    const bool is_sound = c.ttl_ms != 0 && c.ttl_ms <= session_ttl_ms_max && c.rho_ppm < 500'000;
+    const bool is_sound =
+        c.ttl_ms != 0 && c.ttl_ms <= session_ttl_ms_max && c.rho_ppm < rho_ppm_end;
     if (!is_somebody || !is_sound) in.fail();
     return c;
 }
@@ -133,6 +141,12 @@ Renew get_renew(ByteReader& in) {
 Clock get_clock(ByteReader& in, std::uint8_t format) {
     const Clock c{in.varint()};
     if (c.ms == 0 || c.ms > clock_ms_max || format < command_format_of_origins) in.fail();
+    return c;
+}
+
+RaiseCeiling get_ceiling(ByteReader& in, std::uint8_t format) {
+    const RaiseCeiling c{get_id<FencingToken>(in)};
+    if (c.to.raw() > token_ceiling_max || format < command_format_of_ceilings) in.fail();
     return c;
 }
 
@@ -162,6 +176,7 @@ Command get_command(ByteReader& in, std::uint8_t format, RequestRun& run) {
         }
         case Kind::end_closure: return EndClosure{get_id<ClosureId>(in)};
         case Kind::clock: return get_clock(in, format);
+        case Kind::raise_ceiling: return get_ceiling(in, format);
         case Kind::run: {
             run.session = get_id<SessionId>(in);
             run.next = get_id<Seq>(in);
@@ -193,6 +208,7 @@ void BatchBuilder::add(const Command& command, std::size_t names) {
     ++count_;
     names_ += names;
     needed_ = std::max(needed_, oldest_format_of(command));
+    is_sealed_ = is_sealed_ || has_to_be_sealed(command);
 }
 
 void BatchBuilder::add_request(const Request& request) {

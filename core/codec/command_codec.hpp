@@ -28,12 +28,15 @@ public:
     // checked and then copied as bytes.
     void add_encoded(std::string_view commands, std::size_t count, std::uint8_t format,
                      std::size_t names);
+    // One of the encoded commands has to be sealed (has_to_be_sealed).
+    void seal() { is_sealed_ = true; }
 
     [[nodiscard]] bool is_empty() const { return count_ == 0; }
     // The number of commands; each request counts as one.
     [[nodiscard]] std::size_t count() const { return count_; }
     [[nodiscard]] std::size_t names() const { return names_; }
     [[nodiscard]] std::size_t bytes() const { return commands_.size(); }
+    [[nodiscard]] bool is_sealed() const { return is_sealed_; }
     // Returns the batch in the oldest format that can express it, or in `format` if that is newer:
     // every reader must be known to read it. The builder is empty afterwards.
     [[nodiscard]] Bytes take(std::uint8_t format = command_format_oldest);
@@ -46,6 +49,7 @@ private:
     std::size_t count_ = 0;
     std::size_t names_ = 0;
     std::uint8_t needed_ = command_format_oldest;
+    bool is_sealed_ = false;
 };
 
 // The batch for a reader of format 1: without the origins of sessions, which only people read, and

@@ -126,10 +126,18 @@ struct Clock {
     friend bool operator==(const Clock&, const Clock&) = default;
 };
 
+// Tokens up to this one may be granted by entries that are not synced on a majority. An era
+// continues above it (docs/decisions/0095). Only in format 2.
+struct RaiseCeiling {
+    FencingToken to;  // at most token_ceiling_max
+    friend bool operator==(const RaiseCeiling&, const RaiseCeiling&) = default;
+};
+
 // --- requests -----------------------------------------------------------------------------------
 
 // Most requests list their fields, which are their bytes in the log after their number
-// (field_coding.hpp). A number never changes and is never reused; 29 is the clock. One with a
+// (field_coding.hpp). A number never changes and is never reused; 29 is the clock, and
+// 31 the ceiling of tokens. One with a
 // `log_format` is not in older formats.
 
 struct NamedMode {
@@ -389,7 +397,13 @@ struct Request {
     friend bool operator==(const Request&, const Request&) = default;
 };
 
-using Command =
-    std::variant<OpenSession, Renew, Expire, Sweep, Acknowledge, Request, EndClosure, Clock>;
+using Command = std::variant<OpenSession, Renew, Expire, Sweep, Acknowledge, Request, EndClosure,
+                             Clock, RaiseCeiling>;
+
+// Nobody may forget it once it is acknowledged, so its entry is sealed (docs/decisions/0095).
+[[nodiscard]] inline bool has_to_be_sealed(const Command& command) {
+    return std::holds_alternative<OpenSession>(command) ||
+           std::holds_alternative<RaiseCeiling>(command);
+}
 
 }  // namespace mortise::core

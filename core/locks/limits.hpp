@@ -27,6 +27,7 @@ constexpr std::size_t client_sessions_max = sessions_max - 4'096;
 // so it has no effect. No node sends so many renewals.
 constexpr std::uint64_t last_renewal = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t session_ttl_ms_max = 86'400'000;  // 24 hours, as in a configuration
+constexpr std::uint32_t rho_ppm_end = 500'000;            // of the clock rate bound of a session
 constexpr std::size_t operations_max = 65'536;  // of one session: queued, or unacknowledged (S17)
 // Marks of time (docs/decisions/0080): how many there are, how far apart, and what a Clock may say.
 constexpr std::size_t clock_marks_max = 1'024;
@@ -47,7 +48,9 @@ constexpr std::size_t session_acquires_bytes_max = std::size_t{16} << 20U;
 constexpr std::size_t session_operations_max = 2 * holds_max;
 constexpr std::uint32_t cached_tokens_max = 1U << 24U;                // of one cached grant (S39)
 constexpr std::uint64_t cached_tokens_end = std::uint64_t{1} << 62U;  // none is cached from here on
-constexpr std::size_t sweep_names_max = 1'024;                        // S11
+// The greatest ceiling of tokens (docs/decisions/0095).
+constexpr std::uint64_t token_ceiling_max = (std::uint64_t{1} << 63U) - 1;
+constexpr std::size_t sweep_names_max = 1'024;   // S11
 constexpr std::size_t sweep_traces_max = 1'024;  // holders and waiters removed by one Sweep
 // The cost limits of a search for a wait cycle (S33), in requests and waits examined: for one
 // search, and for all searches of a command, which searches again after each refusal. A longer

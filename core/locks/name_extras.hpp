@@ -19,12 +19,12 @@ struct LockValue {
     friend bool operator==(const LockValue&, const LockValue&) = default;
 };
 
-// A quorum timer: a time that a quorum counts down, and the hold that it belongs to.
+// A quorum timer: a time that a quorum counts down, and the hold that it belongs to, if any.
 struct Closure {
     // `broken`: the hold was broken, and its node may rely on it for as long as the renewal at
-    // `since` allowed. The other kinds are the time limits of the hold. A hold has at most one of
-    // each kind.
-    enum class Kind : std::uint8_t { broken, min_hold, max_hold, lock_delay };
+    // `since` allowed. `era`: no session opens (Eras). The other kinds are the time limits of the
+    // hold. A hold has at most one of each kind.
+    enum class Kind : std::uint8_t { broken, min_hold, max_hold, lock_delay, era };
 
     ClosureId id;
     Kind kind = Kind::broken;

@@ -92,6 +92,7 @@ struct SessionOpened {
 enum class OpenRefusal : std::uint8_t {
     epoch_not_newer,  // than an earlier one (S10): a copied or restored directory
     table_full,       // of sessions (P11): later there may be capacity
+    era,              // forgotten holders may still rely on their leases (Eras): later they do not
 };
 
 struct OpenRefused {

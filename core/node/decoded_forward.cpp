@@ -155,7 +155,8 @@ std::size_t names_in(const Command& command, const Session* session,
 FairQueue::Batch batch_of(SessionId turn, BatchBuilder& out) {
     const auto commands = out.count();
     const auto names = out.names();
-    return {turn, out.take(), commands, names};
+    const bool is_sealed = out.is_sealed();
+    return {turn, out.take(), commands, names, is_sealed};
 }
 
 }  // namespace

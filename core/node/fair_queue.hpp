@@ -23,7 +23,8 @@ public:
         SessionId turn;  // whose turn it takes; not set if it concerns no session
         Bytes bytes;
         std::size_t commands = 0;
-        std::size_t names = 0;  // that they concern, at least one each: the work of applying them
+        std::size_t names = 0;   // that they concern, at least one each: the work of applying them
+        bool is_sealed = false;  // one of them has to be sealed
     };
 
     // Requires commands.

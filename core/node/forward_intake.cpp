@@ -88,7 +88,8 @@ void ForwardIntake::queue(const DecodedForward& decoded, SessionId turn) {
     const auto names = names_in(decoded, session, under_way);
     if (is_an_entry(names)) {
         const bool is_patient = !proposer_.is_urgent() && patient_.takes(decoded);
-        proposer_.add({turn, decoded.batch, decoded.commands.size(), names}, is_patient);
+        const bool is_sealed = std::ranges::any_of(decoded.commands, has_to_be_sealed);
+        proposer_.add({turn, decoded.batch, decoded.commands.size(), names, is_sealed}, is_patient);
     } else {
         for (auto& part : divided(decoded, session, under_way))
             proposer_.add(std::move(part));

@@ -115,8 +115,8 @@ bool LeaderDuties::propose_batch(Instant now) {
     const auto commands = proposer_.commands();
     const auto newest = formats_.to_propose();
     auto batch = all ? proposer_.take_batch(newest) : proposer_.take_renewals(newest);
-    const auto format = format_of(batch);
-    const auto index = raft_.propose(EntryKind::commands, std::move(batch), now);
+    const auto format = format_of(batch.payload);
+    const auto index = raft_.propose(batch.kind, std::move(batch.payload), now);
     if (!index) return false;  // it has stepped down: the senders send again what was taken
     formats_.remember(format);
     if (all) patient_.clear();

@@ -86,12 +86,16 @@ NodeCore::NodeCore(NodeOptions options, NodeState state, Now now)
 // The log that made it may be purged.
 void NodeCore::note_format_of_state() {
     if (!machine_.clock().is_empty()) formats_.remember(command_format_of_origins);
+    if (!machine_.eras().is_empty()) formats_.remember(command_format_of_ceilings);
 }
 
 NodeCore::~NodeCore() = default;
 
+// After an era there are other changes at places that observers may have been told of.
 void NodeCore::note_cluster() {
-    changes_.belongs_to(raft_.configuration().cluster.mark());
+    auto cluster = raft_.configuration().cluster;
+    cluster.low += machine_.eras().begun;
+    changes_.belongs_to(cluster.mark());
 }
 
 // The order was tried out: each action was moved up by one place, and some to places further away.
@@ -200,9 +204,15 @@ void NodeCore::apply(Entry& entry, Now now) {
     formats_.remember(entry);
     agent_.on_progress(now);
     Applied applied{std::move(entry), {}};
-    if (has_commands(applied.entry.kind)) {
-        machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
-                       applied.outcomes);
+    const bool begins_era = applied.entry.kind == EntryKind::era;
+    if (begins_era || has_commands(applied.entry.kind)) {
+        if (begins_era) {
+            machine_.begin_era(applied_, applied.outcomes);
+            note_cluster();
+        } else {
+            machine_.apply(applied_, formats_.commands_in(applied.entry, effects_.notes),
+                           applied.outcomes);
+        }
         clock_.applied(now);
         // Before the changes are moved on.
         activity_->applied(applied_, now.steady, machine_.name_changes(),
@@ -383,7 +393,9 @@ void NodeCore::lead(Now now) {
     duties_.give_way(now.steady);
     // Batches may take all the space that there is.
     duties_.propose_state_sum(comparison_, now.steady);
-    intake_.proposer().set_time(clock_.to_propose(now));
+    auto& proposer = intake_.proposer();
+    proposer.set_time(clock_.to_propose(now));
+    proposer.set_sealing(sealing_of(raft_, machine_, proposer.raised_to()));
     duties_.propose_batches(applied_, now.steady);
 }
 

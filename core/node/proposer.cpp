@@ -21,6 +21,8 @@ constexpr std::size_t bytes_waiting_end = 2 * bytes_waiting_max;
 constexpr std::size_t renewal_bytes_max = 20;
 constexpr std::size_t renew_bytes_around_max = 16;
 constexpr std::size_t clock_bytes_max = 10;  // its kind, and a number below 2^63
+constexpr std::size_t ceiling_bytes_max = 10;
+constexpr std::size_t front_bytes_max = clock_bytes_max + ceiling_bytes_max;
 
 }  // namespace
 
@@ -72,13 +74,14 @@ void Proposer::renewal_applied(SessionId session, std::uint64_t number) {
 void Proposer::take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& out) {
     while (!queue.empty()) {
         const auto& batch = queue.front();
-        const bool first = out.names() == 0;  // a Clock has none
+        const bool first = out.names() == 0;  // what is in front of all commands has none
         const bool fits = out.names() + batch.names <= entry_commands_max &&
                           out.bytes() + batch.bytes.size() <= batch_bytes_max;
         if (!first && !fits) return;
         // The sender of an origin has only checked that this leader reads it.
         const auto bytes = format < format_of(batch.bytes) ? in_format_1(batch.bytes) : batch.bytes;
         out.add_encoded(commands_of(bytes), batch.commands, format_of(bytes), batch.names);
+        if (batch.is_sealed) out.seal();
         queue.pop_front();
     }
 }
@@ -88,7 +91,7 @@ std::size_t Proposer::renewals_beside_commands() const {
     const auto& queue = own_.empty() ? forwarded_ : own_;
     if (queue.empty()) return entry_commands_max;
     const auto& batch = queue.front();
-    const auto bytes = batch.bytes.size() + clock_bytes_max + renew_bytes_around_max;
+    const auto bytes = batch.bytes.size() + front_bytes_max + renew_bytes_around_max;
     if (batch.names >= entry_commands_max || bytes > batch_bytes_max) return 0;
     return std::min(entry_commands_max, (batch_bytes_max - bytes) / renewal_bytes_max);
 }
@@ -116,10 +119,25 @@ void Proposer::say_time(std::uint8_t format, std::size_t bytes, BatchBuilder& ou
     out.add(Clock{time_ms_}, 0);
 }
 
-Bytes Proposer::take_batch(std::uint8_t format) {
+// Likewise.
+void Proposer::raise_ceiling(std::uint8_t format, std::size_t bytes, BatchBuilder& out) {
+    if (!sealing_.raise_to.is_set() || format < command_format_of_ceilings) return;
+    if (bytes + front_bytes_max > batch_bytes_max) return;
+    raised_to_ = std::exchange(sealing_.raise_to, {});
+    out.add(RaiseCeiling{raised_to_}, 0);
+}
+
+Proposer::Batch Proposer::taken(BatchBuilder& out, std::uint8_t format) const {
+    const bool is_sealed = sealing_.is_on && (sealing_.of_all || out.is_sealed());
+    return {is_sealed ? EntryKind::sealed_commands : EntryKind::commands, out.take(format)};
+}
+
+Proposer::Batch Proposer::take_batch(std::uint8_t format) {
     MORTISE_CHECK(has_commands());
     BatchBuilder out;
-    say_time(format, (own_.empty() ? forwarded_ : own_).front().bytes.size(), out);
+    const auto first_bytes = (own_.empty() ? forwarded_ : own_).front().bytes.size();
+    say_time(format, first_bytes, out);
+    raise_ceiling(format, first_bytes, out);
     const auto renew =
         gather_renewals(renewals_passed_over_ ? entry_commands_max : renewals_beside_commands());
     // In front of the other commands, because a session that is renewed here must not expire here
@@ -129,14 +147,15 @@ Bytes Proposer::take_batch(std::uint8_t format) {
     take_from(forwarded_, format, out);
     is_urgent_ = has_commands();
     MORTISE_CHECK(!out.is_empty());
-    return out.take(format);
+    return taken(out, format);
 }
 
-Bytes Proposer::take_renewals(std::uint8_t format) {
+Proposer::Batch Proposer::take_renewals(std::uint8_t format) {
     BatchBuilder out;
     say_time(format, 0, out);
+    raise_ceiling(format, 0, out);
     out.add(gather_renewals(entry_commands_max));
-    return out.take(format);
+    return taken(out, format);
 }
 
 void Proposer::clear() {

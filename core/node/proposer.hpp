@@ -9,6 +9,7 @@
 #include "core/codec/command_codec.hpp"
 #include "core/locks/table/session_table.hpp"
 #include "core/node/fair_queue.hpp"
+#include "core/node/sealing.hpp"
 
 namespace mortise::core {
 
@@ -48,12 +49,20 @@ public:
     // The time of the cluster in milliseconds, zero if none is to be said: the next entry says it
     // in front of its commands, at most once a second.
     void set_time(std::uint64_t ms) { time_ms_ = ms; }
-    // The payload of the next entry, encoded in `format`; requires that commands wait. A forwarded
-    // batch in a newer format loses its origins, and requests that `format` does not have are
-    // declined (in_format_1).
-    [[nodiscard]] Bytes take_batch(std::uint8_t format = command_format_oldest);
+    // Of the next entries. One that is to raise the ceiling does it in front of its commands.
+    void set_sealing(const Sealing& sealing) { sealing_ = sealing; }
+    // The ceiling of the newest entry that raises it.
+    [[nodiscard]] FencingToken raised_to() const { return raised_to_; }
+    struct Batch {
+        EntryKind kind = EntryKind::commands;
+        Bytes payload;
+    };
+    // The next entry, encoded in `format`; requires that commands wait. A forwarded batch in a
+    // newer format loses its origins, and requests that `format` does not have are declined
+    // (in_format_1).
+    [[nodiscard]] Batch take_batch(std::uint8_t format = command_format_oldest);
     // The same for renewals alone; requires that there are some.
-    [[nodiscard]] Bytes take_renewals(std::uint8_t format = command_format_oldest);
+    [[nodiscard]] Batch take_renewals(std::uint8_t format = command_format_oldest);
 
     // Leadership has ended: the nodes send their requests again to the next leader.
     void clear();
@@ -68,6 +77,8 @@ private:
     [[nodiscard]] Renew gather_renewals(std::size_t count_max);
     [[nodiscard]] bool has_room(SessionId turn, std::size_t more, std::size_t max) const;
     void say_time(std::uint8_t format, std::size_t bytes, BatchBuilder& out);
+    void raise_ceiling(std::uint8_t format, std::size_t bytes, BatchBuilder& out);
+    [[nodiscard]] Batch taken(BatchBuilder& out, std::uint8_t format) const;
     static void take_from(FairQueue& queue, std::uint8_t format, BatchBuilder& out);
 
     FairQueue own_;  // proposed before the others, so that the next entry contains it
@@ -78,6 +89,8 @@ private:
     bool renewals_passed_over_ = false;
     std::uint64_t time_ms_ = 0;
     std::uint64_t said_ms_ = 0;  // what an entry of this leader has said
+    Sealing sealing_;
+    FencingToken raised_to_;
 };
 
 }  // namespace mortise::core

@@ -59,6 +59,11 @@ void QuorumTimers::restart_closures(const SavedCountdowns& saved, Instant now) {
                             now);
         }
     }
+    if (const auto& closing = machine_.eras().closing) {
+        const auto found = known.find(closing->id);
+        closures_.start(closing->id, closure_times(closing->time_ms, closing->rho_ppm),
+                        found != known.end() ? found->second : Nanoseconds{}, now);
+    }
 }
 
 // A countdown continues from its saved value, or begins: it has never elapsed already (S4).
@@ -191,7 +196,8 @@ std::vector<Command> QuorumTimers::commands_that_end_timers(const Proposer& prop
              {raft_.configuration(), options_.self, leases_.run_out()}, is_newest, may_end))
         ends.emplace_back(Expire{lease.session, lease.renewed_at});
     const auto is_there = [&](ClosureId id) {
-        return machine_.table().closures().find(id).has_value();
+        const auto& era = machine_.eras().closing;
+        return (era && era->id == id) || machine_.table().closures().find(id).has_value();
     };
     for (const auto closure : closure_votes_.decide(
              {raft_.configuration(), options_.self, closures_.run_out()}, is_there))

@@ -157,13 +157,16 @@ private:
         return applied;
     }
     bool apply(core::LockMachine& machine, const core::Entry& entry) {
-        if (!core::has_commands(entry.kind)) return true;
-        const auto batch = core::decode_batch(entry.payload);
+        const bool begins_era = entry.kind == core::EntryKind::era;
+        if (!begins_era && !core::has_commands(entry.kind)) return true;
+        const auto batch =
+            begins_era ? std::vector<core::Command>{} : core::decode_batch(entry.payload);
         // Commands in a known format that cannot be decoded are skipped by all nodes.
         if (!batch) return core::format_of(entry.payload) <= core::command_format_newest;
         try {
             core::Outcomes outcomes;
-            machine.apply(entry.id.index, *batch, outcomes);
+            if (begins_era) machine.begin_era(entry.id.index, outcomes);
+            if (!begins_era) machine.apply(entry.id.index, *batch, outcomes);
             return true;
         } catch (const std::exception& failed) {
             dump_.damage.push_back("entry " + std::to_string(entry.id.index.raw()) +

@@ -157,6 +157,9 @@ struct Words {
     std::string operator()(const core::Clock& command) const {
         return "it is " + std::to_string(command.ms) + " ms since 1970";
     }
+    std::string operator()(const core::RaiseCeiling& command) const {
+        return "raise the ceiling of tokens to " + number(command.to);
+    }
 };
 
 std::vector<std::string> words_of_commands(const core::Bytes& payload) {

@@ -138,7 +138,8 @@ ClosedBy closed_by(core::Closure::Kind kind) {
         case core::Closure::Kind::min_hold: return ClosedBy::min_hold;
         case core::Closure::Kind::lock_delay: return ClosedBy::lock_delay;
         case core::Closure::Kind::broken:
-        case core::Closure::Kind::max_hold: break;  // this one keeps no name closed
+        case core::Closure::Kind::max_hold:
+        case core::Closure::Kind::era: break;  // these two keep no name closed
     }
     return ClosedBy::broken;
 }

@@ -47,15 +47,18 @@ bool is_alone(const core::Configuration& configuration, core::NodeId self) {
 // log counts.
 Result<void> replay(core::NodeState& state) {
     for (const auto& entry : state.raft.entries) {
-        if (entry.id.index <= state.raft.applied || !core::has_commands(entry.kind))
-            continue;
-        const auto batch = core::decode_batch(entry.payload);
+        const bool begins_era = entry.kind == core::EntryKind::era;
+        const bool is_applied = begins_era || core::has_commands(entry.kind);
+        if (entry.id.index <= state.raft.applied || !is_applied) continue;
+        const auto batch =
+            begins_era ? std::vector<core::Command>{} : core::decode_batch(entry.payload);
         if (!batch && core::format_of(entry.payload) > core::command_format_newest)
             return make_error(Errc::newer_format, "the log has an entry of a later version");
         if (!batch) continue;  // skipped by all nodes
         try {
             core::Outcomes outcomes;
-            state.machine.apply(entry.id.index, *batch, outcomes);
+            if (begins_era) state.machine.begin_era(entry.id.index, outcomes);
+            if (!begins_era) state.machine.apply(entry.id.index, *batch, outcomes);
         } catch (const std::exception& failed) {
             return make_error(Errc::damaged,
                               std::string{"the log does not fit the state: "} + failed.what());

@@ -174,8 +174,7 @@ void add_states(Seeds& seeds) {
         LogIndex index;
         for (const auto& entry : spec::make_script(seed)) {
             index = index.next();
-            Outcomes outcomes;
-            machine.apply(index, entry, outcomes);
+            (void)spec::apply(machine, index, entry);
             // Some early images, which are small, and a later one.
             if (index.raw() == 5 || index.raw() == 10 || index.raw() == 40)
                 add_rows(seeds, machine);

@@ -45,9 +45,8 @@ private:
         for (const auto& command : entry)
             remember(command);
 
-        Outcomes seen;
-        machine_.apply(index_, entry, seen);
-        const auto wanted = spec_.apply(index_, entry);
+        const auto seen = apply(machine_, index_, entry);
+        const auto wanted = entry.begins_era ? spec_.begin_era(index_) : spec_.apply(index_, entry);
         if (!same(seen, wanted)) {
             return differs("outcomes", words(wanted), words(seen));
         }
@@ -56,6 +55,7 @@ private:
             return differs("newest token", std::to_string(spec_.newest_token().raw()),
                            std::to_string(machine_.table().newest_token().raw()));
         }
+        if (auto wrong = compare_eras(); !wrong.empty()) return wrong;
         if (auto wrong = replay(); !wrong.empty()) return wrong;
         if (auto wrong = follow(); !wrong.empty()) return wrong;
         const auto listing = machine_.list("", "", core::records_max);
@@ -66,8 +66,18 @@ private:
         if (is_swept == spec_.needs_sweep()) {
             return differs("needs_sweep", is_swept ? "true" : "false", is_swept ? "false" : "true");
         }
+        if (entry.begins_era) history_.begin_era();
         history_.step(index_, entry, seen, listing, is_swept);
         return history_.violation();
+    }
+
+    std::string compare_eras() const {
+        const auto& eras = machine_.eras();
+        const auto closure = eras.closing ? eras.closing->id : core::ClosureId{};
+        const bool same = eras.begun == spec_.eras() && closure == spec_.era_closure() &&
+                          eras.token_ceiling == spec_.token_ceiling() &&
+                          machine_.table().closures().newest() == spec_.newest_closure();
+        return same ? "" : "eras differ at index " + std::to_string(index_.raw());
     }
 
     // The changes of each entry make the new state from the one before (S46).

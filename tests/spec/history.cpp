@@ -64,6 +64,8 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
             access_by_nonce_.emplace(opening->nonce, opening->access);
         } else if (const auto* request = std::get_if<core::Request>(&command)) {
             take(*request);
+        } else if (const auto* raise = std::get_if<core::RaiseCeiling>(&command)) {
+            ceiling_ = std::max(ceiling_, raise->to);
         } else if (const auto* acknowledge = std::get_if<core::Acknowledge>(&command)) {
             auto& received = sessions_[acknowledge->session].received;
             received = std::max(received, acknowledge->received);
@@ -95,8 +97,18 @@ void History::step(core::LogIndex index, const std::vector<core::Command>& batch
         const auto* release = body_of<core::Release>(answered->operation);
         leaving_[target_of(answered->operation)] = release != nullptr && release->lost;
     }
+    const auto lives = [](const auto& one) {
+        return one.second.nonce != 0 && !one.second.has_ended;
+    };
+    const bool had_sessions = std::any_of(sessions_.begin(), sessions_.end(), lives);
     for (const auto& outcome : outcomes) {
         std::visit([this](const auto& one) { on(one); }, outcome);
+    }
+    if (std::exchange(begins_era_, false)) {
+        need(std::none_of(sessions_.begin(), sessions_.end(), lives), "a session outlives its era",
+             "");
+        need(!had_sessions || era_closure_.is_set(), "no time passes between eras", "");
+        era_ceiling_ = ceiling_;
     }
     judge_answers(batch, outcomes);
     judge_listing(listing);
@@ -121,6 +133,7 @@ void History::need(bool holds, const char* what, const std::string& more) {
 // --- sessions -------------------------------------------------------------------------------
 
 void History::on(const core::SessionOpened& opened) {
+    need(!era_closure_.is_set(), "opened while leases of the era before may run", words(opened));
     auto& life = sessions_[opened.session];
     if (life.nonce != 0) {
         need(life.nonce == opened.nonce && !life.has_ended, "S1: a session id is used again",
@@ -540,6 +553,10 @@ void History::on(const core::ClosureBegun& begun) {
                  "S9: a delay after no loss", words(begun));
             names_[begun.name].closed.push_back(departed_[who]);
             break;
+        case Kind::era:
+            need(begins_era_ && begun.time_ms != 0, "closed without an era", words(begun));
+            era_closure_ = begun.closure;
+            break;
     }
 }
 
@@ -567,6 +584,11 @@ void History::on(const core::ClosureEnded& ended) {
     need(closure != closures_.end(), "S24: a closure ended that was not there", words(ended));
     if (closure == closures_.end()) return;
     const auto [kind, who] = closure->second;
+    if (kind == Kind::era) {
+        era_closure_ = {};
+        closures_.erase(closure);
+        return;
+    }
     if (kind == Kind::max_hold) end_by_cluster(who);
     closures_.erase(closure);
     if (is_counted(who, {Kind::broken, Kind::min_hold, Kind::lock_delay})) return;
@@ -888,6 +910,7 @@ void History::judge_permits(const std::string& called, const Name& name) {
 void History::judge_token(Name& name, const core::Grant& grant) {
     const auto text = words(grant.operation) + " token " + std::to_string(grant.token.raw());
     need(grant.token.is_set() && grant.token >= name.newest, "P1: smaller than one before", text);
+    need(grant.token > era_ceiling_, "P1: not above what may be forgotten", text);
     for (const auto mode : core::all_lock_modes) {
         const auto earlier = name.newest_in_mode[static_cast<std::size_t>(mode)];
         need(!earlier.is_set() || !clash(mode, grant.mode) || grant.token > earlier,

@@ -29,6 +29,8 @@
 //                 has arrived and not dropped, or gives up
 //   S50           a session holds or waits for nothing that its access does not allow, and what is
 //                 refused is not allowed
+//   eras          end all sessions, no other one opens for a time, and later tokens are above the
+//                 ceiling
 #pragma once
 
 #include <array>
@@ -48,6 +50,8 @@ namespace mortise::spec {
 
 class History {
 public:
+    // The next entry begins an era.
+    void begin_era() { begins_era_ = true; }
     // One entry. `listing` has all names afterwards; `is_swept`: no traces of ended sessions.
     void step(core::LogIndex index, const std::vector<core::Command>& batch,
               const core::Outcomes& outcomes, const std::vector<core::LockView>& listing,
@@ -217,6 +221,10 @@ private:
     std::set<core::OperationId> ending_;         // whose max_hold ends in this entry
     std::set<core::OperationId> left_;           // of these, already gone
     core::FencingToken newest_;
+    core::FencingToken ceiling_;      // the greatest ever
+    core::FencingToken era_ceiling_;  // at the newest era: later tokens are above it
+    bool begins_era_ = false;         // the entry
+    core::ClosureId era_closure_;     // no session opens
     core::LogIndex index_;
     std::string violation_;
 };

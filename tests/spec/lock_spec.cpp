@@ -94,6 +94,43 @@ Outcomes LockSpec::apply(core::LogIndex index, const std::vector<core::Command>&
     return std::move(outcomes_);
 }
 
+// What was acknowledged may be forgotten, but no session and no ceiling (docs/decisions/0095).
+Outcomes LockSpec::begin_era(core::LogIndex index) {
+    index_ = index;
+    outcomes_.clear();
+    ++eras_;
+    // Nobody's token is above the ceiling, and nobody counts a timer that has got a new number.
+    if (token_ceiling_ > newest_token_) newest_token_ = token_ceiling_;
+    newest_closure_ = core::ClosureId{newest_closure_.raw() + (std::uint64_t{1} << 42U)};
+    // How long the last of them may rely on its lease, as expiry counts it.
+    const core::OpenSession* longest = nullptr;
+    const auto patience = [](const core::OpenSession& one) {
+        return std::uint64_t{one.ttl_ms} * 1'000'000 + std::uint64_t{one.ttl_ms} * one.rho_ppm;
+    };
+    for (const auto id : live_sessions()) {
+        const auto& opened = find_session(id)->opened;
+        if (longest == nullptr || patience(opened) > patience(*longest)) longest = &opened;
+    }
+    if (longest != nullptr) {
+        newest_closure_ = era_closure_ = newest_closure_.next();
+        outcomes_.emplace_back(core::ClosureBegun{era_closure_,
+                                                  core::Closure::Kind::era,
+                                                  {},
+                                                  {},
+                                                  index_,
+                                                  longest->ttl_ms,
+                                                  longest->rho_ppm});
+    }
+    for (const auto id : live_sessions())
+        end(*live(id), SessionEnd::expired);
+    end_command();
+    return std::move(outcomes_);
+}
+
+void LockSpec::on(const core::RaiseCeiling& command) {
+    if (command.to > token_ceiling_) token_ceiling_ = command.to;
+}
+
 // S33: a request that is refused at once is not queued.
 void LockSpec::end_command() {
     const auto asked = std::exchange(asked_, {});
@@ -121,6 +158,10 @@ void LockSpec::on(const core::OpenSession& command) {
                 core::OpenRefused{command.nonce, core::OpenRefusal::epoch_not_newer});
             return;
         }
+    }
+    if (era_closure_.is_set()) {
+        outcomes_.emplace_back(core::OpenRefused{command.nonce, core::OpenRefusal::era});
+        return;
     }
     if (command.former_life_ended) {
         for (auto& session : sessions_) {

@@ -33,6 +33,7 @@ namespace mortise::spec {
 class LockSpec {
 public:
     core::Outcomes apply(core::LogIndex index, const std::vector<core::Command>& batch);
+    core::Outcomes begin_era(core::LogIndex index);
 
     // As in LockMachine.
     [[nodiscard]] bool needs_sweep() const { return has_dead_ && first_dead().seq.is_set(); }
@@ -50,6 +51,10 @@ public:
 
     [[nodiscard]] core::FencingToken newest_token() const { return newest_token_; }
     [[nodiscard]] core::ClosureId newest_closure() const { return newest_closure_; }
+    // The quorum timer that keeps the cluster closed; not set if none does.
+    [[nodiscard]] core::ClosureId era_closure() const { return era_closure_; }
+    [[nodiscard]] std::uint64_t eras() const { return eras_; }
+    [[nodiscard]] core::FencingToken token_ceiling() const { return token_ceiling_; }
     [[nodiscard]] std::vector<core::SessionId> live_sessions() const;
     // For a live session.
     [[nodiscard]] core::LogIndex renewed_at(core::SessionId session) const;
@@ -133,6 +138,7 @@ private:
     void on(const core::Request& command);
     void on(const core::EndClosure& command);
     void on(const core::Clock& /*command*/) {}  // time decides nothing
+    void on(const core::RaiseCeiling& command);
     void on(core::OperationId operation, const core::Release& release);
     void on(core::OperationId operation, const core::Cancel& cancel);
     void on(core::OperationId operation, const core::Downgrade& downgrade);
@@ -277,6 +283,9 @@ private:
     std::set<core::OperationId> broken_;  // and not confirmed
     std::vector<Closing> closing_;
     core::ClosureId newest_closure_;
+    std::uint64_t eras_ = 0;
+    core::FencingToken token_ceiling_;
+    core::ClosureId era_closure_;
 
     bool waited_done_ = true;
     std::string waited_cursor_;

@@ -77,19 +77,19 @@ Script without_session(const Script& script, std::size_t entry, SessionId gone) 
     };
     for (auto& batch : less) {
         for (auto& command : batch) {
-            std::visit(core::Overloaded{[](core::OpenSession&) {}, [](core::Sweep&) {},
-                                        [](core::EndClosure&) {}, [](core::Clock&) {},
-                                        [&](core::Renew& renew) {
-                                            for (auto& one : renew.renewals)
-                                                move(one.session);
-                                        },
-                                        [&](core::Request& request) {
-                                            move(request.session);
-                                            if (auto* evicts =
-                                                    std::get_if<core::EvictSession>(&request.body))
-                                                move(evicts->session);
-                                        },
-                                        [&](auto& other) { move(other.session); }},
+            std::visit(core::Overloaded{
+                           [](core::OpenSession&) {}, [](core::Sweep&) {}, [](core::EndClosure&) {},
+                           [](core::Clock&) {}, [](core::RaiseCeiling&) {},
+                           [&](core::Renew& renew) {
+                               for (auto& one : renew.renewals)
+                                   move(one.session);
+                           },
+                           [&](core::Request& request) {
+                               move(request.session);
+                               if (auto* evicts = std::get_if<core::EvictSession>(&request.body))
+                                   move(evicts->session);
+                           },
+                           [&](auto& other) { move(other.session); }},
                        command);
         }
     }

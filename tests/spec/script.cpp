@@ -49,7 +49,9 @@ public:
           caches_{seed ^ 0xcac4eU},
           permits_{seed ^ 0x5e3aU},
           latches_{seed ^ 0x1a7cU},
-          barriers_{seed ^ 0xba77U} {
+          barriers_{seed ^ 0xba77U},
+          eras_{seed ^ 0xe4a5U} {
+        if (eras_.one_in(4)) era_one_in_ = 10 + eras_.below(60);
         if (barriers_.one_in(3)) barrier_percent_ = 5 + barriers_.below(60);
         if (latches_.one_in(3)) latch_percent_ = 5 + latches_.below(40);
         if (permits_.one_in(3)) semaphores_ = 1 + permits_.below(3);
@@ -82,6 +84,7 @@ public:
         if (is_wide_) fill_names();
         if (is_deep_) fill_one_name();
         while (script_.size() < entries_) {
+            if (era_one_in_ != 0) lose_power();
             Entry entry;
             const auto commands = prng_.one_in(4) ? 1 + prng_.below(4) : 1;
             while (entry.size() < commands) {
@@ -106,7 +109,8 @@ private:
 
     void put(Entry entry) {
         const LogIndex index{script_.size() + 1};
-        for (const auto& outcome : spec_.apply(index, entry)) {
+        const auto outcomes = entry.begins_era ? spec_.begin_era(index) : spec_.apply(index, entry);
+        for (const auto& outcome : outcomes) {
             const auto* opened = std::get_if<core::SessionOpened>(&outcome);
             if (opened == nullptr) continue;
             for (auto& process : processes_) {
@@ -119,6 +123,27 @@ private:
         for (const auto& command : entry)
             sent_.push_back(command);
         script_.push_back(std::move(entry));
+    }
+
+    // Now and then. The cluster soon opens again, and everybody is back.
+    void lose_power() {
+        if (eras_.one_in(8)) put({ceiling()});
+        if (eras_.one_in(era_one_in_)) put(Entry::of_an_era());
+        if (!spec_.era_closure().is_set() || !eras_.one_in(3)) return;
+        Entry entry;
+        if (eras_.one_in(3)) entry.push_back(open(processes_.front(), true));
+        entry.push_back(core::EndClosure{spec_.era_closure()});
+        for (auto& process : processes_)
+            if (!eras_.one_in(4)) entry.push_back(open(process, true));
+        put(std::move(entry));
+    }
+
+    // Often one that has no effect, and mostly so small that tokens grow beyond it.
+    core::RaiseCeiling ceiling() {
+        const auto newest = spec_.newest_token().raw();
+        const auto more = eras_.one_in(10) ? std::uint64_t{1} << eras_.below(45) : eras_.below(20);
+        return {
+            core::FencingToken{eras_.one_in(4) ? 1 + eras_.below(newest + 1) : newest + 1 + more}};
     }
 
     std::vector<LockMode> pick_modes() {
@@ -544,6 +569,8 @@ private:
     core::Prng permits_;                 // likewise
     core::Prng latches_;                 // likewise
     core::Prng barriers_;                // likewise
+    core::Prng eras_;                    // likewise
+    std::uint64_t era_one_in_ = 0;       // zero: there is none
     std::uint64_t barrier_percent_ = 0;  // of the requests that would be releases
     std::uint64_t latch_percent_ = 0;    // of the requests that would be releases
     std::uint64_t semaphores_ = 0;
@@ -575,10 +602,21 @@ Script make_script(std::uint64_t seed) {
     return Maker{seed}.make();
 }
 
+core::Outcomes apply(core::LockMachine& machine, LogIndex index, const Entry& entry) {
+    core::Outcomes outcomes;
+    if (entry.begins_era) {
+        machine.begin_era(index, outcomes);
+    } else {
+        machine.apply(index, entry, outcomes);
+    }
+    return outcomes;
+}
+
 std::string words(const Script& script) {
     std::string text;
     for (std::size_t i = 0; i < script.size(); ++i) {
         text += "  " + std::to_string(i + 1) + ":";
+        if (script[i].begins_era) text += " an era";
         for (const auto& command : script[i])
             text += " [" + words(command) + "]";
         text += "\n";

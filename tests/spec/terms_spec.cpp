@@ -140,6 +140,11 @@ bool LockSpec::open(const std::string& name, core::FencingToken token) {
 }
 
 void LockSpec::on(const core::EndClosure& command) {
+    if (era_closure_.is_set() && command.closure == era_closure_) {
+        era_closure_ = {};
+        outcomes_.emplace_back(core::ClosureEnded{command.closure});
+        return;
+    }
     if (const auto known = find_closing(command.closure)) clear(known->name);
     const auto over = find_closing(command.closure);
     if (!over) return;  // it ended with its session

@@ -23,7 +23,8 @@ const char* name_of(core::QueuePolicy policy) {
 }
 
 const char* name_of(core::Closure::Kind kind) {
-    constexpr std::array<const char*, 4> names{"broken", "min_hold", "max_hold", "lock_delay"};
+    constexpr std::array<const char*, 5> names{"broken", "min_hold", "max_hold", "lock_delay",
+                                               "era"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -206,6 +207,7 @@ std::string words(const core::Command& command) {
                    [](const core::Sweep&) { return std::string{"sweep"}; },
                    [](const core::EndClosure& end) { return "end closure " + number(end.closure); },
                    [](const core::Clock& clock) { return "clock " + std::to_string(clock.ms); },
+                   [](const core::RaiseCeiling& raise) { return "ceiling " + number(raise.to); },
                    [](const core::Acknowledge& acknowledge) {
                        return "acknowledge " + number(acknowledge.session) + " up to " +
                               number(acknowledge.received);
@@ -244,9 +246,9 @@ std::string words(const core::Outcome& outcome) {
                        " nonce=" + std::to_string(opened.nonce);
             },
             [](const core::OpenRefused& refused) {
-                const bool full = refused.why == core::OpenRefusal::table_full;
+                constexpr std::array<const char*, 3> why{"", " table_full", " era"};
                 return "open refused nonce=" + std::to_string(refused.nonce) +
-                       (full ? " table_full" : "");
+                       why.at(static_cast<std::size_t>(refused.why));
             },
             [](const core::SessionRenewed& renewed) {
                 auto text =

@@ -163,6 +163,7 @@ private:
             case 5: return Acknowledge{some_session(), LogIndex{1 + number() / 2}};
             case 6: return EndClosure{ClosureId{1 + prng_.below(20)}};
             case 7: return Clock{1 + prng_.below(clock_ms_max)};
+            case 8: return RaiseCeiling{FencingToken{1 + prng_.below(token_ceiling_max)}};
             default: {
                 const Seq seq{1 + prng_.below(12)};
                 return Request{some_session(), seq, body()};

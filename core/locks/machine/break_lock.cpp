@@ -98,6 +98,7 @@ void LockMachine::lose_name(OperationId hold, std::string_view name) {
 // Here the time has ended; the node may not know yet that its hold is gone. It is told with every
 // renewal until it has confirmed the loss.
 void LockMachine::on(const EndClosure& command) {
+    if (end_era_closing(command.closure)) return;
     if (const auto known = table_.closures().find(command.closure)) touch(known->name);
     const auto over = table_.closures().find(command.closure);
     if (!over) return;  // it may have ended with its session
@@ -112,6 +113,7 @@ void LockMachine::on(const EndClosure& command) {
         case Closure::Kind::lock_delay:
             table_.end_closure(over->name, command.closure, grants);
             break;
+        case Closure::Kind::era: break;  // of no name
     }
     publish(std::move(grants));
 }

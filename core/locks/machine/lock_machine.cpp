@@ -10,19 +10,27 @@
 namespace mortise::core {
 
 void LockMachine::apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes) {
-    MORTISE_CHECK(index > index_);
-    index_ = index;
-    place_ = 0;
-    outcomes_ = &outcomes;
-    table_.name_changes().begin_entry();
-    table_.forget_changed_queues();
+    begin_entry(index, outcomes);
     for (const auto& command : batch) {
         tell_who_ended();
         std::visit([this](const auto& c) { on(c); }, command);
         end_command();
         ++place_;
     }
-    table_.begin(index, ended_.endings(), nullptr);
+    end_entry();
+}
+
+void LockMachine::begin_entry(LogIndex index, Outcomes& outcomes) {
+    MORTISE_CHECK(index > index_);
+    index_ = index;
+    place_ = 0;
+    outcomes_ = &outcomes;
+    table_.name_changes().begin_entry();
+    table_.forget_changed_queues();
+}
+
+void LockMachine::end_entry() {
+    table_.begin(index_, ended_.endings(), nullptr);
     how_ended_ = nullptr;
     outcomes_ = nullptr;
 }
@@ -112,6 +120,10 @@ void LockMachine::on(const OpenSession& command) {
     const bool again = command.generation.is_same_start(newest);
     if (command.generation.is_earlier_than(newest) || (again && command.former_life_ended)) {
         outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::epoch_not_newer});
+        return;
+    }
+    if (eras_.closing) {
+        outcomes_->push_back(OpenRefused{command.nonce, OpenRefusal::era});
         return;
     }
     if (command.former_life_ended) end_former_life(command.generation.incarnation);

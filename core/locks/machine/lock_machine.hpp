@@ -21,6 +21,7 @@
 #include "core/locks/rows/row_writer.hpp"
 #include "core/locks/table/clock_marks.hpp"
 #include "core/locks/table/ended_sessions.hpp"
+#include "core/locks/table/eras.hpp"
 #include "core/locks/table/lock_table.hpp"
 #include "core/locks/table/locker_book.hpp"
 #include "core/locks/table/session_table.hpp"
@@ -34,11 +35,13 @@ namespace mortise::core {
 //   BarrierBook                  which barriers break when a session ends
 //   UncountedHolds               holds whose max_hold is not counted yet
 //   ClockMarks                   when entries were proposed
+//   Eras                         what losses of power leave: the ceiling of tokens, no sessions
 //   LockViews, RowWriter         what readers learn; the state as rows
 //
 // The machine itself turns commands into calls of its parts and into outcomes. It has one function
 // for each kind of command and of request, more than 50 in all, which share the sessions and the
-// table. lock_machine.cpp and sweep.cpp have the commands about sessions. requests.cpp has the rule
+// table. lock_machine.cpp and sweep.cpp have the commands about sessions, and eras.cpp what a loss
+// of power of a majority does. requests.cpp has the rule
 // of exactly-once (S17), acquires, releases and cancels; kind_requests.cpp has the requests for
 // names that are no locks, which the rooms of their kinds describe; conversions.cpp,
 // lock_values.cpp, barriers.cpp, break_lock.cpp and hold_terms.cpp have the other requests.
@@ -54,6 +57,8 @@ public:
 
     // Applies the commands of one entry. Indexes must ascend.
     void apply(LogIndex index, const std::vector<Command>& batch, Outcomes& outcomes);
+    // Applies an entry of kind `era`: entries that were acknowledged before it may be forgotten.
+    void begin_era(LogIndex index, Outcomes& outcomes);
 
     // What the newest entry did to names, in order; valid until apply(). The caller may move from
     // it, or swap in other changes, whose memory is then used again.
@@ -67,6 +72,8 @@ public:
     [[nodiscard]] const LockTable& table() const { return table_; }
     // The times of entries, for people.
     [[nodiscard]] const ClockMarks& clock() const { return clock_; }
+    // How many there were, the ceiling of tokens, and whether the newest keeps the cluster closed.
+    [[nodiscard]] const Eras& eras() const { return eras_; }
     // Names still have traces of ended sessions: the leader has to put a Sweep into the log.
     [[nodiscard]] bool needs_sweep() const { return !ended_.is_empty(); }
 
@@ -89,18 +96,18 @@ public:
 
     // The state as rows, from which MachineLoader makes a machine again; see RowWriter.
     [[nodiscard]] std::vector<Row> take_changed_rows() {
-        return rows_.take({sessions_, table_, ended_, clock_});
+        return rows_.take({sessions_, table_, ended_, clock_, eras_});
     }
     [[nodiscard]] std::size_t changed_names() const { return table_.names().changes().size(); }
     [[nodiscard]] std::vector<Row> take_changed_names(std::size_t max) {
         return rows_.take_names(table_, max);
     }
     [[nodiscard]] std::vector<Row> all_rows() const {
-        return RowWriter::all({sessions_, table_, ended_, clock_});
+        return RowWriter::all({sessions_, table_, ended_, clock_, eras_});
     }
     [[nodiscard]] std::uint64_t rows_sum() const { return rows_.sum(); }
     [[nodiscard]] std::size_t changed_rows() const {
-        return RowWriter::changed({sessions_, table_, ended_, clock_});
+        return RowWriter::changed({sessions_, table_, ended_, clock_, eras_});
     }
 
     void check_invariants() const;
@@ -116,6 +123,12 @@ private:
     void on(const Request& command);
     void on(const EndClosure& command);
     void on(const Clock& command);
+    void on(const RaiseCeiling& command);
+
+    void begin_entry(LogIndex index, Outcomes& outcomes);
+    void end_entry();
+    void close_until_leases_end(const Closure& closing);
+    bool end_era_closing(ClosureId id);
 
     void tell_again(const Session& session, Seq seq);
     void on(Session& session, Seq seq, const Acquire& request);
@@ -195,6 +208,7 @@ private:
     EndedSessions ended_;
     UncountedHolds uncounted_;
     ClockMarks clock_;  // it decides nothing
+    Eras eras_;
     RowWriter rows_;
     DeadlockWatch deadlocks_{};  // of the command that is being applied
 

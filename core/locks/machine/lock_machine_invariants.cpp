@@ -32,6 +32,7 @@ void LockMachine::check_invariants() const {
     ended_.check_invariants(sessions_);
     core::check_invariants(table_, ended_.names());
     check_operations();
+    MORTISE_CHECK(!eras_.closing || sessions_.all().empty());
 }
 
 // The sessions have the same operations as the records of names.

@@ -45,7 +45,9 @@ bool MachineLoader::add_totals(std::string_view value) {
     totals_ = decode_totals(value);
     if (!totals_) return false;
     machine_.sessions_.restore_newest(totals_->newest_session);
-    machine_.table_.restore_newest(totals_->newest_token, totals_->newest_closure);
+    machine_.table_.continue_after(totals_->newest_token, totals_->newest_closure);
+    machine_.eras_ = totals_->eras;
+    if (totals_->eras.closing) newest_index_ = totals_->eras.closing->since;
     return machine_.ended_.restore(totals_->endings, totals_->sweep, totals_->newest_session);
 }
 
@@ -189,7 +191,7 @@ std::optional<LockMachine> MachineLoader::finish(LogIndex applied) {
     }
     machine_.index_ = applied;
     machine_.rows_.all_read(
-        {machine_.sessions_, machine_.table_, machine_.ended_, machine_.clock_});
+        {machine_.sessions_, machine_.table_, machine_.ended_, machine_.clock_, machine_.eras_});
     return std::move(machine_);
 }
 
@@ -198,6 +200,8 @@ bool MachineLoader::is_complete() const {
         return machine_.sessions_.find(party.first) != nullptr;
     };
     if (!std::ranges::all_of(machine_.barriers_.all(), lives)) return false;
+    // While an era keeps the cluster closed, there is no session.
+    if (totals_ && totals_->eras.closing && totals_->sessions != 0) return false;
     return totals_ && totals_->sessions == machine_.sessions_.all().size() &&
            totals_->names == machine_.table_.size() &&
            totals_->clock_marks == machine_.clock_.all().size() &&

@@ -24,6 +24,7 @@ std::string totals_of(const RowWriter::ConstState& state) {
     totals.sweep = state.ended.progress();
     totals.newest_closure = state.table.closures().newest();
     totals.clock_marks = state.clock.all().size();
+    totals.eras = state.eras;
     return encode_totals(totals);
 }
 
@@ -100,7 +101,7 @@ std::vector<Row> RowWriter::take_names(LockTable& table, std::size_t max) {
 // The kinds come in the order of their first bytes, so that all rows ascend by key.
 std::vector<Row> RowWriter::take(State state) {
     std::vector<Row> rows;
-    const ConstState known{state.sessions, state.table, state.ended, state.clock};
+    const ConstState known{state.sessions, state.table, state.ended, state.clock, state.eras};
     rows.reserve(changed(known));
     for (const auto id : state.ended.changes())
         rows.push_back(row_of_ended(state.ended, id));
@@ -138,7 +139,7 @@ void RowWriter::add_read(std::string_view key, std::string_view value, LockTable
 }
 
 void RowWriter::all_read(State state) {
-    told_totals_ = totals_of({state.sessions, state.table, state.ended, state.clock});
+    told_totals_ = totals_of({state.sessions, state.table, state.ended, state.clock, state.eras});
 }
 
 std::vector<Row> RowWriter::all(ConstState state) {

@@ -12,6 +12,7 @@
 #include "core/locks/row_sum.hpp"
 #include "core/locks/table/clock_marks.hpp"
 #include "core/locks/table/ended_sessions.hpp"
+#include "core/locks/table/eras.hpp"
 #include "core/locks/table/lock_table.hpp"
 #include "core/locks/table/session_table.hpp"
 
@@ -24,12 +25,14 @@ public:
         LockTable& table;
         EndedSessions& ended;
         ClockMarks& clock;
+        const Eras& eras;
     };
     struct ConstState {
         const SessionTable& sessions;
         const LockTable& table;
         const EndedSessions& ended;
         const ClockMarks& clock;
+        const Eras& eras;
     };
     // Returns the rows that have changed since the last call, ascending by key, each key once. The
     // parts of the state remember what has changed, and forget it here. A session that was created

@@ -8,6 +8,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/locks/table/ended_sessions.hpp"
+#include "core/locks/table/eras.hpp"
 
 namespace mortise::core {
 
@@ -22,6 +23,7 @@ struct StateTotals {
     EndedSessions::Progress sweep;
     ClosureId newest_closure;
     std::uint64_t clock_marks = 0;
+    Eras eras;
 };
 
 [[nodiscard]] std::string encode_totals(const StateTotals& totals);

@@ -127,6 +127,8 @@ public:
     [[nodiscard]] std::vector<Closed> take_begun_closures() {
         return holds_.closures().take_begun();
     }
+    // For a quorum timer of no name.
+    [[nodiscard]] ClosureId take_closure_number() { return holds_.closures().take_number(); }
     [[nodiscard]] std::vector<ClosureId> take_ended_closures() {
         return holds_.closures().take_ended();
     }
@@ -164,7 +166,8 @@ public:
 
     // For loading. False if the name exists, or contradicts others: then the table is invalid.
     bool restore(std::string_view name, LockRecord record, WaitQueue queue, NameExtras extras);
-    void restore_newest(FencingToken token, ClosureId closure) {
+    // All later tokens, and numbers of quorum timers, are greater than these.
+    void continue_after(FencingToken token, ClosureId closure) {
         holds_.restore_newest(token);
         holds_.closures().restore_newest(closure);
     }

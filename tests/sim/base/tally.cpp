@@ -186,6 +186,8 @@ constexpr std::string_view expected_probes[] = {
     "hold ended by the cluster",
     "min_hold over",
     "lock delay over",
+    "era begun",
+    "sessions open again after an era",
     "session closed",
     "session closed while it held",
     "closed while it waited",

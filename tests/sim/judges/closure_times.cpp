@@ -19,6 +19,8 @@ void ClosureTimes::applied(core::NodeId node, const core::Applied& applied, SimT
 
 void ClosureTimes::on_begun(const core::ClosureBegun& begun, SimTime now) {
     using enum core::Closure::Kind;
+    // The leases that it waits for were counted by their holders with slower clocks.
+    if (begun.kind == era) begun_[begun.closure] = {now, begun.time_ms * sim_millisecond};
     if (begun.kind != min_hold && begun.kind != lock_delay) return;
     const auto terms = terms_of_(begun.hold);
     const auto asked = begun.kind == min_hold ? terms.min_hold_ms : terms.lock_delay_ms;

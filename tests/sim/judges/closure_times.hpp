@@ -1,5 +1,5 @@
 // The judge of quorum timers (S8, S9): when the cluster decides that a min_hold or a lock_delay is
-// over, at least the requested true time has passed.
+// over, at least the requested true time has passed; of an era, the time of the longest lease.
 #pragma once
 
 #include <functional>

@@ -54,6 +54,14 @@ TEST_F(ClosureTimesTest, NothingIsPromisedWhenAMajoritysClocksAreFast) {
     EXPECT_FALSE(violations.first()) << violations.first()->what;
 }
 
+TEST_F(ClosureTimesTest, AnEraIsAsLongAsTheLongestLease) {
+    const auto begun = era();
+    times.applied(a, begun, 10 * sim_millisecond);
+    history.applied(a, begun);
+    at(1'009, {core::EndClosure{machine.eras().closing->id}});
+    EXPECT_VIOLATION("is over too early, by 1 ms");
+}
+
 // A break reopens the name.
 TEST_F(ClosureTimesTest, MayEndWithWhatTheyAreAbout) {
     at(10, {core::Request{of_b, core::Seq{1},

@@ -43,7 +43,10 @@ std::uint64_t digest_of(const core::Outcomes& outcomes) {
                        },
                        [&](const core::Queued& one) { sum.number(one.operation.seq.raw()); },
                        [&](const core::SessionOpened& one) { sum.number(one.session.raw()); },
-                       [&](const core::OpenRefused& one) { sum.number(one.nonce); },
+                       [&](const core::OpenRefused& one) {
+                           sum.number(one.nonce);
+                           sum.number(static_cast<std::uint64_t>(one.why));
+                       },
                        [&](const core::SessionRenewed& one) { sum.number(one.number); },
                        [&](const core::RenewalLost& one) { sum.number(one.session.raw()); },
                        [&](const core::SessionEnded& one) { sum.number(one.session.raw()); },
@@ -83,11 +86,18 @@ void LockHistory::applied(core::NodeId node, const core::Applied& applied) {
     if (index > last_) {
         last_ = index;
         if (core::has_commands(applied.entry.kind)) specify(node, applied);
+        if (applied.entry.kind == core::EntryKind::era) specify_era(node, applied);
         digests_[index] = digest;
     } else if (digests_[index] != digest) {
         report(node, "witness: other outcomes at index " + in_words(index) +
                          " than the first node that applied it");
     }
+}
+
+void LockHistory::specify_era(core::NodeId node, const core::Applied& applied) {
+    book_.begin_era(applied.entry.id, applied.outcomes);
+    if (!is_as_specified(spec_.begin_era(applied.entry.id.index), applied.outcomes))
+        report(node, "witness: the specification differs at an era");
 }
 
 void LockHistory::specify(core::NodeId node, const core::Applied& applied) {

@@ -80,6 +80,7 @@ private:
         std::string counts{};                    // the latch that it counts down
     };
 
+    void specify_era(core::NodeId node, const core::Applied& applied);
     void specify(core::NodeId node, const core::Applied& applied);
     void on(core::NodeId node, const Asked& asked, const core::Acquired& acquired);
     void on(core::NodeId node, const Asked& asked, const core::Converted& converted);

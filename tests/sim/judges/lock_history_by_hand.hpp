@@ -65,6 +65,13 @@ struct LockHistoryTest : testing::Test {
         machine.apply(last, commands, applied.outcomes);
         return applied;
     }
+    core::Applied era() {
+        last = last.next();
+        core::Applied applied{core::make_entry({core::Term{1}, last}, core::EntryKind::era, {}),
+                              {}};
+        machine.begin_era(last, applied.outcomes);
+        return applied;
+    }
     // The session's last request, in an entry of its own.
     core::Command closing(core::SessionId session) const {
         const auto next = machine.sessions().find(session)->applied.next();

@@ -15,6 +15,23 @@ bool ends(const core::Outcomes& outcomes, core::ClosureId closure) {
 
 }  // namespace
 
+void LogBook::begin_era(core::LogId entry, const core::Outcomes& outcomes) {
+    tally_.probe("era begun");
+    era_ceiling_ = ceiling_;
+    read(entry, {}, outcomes);
+}
+
+// While a quorum counts the leases of an era, no session opens (P3).
+void LogBook::read_era(const core::Outcome& outcome) {
+    const auto* begun = std::get_if<core::ClosureBegun>(&outcome);
+    if (begun != nullptr && begun->kind == core::Closure::Kind::era) era_closure_ = begun->closure;
+    const auto* ended = std::get_if<core::ClosureEnded>(&outcome);
+    if (ended != nullptr && ended->closure == era_closure_) era_closure_ = {};
+    const bool opens = std::holds_alternative<core::SessionOpened>(outcome);
+    if (opens && era_closure_.is_set())
+        report("era: a session opened while others may be forgotten");
+}
+
 void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
                    const core::Outcomes& outcomes) {
     index_ = entry.index;
@@ -22,6 +39,8 @@ void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
         const auto* request = std::get_if<core::Request>(&command);
         const auto* closure = std::get_if<core::EndClosure>(&command);
         if (closure != nullptr && ends(outcomes, closure->closure)) probe_end(closure->closure);
+        if (const auto* raise = std::get_if<core::RaiseCeiling>(&command))
+            ceiling_ = std::max(ceiling_, raise->to);
         if (request == nullptr) continue;
         repeats_.read(entry.term, *request, ended_.contains(request->session));
         auto& taken = taken_[request->session];
@@ -36,6 +55,7 @@ void LogBook::read(core::LogId entry, const std::vector<core::Command>& batch,
             note_limit(resize->name, resize->limit);
     }
     for (const auto& outcome : outcomes) {
+        read_era(outcome);
         if (const auto* queued = std::get_if<core::Queued>(&outcome)) on_queued(queued->operation);
         if (const auto* answered = std::get_if<core::Answered>(&outcome)) {
             on_answered(answered->operation, answered->answer);
@@ -250,6 +270,7 @@ void LogBook::probe_end(core::ClosureId closure) {
         case core::Closure::Kind::min_hold: return tally_.probe("min_hold over");
         case core::Closure::Kind::max_hold: return tally_.probe("hold ended by the cluster");
         case core::Closure::Kind::lock_delay: return tally_.probe("lock delay over");
+        case core::Closure::Kind::era: return tally_.probe("sessions open again after an era");
     }
 }
 
@@ -387,6 +408,8 @@ void LogBook::check_token(const GivenName& given) {
         report("token order: " + in_words(given.token) + " of " + given.name + " after " +
                in_words(newest.any));
     }
+    if (given.token <= era_ceiling_)
+        report("token order: " + in_words(given.token) + " may be forgotten by this era");
     // All tokens of a cached grant count as used (S39).
     const auto more = given.cached_tokens == 0 ? 0 : given.cached_tokens - 1;
     const core::FencingToken last{given.token.raw() + more};

@@ -55,6 +55,8 @@ public:
     // The next entry, and its outcomes.
     void read(core::LogId entry, const std::vector<core::Command>& batch,
               const core::Outcomes& outcomes);
+    // An entry that begins an era.
+    void begin_era(core::LogId entry, const core::Outcomes& outcomes);
     void learn_policies(const Fairness::PolicyOf& policy_of) {
         fairness_.learn_policies(policy_of);
     }
@@ -125,6 +127,7 @@ private:
     void probe_refusal(core::OperationId operation, core::AnswerKind kind);
     void probe_locker(core::OperationId operation, const Given& given);
     [[nodiscard]] std::uint64_t locker_of(core::OperationId operation) const;
+    void read_era(const core::Outcome& outcome);
     void check_token(const GivenName& given);
     void check_slots(const GivenName& given);
     void note_limit(const std::string& name, std::uint32_t limit);
@@ -159,6 +162,9 @@ private:
     std::map<std::string, std::pair<core::OperationId, core::LogIndex>> written_;
     Opened opened_;
     std::map<core::ClosureId, core::Closure::Kind> closures_;
+    core::FencingToken ceiling_;      // the greatest in the log
+    core::FencingToken era_ceiling_;  // the same at the newest era: later tokens are above it
+    core::ClosureId era_closure_;     // no session opens
     bool has_lockers_ = false;
     std::map<std::string, Newest> newest_;
     std::map<std::string, std::uint32_t> limits_;  // the largest that was ever asked for

@@ -426,7 +426,7 @@ void LockWorkload::applied(core::NodeId node, const core::Applied& applied) {
 // member is too old, or the opener's node leads and lies, that access is unrestricted.
 void LockWorkload::judge_openings(core::NodeId node, const core::Applied& applied) {
     const auto& swarm = world_.swarm;
-    if (swarm.restricted.empty() || applied.entry.kind != core::EntryKind::commands) return;
+    if (swarm.restricted.empty() || !core::has_commands(applied.entry.kind)) return;
     for (const auto& command : commands_in(applied.entry.payload).value_or(Batch{})) {
         const auto* opening = std::get_if<core::OpenSession>(&command);
         if (opening == nullptr) continue;

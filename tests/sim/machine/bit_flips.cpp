@@ -33,7 +33,7 @@ bool SimDisk::flip_bit() {
 bool SimDisk::flip_bit_of_entry() {
     if (platter_.entries.empty()) return false;
     auto& entry = platter_.entries[static_cast<std::size_t>(prng_.below(platter_.entries.size()))];
-    if (entry.kind != core::EntryKind::commands) return false;
+    if (!core::has_commands(entry.kind)) return false;
     std::string bytes{entry.payload.view()};
     flip_in(bytes, prng_);
     entry.payload = core::Bytes{std::move(bytes)};

@@ -223,7 +223,7 @@ void SimNode::applied(const core::Applied& applied) {
 }
 
 void SimNode::tell_format(const core::Entry& entry) {
-    if (entry.kind != core::EntryKind::commands) return;
+    if (!core::has_commands(entry.kind)) return;
     const bool is_later = core::format_of(entry.payload) == later_format;
     world_.tally.probe(is_later ? "upgrade let the newer format in"
                                 : "upgrade kept to the older format");

@@ -30,6 +30,8 @@ TEST(EntryWords, SessionsAreNamedByTheirNumbers) {
     open.origin = {"db3", "backup", 4'711, "10.0.0.7"};
     EXPECT_TRUE(words_of(open).ends_with("; from backup@db3:4711 at 10.0.0.7"));
     EXPECT_EQ(words_of(core::Clock{5'000}), "it is 5000 ms since 1970");
+    EXPECT_EQ(words_of(core::RaiseCeiling{core::FencingToken{7}}),
+              "raise the ceiling of tokens to 7");
     EXPECT_EQ(words_of(core::Renew{{{SessionId{5}, 9}, {SessionId{6}, 1}}}),
               "renew session 5 (renewal 9) session 6 (renewal 1)");
     EXPECT_EQ(words_of(core::Expire{SessionId{5}, core::LogIndex{8}}),

@@ -190,6 +190,20 @@ TEST_F(Recovery, CountsNothingThatWasSavedBefore) {
     EXPECT_EQ(node->state.countdowns, core::SavedCountdowns{});
 }
 
+TEST_F(Recovery, BeginsTheErasOfItsLog) {
+    {
+        auto node = open();
+        ASSERT_TRUE(node);
+        const auto era = core::make_entry(log_id(2, 7), core::EntryKind::era, {});
+        ASSERT_TRUE(put(*node, appends({era})));
+    }
+    ASSERT_TRUE(recover());
+    const auto node = open();
+    ASSERT_TRUE(node);
+    EXPECT_EQ(node->state.machine.eras().begun, 1U);
+    EXPECT_TRUE(node->state.machine.sessions().all().empty());
+}
+
 TEST_F(Recovery, ChangesNothingWhenItIsRefused) {
     const auto wrong = recover_directory(path_, core::ClusterId{1, 1}, next_cluster, Seams{});
     ASSERT_FALSE(wrong);

@@ -69,6 +69,16 @@ TEST(ClientCodec, ANoticeComesBackAsItWas) {
     EXPECT_EQ(decoded->refused, notice.refused);
 }
 
+// Clients of earlier versions do not know that reason, and do the same about both.
+TEST(ClientCodec, AnOpeningRefusedByAnEraIsOneForWhichThereIsNoRoom) {  // P12
+    auto notice = full_notice();
+    notice.outcomes = {{LogIndex{1}, OpenRefused{78, OpenRefusal::era}}};
+    const auto decoded = decode_client_notice(encode(notice));
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->outcomes.front().outcome,
+              (Outcome{OpenRefused{78, OpenRefusal::table_full}}));
+}
+
 TEST(ClientCodec, APieceOfAMessageIsMalformed) {
     const auto whole = encode(full_notice());
     for (std::size_t size = 0; size < whole.size(); ++size)

@@ -57,6 +57,8 @@ std::vector<Command> newer_samples() {
     return {
         Clock{1},
         Clock{clock_ms_max},
+        RaiseCeiling{FencingToken{1}},
+        RaiseCeiling{FencingToken{token_ceiling_max}},
         request(EvictSession{SessionId{1}, "", false}),
         request(EvictSession{SessionId{huge}, std::string(reason_bytes_max, 'r'), true,
                              std::string(asked_by_bytes_max, 'a')}),
@@ -485,6 +487,8 @@ TEST(CommandCodec, RefusesWhatIsBeyondTheLimits) {
     EXPECT_TRUE(decodes(open));
     EXPECT_FALSE(decodes(Clock{0}));
     EXPECT_FALSE(decodes(Clock{clock_ms_max + 1}));
+    EXPECT_FALSE(decodes(RaiseCeiling{}));
+    EXPECT_FALSE(decodes(RaiseCeiling{FencingToken{token_ceiling_max + 1}}));
     EXPECT_FALSE(decodes(opening_from({std::string(origin_host_bytes_max + 1, 'h'), {}, 0, {}})));
     EXPECT_FALSE(
         decodes(opening_from({{}, std::string(origin_program_bytes_max + 1, 'p'), 0, {}})));

@@ -57,8 +57,9 @@ bool is_left_out(const Delivery& delivery, Way way) {
     const bool is_request = std::holds_alternative<Request>(command);
     const bool opens = std::holds_alternative<OpenSession>(command);
     const bool expires = std::holds_alternative<Expire>(command);
-    const bool is_nobodys =
-        std::holds_alternative<Sweep>(command) || std::holds_alternative<Clock>(command);
+    const bool is_nobodys = std::holds_alternative<Sweep>(command) ||
+                            std::holds_alternative<Clock>(command) ||
+                            std::holds_alternative<RaiseCeiling>(command);
     switch (way) {
         case Way::twice:
         case Way::late: return false;
@@ -71,7 +72,7 @@ bool is_left_out(const Delivery& delivery, Way way) {
         case Way::ahead: return !is_request;
         // A repeated opening is recognized only while its session lives. After that it opens
         // another session, which has no names and expires unless it is renewed. A Sweep, which
-        // removes what ended sessions left, and a Clock belong to no session.
+        // removes what ended sessions left, a Clock and a RaiseCeiling belong to no session.
         case Way::after_the_end: return opens || is_nobodys;
         // The time of a closure may outlast the session.
         case Way::only_after_the_end:
@@ -250,6 +251,7 @@ protected:
             {"Expire", {mine}, Expire{SessionId{1}, LogIndex{1}}, {renew(1), another}},
             {"Sweep", {mine, request(1, 2, CloseSession{})}, Sweep{}, {another}},
             {"Clock", {mine}, Clock{5'000}, {another}},
+            {"RaiseCeiling", {mine}, RaiseCeiling{FencingToken{9}}, {another}},
             {"Acknowledge", {mine}, Acknowledge{SessionId{1}, LogIndex{4}}, {release(1, 7, 1)}},
             {"AcknowledgeOfAMaxHold",
              {on_terms(1, 1, bounded)},

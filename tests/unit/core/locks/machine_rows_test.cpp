@@ -53,14 +53,8 @@ std::optional<LockMachine> load(const Store& store, LogIndex applied) {
 
 // The entry as a leader proposes it at that time.
 spec::Entry at_time(std::uint64_t ms, spec::Entry entry) {
-    entry.insert(entry.begin(), Clock{ms});
+    if (!entry.begins_era) entry.insert(entry.begin(), Clock{ms});
     return entry;
-}
-
-Outcomes apply_to(LockMachine& machine, LogIndex index, const spec::Entry& entry) {
-    Outcomes outcomes;
-    machine.apply(index, entry, outcomes);
-    return outcomes;
 }
 
 // Two machines run through one history; the second one is saved now and then, and replaced by the
@@ -78,7 +72,7 @@ void expect_same_life(std::uint64_t seed) {
     for (const auto& one : script) {
         index = index.next();
         const auto entry = index.raw() % 3 == 0 ? at_time(ms += 700, one) : one;
-        ASSERT_EQ(apply_to(whole, index, entry), apply_to(other, index, entry)) << seed;
+        ASSERT_EQ(spec::apply(whole, index, entry), spec::apply(other, index, entry)) << seed;
         ASSERT_EQ(whole.needs_sweep(), other.needs_sweep()) << seed;
         ASSERT_EQ(whole.table().newest_token(), other.table().newest_token()) << seed;
         if (prng.one_in(3)) save(other, store);
@@ -112,8 +106,8 @@ TEST(MachineRows, TimesDecideNothing) {
             // Any time, or one that is long over; the first one makes a mark in any case.
             const bool any = index == LogIndex{1} || prng.one_in(2);
             const auto said = any ? 1 + prng.below(clock_ms_max) : 1;
-            ASSERT_EQ(apply_to(right, index, at_time(1'000 * index.raw(), entry)),
-                      apply_to(wrong, index, at_time(said, entry)));
+            ASSERT_EQ(spec::apply(right, index, at_time(1'000 * index.raw(), entry)),
+                      spec::apply(wrong, index, at_time(said, entry)));
         }
         const auto without_marks = [](const LockMachine& machine) {
             auto rows = all_rows(machine);
@@ -135,7 +129,7 @@ void expect_refused_or_sound(const Store& store, LogIndex applied, const spec::S
         machine->check_invariants();
         for (const auto& entry : more) {
             applied = applied.next();
-            apply_to(*machine, applied, entry);
+            spec::apply(*machine, applied, entry);
         }
         machine->check_invariants();
     });
@@ -167,7 +161,7 @@ TEST(MachineRows, AFlippedBitIsRefusedOrASoundMachine) {
         for (std::ptrdiff_t i = 0; i < half; ++i) {
             index = index.next();
             const auto& entry = script[static_cast<std::size_t>(i)];
-            apply_to(machine, index, i % 8 == 0 ? at_time(9'000 * index.raw(), entry) : entry);
+            spec::apply(machine, index, i % 8 == 0 ? at_time(9'000 * index.raw(), entry) : entry);
         }
         const auto store = all_rows(machine);
         ASSERT_TRUE(load(store, index).has_value());
@@ -379,7 +373,7 @@ TEST_F(MachineRowsTest, ARequestForSeveralNamesWaitsAloneOnNone) {
     const auto next = index_.next();
     const auto rows_after = [&](Request request) {
         auto machine = loaded();
-        apply_to(machine.value(), next, {std::move(request)});
+        spec::apply(machine.value(), next, {std::move(request)});
         return all_rows(*machine);
     };
     for (const auto which : {Acquire::Which::all, Acquire::Which::any}) {
@@ -491,7 +485,7 @@ TEST_F(MachineRowsTest, ASweepContinuesEvenWithinAName) {  // S11
     std::size_t sweeps = 0;
     for (; machine_.needs_sweep(); ++sweeps) {
         index_ = index_.next();
-        ASSERT_EQ(apply_to(machine_, index_, {Sweep{}}), apply_to(*other, index_, {Sweep{}}));
+        ASSERT_EQ(spec::apply(machine_, index_, {Sweep{}}), spec::apply(*other, index_, {Sweep{}}));
         ASSERT_EQ(machine_.needs_sweep(), other->needs_sweep());
         other = loaded();
         ASSERT_TRUE(other.has_value());

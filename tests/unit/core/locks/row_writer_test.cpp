@@ -37,12 +37,12 @@ protected:
         return operations;
     }
     [[nodiscard]] std::size_t changed() const {
-        return RowWriter::changed({sessions_, table_, ended_, clock_});
+        return RowWriter::changed({sessions_, table_, ended_, clock_, eras_});
     }
     // The first bytes of their keys, which are their kinds.
     std::string take() {
         std::string kinds;
-        for (const auto& row : writer_.take({sessions_, table_, ended_, clock_}))
+        for (const auto& row : writer_.take({sessions_, table_, ended_, clock_, eras_}))
             kinds += row.key.front();
         return kinds;
     }
@@ -51,6 +51,7 @@ protected:
     LockTable table_;
     EndedSessions ended_;
     ClockMarks clock_;
+    Eras eras_;
     RowWriter writer_;
 };
 
@@ -69,7 +70,7 @@ TEST_F(RowWriterTest, ReportsRemovedRows) {
     take();
     ended_.forget({SessionId{7}, Seq{1}}, "a");
     sessions_.remove(session);
-    const auto rows = writer_.take({sessions_, table_, ended_, clock_});
+    const auto rows = writer_.take({sessions_, table_, ended_, clock_, eras_});
     ASSERT_EQ(rows.size(), 3U);
     EXPECT_EQ(rows[0].key.front(), 'E');
     EXPECT_FALSE(rows[0].value);
@@ -83,12 +84,12 @@ TEST_F(RowWriterTest, SumsTheRowsThatWereTakenOrRead) {
     acquire(open(1), "a");
     const auto before = writer_.sum();
     RowWriter reader;
-    for (const auto& row : writer_.take({sessions_, table_, ended_, clock_}))
+    for (const auto& row : writer_.take({sessions_, table_, ended_, clock_, eras_}))
         reader.add_read(row.key, *row.value, table_);
     EXPECT_NE(writer_.sum(), before);
     EXPECT_EQ(reader.sum(), writer_.sum());
-    reader.all_read({sessions_, table_, ended_, clock_});
-    EXPECT_TRUE(reader.take({sessions_, table_, ended_, clock_}).empty());  // nor the totals
+    reader.all_read({sessions_, table_, ended_, clock_, eras_});
+    EXPECT_TRUE(reader.take({sessions_, table_, ended_, clock_, eras_}).empty());  // nor the totals
 }
 
 TEST_F(RowWriterTest, ANameThatCameAndWentHasNoRow) {
@@ -105,7 +106,7 @@ TEST_F(RowWriterTest, ARowIsRemovedOnceAlthoughItsNameCameAgain) {
     std::map<std::string, std::string> store;
     const auto save = [&] {
         std::size_t removed = 0;
-        for (auto& [key, value] : writer_.take({sessions_, table_, ended_, clock_})) {
+        for (auto& [key, value] : writer_.take({sessions_, table_, ended_, clock_, eras_})) {
             removed += value ? 0 : store.erase(key);
             if (value) store[key] = *value;
         }

@@ -49,6 +49,16 @@ TEST(DecodedForward, WhatHasAGapOrIsNoBatchIsMalformed) {
     EXPECT_TRUE(decoded.batch.empty());
 }
 
+TEST(DecodedForward, APartWithAnOpeningIsSealed) {
+    const OpenSession opening{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
+    std::vector<Command> commands(entry_commands_max, Acknowledge{session, LogIndex{1}});
+    commands.emplace_back(opening);
+    const auto parts = divided(look(commands), nullptr, {});
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_FALSE(parts[0].is_sealed);
+    EXPECT_TRUE(parts[1].is_sealed);
+}
+
 Acquire acquire_of(std::size_t names) {
     Acquire acquire;
     acquire.which = Acquire::Which::all;

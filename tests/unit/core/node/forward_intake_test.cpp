@@ -38,7 +38,7 @@ struct ForwardIntakeTest : testing::Test {
     // What would be the next entry.
     [[nodiscard]] std::vector<Command> taken() {
         if (!intake.proposer().has_commands()) return {};
-        return decode_batch(intake.proposer().take_batch()).value();
+        return decode_batch(intake.proposer().take_batch().payload).value();
     }
     // The state on disk is that many bytes behind.
     void lag(std::size_t bytes) {
@@ -49,6 +49,15 @@ struct ForwardIntakeTest : testing::Test {
     SessionId session;
     ForwardIntake intake{node.options, node.raft(), node.machine, node.peers, node.saver};
 };
+
+TEST_F(ForwardIntakeTest, KnowsWhichBatchesHaveToBeSealed) {
+    intake.proposer().set_sealing({true, false, {}});
+    take({request(1)});
+    EXPECT_EQ(intake.proposer().take_batch().kind, EntryKind::commands);
+    take({opening_of(n3, 10'000)}, n3);
+    ASSERT_TRUE(intake.proposer().has_commands());
+    EXPECT_EQ(intake.proposer().take_batch().kind, EntryKind::sealed_commands);
+}
 
 TEST_F(ForwardIntakeTest, TakesAStreamInItsOrderAndEachRequestOnce) {
     take({request(1), request(2)});

@@ -32,7 +32,7 @@ class ProposerTest : public testing::Test {
 protected:
     // The next entry, which every replica must be able to read.
     void take() {
-        const auto batch = proposer.take_batch();
+        const auto batch = proposer.take_batch().payload;
         const auto commands = decode_batch(batch);
         ASSERT_TRUE(commands);
         for (const auto& command : *commands) {
@@ -63,7 +63,7 @@ protected:
 TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
     add(batch_of(2));
     proposer.add_renewal({SessionId{1}, 7});
-    const auto commands = decode_batch(proposer.take_renewals());
+    const auto commands = decode_batch(proposer.take_renewals().payload);
     ASSERT_TRUE(commands);
     ASSERT_EQ(commands->size(), 1U);
     EXPECT_TRUE(std::holds_alternative<Renew>(commands->front()));
@@ -77,7 +77,7 @@ TEST_F(ProposerTest, TakesRenewalsAloneWhenItIsAskedTo) {
 TEST_F(ProposerTest, WritesTheFormThatItIsAskedFor) {
     constexpr std::uint8_t invented = command_format_newest + 1;
     add(batch_of(1));
-    const auto batch = proposer.take_batch(invented);
+    const auto batch = proposer.take_batch(invented).payload;
     EXPECT_EQ(format_of(batch), invented);
     EXPECT_EQ(decode_batch(batch, invented).value().size(), 1U);
 }
@@ -91,7 +91,7 @@ TEST_F(ProposerTest, LeavesOriginsOutWhereNotEveryMemberReadsThem) {
     const auto bytes = batch.take();
     for (const auto format : {command_format_oldest, command_format_of_origins}) {
         add(bytes);
-        const auto proposed = proposer.take_batch(format);
+        const auto proposed = proposer.take_batch(format).payload;
         EXPECT_EQ(format_of(proposed), format);
         const auto commands = decode_batch(proposed, format);
         ASSERT_TRUE(commands);
@@ -104,7 +104,8 @@ TEST_F(ProposerTest, SaysTheTimeInFrontOncePerSecond) {
     const auto said = [&](std::uint64_t ms) -> std::uint64_t {
         proposer.set_time(ms);
         add(batch_of(entry_commands_max));
-        const auto commands = decode_batch(proposer.take_batch(command_format_newest)).value();
+        const auto commands =
+            decode_batch(proposer.take_batch(command_format_newest).payload).value();
         EXPECT_GE(commands.size(), entry_commands_max);
         const auto* clock = std::get_if<Clock>(&commands.front());
         return clock == nullptr ? 0 : clock->ms;
@@ -115,7 +116,8 @@ TEST_F(ProposerTest, SaysTheTimeInFrontOncePerSecond) {
     EXPECT_EQ(said(0), 0U);
     proposer.set_time(9'000);
     proposer.add_renewal({SessionId{2}, 7});
-    const auto renewals = decode_batch(proposer.take_renewals(command_format_newest)).value();
+    const auto renewals =
+        decode_batch(proposer.take_renewals(command_format_newest).payload).value();
     ASSERT_EQ(renewals.size(), 2U);
     EXPECT_EQ(renewals.front(), Command{Clock{9'000}});
 }
@@ -123,11 +125,61 @@ TEST_F(ProposerTest, SaysTheTimeInFrontOncePerSecond) {
 TEST_F(ProposerTest, SaysNoTimeWhereNotEveryMemberReadsIt) {  // P12
     proposer.set_time(5'000);
     add(batch_of(1));
-    EXPECT_EQ(decode_batch(proposer.take_batch(command_format_oldest)).value().size(), 1U);
+    EXPECT_EQ(decode_batch(proposer.take_batch(command_format_oldest).payload).value().size(), 1U);
+}
+
+TEST_F(ProposerTest, SealsWhatNobodyMayForget) {
+    const OpenSession opening{1, NodeId{2}, {Incarnation{3}, BootEpoch{4}}, 5, 6, false};
+    BatchBuilder batch;
+    batch.add(Acknowledge{SessionId{1}, LogIndex{1}});
+    EXPECT_FALSE(batch.is_sealed());
+    batch.add(opening);
+    EXPECT_TRUE(batch.is_sealed());
+    const auto bytes = batch.take();
+    EXPECT_FALSE(batch.is_sealed());
+    const auto next_kind = [&] { return proposer.take_batch(command_format_newest).kind; };
+    for (const bool is_on : {false, true}) {
+        proposer.set_sealing({is_on, false, {}});
+        proposer.add({SessionId{1}, bytes, 2, 2, true});
+        add(batch_of(1));
+        EXPECT_EQ(next_kind() == EntryKind::sealed_commands, is_on);
+        add(batch_of(1));
+        EXPECT_EQ(next_kind(), EntryKind::commands);
+        proposer.set_sealing({is_on, true, {}});
+        add(batch_of(1));
+        EXPECT_EQ(next_kind() == EntryKind::sealed_commands, is_on);
+    }
+}
+
+TEST_F(ProposerTest, RaisesTheCeilingInFrontOfTheNextEntry) {
+    proposer.set_sealing({true, false, FencingToken{9}});
+    add(batch_of(1));
+    const auto entry = proposer.take_batch(command_format_newest);
+    EXPECT_EQ(entry.kind, EntryKind::sealed_commands);
+    EXPECT_EQ(decode_batch(entry.payload).value().front(), Command{RaiseCeiling{FencingToken{9}}});
+    EXPECT_EQ(proposer.raised_to(), FencingToken{9});
+    add(batch_of(1));
+    EXPECT_EQ(proposer.take_batch(command_format_newest).kind, EntryKind::commands) << "said once";
+
+    proposer.set_sealing({true, false, FencingToken{10}});
+    proposer.add_renewal({SessionId{2}, 7});
+    const auto renewals = proposer.take_renewals(command_format_newest);
+    EXPECT_EQ(renewals.kind, EntryKind::sealed_commands);
+    EXPECT_EQ(decode_batch(renewals.payload).value().size(), 2U);
+    EXPECT_EQ(proposer.raised_to(), FencingToken{10});
+    proposer.clear();
+    EXPECT_FALSE(proposer.raised_to().is_set());
+}
+
+TEST_F(ProposerTest, RaisesNoCeilingWhereNotEveryMemberReadsIt) {  // P12
+    proposer.set_sealing({true, false, FencingToken{9}});
+    add(batch_of(1));
+    EXPECT_EQ(decode_batch(proposer.take_batch(command_format_oldest).payload).value().size(), 1U);
+    EXPECT_FALSE(proposer.raised_to().is_set());
 }
 
 // An entry that is too large has no effect.
-TEST_F(ProposerTest, AFullEntryHasNoPlaceForTheTime) {
+TEST_F(ProposerTest, AFullEntryHasNoPlaceForTheTimeOrTheCeiling) {
     const auto full = [&](std::size_t bytes) {
         BatchBuilder out;
         std::uint64_t seq = 0;
@@ -143,11 +195,12 @@ TEST_F(ProposerTest, AFullEntryHasNoPlaceForTheTime) {
     for (std::size_t less = 1; less < 64; ++less) {
         proposer.clear();
         proposer.set_time(clock_ms_max - 5'000 + ++time);
+        proposer.set_sealing({true, false, FencingToken{token_ceiling_max}});
         const auto batch = full(batch_bytes_max - less);
         const auto commands = decode_batch(batch).value().size();
         proposer.add({SessionId{1}, batch, commands, commands});
         proposer.add_renewal({SessionId{2}, ~std::uint64_t{0}});
-        const auto entry = proposer.take_batch(command_format_newest);
+        const auto entry = proposer.take_batch(command_format_newest).payload;
         EXPECT_TRUE(decode_batch(entry)) << less;
     }
 }
@@ -160,7 +213,7 @@ TEST_F(ProposerTest, KeepsTheOrderOfWhatIsForwarded) {
     second.add(Request{SessionId{1}, Seq{2}, Release{Seq{1}}});
     add(first.take());
     add(second.take());
-    const auto commands = decode_batch(proposer.take_batch()).value();
+    const auto commands = decode_batch(proposer.take_batch().payload).value();
     ASSERT_EQ(commands.size(), 2U);
     EXPECT_EQ(std::get<Request>(commands[0]).seq, Seq{1});
     EXPECT_EQ(std::get<Request>(commands[1]).seq, Seq{2});
@@ -209,7 +262,7 @@ TEST_F(ProposerTest, NobodyWaitsBehindTheBacklogOfAnother) {  // P10
         const auto* request = std::get_if<Request>(&command);
         return request != nullptr && request->session == SessionId{2};
     };
-    while (std::ranges::none_of(decode_batch(proposer.take_batch()).value(), is_theirs))
+    while (std::ranges::none_of(decode_batch(proposer.take_batch().payload).value(), is_theirs))
         ++entries;
     EXPECT_LE(entries, 2U);
 }
@@ -220,7 +273,7 @@ TEST_F(ProposerTest, AnEntryHasABoundedNumberOfNames) {
     for (int i = 0; i < 10; ++i)
         proposer.add({SessionId{1}, batch, 2, 2 * names_at_once_max});
     // two commands in each
-    EXPECT_EQ(decode_batch(proposer.take_batch()).value().size(),
+    EXPECT_EQ(decode_batch(proposer.take_batch().payload).value().size(),
               entry_commands_max / names_at_once_max);
 }
 
@@ -230,7 +283,7 @@ TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {  // P11
     proposer.add(Expire{SessionId{1}, LogIndex{1}});
     std::size_t own = 0;
     while (proposer.has_commands()) {
-        const auto commands = decode_batch(proposer.take_batch());
+        const auto commands = decode_batch(proposer.take_batch().payload);
         ASSERT_TRUE(commands);
         for (const auto& command : *commands)
             own += std::holds_alternative<Request>(command) ? 0 : 1;
@@ -242,7 +295,7 @@ TEST_F(ProposerTest, WhatTheLeaderHasToSayIsTakenHoweverMuchWaits) {  // P11
 TEST_F(ProposerTest, WhatTheLeaderHasToSayGoesWithTheNextEntry) {
     fill();
     proposer.add(Sweep{});
-    const auto commands = decode_batch(proposer.take_batch());
+    const auto commands = decode_batch(proposer.take_batch().payload);
     ASSERT_TRUE(commands);
     EXPECT_TRUE(std::holds_alternative<Sweep>(commands->front()));
 }
@@ -275,7 +328,7 @@ TEST_F(ProposerTest, RenewalsTravelWithWhateverLeavesRoomForThem) {
 TEST_F(ProposerTest, ARenewalGoesBeforeAnExpiry) {
     proposer.add(Expire{SessionId{2}, LogIndex{1}});
     proposer.add_renewal({SessionId{2}, 7});
-    const auto commands = decode_batch(proposer.take_batch());
+    const auto commands = decode_batch(proposer.take_batch().payload);
     ASSERT_TRUE(commands);
     ASSERT_EQ(commands->size(), 2U);
     EXPECT_TRUE(std::holds_alternative<Renew>(commands->at(0)));
