@@ -170,6 +170,7 @@ private:
     // report.cpp
     [[nodiscard]] std::string why_in_no_cluster_now() const;
     [[nodiscard]] std::string why_no_leader_now() const;
+    [[nodiscard]] std::string why_closed_now() const;
     [[nodiscard]] std::string missing_peers() const;
     [[nodiscard]] Metrics counters() const;
     void watch_leader();

@@ -51,6 +51,12 @@ std::string why_in_no_cluster(const InNoCluster& node) {
            (node.names_others ? why_not_formed(node) : why_not_formed_alone(node));
 }
 
+std::string why_closed_by_an_era(core::Nanoseconds left) {
+    return "the machines of a majority lost power: no session opens for " +
+           to_string(Duration{left}) +
+           ", since holders that the cluster has forgotten may still rely on their leases";
+}
+
 std::string why_no_leader(const WithoutLeader& node) {
     const auto doubts = doubts_in_words(node);
     if (!node.missing.empty())

@@ -32,6 +32,8 @@ struct WithoutLeader {
     bool used_up_terms = false;       // no term is left for an election
     std::optional<Doubts> doubted{};  // set: others doubt its directory, so it may not campaign
 };
+// While an era keeps the cluster closed (core::Eras); `left` by this node's own countdown.
+[[nodiscard]] std::string why_closed_by_an_era(core::Nanoseconds left);
 // Empty if the rest of the status says everything.
 [[nodiscard]] std::string why_no_leader(const WithoutLeader& node);
 

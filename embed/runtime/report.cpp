@@ -57,8 +57,9 @@ std::string CoreLoop::why_not_ready_now() const {
         const auto why = why_not_ready();
         return why.empty() ? "no leader is known" : why;
     }
-    return driver_->core().agent().open_session() ? "the lease of its session has ended"
-                                                  : "it has no session yet";
+    if (driver_->core().agent().open_session()) return "the lease of its session has ended";
+    const auto why = why_not_ready();
+    return why.empty() ? "it has no session yet" : why;
 }
 
 void CoreLoop::report_overrun(Duration took) {
@@ -72,7 +73,16 @@ std::string CoreLoop::why_not_ready() const {
     if (ready_) return {};
     if (!driver_->core().raft().configuration().is_formed())
         return parts_.config.role == Role::voter ? why_in_no_cluster_now() : std::string{};
-    return leader_ || is_removed() ? std::string{} : why_no_leader_now();
+    if (leader_ || is_removed()) return why_closed_now();
+    return why_no_leader_now();
+}
+
+std::string CoreLoop::why_closed_now() const {
+    const auto& core = driver_->core();
+    const auto& closing = core.machine().eras().closing;
+    if (!closing) return {};
+    const core::Nanoseconds all = std::chrono::milliseconds{closing->time_ms};
+    return why_closed_by_an_era(core.timers().left(closing->id, steady_now()).value_or(all));
 }
 
 std::string CoreLoop::why_in_no_cluster_now() const {

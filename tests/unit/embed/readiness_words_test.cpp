@@ -54,6 +54,12 @@ TEST(WhyInNoCluster, SaysWhoCanBringANodeBackThatLostItsData) {
     EXPECT_THAT(why_in_no_cluster(node), AllOf(lost, HasSubstr("form a new cluster")));
 }
 
+TEST(WhyClosedByAnEra, SaysForHowLong) {
+    EXPECT_EQ(why_closed_by_an_era(7s),
+              "the machines of a majority lost power: no session opens for 7s, since holders that "
+              "the cluster has forgotten may still rely on their leases");
+}
+
 TEST(WhyNoLeader, IsEmptyIfTheStatusSaysEverything) {
     EXPECT_EQ(why_no_leader({}), "");
     EXPECT_EQ(why_no_leader({.missing = "2 (b:1)"}),
