@@ -78,36 +78,29 @@ HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext
 }
 
 HoldRecord::HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
-                       LockMode mode, FencingToken token, bool is_noted_in_cache,
-                       std::stop_source stop)
+                       LockMode mode, FencingToken token, bool is_noted_in_cache)
     : mode_{mode},
       is_noted_in_cache_{is_noted_in_cache},
       context_{std::move(context)},
       rare_{std::move(rare)},
-      token_{token.raw()},
-      stop_{std::move(stop)} {}
+      token_{token.raw()} {}
 
 HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, std::unique_ptr<GrantUse> use,
                        std::shared_ptr<GrantCache> cache)
-    : HoldRecord{with_cache(grant->context_, std::move(cache)),
-                 sharing(grant),
-                 grant->mode(),
-                 {},
-                 true,
-                 std::stop_source{}} {
+    : HoldRecord{
+          with_cache(grant->context_, std::move(cache)), sharing(grant), grant->mode(), {}, true} {
     rare_->use_of_grant = std::move(use);
 }
 
 HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, LockMode mode,
                        std::shared_ptr<LockerState> locker)
-    : HoldRecord{
-          grant->context_, sharing(grant), mode, {}, false, std::stop_source{std::nostopstate}} {
+    : HoldRecord{grant->context_, sharing(grant), mode, {}, false} {
     rare_->locker = std::move(locker);
 }
 
 HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, const core::Acquired::Part& part)
-    : HoldRecord{grant->context_,       sharing(grant), from_core(part.mode),
-                 from_core(part.token), false,          std::stop_source{std::nostopstate}} {
+    : HoldRecord{grant->context_, sharing(grant), from_core(part.mode), from_core(part.token),
+                 false} {
     rare_->part = &part;
 }
 
@@ -135,20 +128,16 @@ void HoldRecord::set_published(core::Instant steady) {
 
 std::stop_token HoldRecord::lost() const {
     if (grant() && as_use() == nullptr) return grant()->lost();
-    const bool is_too_late = listening_.begins_too_late();
-    auto stop = stop_;
-    if (is_too_late) stop.request_stop();  // nobody has a callback yet
-    return stop.get_token();
+    return loss_.token();
 }
 
 bool HoldRecord::nobody_listens() {
     const auto use = present_use();
-    return (!use || use->is_released() || use->listening_.ends_unheard()) &&
-           listening_.ends_unheard();
+    return (!use || use->is_released() || use->loss_.ends_unheard()) && loss_.ends_unheard();
 }
 
 bool HoldRecord::may_be_used_again() const {
-    return is_released() && !watcher_ && listening_.is_untouched() && !stop_.stop_requested();
+    return is_released() && !watcher_ && loss_.is_untouched();
 }
 
 FencingToken HoldRecord::token() const {
@@ -311,8 +300,8 @@ SubmittedCalls HoldRecord::take_release(core::CallTag tag,
 void HoldRecord::notify_lost() {
     if (is_released()) return;
     const auto use = present_use();
-    if (use && !use->is_released()) use->stop_.request_stop();
-    stop_.request_stop();
+    if (use && !use->is_released()) use->loss_.give();
+    loss_.give();
     if (release_.empty()) return;
     release_.front().call = core::ToldCall{{}, operation()};
     std::ignore = gate()->submit(release_);
@@ -332,7 +321,7 @@ std::shared_ptr<HoldRecord> HoldRecord::present_use() const {
 void HoldRecord::set_use(const std::shared_ptr<HoldRecord>& use) {
     rare_->use.with([&](std::weak_ptr<HoldRecord>& known) { known = use; });
     const auto end = this->end();
-    if (end != End::none && end != End::released) use->stop_.request_stop();
+    if (end != End::none && end != End::released) use->loss_.give();
 }
 
 }  // namespace mortise::detail

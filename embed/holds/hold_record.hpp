@@ -19,7 +19,7 @@
 #include "embed/holds/hold_end.hpp"
 #include "embed/holds/hold_watcher.hpp"
 #include "embed/holds/lease.hpp"
-#include "embed/holds/loss_listening.hpp"
+#include "embed/holds/loss_signal.hpp"
 #include "embed/holds/time_limits.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/threads/fork_generation.hpp"
@@ -170,7 +170,7 @@ public:
     [[nodiscard]] bool may_be_used_again() const;
     // The owner takes a grant that is lent to it, or puts it back. False if that is not possible
     // now. Whoever takes it checks is_valid() after that (S42).
-    [[nodiscard]] bool take_lent() { return listening_.is_untouched() && as_use()->word().take(); }
+    [[nodiscard]] bool take_lent() { return loss_.is_untouched() && as_use()->word().take(); }
     [[nodiscard]] bool put_back() {
         auto* const use = as_use();
         return use != nullptr && end() == End::none && use->word().put_back();
@@ -256,7 +256,7 @@ private:
         Guarded<std::weak_ptr<HoldRecord>> use;  // of a cached grant: set by set_use()
     };
     HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
-               LockMode mode, FencingToken token, bool is_noted_in_cache, std::stop_source stop);
+               LockMode mode, FencingToken token, bool is_noted_in_cache);
     static std::unique_ptr<Rare> rare_of(core::Acquired& granted, core::Nanoseconds progress);
     static std::unique_ptr<Rare> sharing(std::shared_ptr<HoldRecord> grant);
 
@@ -268,8 +268,6 @@ private:
     HoldEnd end_;
     // the owner has released it: set by leave()
     std::atomic<bool> has_left_{false};
-    // whether lost() was called for this use
-    mutable LossListening listening_;
     // its release is noted in the cache: set by the constructor
     const bool is_noted_in_cache_;
     // the warnings of its age: set by AgeWatch on the core thread
@@ -290,9 +288,8 @@ private:
     core::Instant granted_at_;
     // the fencing token, but of a use: set by the constructor and upgraded()
     std::atomic<std::int64_t> token_;
-    // the loss: requested by notify_lost(). Without a state in a record that has the one of its
-    // grant.
-    std::stop_source stop_;
+    // what lost() gives; not used in a record that has the one of its grant
+    mutable LossSignal loss_;
     // the callbacks of its owner, which few holds have: set before others can see the record
     std::shared_ptr<HoldWatcher> watcher_;
 };

@@ -15,7 +15,7 @@ using Kind = HoldEnd::Kind;
 // A program may have a million of them, so none of the parts may cost a byte.
 TEST(HoldRecord, IsNoLargerForItsParts) {
     EXPECT_EQ(sizeof(HoldEnd), 2U);
-    EXPECT_EQ(sizeof(LossListening), 1U);
+    EXPECT_EQ(sizeof(LossSignal), sizeof(void*));
     EXPECT_EQ(sizeof(TimeLimits), 3 * sizeof(std::int64_t));
     EXPECT_LE(sizeof(HoldRecord), 168U);
 }
@@ -95,18 +95,44 @@ TEST(HoldEnd, IsAwaitedUntilTheReleaseIsQueued) {
     waits.get();
 }
 
-TEST(LossListening, IsDecidedByWhoComesFirst) {  // S6
-    LossListening heard;
+TEST(LossSignal, IsDecidedByWhoComesFirst) {  // S6
+    LossSignal heard;
     EXPECT_TRUE(heard.is_untouched());
-    EXPECT_FALSE(heard.begins_too_late());
+    const auto token = heard.token();
     EXPECT_FALSE(heard.is_untouched());
     EXPECT_FALSE(heard.ends_unheard());
-    EXPECT_FALSE(heard.begins_too_late());
-    LossListening unheard;
+    EXPECT_FALSE(token.stop_requested());
+    EXPECT_FALSE(heard.token().stop_requested());
+    LossSignal unheard;
     EXPECT_TRUE(unheard.ends_unheard());
     EXPECT_FALSE(unheard.is_untouched());
-    EXPECT_TRUE(unheard.begins_too_late());
+    EXPECT_TRUE(unheard.token().stop_requested());
     EXPECT_TRUE(unheard.ends_unheard());
+}
+
+TEST(LossSignal, IsGivenToAllTokensEarlyAndLate) {  // S6
+    LossSignal signal;
+    const auto early = signal.token();
+    EXPECT_EQ(early, signal.token());
+    signal.give();
+    EXPECT_TRUE(early.stop_requested());
+    EXPECT_TRUE(signal.token().stop_requested());
+    LossSignal other;
+    other.give();
+    EXPECT_TRUE(other.token().stop_requested());
+}
+
+// Of threads that ask at once one makes the state, and a loss at the same moment reaches them all.
+TEST(LossSignal, IsTheSameForThreadsThatAskAtOnce) {  // S6
+    for (int round = 0; round < 200; ++round) {
+        LossSignal signal;
+        const auto ask = [&] { return signal.token(); };
+        auto one = std::async(std::launch::async, ask);
+        auto other = std::async(std::launch::async, ask);
+        signal.give();
+        EXPECT_TRUE(one.get().stop_requested());
+        EXPECT_TRUE(other.get().stop_requested());
+    }
 }
 
 }  // namespace
