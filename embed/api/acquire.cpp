@@ -93,9 +93,9 @@ Hold ask_cluster(const Asked& node, const AcquireOrder& order, std::error_code& 
     if (ec) return {};
     auto begun = begin(*gate, order);
     auto waiting = std::make_shared<WaitingThread>();
-    begun.completion = waiting;
-    Canceller canceller{gate, begun.call.tag(), order.options.cancel.stop_possible()};
-    const core::Nanoseconds deadline{begun.call.get<core::AcquireCall>().deadline.ns};
+    begun->answer_to(waiting);
+    Canceller canceller{gate, begun->tag(), order.options.cancel.stop_possible()};
+    const core::Nanoseconds deadline{begun->get<core::AcquireCall>().deadline.ns};
     ec = node.cache->submit(std::move(begun), order);
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
@@ -188,8 +188,8 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
         finish = std::move(outer);
     }
     auto begun = begin(*gate, order);
-    auto call = std::make_shared<AsyncCall>(gate, begun.call.tag(), reading_of(order, node),
-                                            std::move(finish));
+    auto call =
+        std::make_shared<AsyncCall>(gate, begun->tag(), reading_of(order, node), std::move(finish));
     std::function<void()> cancel = [call] { call->cancel(); };
     if (locker && !bad) {
         auto nesting = begin_acquire(*locker, *gate, order);
@@ -205,7 +205,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     }
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
-    begun.completion = call;
+    begun->answer_to(call);
     if (!bad) bad = node->cache()->submit(std::move(begun), order);
     if (bad) {
         call->complete({bad, {}, {}});
@@ -221,7 +221,7 @@ void start_release(Hold hold, std::unique_ptr<Finish> finish) {
     auto call = std::make_shared<AsyncCall>(record->gate(), core::CallTag{},
                                             reading_of(Attempt::once), std::move(finish));
     HoldRecord::take(hold);
-    const auto given = give_back(*record, record->gate()->next_tag(), call);
+    const auto given = give_back(record, record->gate()->next_tag(), call);
     if (!given.asked) call->complete({given.error, {}, {}});
 }
 

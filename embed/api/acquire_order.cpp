@@ -58,12 +58,12 @@ std::error_code check(AcquireOrder& order) {
     return {};
 }
 
-Submitted begin(CallGate& gate, const AcquireOrder& order) {
+std::shared_ptr<Submitted> begin(CallGate& gate, const AcquireOrder& order) {
     const auto now = std::chrono::steady_clock::now();
     auto deadline = order.attempt == Attempt::wait ? now + order.options.wait_max : order.deadline;
     const bool once = order.attempt == Attempt::once || deadline <= now;
     if (once) deadline = now + Duration{gate.call_timeout()};
-    return {to_call(gate.next_tag(), order, to_instant(deadline), !once)};
+    return prepared(to_call(gate.next_tag(), order, to_instant(deadline), !once));
 }
 
 void interpret(Attempt attempt, CallOutcome& outcome) {

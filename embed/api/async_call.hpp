@@ -45,10 +45,10 @@ public:
         const auto self = weak_from_this().lock();  // shared_from_this() is declared to throw
         // A closed node has no threads any more, so a new thread calls the handler. If none can be
         // started, it is called here: that is better than never.
-        if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(*self);
+        if (!gate_->notifier().post(self) && !run_elsewhere(self)) run_here(self);
     }
 
-    void run() override {
+    void run(const std::shared_ptr<Queued>& /*self*/) override {
         auto outcome = *std::move(outcome_);
         std::unique_ptr<Finish> finish;
         {

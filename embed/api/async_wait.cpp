@@ -28,7 +28,7 @@ bool only_looks(const WaitOrder& order) {
     return order.kind == WaitKind::latch && !order.has_time;
 }
 
-SubmittedCall call_of(core::CallTag tag, const WaitOrder& order) {
+core::Call call_of(core::CallTag tag, const WaitOrder& order) {
     const auto size = static_cast<std::uint32_t>(order.size);
     const auto deadline = to_instant(order.deadline);
     if (order.kind == WaitKind::count) {
@@ -69,7 +69,7 @@ std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const
     }
     const auto& gate = node->gate();
     const auto tag = gate->next_tag();
-    auto submitted = call_of(tag, order);
+    auto submitted = prepared(call_of(tag, order));
     const auto unsound = unsound_part(order);
     if (order.detail != nullptr) {
         order.detail->name = order.name;
@@ -82,7 +82,8 @@ std::function<void()> start_wait(const std::shared_ptr<NodeRuntime>& node, const
     if (!unsound.empty()) bad = Errc::invalid_argument;
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
-    if (!bad) bad = gate->submit(std::move(submitted), call);
+    submitted->answer_to(call);
+    if (!bad) bad = gate->submit(submitted);
     if (bad) {
         call->complete({bad, {}, {}});
     } else {

@@ -96,7 +96,7 @@ public:
 
 private:
     const Record grant_;
-    SubmittedCalls undo_;
+    std::shared_ptr<Submitted> undo_;
     WaitingThread waiting_;
 };
 

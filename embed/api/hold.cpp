@@ -105,16 +105,16 @@ std::error_code Hold::release() noexcept {
     try {
         waiting = std::make_shared<detail::WaitingThread>();
     } catch (const std::bad_alloc&) {  // it is released nevertheless
-        const auto given = detail::give_back(*record_, {}, nullptr);
+        const auto given = detail::give_back(record_, {}, nullptr);
         return given.asked ? Errc::outcome_unknown : given.error;
     }
     auto& gate = *record_->gate();
-    const auto given = detail::give_back(*record_, gate.next_tag(), waiting);
+    const auto given = detail::give_back(record_, gate.next_tag(), waiting);
     return given.asked ? detail::wait_for_release(*waiting, gate) : given.error;
 }
 
 void Hold::unlock() noexcept {
-    if (record_) detail::give_back(*record_, {}, nullptr);
+    if (record_) detail::give_back(record_, {}, nullptr);
 }
 
 }  // namespace mortise

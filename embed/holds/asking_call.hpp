@@ -24,7 +24,7 @@ public:
     }
     // For a call that has not asked the cluster.
     static Completion& caller_of(const Submitted& acquire) {
-        return *static_cast<const AskingCall&>(*acquire.completion).caller_;
+        return *static_cast<const AskingCall&>(*acquire.completion()).caller_;
     }
 
 private:

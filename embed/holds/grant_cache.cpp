@@ -148,37 +148,35 @@ void GrantCache::remember(const Record& grant, const Record& use) {
     });
 }
 
-std::error_code GrantCache::submit(Submitted acquire, const AcquireOrder& order) {
-    if (!order.may_be_cached || generation_.is_forked()) return gate_->submit(std::move(acquire));
-    const auto& call = acquire.call.get<core::AcquireCall>();
+std::error_code GrantCache::submit(std::shared_ptr<Submitted> acquire, const AcquireOrder& order) {
+    if (!order.may_be_cached || generation_.is_forked()) return gate_->submit(acquire);
+    auto& call = acquire->get<core::AcquireCall>();
     const auto tag = call.tag;
     const auto name = call.request.names.front().name;
     UsedBy its{user_of(order.options)};
     core::LockCache::Waiter caller{tag, its.user, waits_until(order, call)};
-    acquire.call.get<core::AcquireCall>().began = steady_now();
-    acquire.completion =
-        std::make_shared<AskingCall>(shared_from_this(), name, tag, std::move(acquire.completion));
-    SubmittedCalls one;
-    one.push_back(std::move(acquire));
-    auto joined = join(one, std::move(caller), its);
+    call.began = steady_now();
+    acquire->answer_to(
+        std::make_shared<AskingCall>(shared_from_this(), name, tag, acquire->take_completion()));
+    auto joined = join(acquire, std::move(caller), its);
     if (joined.wakes) gate_->wake_up();
     if (joined.how.waits) return {};
     if (joined.grant) {
         if (auto hold = use_of(joined.grant, std::move(joined.again), std::move(its))) {
-            AskingCall::caller_of(one.front()).complete({{}, std::move(hold), {}});
+            AskingCall::caller_of(*acquire).complete({{}, std::move(hold), {}});
             return {};
         }
     }
-    one.front().call.get<core::AcquireCall>().request.cached_tokens = joined.how.tokens;
-    const auto refused = gate_->submit(one);
+    call.request.cached_tokens = joined.how.tokens;
+    const auto refused = gate_->submit(acquire);
     if (refused) answered(name, tag);
     return refused;
 }
 
-GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Waiter caller,
-                                    UsedBy& its) {
+GrantCache::Joined GrantCache::join(std::shared_ptr<Submitted>& acquire,
+                                    core::LockCache::Waiter caller, UsedBy& its) {
     const auto tag = caller.call;
-    const auto wanted = acquire.front().call.get<core::AcquireCall>().request.names.front();
+    const auto wanted = acquire->get<core::AcquireCall>().request.names.front();
     return state_.with([&](State& state) {
         Joined joined;
         if (state.is_closed) return joined;
@@ -204,15 +202,15 @@ GrantCache::Joined GrantCache::join(SubmittedCalls& acquire, core::LockCache::Wa
 
 // --- releasing ----------------------------------------------------------------------------------
 
-GivenBack GrantCache::leave(HoldRecord& hold, core::CallTag tag,
+GivenBack GrantCache::leave(const Record& hold, core::CallTag tag,
                             std::shared_ptr<Completion> waiting) noexcept {
     if (generation_.is_forked()) return {};
-    if (!hold.grant()) {
-        note_release(hold.name());
+    if (!hold->grant()) {
+        note_release(hold->name());
         return send_release(hold, tag, std::move(waiting));
     }
-    const auto given = stop_using(hold.operation(), tag, std::move(waiting));
-    hold.set_given_back();
+    const auto given = stop_using(hold->operation(), tag, std::move(waiting));
+    hold->set_given_back();
     return given;
 }
 
@@ -268,7 +266,7 @@ void GrantCache::note_lent(const Record& use) noexcept {
 bool GrantCache::hand_over(AfterRelease& after) noexcept {
     Record hold;
     try {
-        const auto& request = after.next.front().call.get<core::AcquireCall>().request;
+        const auto& request = after.next->get<core::AcquireCall>().request;
         hold = std::make_shared<HoldRecord>(
             after.grant,
             std::make_unique<GrantUse>(*std::move(after.use),
@@ -279,14 +277,14 @@ bool GrantCache::hand_over(AfterRelease& after) noexcept {
     if (hold) remember(after.grant, hold);
     if (!hold || !hold->is_valid()) {
         remember(after.grant, nullptr);  // the last user was not the owner of the last record
-        send(std::move(after.next));
+        send(SubmittedCalls{std::move(after.next)});
         return false;
     }
     ++served_;
-    auto& next = after.next.front();
-    std::ignore = forget(next.call.tag());
+    auto& next = *after.next;
+    std::ignore = forget(next.tag());
     const auto now = steady_now();
-    acquire_time_.count(now - next.call.get<core::AcquireCall>().began);
+    acquire_time_.count(now - next.get<core::AcquireCall>().began);
     hand_over_time_.count(now - after.began);
     AskingCall::caller_of(next).complete({{}, HoldRecord::hold_on(std::move(hold)), {}});
     return true;
@@ -295,13 +293,12 @@ bool GrantCache::hand_over(AfterRelease& after) noexcept {
 // If one is refused, the next in its local queue asks.
 void GrantCache::send(SubmittedCalls acquires) noexcept {
     while (!acquires.empty()) {
-        SubmittedCalls one;
-        one.splice(one.end(), acquires, acquires.begin());
+        auto one = acquires.pop_front();
         const auto refused = gate_->submit(one);
         if (!refused) continue;
-        std::ignore = forget(one.front().call.tag());
-        AskingCall::caller_of(one.front()).complete({refused, {}, {}});
-        acquires.splice(acquires.end(), leave_after(one.front()));
+        std::ignore = forget(one->tag());
+        AskingCall::caller_of(*one).complete({refused, {}, {}});
+        acquires.append(leave_after(*one));
     }
 }
 
@@ -310,17 +307,17 @@ void GrantCache::end(const SubmittedCalls& acquires, Errc why) noexcept {
     if (why == Errc::timed_out) timed_out_ += acquires.size();
     if (why == Errc::cancelled) cancelled_ += acquires.size();
     for (const auto& one : acquires) {
-        std::ignore = forget(one.call.tag());
+        std::ignore = forget(one.tag());
         AskingCall::caller_of(one).complete({why, {}, {}});
     }
 }
 
-SubmittedCalls GrantCache::forget(core::CallTag call) noexcept {
+std::shared_ptr<Submitted> GrantCache::forget(core::CallTag call) noexcept {
     return state_.with([&](State& state) { return state.calls.forget(call); });
 }
 
 SubmittedCalls GrantCache::leave_after(const Submitted& refused) noexcept {
-    const auto* const call = refused.call.get_if<core::AcquireCall>();
+    const auto* const call = refused.get_if<core::AcquireCall>();
     if (call == nullptr) return {};
     return state_.with([&](State& state) {
         const auto& name = call->request.names.front().name;
@@ -400,22 +397,26 @@ GrantCache::Lost GrantCache::lost(core::OperationId grant) noexcept {
 }
 
 void GrantCache::cancel(core::CallTag call) noexcept {
-    const auto cancelled = state_.with([&](State& state) {
+    auto cancelled = state_.with([&](State& state) -> std::shared_ptr<Submitted> {
         if (state.cache.withdraw(call)) return state.calls.leave(call);
         state.calls.cancel(call);
-        return SubmittedCalls{};
+        return nullptr;
     });
-    end(cancelled, Errc::cancelled);
+    end(SubmittedCalls{std::move(cancelled)}, Errc::cancelled);
 }
 
 void GrantCache::pass(SubmittedCalls& calls) noexcept {
-    for (auto next = calls.begin(); next != calls.end();) {
-        const auto& one = *next++;
-        if (const auto* asked = one.call.get_if<core::CancelCall>()) cancel(asked->tag);
-        const auto* acquire = one.call.get_if<core::AcquireCall>();
-        if (acquire != nullptr && acquire->may_be_cached)
-            calls.splice(next, forget(one.call.tag()));
+    SubmittedCalls passed;
+    while (!calls.empty()) {
+        auto one = calls.pop_front();
+        if (one->is<core::CancelCall>()) cancel(one->tag());
+        const auto* acquire = one->get_if<core::AcquireCall>();
+        const bool may_wait = acquire != nullptr && acquire->may_be_cached;
+        SubmittedCalls cancellation{may_wait ? forget(one->tag()) : nullptr};
+        passed.push_back(std::move(one));
+        passed.append(std::move(cancellation));
     }
+    calls = std::move(passed);
 }
 
 // Callers leave only when nothing can fail any more, because those that have left must be answered.
@@ -433,7 +434,7 @@ void GrantCache::look(core::Instant now) {
         for (auto& back : due.give_back)
             left.push_back(leaving(state, std::move(back)));
         for (const auto& some : due.asking)
-            asking.splice(asking.end(), state.calls.leave(some));
+            asking.append(state.calls.leave(some));
         timed_out = state.calls.leave({std::move(due.timed_out)});
     });
     for (const auto& [grant, user] : publish_now)
@@ -480,9 +481,9 @@ GrantCache::Leaving GrantCache::leaving(State& state, core::LockCache::GiveBack 
 GivenBack GrantCache::send_back(const Leaving& leaving, core::CallTag tag,
                                 std::shared_ptr<Completion> waiting) noexcept {
     if (!leaving.grant) return {};
-    auto& grant = *leaving.grant;
-    if (leaving.last) publish(grant, *leaving.last);
-    if (!grant.mark_released()) return {false, grant.failure()};
+    const auto& grant = leaving.grant;
+    if (leaving.last) publish(*grant, *leaving.last);
+    if (!grant->mark_released()) return {false, grant->failure()};
     return send_release(grant, tag, std::move(waiting));
 }
 

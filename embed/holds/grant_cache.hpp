@@ -49,10 +49,10 @@ public:
     // Submits an acquire to the core, unless it gets a cached grant here, or waits for one that
     // another caller of this node has (S41). Returns the errors of CallGate::submit(). Throws
     // std::bad_alloc; then nothing was begun.
-    std::error_code submit(Submitted acquire, const AcquireOrder& order);
+    std::error_code submit(std::shared_ptr<Submitted> acquire, const AcquireOrder& order);
     // The owner has released a use of a cached grant, or an ordinary grant that might have been
     // one.
-    GivenBack leave(HoldRecord& hold, core::CallTag tag,
+    GivenBack leave(const std::shared_ptr<HoldRecord>& hold, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept;
     // Makes the grant of a hold an ordinary one, before it is converted or its value is written.
     void make_ordinary(const HoldRecord& hold);
@@ -125,7 +125,7 @@ private:
     // What follows a release.
     struct AfterRelease {
         std::optional<Leaving> back{};
-        SubmittedCalls next{};  // this caller gets the use
+        std::shared_ptr<Submitted> next{};  // this caller gets the use
         std::optional<core::LockCache::Use> use{};
         Record grant{};
         core::Instant began{};  // on the steady clock
@@ -151,7 +151,8 @@ private:
     [[nodiscard]] static Record use_again(const State& state, UsedBy& use);
     [[nodiscard]] Record new_use(const Record& grant, UsedBy use);
     [[nodiscard]] Hold use_of(const Record& grant, Record again, UsedBy use);
-    [[nodiscard]] Joined join(SubmittedCalls& acquire, core::LockCache::Waiter caller, UsedBy& its);
+    [[nodiscard]] Joined join(std::shared_ptr<Submitted>& acquire, core::LockCache::Waiter caller,
+                              UsedBy& its);
     void drop(HoldRecord& use) noexcept;
     void drop_lent(HoldRecord& use) noexcept;
     static void lend(State& state, core::OperationId grant, Record& lent) noexcept;
@@ -163,7 +164,7 @@ private:
     [[nodiscard]] SubmittedCalls leave_after(const Submitted& refused) noexcept;
     void end(const SubmittedCalls& acquires, Errc why) noexcept;
     void cancel(core::CallTag call) noexcept;
-    [[nodiscard]] SubmittedCalls forget(core::CallTag call) noexcept;
+    [[nodiscard]] std::shared_ptr<Submitted> forget(core::CallTag call) noexcept;
     GivenBack stop_using(core::OperationId grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
     void note_release(std::string_view name) noexcept;

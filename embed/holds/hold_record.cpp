@@ -45,15 +45,6 @@ bool is_set(const core::Acquired& granted) {
     return granted.which == core::Acquire::Which::all;
 }
 
-const core::AcquireCall& call_of(const SubmittedCalls& acquire) {
-    return acquire.front().call.get<core::AcquireCall>();
-}
-
-SubmittedCalls release_instead(SubmittedCalls acquire, core::OperationId hold) {
-    acquire.front().call = core::ReleaseCall{{}, hold};
-    return acquire;
-}
-
 // The cache of the uses of a cached grant is that of its node.
 std::shared_ptr<const HoldContext> with_cache(const std::shared_ptr<const HoldContext>& context,
                                               std::shared_ptr<GrantCache> cache) {
@@ -65,21 +56,21 @@ std::shared_ptr<const HoldContext> with_cache(const std::shared_ptr<const HoldCo
 }  // namespace
 
 HoldRecord::HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
-                       SubmittedCalls acquire)
-    : mode_{is_set(granted) ? LockMode::exclusive : from_core(granted.parts.front().mode)},
-      is_noted_in_cache_{call_of(acquire).may_be_cached && granted.cached_tokens == 0},
+                       const core::AcquireCall& acquire)
+    : Submitted{Ends::hold, {}, granted.hold},
+      mode_{is_set(granted) ? LockMode::exclusive : from_core(granted.parts.front().mode)},
+      is_noted_in_cache_{acquire.may_be_cached && granted.cached_tokens == 0},
       context_{std::move(context)},
-      operation_{granted.hold},
       name_{is_set(granted) ? std::string_view{} : granted.parts.front().name},
-      rare_{rare_of(granted, call_of(acquire).progress_timeout)},
-      release_{release_instead(std::move(acquire), granted.hold)},
+      rare_{rare_of(granted, acquire.progress_timeout)},
       token_{is_set(granted) ? 0 : from_core(granted.parts.front().token).raw()} {
     begin_work();
 }
 
 HoldRecord::HoldRecord(std::shared_ptr<const HoldContext> context, std::unique_ptr<Rare> rare,
                        LockMode mode, FencingToken token, bool is_noted_in_cache)
-    : mode_{mode},
+    : Submitted{Ends::hold},
+      mode_{mode},
       is_noted_in_cache_{is_noted_in_cache},
       context_{std::move(context)},
       rare_{std::move(rare)},
@@ -105,7 +96,7 @@ HoldRecord::HoldRecord(const std::shared_ptr<HoldRecord>& grant, const core::Acq
 }
 
 HoldRecord::~HoldRecord() {
-    if (watcher_) gate()->notifier().post(std::move(watcher_));
+    if (watcher_ != nullptr) gate()->notifier().post(watcher_->let_go());
 }
 
 std::string_view HoldRecord::name() const {
@@ -137,7 +128,7 @@ bool HoldRecord::nobody_listens() {
 }
 
 bool HoldRecord::may_be_used_again() const {
-    return is_released() && !watcher_ && loss_.is_untouched();
+    return is_released() && watcher_ == nullptr && loss_.is_untouched();
 }
 
 FencingToken HoldRecord::token() const {
@@ -213,7 +204,7 @@ std::error_code HoldRecord::failure() const {
 }
 
 void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wishes) {
-    record->watcher_ = std::make_shared<HoldWatcher>(std::move(wishes));
+    record->watcher_ = HoldWatcher::make(std::move(wishes));
     if (record->watcher_->wants_trouble()) {
         record->lease()->add_risk_watcher(record);
         // The lease thread may have taken its list just before, so this hold checks the lease
@@ -229,7 +220,7 @@ void HoldRecord::watch(const std::shared_ptr<HoldRecord>& record, HoldWishes wis
 
 // In the child of a fork nobody would unlock the lists that a thread of the parent had locked.
 void HoldRecord::forget_watcher() {
-    if (!watcher_ || context_->generation.is_forked()) return;
+    if (watcher_ == nullptr || context_->generation.is_forked()) return;
     lease()->remove_risk_watcher(this);
     lease()->remove_listener(operation(), this);
 }
@@ -286,25 +277,15 @@ void HoldRecord::wait_until_given_back() const noexcept {
     end_.wait_until_given_back();
 }
 
-SubmittedCalls HoldRecord::take_release(core::CallTag tag,
-                                        std::shared_ptr<Completion> completion) noexcept {
-    if (!release_.empty()) {
-        auto& submitted = release_.front();
-        submitted.call.get<core::ReleaseCall>().tag = tag;
-        submitted.completion = std::move(completion);
-    }
-    return std::exchange(release_, {});
-}
-
-// The owner of a lost hold does not release it, so its prepared release is available.
-void HoldRecord::notify_lost() {
-    if (is_released()) return;
-    const auto use = present_use();
+void HoldRecord::notify_lost(const std::shared_ptr<HoldRecord>& record) {
+    if (record->is_released()) return;
+    const auto use = record->present_use();
     if (use && !use->is_released()) use->loss_.give();
-    loss_.give();
-    if (release_.empty()) return;
-    release_.front().call = core::ToldCall{{}, operation()};
-    std::ignore = gate()->submit(release_);
+    record->loss_.give();
+    if (record->grant()) return;
+    record->set(Ends::loss, {});
+    std::shared_ptr<Submitted> told = record;
+    std::ignore = record->gate()->submit(told);
 }
 
 bool HoldRecord::is_idle() const {

@@ -60,23 +60,22 @@ struct HoldContext {
 // a record too; its parts are released only together (S32).
 //
 // Everything that its end needs is allocated with it, so that a lack of memory never leaves a grant
-// without an owner: the record is the job that notifies the owner of a loss, and it has a prepared
-// release, in the memory of its acquire. After a loss this prepared call tells the core that the
-// owner was notified.
+// without an owner: the record of a grant is the call of its own release, or the job that notifies
+// the owner of its loss and then the call that tells the core so. It is one after the other.
 //
 // It is one class for all kinds of holds because each of them ends once (HoldEnd), whatever the
 // cause, and Hold, HoldTable and the lease thread do not care about its kind. A program may have a
 // million: what few of them have is in Rare, among it their time limits (TimeLimits).
-class HoldRecord final : public Notifier::Job {
+class HoldRecord final : public Submitted {
 public:
     // `acquire` is the call that was granted.
     HoldRecord(core::Acquired granted, std::shared_ptr<const HoldContext> context,
-               SubmittedCalls acquire);
+               const core::AcquireCall& acquire);
     HoldRecord(core::Acquired granted, std::shared_ptr<Lease> lease, std::shared_ptr<CallGate> gate)
         : HoldRecord{std::move(granted),
                      std::make_shared<HoldContext>(
                          HoldContext{std::move(lease), std::move(gate), nullptr}),
-                     prepared(core::AcquireCall{})} {}
+                     core::AcquireCall{}} {}
     // A use of a cached grant.
     HoldRecord(const std::shared_ptr<HoldRecord>& grant, std::unique_ptr<GrantUse> use,
                std::shared_ptr<GrantCache> cache);
@@ -98,7 +97,7 @@ public:
     static std::shared_ptr<HoldRecord> take(Hold& hold) { return std::move(hold.record_); }
 
     // Of the grant, also for a record that shares it.
-    [[nodiscard]] core::OperationId operation() const { return whole().operation_; }
+    [[nodiscard]] core::OperationId operation() const { return whole().hold(); }
     // It is the grant of all of several names.
     [[nodiscard]] bool has_parts() const { return rare_ && !rare_->parts.empty(); }
     // It must be such a grant.
@@ -216,18 +215,22 @@ public:
     // For a grant that another thread is releasing: waits until that thread has called
     // set_given_back(), a moment later.
     void wait_until_given_back() const noexcept;
-    // The release of the grant, for the caller for whom mark_released() was true.
-    [[nodiscard]] SubmittedCalls take_release(core::CallTag tag,
-                                              std::shared_ptr<Completion> completion) noexcept;
+    // For the caller for whom mark_released() was true, who submits the record of the grant then.
+    void prepare_release(core::CallTag tag, std::shared_ptr<Completion> completion) noexcept {
+        set(Ends::hold, tag);
+        answer_to(std::move(completion));
+    }
     // Runs the callbacks of a loss, unless the hold was released just before, and then tells the
     // core, which keeps the name from others until then (S6). Runs on the notifier's threads only.
     // The record is posted there by notify_holds() in runtime/node_runtime.cpp when the lease
     // thread ends the lease, by NodeRuntime::lose_holds() when the node is abandoned, and else by
     // HoldTable.
-    void notify_lost();
+    static void notify_lost(const std::shared_ptr<HoldRecord>& record);
 
 private:
-    void run() override { notify_lost(); }
+    void run(const std::shared_ptr<Queued>& self) override {
+        notify_lost(std::static_pointer_cast<HoldRecord>(self));
+    }
 
     using End = HoldEnd::Kind;
 
@@ -260,7 +263,7 @@ private:
     static std::unique_ptr<Rare> rare_of(core::Acquired& granted, core::Nanoseconds progress);
     static std::unique_ptr<Rare> sharing(std::shared_ptr<HoldRecord> grant);
 
-    // There may be a million records. These fit into the padding behind the base class.
+    // There may be a million records. These fit into the padding of the base class.
 
     // set by the constructor, and by set_mode() when its owner converts it
     std::atomic<LockMode> mode_;
@@ -275,15 +278,10 @@ private:
 
     // what it has in common with the other holds of its lease: set by the constructor
     const std::shared_ptr<const HoldContext> context_;
-    // the request that was granted: set by the constructor; not set if it shares a grant
-    const core::OperationId operation_;
-    // the name of the lock: likewise
+    // the name of the lock: set by the constructor; empty if it shares a grant
     const core::CompactText name_;
     // what few holds have: set by the constructor; null if it has none of it
     const std::unique_ptr<Rare> rare_;
-    // the prepared release of a grant, until take_release(); after a loss the word that its owner
-    // was notified, until notify_lost()
-    SubmittedCalls release_;
     // when the core thread made it: set by set_granted_at() and set_published() on that thread
     core::Instant granted_at_;
     // the fencing token, but of a use: set by the constructor and upgraded()
@@ -291,7 +289,7 @@ private:
     // what lost() gives; not used in a record that has the one of its grant
     mutable LossSignal loss_;
     // the callbacks of its owner, which few holds have: set before others can see the record
-    std::shared_ptr<HoldWatcher> watcher_;
+    HoldWatcher* watcher_ = nullptr;
 };
 
 }  // namespace mortise::detail

@@ -19,13 +19,13 @@ LossReason reason_of(core::HoldLost::Reason reason) {
 
 }  // namespace
 
-Hold HoldTable::add(core::Acquired granted, SubmittedCalls acquire) {
+Hold HoldTable::add(core::Acquired granted, const core::AcquireCall& acquire) {
     const auto operation = granted.hold;
     const auto tokens = granted.cached_tokens;
     const auto& context = granted.suspends ? lasting_context_ : context_;
     const auto& lease = context->lease;
     core::LockCache::User user{std::move(granted.locker), std::move(granted.label)};
-    auto record = std::make_shared<HoldRecord>(std::move(granted), context, std::move(acquire));
+    auto record = std::make_shared<HoldRecord>(std::move(granted), context, acquire);
     record->set_granted_at(steady_now());
     lease->add(record);
     // The lease thread may have taken its list just before, so the new hold checks the lease

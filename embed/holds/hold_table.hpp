@@ -52,7 +52,7 @@ public:
         : parts_{std::move(parts)}, margin_{margin} {}
 
     // The lease of the session must be known before. `acquire` is the call that was granted.
-    [[nodiscard]] Hold add(core::Acquired granted, SubmittedCalls acquire);
+    [[nodiscard]] Hold add(core::Acquired granted, const core::AcquireCall& acquire);
     // When its caller began to wait, on the steady clock, for the time of a hand-over.
     void measure_hand_over(const HoldRecord& granted, core::Instant began);
     void upgraded(core::OperationId hold, FencingToken token);

@@ -12,6 +12,12 @@ constexpr std::size_t contentions_max = 16;
 
 }  // namespace
 
+HoldWatcher* HoldWatcher::make(HoldWishes wishes) {
+    const std::shared_ptr<HoldWatcher> its{new HoldWatcher{std::move(wishes)}};
+    its->self_ = its;
+    return its.get();
+}
+
 void HoldWatcher::notify_at_risk(core::Instant until, core::Instant boot) {
     if (!wishes_.on_at_risk || risk_notified_.exchange(until.ns) == until.ns) return;
     wishes_.on_at_risk(std::max(until - boot, core::Nanoseconds{0}));

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,12 @@ struct HoldWishes {
 
 // Thread-safe. Notifications run code of the program, so they run on the notifier's threads only.
 // Destroying the callbacks may run such code too: so the watcher is a job there for its own
-// destruction.
+// destruction. Until then it owns itself, and its hold has only a pointer: most holds have none.
 class HoldWatcher final : public Notifier::Job {
 public:
-    explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
+    static HoldWatcher* make(HoldWishes wishes);
+    // The hold is gone.
+    [[nodiscard]] std::shared_ptr<HoldWatcher> let_go() { return std::move(self_); }
 
     [[nodiscard]] bool wants_trouble() const { return wishes_.on_at_risk || wishes_.on_suspended; }
     [[nodiscard]] bool wants_contentions() const { return static_cast<bool>(wishes_.on_contended); }
@@ -50,9 +53,10 @@ public:
     // if a notification is running or about to run.
     [[nodiscard]] bool add(Contention contention);
     void notify_contentions();
-    void run() override {}
 
 private:
+    explicit HoldWatcher(HoldWishes wishes) : wishes_{std::move(wishes)} {}
+
     struct Pending {
         std::vector<Contention> contentions;
         bool is_notifying = false;
@@ -60,6 +64,7 @@ private:
 
     void tell(const Contention& one) const noexcept;
 
+    std::shared_ptr<HoldWatcher> self_;
     const HoldWishes wishes_;
     std::atomic<std::int64_t> risk_notified_{0};
     std::atomic<std::int64_t> suspension_notified_{0};

@@ -88,7 +88,7 @@ GivenBack LockerState::leave(const HoldRecord& hold, core::CallTag tag,
     if (--found->second.holds > 0) return {};
     const auto grant = std::move(names_.extract(found).mapped().grant);
     if (!grant->mark_released()) return {false, grant->failure()};
-    return submit_release(*grant, tag, std::move(waiting));
+    return submit_release(grant, tag, std::move(waiting));
 }
 
 std::size_t LockerState::hold_count() const {
@@ -117,11 +117,11 @@ std::shared_ptr<WaitingThread> add_waiting(std::vector<std::shared_ptr<WaitingTh
 
 }  // namespace
 
-void LockerState::release(HoldRecord& grant, Released& released) noexcept {
-    if (!grant.mark_released()) return;
+void LockerState::release(const std::shared_ptr<HoldRecord>& grant, Released& released) noexcept {
+    if (!grant->mark_released()) return;
     const auto waiting = add_waiting(released.asked);
     if (waiting == nullptr) released.more = true;
-    const auto tag = waiting != nullptr ? grant.gate()->next_tag() : core::CallTag{};
+    const auto tag = waiting != nullptr ? grant->gate()->next_tag() : core::CallTag{};
     const bool asked = submit_release(grant, tag, waiting).asked;
     if (!asked && waiting != nullptr) released.asked.pop_back();
 }
@@ -134,13 +134,13 @@ LockerState::Released LockerState::release_all() noexcept {
         const auto here = known++;
         if (!here->second.grant) continue;
         const auto grant = std::move(names_.extract(here).mapped().grant);
-        release(*grant, released);
+        release(grant, released);
     }
     for (const auto& known : together_) {
         const auto grant = known.lock();
         if (!grant) continue;
         grant->forget_watcher();
-        release(*grant, released);
+        release(grant, released);
     }
     together_.clear();
     return released;

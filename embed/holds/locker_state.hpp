@@ -74,7 +74,7 @@ private:
     };
 
     [[nodiscard]] Hold share(Name& name, LockMode mode);
-    static void release(HoldRecord& grant, Released& released) noexcept;
+    static void release(const std::shared_ptr<HoldRecord>& grant, Released& released) noexcept;
     [[nodiscard]] bool is_only_one(const HoldRecord& hold) const;
 
     const ForkGeneration generation_;  // in a child nothing in this object may be used

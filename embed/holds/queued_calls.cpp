@@ -5,33 +5,31 @@
 
 namespace mortise::detail {
 
-void QueuedCalls::add(SubmittedCalls& call) {
-    const auto tag = call.front().call.tag();
-    Entry entry{{}, prepared(core::CancelCall{tag})};
-    const auto added = calls_.emplace(tag, std::move(entry)).first;
-    added->second.call.swap(call);
+void QueuedCalls::add(std::shared_ptr<Submitted>& acquire) {
+    const auto tag = acquire->tag();
+    Entry entry{nullptr, prepared(core::CancelCall{tag})};
+    calls_.emplace(tag, std::move(entry)).first->second.call = std::move(acquire);
 }
 
-SubmittedCalls QueuedCalls::leave(core::CallTag call) noexcept {
+std::shared_ptr<Submitted> QueuedCalls::leave(core::CallTag call) noexcept {
     const auto found = calls_.find(call);
-    return found == calls_.end() ? SubmittedCalls{} : std::exchange(found->second.call, {});
+    return found == calls_.end() ? nullptr : std::move(found->second.call);
 }
 
 SubmittedCalls QueuedCalls::leave(const core::LockCache::Asking& asking) noexcept {
     SubmittedCalls all;
     for (const auto& caller : asking.callers) {
         auto one = leave(caller.call);
-        if (one.empty()) continue;
-        if (auto* const acquire = one.front().call.get_if<core::AcquireCall>())
-            acquire->request.cached_tokens = asking.tokens;
-        all.splice(all.end(), one);
+        if (!one) continue;
+        one->get<core::AcquireCall>().request.cached_tokens = asking.tokens;
+        all.push_back(std::move(one));
     }
     return all;
 }
 
-SubmittedCalls QueuedCalls::forget(core::CallTag call) noexcept {
+std::shared_ptr<Submitted> QueuedCalls::forget(core::CallTag call) noexcept {
     const auto gone = calls_.extract(call);
-    if (gone.empty() || !gone.mapped().is_cancelled) return {};
+    if (gone.empty() || !gone.mapped().is_cancelled) return nullptr;
     return std::move(gone.mapped().cancellation);
 }
 
@@ -42,8 +40,9 @@ void QueuedCalls::cancel(core::CallTag call) noexcept {
 
 SubmittedCalls QueuedCalls::leave_all() noexcept {
     SubmittedCalls all;
-    for (auto& [tag, entry] : calls_)
-        all.splice(all.end(), entry.call);
+    for (auto& [tag, entry] : calls_) {
+        if (entry.call) all.push_back(std::move(entry.call));
+    }
     return all;
 }
 

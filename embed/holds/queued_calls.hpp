@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 
 #include "core/cache/lock_cache.hpp"
 #include "embed/threads/call_gate.hpp"
@@ -14,24 +15,23 @@ namespace mortise::detail {
 // so that no cancellation is lost: one that comes to the core first has to follow the acquire.
 class QueuedCalls {
 public:
-    // Takes the only call of that list, an acquire. Throws std::bad_alloc, and nothing was taken.
-    void add(SubmittedCalls& call);
+    // Takes that acquire. Throws std::bad_alloc, and nothing was taken.
+    void add(std::shared_ptr<Submitted>& acquire);
 
-    // These allocate nothing.
-    [[nodiscard]] SubmittedCalls leave(core::CallTag call) noexcept;
+    // These allocate nothing, and return null where there is none.
+    [[nodiscard]] std::shared_ptr<Submitted> leave(core::CallTag call) noexcept;
     // With so many tokens to reserve.
     [[nodiscard]] SubmittedCalls leave(const core::LockCache::Asking& asking) noexcept;
-    // The call has ended or the core begins it. Returns the cancellation that came before; empty if
-    // none did.
-    [[nodiscard]] SubmittedCalls forget(core::CallTag call) noexcept;
+    // The call has ended or the core begins it. Returns the cancellation that came before.
+    [[nodiscard]] std::shared_ptr<Submitted> forget(core::CallTag call) noexcept;
     void cancel(core::CallTag call) noexcept;
     [[nodiscard]] SubmittedCalls leave_all() noexcept;
     void clear() noexcept { calls_.clear(); }
 
 private:
     struct Entry {
-        SubmittedCalls call;
-        SubmittedCalls cancellation;
+        std::shared_ptr<Submitted> call;
+        std::shared_ptr<Submitted> cancellation;
         bool is_cancelled = false;
     };
     std::map<core::CallTag, Entry> calls_;

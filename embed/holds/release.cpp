@@ -11,8 +11,9 @@
 
 namespace mortise::detail {
 
-GivenBack give_back(HoldRecord& record, core::CallTag tag,
+GivenBack give_back(const std::shared_ptr<HoldRecord>& hold, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept {
+    auto& record = *hold;
     if (record.put_back()) return {};  // it stays with the node, which need not know
     const bool is_released = record.mark_released();
     record.forget_watcher();  // the owner also releases a lost hold
@@ -20,7 +21,7 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
     const bool is_whole = !record.grant() || (record.cache() && !record.locker());
     if (is_whole) {
         std::ignore = record.leave();
-        if (is_released) return submit_release(record, tag, std::move(waiting));
+        if (is_released) return submit_release(hold, tag, std::move(waiting));
         // Its locker released it on another thread. The next request of this thread must not find
         // the old hold in its way (S20).
         if (record.is_released()) record.wait_until_given_back();
@@ -30,19 +31,21 @@ GivenBack give_back(HoldRecord& record, core::CallTag tag,
     return is_released ? given : GivenBack{false, record.failure()};
 }
 
-GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
+GivenBack submit_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept {
-    const auto& cache = grant.cache();
+    const auto& cache = grant->cache();
     return cache ? cache->leave(grant, tag, std::move(waiting))
                  : send_release(grant, tag, std::move(waiting));
 }
 
-GivenBack send_release(HoldRecord& grant, core::CallTag tag,
+GivenBack send_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag tag,
                        std::shared_ptr<Completion> waiting) noexcept {
-    grant.lease()->remove(&grant);
-    auto release = grant.take_release(tag, std::move(waiting));
-    const auto refused = grant.gate()->submit(release);
-    grant.set_given_back();
+    grant->lease()->remove(grant.get());
+    grant->prepare_release(tag, std::move(waiting));
+    std::shared_ptr<Submitted> release = grant;
+    const auto refused = grant->gate()->submit(release);
+    if (refused) std::ignore = release->take_completion();
+    grant->set_given_back();
     return {!refused, refused};
 }
 

@@ -17,15 +17,15 @@ struct GivenBack {
 
 // Called when the owner releases the hold; the first call counts. The grant is released when no
 // other hold shares it.
-GivenBack give_back(HoldRecord& record, core::CallTag tag,
+GivenBack give_back(const std::shared_ptr<HoldRecord>& hold, core::CallTag tag,
                     std::shared_ptr<Completion> waiting) noexcept;
 
 // Called if mark_released() of this grant was true.
-GivenBack submit_release(HoldRecord& grant, core::CallTag tag,
+GivenBack submit_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag tag,
                          std::shared_ptr<Completion> waiting) noexcept;
 
 // The same, whether or not the grant might stay in the cache.
-GivenBack send_release(HoldRecord& grant, core::CallTag tag,
+GivenBack send_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag tag,
                        std::shared_ptr<Completion> waiting) noexcept;
 
 // Waits for the answer of the cluster to a release that was just submitted; outcome_unknown if it

@@ -93,8 +93,7 @@ void NodeRuntime::lose_holds() {
         if (each == nullptr) continue;
         each->end();
         for (const auto& hold : each->take_holds()) {
-            hold->mark_lost(LossReason::node_stopped);
-            threads_.losses().post(hold);
+            if (hold->mark_lost(LossReason::node_stopped)) threads_.losses().post(hold);
         }
     }
 }

@@ -128,18 +128,18 @@ bool AgeWatch::look_at_holds(core::Instant now) {
 
 bool AgeWatch::look_at_calls(core::Instant now) {
     auto left = looks_max;
-    return parts_.calls.each_from(next_call_, [&](core::CallTag tag, SubmittedCalls& one) {
-        if (left == 0 || due_.size() >= warnings_max) return false;
-        --left;
-        auto& call = one.front().call;
-        const auto* acquire = call.get_if<core::AcquireCall>();
-        if (acquire == nullptr) return true;
-        const auto age = now - acquire->began;
-        if (!long_wait_.is_due(age, call.block()->age_warnings)) return true;
-        auto due = due_for(tag, age);
-        if (due.names != 0) due_.push_back(std::move(due));  // otherwise it is on its way
-        return true;
-    });
+    return parts_.calls.each_from(
+        next_call_, [&](core::CallTag tag, std::shared_ptr<Submitted>& one) {
+            if (left == 0 || due_.size() >= warnings_max) return false;
+            --left;
+            const auto* acquire = one->get_if<core::AcquireCall>();
+            if (acquire == nullptr) return true;
+            const auto age = now - acquire->began;
+            if (!long_wait_.is_due(age, one->as_call()->age_warnings)) return true;
+            auto due = due_for(tag, age);
+            if (due.names != 0) due_.push_back(std::move(due));  // otherwise it is on its way
+            return true;
+        });
 }
 
 AgeWatch::Due AgeWatch::due_for(const HoldRecord& hold, core::Nanoseconds age) const {

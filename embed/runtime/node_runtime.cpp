@@ -110,8 +110,7 @@ LeaseThread::Told warn_holds(Notifier& notifier) {
 LeaseThread::Told notify_holds(Notifier& losses) {
     return [&losses](const std::shared_ptr<Lease>& lease) {
         for (const auto& hold : lease->take_holds()) {
-            hold->mark_lost(LossReason::expired);
-            losses.post(hold);
+            if (hold->mark_lost(LossReason::expired)) losses.post(hold);
         }
         if (lease->lasting()) warn_holds_of(*lease->lasting(), losses);
     };
@@ -384,10 +383,9 @@ void NodeRuntime::refuse_calls() {
     refuse(gate_->close());
 }
 
-void NodeRuntime::refuse(SubmittedCalls calls) {
-    for (auto& submitted : calls) {
-        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
-    }
+void NodeRuntime::refuse(const SubmittedCalls& calls) {
+    for (auto& call : calls)
+        call.answer({Errc::node_stopped, {}, {}});
     cache_->close();
 }
 

@@ -132,7 +132,7 @@ private:
     // For closing_.
     void end_node();
     void refuse_calls();
-    void refuse(SubmittedCalls calls);
+    void refuse(const SubmittedCalls& calls);
     void wait_released() noexcept;
     void stop_threads();
     void stop_disk_threads();

@@ -43,27 +43,22 @@ core::Calls ProgramSide::begin(SubmittedCalls taken) {
         while (!taken.empty())
             calls.calls.push_back(begin_next(taken));
     } catch (...) {  // no memory: the node stops, and the calls that were not begun have to fail
-        waiting_.keep(taken);
+        waiting_.keep(std::move(taken));
         throw;
     }
     return calls;
 }
 
 core::Call ProgramSide::begin_next(SubmittedCalls& taken) {
-    auto& submitted = taken.front();
-    const auto* release = submitted.call.get_if<core::ReleaseCall>();
-    if (release != nullptr) holds_.given_back(release->hold);
-    const auto* publish = submitted.call.get_if<core::PublishCall>();
+    auto& call = taken.front();
+    if (call.is<core::ReleaseCall>()) holds_.given_back(call.hold());
+    const auto* publish = call.get_if<core::PublishCall>();
     if (publish != nullptr) holds_.published(publish->hold);
-    if (submitted.call.is<core::AcquireCall>()) ++counters_.acquires;
-    if (!submitted.completion) {
-        auto call = submitted.call.take();
-        taken.pop_front();
-        return call;
-    }
-    auto& its = pending_.insert(submitted.call.tag(), {});
-    its.splice(its.end(), taken, taken.begin());
-    return submitted.call.take();
+    if (call.is<core::AcquireCall>()) ++counters_.acquires;
+    if (!call.completion()) return taken.pop_front()->take();
+    auto& its = pending_.insert(call.tag(), nullptr);
+    its = taken.pop_front();
+    return its->take();
 }
 
 void ProgramSide::expect(core::CallTag tag, std::function<void(core::CallAnswer&)> answered) {
@@ -79,31 +74,31 @@ void ProgramSide::answered(core::CallAnswer& answer) {
     if (!expected.empty()) expected.mapped()(answer);
 }
 
-void ProgramSide::complete(SubmittedCalls call, core::CallAnswer& answer) {
-    const auto completion = std::move(call.front().completion);
+void ProgramSide::complete(std::shared_ptr<Submitted> call, core::CallAnswer& answer) {
+    const auto completion = call->take_completion();
     std::optional<core::Instant> began;
-    if (const auto* acquire = call.front().call.get_if<core::AcquireCall>()) began = acquire->began;
+    if (const auto* acquire = call->get_if<core::AcquireCall>()) began = acquire->began;
     CallOutcome outcome;
     try {
-        outcome = outcome_of(call, answer);
+        outcome = outcome_of(*call, answer);
     } catch (...) {  // no memory: the node stops, and its callers are informed
         completion->complete({Errc::node_stopped, {}, {}});
         throw;
     }
     count(began, outcome);
-    call.clear();  // its place is free, because the caller may begin its next call at once
+    call.reset();  // its place is free, because the caller may begin its next call at once
     completion->complete(std::move(outcome));
 }
 
-// The memory of an acquire becomes that of the release of its hold.
-CallOutcome ProgramSide::outcome_of(SubmittedCalls& call, core::CallAnswer& answer) {
+CallOutcome ProgramSide::outcome_of(const Submitted& call, core::CallAnswer& answer) {
     CallOutcome outcome;
     std::visit(core::Overloaded{
                    [&](core::Acquired& acquired) {
-                       outcome.hold = holds_.add(std::move(acquired), std::move(call));
+                       outcome.hold =
+                           holds_.add(std::move(acquired), call.get<core::AcquireCall>());
                    },
                    [&](core::Converted& converted) {
-                       const auto* upgrade = call.front().call.get_if<core::UpgradeCall>();
+                       const auto* upgrade = call.get_if<core::UpgradeCall>();
                        if (upgrade != nullptr)
                            holds_.upgraded(upgrade->hold, from_core(converted.token));
                    },
@@ -204,8 +199,8 @@ void tolerate(const Answer& answer) noexcept {
 void ProgramSide::fail_pending(core::CallError error, core::CallError of_those_unknown) {
     auto pending = std::exchange(pending_, {});
     std::size_t from = 0;
-    pending.each_from(from, [&](core::CallTag tag, SubmittedCalls& call) {
-        const bool is_unknown = is_unknown_unanswered(call.front().call);
+    pending.each_from(from, [&](core::CallTag tag, std::shared_ptr<Submitted>& call) {
+        const bool is_unknown = is_unknown_unanswered(*call);
         core::CallAnswer answer{tag, is_unknown ? of_those_unknown : error};
         tolerate([&] { complete(std::move(call), answer); });
         return true;
@@ -218,13 +213,11 @@ void ProgramSide::fail_pending(core::CallError error, core::CallError of_those_u
 
 void ProgramSide::lose_everything() {
     holds_.lose_everything(LossReason::node_stopped);
-    for (auto& submitted : gate_->close()) {
-        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
-    }
+    for (auto& call : gate_->close())
+        call.answer({Errc::node_stopped, {}, {}});
     cache_->close();
-    for (auto& submitted : waiting_.take_all()) {
-        if (submitted.completion) submitted.completion->complete({Errc::node_stopped, {}, {}});
-    }
+    for (auto& call : waiting_.take_all())
+        call.answer({Errc::node_stopped, {}, {}});
     fail_pending(core::CallError::node_stopped, core::CallError::outcome_unknown);
 }
 

@@ -56,8 +56,8 @@ public:
 
 private:
     core::Call begin_next(SubmittedCalls& taken);
-    void complete(SubmittedCalls call, core::CallAnswer& answer);
-    CallOutcome outcome_of(SubmittedCalls& call, core::CallAnswer& answer);
+    void complete(std::shared_ptr<Submitted> call, core::CallAnswer& answer);
+    CallOutcome outcome_of(const Submitted& call, core::CallAnswer& answer);
     void count(std::optional<core::Instant> acquire_began, const CallOutcome& outcome);
     void count_acquire(core::Instant began, const CallOutcome& outcome);
     void add_cache(Metrics& to) const;

@@ -9,7 +9,7 @@ namespace mortise::detail {
 
 namespace {
 
-core::Instant deadline_of(const SubmittedCall& call) {
+core::Instant deadline_of(const Submitted& call) {
     if (const auto* acquire = call.get_if<core::AcquireCall>()) return acquire->deadline;
     if (const auto* upgrade = call.get_if<core::UpgradeCall>()) return upgrade->deadline;
     if (const auto* wait = call.get_if<core::AwaitCall>()) return wait->deadline;
@@ -17,48 +17,42 @@ core::Instant deadline_of(const SubmittedCall& call) {
     return core::Instant::never();
 }
 
-void answer(Submitted& submitted, Errc error) {
-    if (auto* const block = submitted.call.block()) block->place.reset();
-    if (submitted.completion) submitted.completion->complete({error, {}, {}});
+void answer(Submitted& call, Errc error) {
+    if (auto* const its = call.as_call()) its->place.reset();
+    call.answer({error, {}, {}});
 }
 
 }  // namespace
 
 void WaitingCalls::add(SubmittedCalls calls, core::Instant now, core::Nanoseconds patience) {
     while (!calls.empty()) {
-        auto& submitted = calls.front();
-        if (const auto* cancelled = submitted.call.get_if<core::CancelCall>()) {
-            cancel(cancelled->tag);
-            calls.pop_front();
+        auto call = calls.pop_front();
+        if (call->is<core::CancelCall>()) {
+            cancel(call->tag());
             continue;
         }
-        submitted.gives_up = std::min(deadline_of(submitted.call), now + patience);
-        waiting_.splice(waiting_.end(), calls, calls.begin());
+        call->give_up_at(std::min(deadline_of(*call), now + patience));
+        waiting_.push_back(std::move(call));
     }
 }
 
 // The call never reached the cluster, so nothing has to be ended there.
 void WaitingCalls::cancel(core::CallTag tag) {
-    const auto found =
-        std::ranges::find(waiting_, tag, [](const Submitted& one) { return one.call.tag(); });
-    if (found == waiting_.end()) return;
-    answer(*found, Errc::cancelled);
-    waiting_.erase(found);
+    const auto its = waiting_.take_if([&](const Submitted& one) { return one.tag() == tag; });
+    for (auto& call : its)
+        answer(call, Errc::cancelled);
 }
 
 void WaitingCalls::give_up(core::Instant now) {
-    std::erase_if(waiting_, [&](Submitted& submitted) {
-        if (submitted.gives_up > now) return false;
-        const bool releases = submitted.call.is<core::ReleaseCall>();
-        answer(submitted, releases ? Errc::outcome_unknown : Errc::no_quorum);
-        return true;
-    });
+    const auto due = waiting_.take_if([&](const Submitted& one) { return one.gives_up() <= now; });
+    for (auto& call : due)
+        answer(call, call.is<core::ReleaseCall>() ? Errc::outcome_unknown : Errc::no_quorum);
 }
 
 core::Instant WaitingCalls::deadline() const {
     auto next = core::Instant::never();
-    for (const auto& submitted : waiting_)
-        next = std::min(next, submitted.gives_up);
+    for (const auto& call : waiting_)
+        next = std::min(next, call.gives_up());
     return next;
 }
 

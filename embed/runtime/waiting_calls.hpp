@@ -14,13 +14,13 @@ public:
     // Calls without an earlier deadline wait for `patience`. Cancelled calls are dropped.
     void add(SubmittedCalls calls, core::Instant now, core::Nanoseconds patience);
     // Keeps calls until they are taken.
-    void keep(SubmittedCalls& calls) noexcept { waiting_.splice(waiting_.end(), calls); }
+    void keep(SubmittedCalls calls) noexcept { waiting_.append(std::move(calls)); }
     // Answers the calls whose time has passed.
     void give_up(core::Instant now);
     // The time of the next one; never if none waits.
     [[nodiscard]] core::Instant deadline() const;
     // Returns all calls, in the order of their arrival.
-    [[nodiscard]] SubmittedCalls take_all() { return std::exchange(waiting_, {}); }
+    [[nodiscard]] SubmittedCalls take_all() { return std::move(waiting_); }
 
 private:
     void cancel(core::CallTag tag);

@@ -1,7 +1,6 @@
 #include "embed/threads/call_gate.hpp"
 
 #include <exception>
-#include <iterator>
 #include <utility>
 
 #include "embed/threads/stage_trace.hpp"
@@ -12,7 +11,7 @@ namespace mortise::detail {
 
 namespace {
 
-bool is_acquiring(const SubmittedCall& call) {
+bool is_acquiring(const Submitted& call) {
     return call.is<core::AcquireCall>() || call.is<core::UpgradeCall>() ||
            call.is<core::InspectCall>() || call.is<core::ChangeCall>() ||
            call.is<core::WriteCall>() || call.is<core::AwaitCall>();
@@ -20,27 +19,17 @@ bool is_acquiring(const SubmittedCall& call) {
 
 }  // namespace
 
-std::error_code CallGate::submit(SubmittedCall call, std::shared_ptr<Completion> completion) {
-    return submit(Submitted{std::move(call), std::move(completion)});
-}
-
-std::error_code CallGate::submit(Submitted one) {
-    if (generation_.is_forked()) return Errc::forked;
-    stage(Stage::submitted);
-    return state_.with([&](State& state) -> std::error_code {
-        if (!state.accepts(one.call)) return Errc::node_stopped;
-        if (!admit(one)) return Errc::resource_exhausted;
-        state.queue.push_back(std::move(one));
-        wake(state);
-        return {};
-    });
+std::error_code CallGate::submit(core::Call call, std::shared_ptr<Completion> completion) {
+    auto one = prepared(std::move(call));
+    one->answer_to(std::move(completion));
+    return submit(one);
 }
 
 // Counts an acquiring call; false if there are too many. A caller that waited in a local queue of
 // this node began earlier.
 bool CallGate::admit(Submitted& one) noexcept {
-    if (!is_acquiring(one.call)) return true;
-    auto* const acquire = one.call.get_if<core::AcquireCall>();
+    if (!is_acquiring(one)) return true;
+    auto* const acquire = one.get_if<core::AcquireCall>();
     if (acquire != nullptr && acquire->began == core::Instant{}) acquire->began = steady_now();
     const bool is_full = under_way_++ >= calls_max_;
     CallPlace place{&under_way_};
@@ -48,28 +37,28 @@ bool CallGate::admit(Submitted& one) noexcept {
         ++refused_;
         if (acquire != nullptr) ++refused_acquires_;
     } else {
-        one.call.block()->place = std::move(place);
+        one.as_call()->place = std::move(place);
     }
     return !is_full;
 }
 
-std::error_code CallGate::submit(SubmittedCalls& prepared) noexcept {
+std::error_code CallGate::submit(std::shared_ptr<Submitted>& prepared) noexcept {
     return submit(prepared, false);
 }
 
-std::error_code CallGate::submit_first(SubmittedCalls& prepared) noexcept {
+std::error_code CallGate::submit_first(std::shared_ptr<Submitted>& prepared) noexcept {
     return submit(prepared, true);
 }
 
-std::error_code CallGate::submit(SubmittedCalls& prepared, bool first) noexcept {
+std::error_code CallGate::submit(std::shared_ptr<Submitted>& prepared, bool first) noexcept {
     if (generation_.is_forked()) return Errc::forked;
     stage(Stage::submitted);
     return state_.with([&](State& state) -> std::error_code {
-        if (prepared.empty() && state.open == Open::to_all) return {};
-        if (prepared.empty() || !state.accepts(prepared.front().call)) return Errc::node_stopped;
-        if (!admit(prepared.front())) return Errc::resource_exhausted;
+        if (!prepared && state.open == Open::to_all) return {};
+        if (!prepared || !state.accepts(*prepared)) return Errc::node_stopped;
+        if (!admit(*prepared)) return Errc::resource_exhausted;
         auto& queue = state.queue;
-        queue.splice(first ? queue.begin() : queue.end(), prepared);
+        first ? queue.push_front(std::move(prepared)) : queue.push_back(std::move(prepared));
         wake(state);
         return {};
     });
@@ -95,15 +84,8 @@ void CallGate::wake(State& state) noexcept {
 SubmittedCalls CallGate::take(std::size_t max) {
     return state_.with([max](State& state) {
         state.is_awake = false;
-        auto& queue = state.queue;
-        SubmittedCalls taken;
-        if (queue.size() <= max) {
-            taken.swap(queue);
-        } else {
-            const auto end = std::next(queue.begin(), static_cast<std::ptrdiff_t>(max));
-            taken.splice(taken.begin(), queue, queue.begin(), end);
-            wake(state);
-        }
+        auto taken = state.queue.take(max);
+        if (!state.queue.empty()) wake(state);
         return taken;
     });
 }
@@ -111,13 +93,7 @@ SubmittedCalls CallGate::take(std::size_t max) {
 SubmittedCalls CallGate::refuse_calls() {
     return state_.with([](State& state) {
         if (state.open == Open::to_all) state.open = Open::to_told;
-        SubmittedCalls refused;
-        auto& queue = state.queue;
-        for (auto next = queue.begin(); next != queue.end();) {
-            const auto one = next++;
-            if (!state.accepts(one->call)) refused.splice(refused.end(), queue, one);
-        }
-        return refused;
+        return state.queue.take_if([&](const Submitted& one) { return !state.accepts(one); });
     });
 }
 
@@ -125,7 +101,7 @@ SubmittedCalls CallGate::close() {
     return state_.with([](State& state) {
         state.open = Open::to_none;
         state.wake = {};
-        return std::exchange(state.queue, {});
+        return std::move(state.queue);
     });
 }
 

@@ -6,39 +6,17 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <list>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "core/agent/call.hpp"
-#include "core/base/id_table.hpp"
-#include "embed/threads/completion.hpp"
 #include "embed/threads/fork_generation.hpp"
 #include "embed/threads/guarded.hpp"
 #include "embed/threads/notifier.hpp"
-#include "embed/threads/submitted_call.hpp"
+#include "embed/threads/submitted.hpp"
 
 namespace mortise::detail {
-
-// A call and its completion, which is null if no caller waits.
-struct Submitted {
-    SubmittedCall call;
-    std::shared_ptr<Completion> completion{};
-    core::Instant gives_up = core::Instant::never();  // while it waits for another run of the node
-};
-
-// The calls are in the order of submission. Moving the list allocates nothing.
-using SubmittedCalls = std::list<Submitted>;
-// Those that the core has, by tag, each in a list of its own.
-using PendingCalls = core::IdTable<core::CallTag, SubmittedCalls>;
-
-// A call whose memory is allocated in advance, so that it can be submitted at any time.
-[[nodiscard]] inline SubmittedCalls prepared(SubmittedCall call) {
-    SubmittedCalls one;
-    one.emplace_back().call = std::move(call);
-    return one;
-}
 
 // Thread-safe.
 class CallGate {
@@ -62,13 +40,12 @@ public:
     // Returns forked or node_stopped; or resource_exhausted for an acquiring call while `calls_max`
     // of those are in progress. A releasing call is always accepted (P11). After an error, or
     // std::bad_alloc, nothing is queued.
-    std::error_code submit(Submitted one);
-    std::error_code submit(SubmittedCall call, std::shared_ptr<Completion> completion);
-    // Submits a prepared call, and allocates nothing. Does nothing if it was submitted before, also
-    // by another thread. After an error the call is still in the list.
-    std::error_code submit(SubmittedCalls& prepared) noexcept;
+    std::error_code submit(core::Call call, std::shared_ptr<Completion> completion);
+    // Submits a prepared call, and allocates nothing. It is null afterwards. Does nothing if it was
+    // submitted before, also by another thread. After an error the call is still there.
+    std::error_code submit(std::shared_ptr<Submitted>& prepared) noexcept;
     // Does the same, but puts the call before all that were not taken yet.
-    std::error_code submit_first(SubmittedCalls& prepared) noexcept;
+    std::error_code submit_first(std::shared_ptr<Submitted>& prepared) noexcept;
     // Calls `wake` although nothing was submitted.
     void wake_up() noexcept;
     // Takes the oldest calls that were submitted. `wake` is called again for the rest.
@@ -92,12 +69,12 @@ private:
         Open open = Open::to_none;
         bool is_awake = false;  // take() will be called
 
-        [[nodiscard]] bool accepts(const SubmittedCall& call) const {
+        [[nodiscard]] bool accepts(const Submitted& call) const {
             return open == Open::to_all || (open == Open::to_told && call.is<core::ToldCall>());
         }
     };
 
-    std::error_code submit(SubmittedCalls& prepared, bool first) noexcept;
+    std::error_code submit(std::shared_ptr<Submitted>& prepared, bool first) noexcept;
     static void wake(State& state) noexcept;
     [[nodiscard]] bool admit(Submitted& one) noexcept;
 

@@ -21,7 +21,7 @@ public:
 
 private:
     const std::shared_ptr<CallGate> gate_;
-    SubmittedCalls cancel_;
+    std::shared_ptr<Submitted> cancel_;
 };
 
 }  // namespace mortise::detail

@@ -32,33 +32,13 @@ void run_guarded(const Task& task) {
 class TaskJob final : public Notifier::Job {
 public:
     explicit TaskJob(Notifier::Task task) : task_{std::move(task)} {}
-    void run() override { task_(); }
+    void run(const std::shared_ptr<Queued>& /*self*/) override { task_(); }
 
 private:
     const Notifier::Task task_;
 };
 
 }  // namespace
-
-// One after the other: the destructor of a job would destroy all those behind it.
-Notifier::Queue::~Queue() {
-    while (!empty())
-        std::ignore = pop();
-}
-
-bool Notifier::Queue::push(std::shared_ptr<Job>& job) noexcept {
-    if (std::exchange(job->is_posted_, true)) return false;
-    auto& place = empty() ? first_ : last_->next_;
-    last_ = job.get();
-    place = std::move(job);
-    return true;
-}
-
-std::shared_ptr<Notifier::Job> Notifier::Queue::pop() noexcept {
-    auto job = std::move(first_);
-    first_ = std::move(job->next_);
-    return job;
-}
 
 Notifier::Notifier(std::string name, OnSlow on_slow)
     : name_{std::move(name)}, on_slow_{std::move(on_slow)} {
@@ -84,7 +64,7 @@ bool Notifier::post(std::shared_ptr<Job> job) noexcept {
         const std::scoped_lock lock{mutex_};
         if (is_over()) return false;
         wakes = jobs_.empty() && must_wake();
-        if (!jobs_.push(job)) return true;
+        jobs_.push_back(std::move(job));
     }
     if (wakes) work_.notify_one();
     return true;
@@ -197,7 +177,7 @@ void Notifier::run() {
     serving = this;
     std::unique_lock lock{mutex_};
     while (wait_for_task(lock)) {
-        auto job = jobs_.pop();
+        auto job = jobs_.pop_front();
         if (running_++ > 0) ++overruns_;
         if (!jobs_.empty() && watching_ == 0) work_.notify_one();
         last_taken_ = std::chrono::steady_clock::now();
@@ -207,7 +187,7 @@ void Notifier::run() {
         // Not under the mutex, because thread-local destructors that a callback left may post.
         for (auto& thread : ended)
             thread.join();
-        run_measured(*job);
+        run_measured(job);
         job.reset();
         lock.lock();
         --running_;
@@ -216,7 +196,7 @@ void Notifier::run() {
     if (!stopping_) end_thread();
 }
 
-void Notifier::run_measured(Job& job) noexcept {
+void Notifier::run_measured(const std::shared_ptr<Job>& job) noexcept {
     const auto began = std::chrono::steady_clock::now();
     run_here(job);
     const auto took = std::chrono::steady_clock::now() - began;
@@ -236,15 +216,15 @@ bool run_elsewhere(const Notifier::Task& task) noexcept {
 
 bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept {
     try {
-        start_thread_named("mortise-notify", [job] { run_here(*job); }).detach();
+        start_thread_named("mortise-notify", [job] { run_here(job); }).detach();
         return true;
     } catch (const std::exception&) {
         return false;
     }
 }
 
-void run_here(Notifier::Job& job) noexcept {
-    run_guarded([&job] { job.run(); });
+void run_here(const std::shared_ptr<Notifier::Job>& job) noexcept {
+    run_guarded([&job] { job->run(job); });
 }
 
 }  // namespace mortise::detail

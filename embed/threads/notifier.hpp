@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "embed/threads/fork_generation.hpp"
+#include "embed/threads/queue.hpp"
 
 namespace mortise::detail {
 
@@ -23,41 +24,9 @@ class Notifier {
 public:
     using Task = std::function<void()>;
 
-    // A task that runs at most once. Its place in the queue is allocated with it, so posting it
-    // needs no memory.
-    class Job {
-    public:
-        Job() = default;
-        Job(const Job&) = delete;
-        Job& operator=(const Job&) = delete;
-        virtual ~Job() = default;
-        virtual void run() = 0;
-
-    private:
-        friend class Notifier;
-        // guarded by the notifier's mutex
-        std::shared_ptr<Job> next_;
-        bool is_posted_ = false;
-    };
-
-    // The jobs that wait, each linked to the next, so that a queue of any length needs no memory.
-    class Queue {
-    public:
-        Queue() = default;
-        Queue(const Queue&) = delete;
-        Queue& operator=(const Queue&) = delete;
-        ~Queue();
-
-        [[nodiscard]] bool empty() const { return first_ == nullptr; }
-        // Takes it; false if it was posted before, then the caller keeps it.
-        bool push(std::shared_ptr<Job>& job) noexcept;
-        // Requires that there is one.
-        [[nodiscard]] std::shared_ptr<Job> pop() noexcept;
-
-    private:
-        std::shared_ptr<Job> first_;
-        Job* last_ = nullptr;
-    };
+    // A task that is posted at most once. Its place in the queue is allocated with it, so posting
+    // it needs no memory.
+    using Job = Queued;
 
     // While it lives, what is posted wakes no thread; its end wakes one for all of that. It is
     // short.
@@ -85,8 +54,8 @@ public:
     // Tasks begin in the order in which they were posted. Returns false, and does not run the task,
     // after stop() and in the child of a fork.
     bool post(Task task);
-    // Likewise for a job. Has no effect if the job was posted before. If the caller does not keep
-    // the job, it is destroyed on those threads, too.
+    // Likewise for a job. If the caller does not keep the job, it is destroyed on those threads,
+    // too.
     bool post(std::shared_ptr<Job> job) noexcept;
     // True on a thread of this notifier.
     [[nodiscard]] bool is_own_thread() const;
@@ -100,7 +69,7 @@ public:
 
 private:
     void run();
-    void run_measured(Job& job) noexcept;
+    void run_measured(const std::shared_ptr<Job>& job) noexcept;
     bool wait_for_task(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] bool must_wake() const;
     [[nodiscard]] bool may_take() const;
@@ -115,7 +84,7 @@ private:
     std::atomic<std::uint64_t> slow_tasks_ = 0;
     mutable std::mutex mutex_;
     std::condition_variable work_;
-    Queue jobs_;
+    Queue<Job> jobs_;
     std::list<std::thread> threads_;
     std::list<std::thread> ended_;  // threads that have left and must be joined
     std::size_t bursts_ = 0;
@@ -133,6 +102,6 @@ private:
 [[nodiscard]] bool run_elsewhere(const Notifier::Task& task) noexcept;
 [[nodiscard]] bool run_elsewhere(const std::shared_ptr<Notifier::Job>& job) noexcept;
 // Runs the job on this thread, if no other thread can.
-void run_here(Notifier::Job& job) noexcept;
+void run_here(const std::shared_ptr<Notifier::Job>& job) noexcept;
 
 }  // namespace mortise::detail

@@ -91,7 +91,7 @@ protected:
     void wait_for_release() {
         for (;;) {
             for (const auto& one : gate_->take()) {
-                if (one.call.is<core::ReleaseCall>()) return;
+                if (one.is<core::ReleaseCall>()) return;
             }
             std::this_thread::yield();
         }

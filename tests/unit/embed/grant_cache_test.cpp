@@ -61,7 +61,9 @@ protected:
         auto caller = std::make_shared<Answered>();
         tags_.push_back(call.tag);
         call.may_be_cached = true;
-        EXPECT_EQ(cache_->submit({std::move(call), caller}, order), expected);
+        auto submitted = prepared(std::move(call));
+        submitted->answer_to(caller);
+        EXPECT_EQ(cache_->submit(std::move(submitted), order), expected);
         return caller;
     }
     void cancel(std::size_t caller) {
@@ -73,9 +75,9 @@ protected:
         cache_->pass(calls);
         std::string kinds;
         for (const auto& one : calls) {
-            if (one.call.is<core::AcquireCall>()) kinds += 'a';
-            if (one.call.is<core::ReleaseCall>()) kinds += 'r';
-            if (one.call.is<core::CancelCall>()) kinds += 'c';
+            if (one.is<core::AcquireCall>()) kinds += 'a';
+            if (one.is<core::ReleaseCall>()) kinds += 'r';
+            if (one.is<core::CancelCall>()) kinds += 'c';
         }
         return kinds;
     }

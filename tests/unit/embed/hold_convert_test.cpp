@@ -31,15 +31,13 @@ protected:
         return locker_->ended("name", granted());
     }
     // The next submitted call. On a busy machine several calls come at once.
-    Submitted taken() {
+    std::shared_ptr<Submitted> taken() {
         while (taken_.empty())
             taken_ = gate_->take();
-        auto next = std::move(taken_.front());
-        taken_.pop_front();
-        return next;
+        return taken_.pop_front();
     }
     // The caller of the upgrade got no answer in time.
-    Submitted upgrade_given_up(Hold& hold) {
+    std::shared_ptr<Submitted> upgrade_given_up(Hold& hold) {
         std::error_code ec;
         std::thread asks{[&] { hold.upgrade(std::chrono::steady_clock::now() + 1ms, ec); }};
         auto call = taken();
@@ -48,15 +46,15 @@ protected:
         return call;
     }
     // As the core thread does.
-    void is_upgraded(const Submitted& call) {
+    void is_upgraded(const std::shared_ptr<Submitted>& call) {
         grant_->upgraded(token_);
-        call.completion->complete({});
+        call->answer({});
     }
     // Empty if no downgrade was submitted.
     std::optional<core::LockMode> downgraded_to() {
         const auto calls = gate_->take();
         if (calls.empty()) return std::nullopt;
-        return calls.front().call.get<core::DowngradeCall>().mode;
+        return calls.front().get<core::DowngradeCall>().mode;
     }
 
     const FencingToken token_ = FencingToken::from_raw(7);
@@ -88,7 +86,7 @@ TEST_F(HoldConvert, ALateUpgradeLeavesADowngradeOfItsOwner) {  // S27
     auto hold = granted();
     const auto upgrade = upgrade_given_up(hold);
     std::thread owner{[&] { hold.downgrade(LockMode::shared); }};
-    taken().completion->complete({});
+    taken()->answer({});
     owner.join();
     is_upgraded(upgrade);
     EXPECT_EQ(hold.mode(), LockMode::shared);
@@ -104,19 +102,19 @@ TEST_F(HoldConvert, ALateUpgradeIsUndoneBeforeItIsTriedAgain) {  // S27, P6
     is_upgraded(upgrade);
     const auto calls = gate_->take();
     ASSERT_EQ(calls.size(), 2U);
-    const auto* undo = calls.front().call.get_if<core::DowngradeCall>();
+    const auto* undo = calls.front().get_if<core::DowngradeCall>();
     ASSERT_NE(undo, nullptr);
     EXPECT_TRUE(undo->undoes);
-    EXPECT_TRUE(calls.back().call.is<core::UpgradeCall>());
+    EXPECT_TRUE(std::next(calls.begin())->is<core::UpgradeCall>());
 }
 
 TEST_F(HoldConvert, NothingIsUndoneOfAnUpgradeThatCameToNothing) {
     auto hold = granted();
-    upgrade_given_up(hold).completion->complete({Errc::timed_out, {}, {}});
+    upgrade_given_up(hold)->answer({Errc::timed_out, {}, {}});
     EXPECT_EQ(downgraded_to(), std::nullopt);
     CallOutcome busy;
     busy.is_busy = true;
-    upgrade_given_up(hold).completion->complete(std::move(busy));
+    upgrade_given_up(hold)->answer(std::move(busy));
     EXPECT_EQ(downgraded_to(), std::nullopt);
 }
 

@@ -31,7 +31,7 @@ protected:
         granted.suspends = suspends;
         core::AcquireCall acquire;
         acquire.progress_timeout = progress_timeout;
-        return table_.add(std::move(granted), prepared(std::move(acquire)));
+        return table_.add(std::move(granted), acquire);
     }
     // Waits until the program is notified.
     static void await(const std::stop_token& token) {
@@ -64,19 +64,19 @@ TEST_F(HoldTableTest, AHoldLivesWithTheLease) {
     EXPECT_EQ(table_.size(), 0U);
 }
 
-TEST_F(HoldTableTest, ARecordGetsTheMemoryOfItsReleaseFromItsAcquire) {  // P11
+TEST_F(HoldTableTest, ARecordIsTheCallOfItsRelease) {  // P11
     lease_until(boot_now() + 1h);
     core::Acquired granted;
     granted.hold = operation;
     granted.parts.push_back({"name", core::LockMode::exclusive, core::FencingToken{7}, {}});
-    auto acquire = prepared(core::AcquireCall{});
-    const auto* const its = &acquire.front();
-    auto hold = table_.add(std::move(granted), std::move(acquire));
+    auto hold = table_.add(std::move(granted), {});
+    const Submitted* const its = HoldRecord::of(hold).get();
     hold.unlock();
     const auto calls = gate_->take();
     ASSERT_EQ(calls.size(), 1U);
     EXPECT_EQ(&calls.front(), its);
-    EXPECT_EQ(calls.front().call.get<core::ReleaseCall>().hold, operation);
+    EXPECT_TRUE(calls.front().is<core::ReleaseCall>());
+    EXPECT_EQ(calls.front().hold(), operation);
 }
 
 // The value may have been written by a later holder.
@@ -89,7 +89,7 @@ TEST_F(HoldTableTest, AValueThatComesAfterTheLossIsNotTold) {  // S36
     while (asked.empty())
         asked = gate_->take();
     table_.lost({operation, core::HoldLost::Reason::expired});
-    asked.front().completion->complete({});
+    asked.front().answer({});
     reader.join();
     EXPECT_EQ(ec, Errc::lock_lost);
 }
@@ -110,7 +110,8 @@ TEST_F(HoldTableTest, TheCoreHearsWhenTheOwnerOfALostHoldWasTold) {  // S6, P3
     losses_.stop();
     const auto calls = gate_->take();
     ASSERT_EQ(calls.size(), 1U);
-    EXPECT_EQ(calls.front().call.get<core::ToldCall>().hold, operation);
+    EXPECT_TRUE(calls.front().is<core::ToldCall>());
+    EXPECT_EQ(calls.front().hold(), operation);
 }
 
 TEST_F(HoldTableTest, ACloseNamesTheHoldsWhoseOwnersListen) {  // S6, P3
@@ -122,7 +123,7 @@ TEST_F(HoldTableTest, ACloseNamesTheHoldsWhoseOwnersListen) {  // S6, P3
     EXPECT_EQ(hold.why_lost(), LossReason::node_stopped);
     told.get_future().wait();
     losses_.stop();
-    EXPECT_TRUE(gate_->take().front().call.is<core::ToldCall>());
+    EXPECT_TRUE(gate_->take().front().is<core::ToldCall>());
     EXPECT_EQ(table_.size(), 0U);
     EXPECT_EQ(table_.counts().lost_node_stopped, 1U);
     EXPECT_TRUE(table_.close().empty());

@@ -34,7 +34,7 @@ protected:
     std::size_t releases() {
         std::size_t count = 0;
         for (const auto& submitted : gate_->take())
-            count += submitted.call.is<core::ReleaseCall>() ? 1 : 0;
+            count += submitted.is<core::ReleaseCall>() ? 1 : 0;
         return count;
     }
 
@@ -108,7 +108,7 @@ TEST_F(LockerStateTest, ALossIsOneForAllAndEndsWithTheLastOfThem) {
     auto second = nest();
     const auto told = second.lost();
     ASSERT_TRUE(grant_->mark_lost(LossReason::expired));
-    grant_->notify_lost();
+    HoldRecord::notify_lost(grant_);
     EXPECT_TRUE(told.stop_requested());
     for (const auto* hold : {&first, &second}) {
         EXPECT_FALSE(hold->valid());

@@ -21,10 +21,10 @@ public:
 };
 
 TEST(PendingCalls, SomeHaveAnUnknownOutcomeWithoutAnAnswer) {  // P6
-    EXPECT_TRUE(is_unknown_unanswered(core::ReleaseCall{}));
-    EXPECT_TRUE(is_unknown_unanswered(core::WriteCall{}));
-    EXPECT_TRUE(is_unknown_unanswered(core::ChangeCall{}));
-    EXPECT_FALSE(is_unknown_unanswered(core::AcquireCall{}));
+    EXPECT_TRUE(is_unknown_unanswered(*prepared(core::ReleaseCall{})));
+    EXPECT_TRUE(is_unknown_unanswered(*prepared(core::WriteCall{})));
+    EXPECT_TRUE(is_unknown_unanswered(*prepared(core::ChangeCall{})));
+    EXPECT_FALSE(is_unknown_unanswered(*prepared(core::AcquireCall{})));
 }
 
 class WaitingCallsTest : public ::testing::Test {
@@ -35,9 +35,9 @@ protected:
     template <class Call>
     std::shared_ptr<Told> add(Call call) {
         auto told = std::make_shared<Told>();
-        auto calls = prepared(std::move(call));
-        calls.front().completion = told;
-        waiting_.add(std::move(calls), start, patience);
+        auto submitted = prepared(std::move(call));
+        submitted->answer_to(told);
+        waiting_.add(SubmittedCalls{std::move(submitted)}, start, patience);
         return told;
     }
     static core::AcquireCall acquire(std::uint64_t tag, core::Instant deadline) {
@@ -86,7 +86,7 @@ TEST_F(WaitingCallsTest, TheRestGoesOnInItsOrder) {
     add(acquire(1, core::Instant::never()));
     const auto rest = waiting_.take_all();
     ASSERT_EQ(rest.size(), 2U);
-    EXPECT_EQ(rest.front().call.tag(), core::CallTag{2});
+    EXPECT_EQ(rest.front().tag(), core::CallTag{2});
     EXPECT_TRUE(waiting_.take_all().empty());
 }
 
