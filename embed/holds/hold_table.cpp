@@ -27,13 +27,12 @@ Hold HoldTable::add(core::Acquired granted, const core::AcquireCall& acquire) {
     core::LockCache::User user{std::move(granted.locker), std::move(granted.label)};
     auto record = std::make_shared<HoldRecord>(std::move(granted), context, acquire);
     record->set_granted_at(steady_now());
-    lease->add(record);
-    // The lease thread may have taken its list just before, so the new hold checks the lease
+    holds_->add(record);
+    // The lease thread may have looked for its holds just before, so the new hold checks the lease
     // itself.
     if (lease->is_over() && record->mark_lost(LossReason::expired)) {
         parts_.losses.post(record);
     }
-    holds_.insert({operation, record});
     look_later(operation, record->works_until());
     auto hold = HoldRecord::hold_on(std::move(record));
     return tokens == 0 ? std::move(hold)
@@ -48,18 +47,18 @@ void HoldTable::look_later(core::OperationId hold, core::Instant works_until) {
 }
 
 std::shared_ptr<HoldRecord> HoldTable::find(core::OperationId hold) const {
-    const auto* found = holds_.find(hold);
-    return found == nullptr ? nullptr : found->value;
+    const auto* found = holds_->all().find(hold);
+    return found == nullptr ? nullptr : *found;
 }
 
 std::shared_ptr<HoldRecord> HoldTable::take(core::OperationId hold) {
     if (const auto looked_at = looked_at_.extract(hold); !looked_at.empty())
         by_idle_.erase({looked_at.mapped(), hold});
-    return holds_.take(hold).value;
+    return holds_->take(hold);
 }
 
 void HoldTable::given_back(core::OperationId hold) {
-    if (!holds_.contains(hold)) return;
+    if (!holds_->all().contains(hold)) return;
     const auto record = take(hold);
     const auto now = steady_now();
     ++counts_.released;
@@ -121,7 +120,6 @@ void HoldTable::lose(const std::shared_ptr<HoldRecord>& hold, LossReason why) {
 bool HoldTable::end(HoldRecord& hold, LossReason why) {
     const bool marked = hold.mark_lost(why);
     const auto cached = parts_.cache->lost(hold.operation());
-    hold.lease()->remove(&hold);
     hold.lease()->remove_listeners(hold.operation());
     if (hold.is_released()) return false;
     if (cached.was_unused) return marked;
@@ -160,7 +158,7 @@ void HoldTable::publish_lost(const HoldRecord& hold, std::string_view name, Fenc
 }
 
 void HoldTable::lost(const core::HoldLost& lost) {
-    if (!holds_.contains(lost.hold)) return;
+    if (!holds_->all().contains(lost.hold)) return;
     const auto hold = take(lost.hold);
     const bool expired = lost.reason == core::HoldLost::Reason::expired;
     // One flag ends all holds of the lease before the first owner is notified.
@@ -198,7 +196,7 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
         lasting_->extend(lease.valid_until);
     } else {
         if (lasting_) lasting_->end();
-        lasting_ = Lease::make_lasting(lease.session, lease.valid_until, margin_);
+        lasting_ = Lease::make_lasting(lease.session, lease.valid_until, margin_, holds_);
         lasting_context_ = context_of(lasting_);
     }
     if (!same || !lease_->extend(lease.valid_until)) {
@@ -208,7 +206,8 @@ core::Calls HoldTable::lease_changed(const core::LeaseChanged& lease) {
             if (!same) session_expired();
         }
         // Created even for a lease without any time left: every grant refers to a lease.
-        lease_ = std::make_shared<Lease>(lease.session, lease.valid_until, margin_, lasting_);
+        lease_ =
+            std::make_shared<Lease>(lease.session, lease.valid_until, margin_, holds_, lasting_);
         context_ = context_of(lease_);
         if (!same) {
             ++counts_.sessions_opened;
@@ -240,12 +239,9 @@ void HoldTable::session_expired() {
 // core still counts these holds as held, but their owners do not.
 core::Calls HoldTable::give_back_holds_of(const Lease& lease) {
     core::Calls releases;
-    std::vector<core::OperationId> its;
-    for (const auto& [operation, record] : holds_) {
-        if (record->lease().get() == &lease) its.push_back(operation);
-    }
-    for (const auto operation : its) {
-        const auto record = take(operation);
+    for (const auto& record : lease.holds()) {
+        const auto operation = record->hold();
+        take(operation);
         if (record->is_released()) continue;  // its release is in progress
         releases.calls.emplace_back(core::ReleaseCall{{}, operation, true});
         lose(record, LossReason::expired);
@@ -257,30 +253,30 @@ void HoldTable::lose_everything(LossReason why) {
     if (lease_) lease_->end();
     if (lasting_) lasting_->end();
     const auto all = take_all();
-    for (const auto& [operation, record] : all)
+    for (const auto& record : all)
         lose(record, why);
 }
 
-HoldTable::Records HoldTable::take_all() {
+HeldRecords::Records HoldTable::take_all() {
     by_idle_.clear();
     looked_at_.clear();
-    return std::exchange(holds_, {});
+    return holds_->take_all();
 }
 
 bool HoldTable::is_in_use() const {
-    return std::any_of(holds_.begin(), holds_.end(),
-                       [](const auto& one) { return !one.value->is_idle(); });
+    const auto& all = holds_->all();
+    return std::any_of(all.begin(), all.end(), [](const auto& one) { return !one->is_idle(); });
 }
 
 // Where nobody listens, the close does not wait for a thread of the notifier.
 std::vector<core::OperationId> HoldTable::close() {
     std::vector<core::OperationId> notified;
-    notified.reserve(holds_.size());
+    notified.reserve(size());
     const auto all = take_all();
-    for (const auto& [operation, record] : all) {
+    for (const auto& record : all) {
         if (!end(*record, LossReason::node_stopped) || record->nobody_listens()) continue;
         parts_.losses.post(record);
-        notified.push_back(operation);
+        notified.push_back(record->hold());
     }
     return notified;
 }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
-#include "core/base/paged_set.hpp"
 #include "core/node/event.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hand_overs.hpp"
+#include "embed/holds/held_records.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/lease_thread.hpp"
 #include "embed/threads/call_gate.hpp"
@@ -81,8 +81,9 @@ public:
     // it came to the end.
     template <class Visit>
     bool each_from(core::OperationId first, const Visit& visit) const {
-        for (auto next = holds_.lower_bound(first); next != holds_.end(); ++next) {
-            if (!visit(next->key, *next->value)) return false;
+        const auto& all = holds_->all();
+        for (auto next = all.lower_bound(first); next != all.end(); ++next) {
+            if (!visit((*next)->hold(), **next)) return false;
         }
         return true;
     }
@@ -90,7 +91,7 @@ public:
     void published(core::OperationId hold);
 
     [[nodiscard]] bool has_valid_lease() const;
-    [[nodiscard]] std::size_t size() const { return holds_.size(); }
+    [[nodiscard]] std::size_t size() const { return holds_->all().size(); }
     [[nodiscard]] const HoldCounts& counts() const { return counts_; }
     [[nodiscard]] std::uint64_t holds_lost() const {
         return counts_.lost_expired + counts_.lost_broken + counts_.lost_node_stopped;
@@ -98,8 +99,6 @@ public:
     [[nodiscard]] std::uint64_t sessions_expired() const { return counts_.sessions_expired; }
 
 private:
-    using Records = core::PagedMap<core::OperationId, std::shared_ptr<HoldRecord>>;
-
     [[nodiscard]] std::shared_ptr<HoldRecord> find(core::OperationId hold) const;
     // It must be in the list.
     std::shared_ptr<HoldRecord> take(core::OperationId hold);
@@ -107,7 +106,7 @@ private:
     [[nodiscard]] std::shared_ptr<const HoldContext> context_of(std::shared_ptr<Lease> lease) const;
     void lose(const std::shared_ptr<HoldRecord>& hold, LossReason why);
     [[nodiscard]] bool end(HoldRecord& hold, LossReason why);
-    [[nodiscard]] Records take_all();
+    [[nodiscard]] HeldRecords::Records take_all();
     void count_lost(LossReason why);
     void measure_hold(const HoldRecord& hold, core::Instant now);
     // `of_use`: of the use of a cached grant; otherwise not set.
@@ -119,7 +118,7 @@ private:
 
     const HoldTableParts parts_;
     const core::Nanoseconds margin_;
-    Records holds_;
+    const std::shared_ptr<HeldRecords> holds_ = std::make_shared<HeldRecords>();
     // holds to be checked at that time
     std::set<std::pair<core::Instant, core::OperationId>> by_idle_;
     std::map<core::OperationId, core::Instant> looked_at_;  // the places of holds in by_idle_

@@ -1,8 +1,8 @@
 #include "embed/holds/lease.hpp"
 
-#include <tuple>
+#include <utility>
 
-#include "embed/holds/hold_record.hpp"
+#include "embed/holds/held_records.hpp"
 #include "embed/values/clocks.hpp"
 
 namespace mortise::detail {
@@ -21,8 +21,9 @@ std::vector<std::shared_ptr<HoldRecord>> living(const Holds& holds) {
 }  // namespace
 
 std::shared_ptr<Lease> Lease::make_lasting(core::SessionId session, core::Instant valid_until,
-                                           core::Nanoseconds margin) {
-    auto lease = std::make_shared<Lease>(session, valid_until, margin);
+                                           core::Nanoseconds margin,
+                                           std::weak_ptr<const HeldRecords> records) {
+    auto lease = std::make_shared<Lease>(session, valid_until, margin, std::move(records));
     lease->lasts_ = true;
     return lease;
 }
@@ -52,29 +53,9 @@ bool Lease::end_if_run_out(core::Instant boot) {
     return false;
 }
 
-// A record that was there before may be gone without having been removed.
-void Lease::add(const std::shared_ptr<HoldRecord>& hold) {
-    holds_.with([&](auto& holds) {
-        if (auto* former = holds.find(hold.get())) {
-            former->value = hold;
-        } else {
-            holds.insert({hold.get(), hold});
-        }
-    });
-}
-
-void Lease::remove(const HoldRecord* hold) {
-    holds_.with([&](auto& holds) {
-        if (holds.contains(hold)) std::ignore = holds.take(hold);
-    });
-}
-
-std::vector<std::shared_ptr<HoldRecord>> Lease::take_holds() {
-    return holds_.with([](auto& holds) {
-        auto taken = living(holds);
-        holds.clear();
-        return taken;
-    });
+std::vector<std::shared_ptr<HoldRecord>> Lease::holds() const {
+    const auto records = records_.lock();
+    return records ? records->of(*this) : std::vector<std::shared_ptr<HoldRecord>>{};
 }
 
 void Lease::add_risk_watcher(const std::shared_ptr<HoldRecord>& hold) {

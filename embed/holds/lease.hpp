@@ -14,26 +14,28 @@
 
 #include "core/agent/call.hpp"
 #include "core/base/instant.hpp"
-#include "core/base/paged_set.hpp"
 #include "embed/threads/guarded.hpp"
 
 namespace mortise::detail {
 
+class HeldRecords;
 class HoldRecord;
 
 // Thread-safe.
 class Lease {
 public:
-    // At risk when less than `margin` is left: a renewal is overdue then. `lasting` is the lasting
-    // lease of its session.
+    // At risk when less than `margin` is left: a renewal is overdue then. `records` has its holds.
+    // `lasting` is the lasting lease of its session.
     Lease(core::SessionId session, core::Instant valid_until, core::Nanoseconds margin,
-          std::shared_ptr<Lease> lasting = {})
+          std::weak_ptr<const HeldRecords> records = {}, std::shared_ptr<Lease> lasting = {})
         : session_{session},
           margin_{margin},
+          records_{std::move(records)},
           lasting_{std::move(lasting)},
           valid_until_{valid_until.ns} {}
     static std::shared_ptr<Lease> make_lasting(core::SessionId session, core::Instant valid_until,
-                                               core::Nanoseconds margin);
+                                               core::Nanoseconds margin,
+                                               std::weak_ptr<const HeldRecords> records = {});
 
     [[nodiscard]] core::SessionId session() const { return session_; }
     // Null if this lease is a lasting one.
@@ -62,10 +64,8 @@ public:
     // True if this call ended it.
     bool end() { return valid_until_.exchange(over, std::memory_order_acq_rel) != over; }
 
-    // The holds that end with it. Holds that have ended by themselves are removed.
-    void add(const std::shared_ptr<HoldRecord>& hold);
-    void remove(const HoldRecord* hold);
-    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> take_holds();
+    // The holds that end with it.
+    [[nodiscard]] std::vector<std::shared_ptr<HoldRecord>> holds() const;
 
     // The holds whose owners asked to be notified when it is at risk or suspended.
     void add_risk_watcher(const std::shared_ptr<HoldRecord>& hold);
@@ -81,16 +81,14 @@ public:
 private:
     static constexpr std::int64_t over = std::numeric_limits<std::int64_t>::min();
 
-    // Holds has all holds of the lease, which may be a million; Some is for lists of a few.
-    using Holds = core::PagedMap<const HoldRecord*, std::weak_ptr<HoldRecord>>;
     using Some = std::unordered_map<const HoldRecord*, std::weak_ptr<HoldRecord>>;
 
     const core::SessionId session_;
     const core::Nanoseconds margin_;
+    const std::weak_ptr<const HeldRecords> records_;
     const std::shared_ptr<Lease> lasting_;
     bool lasts_ = false;
     std::atomic<std::int64_t> valid_until_;
-    Guarded<Holds> holds_;
     Guarded<Some> risk_watchers_;
     Guarded<std::map<core::OperationId, Some>> listeners_;
 };

@@ -40,7 +40,6 @@ GivenBack submit_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag
 
 GivenBack send_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag tag,
                        std::shared_ptr<Completion> waiting) noexcept {
-    grant->lease()->remove(grant.get());
     grant->prepare_release(tag, std::move(waiting));
     std::shared_ptr<Submitted> release = grant;
     const auto refused = grant->gate()->submit(release);

@@ -92,7 +92,7 @@ void NodeRuntime::lose_holds() {
     for (auto* const each : {lease.get(), lease->lasting().get()}) {
         if (each == nullptr) continue;
         each->end();
-        for (const auto& hold : each->take_holds()) {
+        for (const auto& hold : each->holds()) {
             if (hold->mark_lost(LossReason::node_stopped)) threads_.losses().post(hold);
         }
     }

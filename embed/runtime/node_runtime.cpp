@@ -109,7 +109,7 @@ LeaseThread::Told warn_holds(Notifier& notifier) {
 // long.
 LeaseThread::Told notify_holds(Notifier& losses) {
     return [&losses](const std::shared_ptr<Lease>& lease) {
-        for (const auto& hold : lease->take_holds()) {
+        for (const auto& hold : lease->holds()) {
             if (hold->mark_lost(LossReason::expired)) losses.post(hold);
         }
         if (lease->lasting()) warn_holds_of(*lease->lasting(), losses);

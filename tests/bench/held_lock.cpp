@@ -145,7 +145,7 @@ int main() {
         std::printf("memory of a held lock with a name of 24 bytes\n");
         bool fails = is_above<Replica>("replica", 170);
         fails = is_above<Agent>("agent", 64) || fails;
-        fails = is_above<Embedding>("embedding", 270) || fails;
+        fails = is_above<Embedding>("embedding", 215) || fails;
         return fails ? EXIT_FAILURE : EXIT_SUCCESS;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "embed/holds/held_records.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/threads/call_gate.hpp"
 #include "embed/values/clocks.hpp"
@@ -16,13 +17,12 @@ core::Instant in(core::Nanoseconds time) {
     return boot_now() + time;
 }
 
-std::shared_ptr<HoldRecord> hold_on(const std::shared_ptr<Lease>& lease) {
+std::shared_ptr<HoldRecord> hold_on(const std::shared_ptr<Lease>& lease, std::uint64_t seq = 1) {
     core::Acquired granted;
+    granted.hold = {core::SessionId{1}, core::Seq{seq}};
     granted.parts.push_back({"name", core::LockMode::exclusive, core::FencingToken{7}, {}});
     auto gate = std::make_shared<CallGate>([] {}, 1s, std::make_shared<Notifier>("test"));
-    auto record = std::make_shared<HoldRecord>(std::move(granted), lease, std::move(gate));
-    lease->add(record);
-    return record;
+    return std::make_shared<HoldRecord>(std::move(granted), lease, std::move(gate));
 }
 
 TEST(Lease, IsValidUntilItsEnd) {
@@ -131,16 +131,20 @@ TEST(HoldRecord, EndsOnce) {
     EXPECT_EQ(lost->failure(), Errc::node_stopped);
 }
 
-TEST(Lease, ForgetsHoldsThatAreGone) {
-    const auto lease = std::make_shared<Lease>(core::SessionId{1}, in(1h), 1s);
-    const auto kept = hold_on(lease);
-    const auto removed = hold_on(lease);
-    hold_on(lease).reset();
-    lease->remove(removed.get());
-    const auto left = lease->take_holds();
-    ASSERT_EQ(left.size(), 1U);
-    EXPECT_EQ(left.front(), kept);
-    EXPECT_TRUE(lease->take_holds().empty());
+TEST(Lease, HasItsOwnHoldsAmongAllThatAreKnown) {
+    auto records = std::make_shared<HeldRecords>();
+    const auto lease = std::make_shared<Lease>(core::SessionId{1}, in(1h), 1s, records);
+    const auto lasting = Lease::make_lasting(core::SessionId{1}, in(1h), 1s, records);
+    const auto kept = hold_on(lease, 1);
+    const auto other = hold_on(lasting, 2);
+    const auto removed = hold_on(lease, 3);
+    for (const auto& one : {kept, other, removed})
+        records->add(one);
+    EXPECT_EQ(records->take(removed->hold()), removed);
+    EXPECT_EQ(lease->holds(), std::vector{kept});
+    EXPECT_EQ(lasting->holds(), std::vector{other});
+    records.reset();
+    EXPECT_TRUE(lease->holds().empty());
 }
 
 }  // namespace
