@@ -143,7 +143,7 @@ int main() {
     using namespace mortise::bench;
     try {
         std::printf("memory of a held lock with a name of 24 bytes\n");
-        bool fails = is_above<Replica>("replica", 170);
+        bool fails = is_above<Replica>("replica", 155);
         fails = is_above<Agent>("agent", 64) || fails;
         fails = is_above<Embedding>("embedding", 215) || fails;
         return fails ? EXIT_FAILURE : EXIT_SUCCESS;

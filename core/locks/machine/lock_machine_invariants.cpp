@@ -40,7 +40,7 @@ void LockMachine::check_operations() const {
     std::size_t operations = 0;
     for (const auto& record : table_.records()) {
         for (const auto& holder : record->holders()) {
-            if (holder.left) continue;
+            if (holder.has_left()) continue;
             const auto* operation = operation_of(holder.operation);
             MORTISE_CHECK(operation != nullptr && operation->held() && has(*operation, record));
             ++operations;

@@ -16,7 +16,7 @@ bool LockViews::would_grant(std::string_view name, LockMode mode, Priority prior
     const auto* queue = record->queue();
     // A barrier at the head of the queue may be let in by the sweep of its other names.
     const bool barrier = queue != nullptr && queue->has_barrier() && !ended_.is_empty();
-    const bool cleared = record->swept_at() == ended_.endings() || ended_.is_empty();
+    const bool cleared = record->is_swept_at(ended_.endings()) || ended_.is_empty();
     if (!barrier && (cleared || is_clear(*record, queue))) {
         return table_.would_grant(name, mode, priority);
     }
@@ -36,7 +36,7 @@ bool LockViews::would_grant_permits(const Acquire& request) const {
     const auto* record = table_.find(name);
     const auto* its = record == nullptr ? nullptr : record->as<Semaphore>();
     if (record != nullptr && its == nullptr) return true;  // the log refuses it
-    if (record == nullptr || ended_.is_empty() || record->swept_at() == ended_.endings())
+    if (record == nullptr || ended_.is_empty() || record->is_swept_at(ended_.endings()))
         return would_admit_permits(record, request);
     std::size_t taken = 0;
     for (const auto& holder : record->holders())
@@ -59,7 +59,7 @@ bool LockViews::is_live(OperationId operation) const {
 
 bool LockViews::is_clear(const LockRecord& record, const WaitQueue* queue) const {
     const auto lives = [&](const Holder& holder) {
-        return holder.left || is_live(holder.operation);
+        return holder.has_left() || is_live(holder.operation);
     };
     if (!std::ranges::all_of(record.holders(), lives)) return false;
     if (queue == nullptr) return true;
@@ -71,7 +71,7 @@ bool LockViews::is_clear(const LockRecord& record, const WaitQueue* queue) const
 
 // True for a former holder, also if the traces of its session will be removed.
 bool LockViews::is_in_the_way(std::string_view name, const Holder& holder) const {
-    if (holder.left || is_live(holder.operation)) return true;
+    if (holder.has_left() || is_live(holder.operation)) return true;
     if (holder.broken || !holder.terms().is_set()) return false;
     const auto how = ended_.how(holder.operation.session);
     const bool delays = how == Predecessor::expired && holder.terms().lock_delay_ms != 0;
@@ -233,7 +233,7 @@ void LockViews::add_closings(const std::vector<const Holder*>& closed, LockView&
 
 // True if a lock_delay will begin when the traces of the holder's session are removed.
 bool LockViews::will_be_delayed(const Holder& holder) const {
-    const bool has_ended = !holder.left && !is_live(holder.operation);
+    const bool has_ended = !holder.has_left() && !is_live(holder.operation);
     return has_ended && holder.terms().lock_delay_ms != 0 &&
            ended_.how(holder.operation.session) == Predecessor::expired;
 }

@@ -92,7 +92,7 @@ bool MachineLoader::put_operations_back(std::string_view name) {
     const auto record = machine_.table_.names().record(name);
     for (const auto& holder : record->holders()) {
         newest_index_ = std::max(newest_index_, holder.since);
-        if (holder.left) continue;
+        if (holder.has_left()) continue;
         Operation holds{{record},
                         {.held = true,
                          .locker = holder.locker().number,

@@ -14,7 +14,7 @@ namespace {
 bool is_over(const Holder* hold, const Closure& closure) {
     using enum Closure::Kind;
     if (hold == nullptr) return true;
-    if (hold->left) return closure.kind == max_hold || closure.kind == broken;
+    if (hold->has_left()) return closure.kind == max_hold || closure.kind == broken;
     return hold->broken && closure.kind != broken;
 }
 
@@ -134,7 +134,7 @@ void ClosureBook::check_name(std::string_view name, const LockRecord& record) co
     }
     for (const auto& hold : record.holders()) {
         MORTISE_CHECK(hold.is_held() || kept.contains(hold.operation));
-        MORTISE_CHECK(!hold.broken || !hold.left);
+        MORTISE_CHECK(!hold.broken || !hold.has_left());
         MORTISE_CHECK(hold.terms().is_set() == hold.closures().is_set());
         MORTISE_CHECK(hold.closures().raw() + closures_of_a_hold <= newest_.raw() + 1 ||
                       !hold.closures().is_set());

@@ -6,10 +6,10 @@ Holder::Holder(Grant grant)
     : operation{grant.operation},
       token{grant.token},
       since{grant.since},
-      cached_tokens{grant.cached_tokens},
+      cached_tokens{grant.cached_tokens & 0x1FF'FFFFU},
       mode{grant.mode},
       broken{grant.broken},
-      left{grant.left} {
+      left{grant.left.value_or(Predecessor::none)} {
     const bool has_more = !grant.label.empty() || grant.locker != LockerTag{} ||
                           grant.terms.is_set() || !grant.slots.empty();
     if (!has_more) return;
@@ -19,8 +19,9 @@ Holder::Holder(Grant grant)
 }
 
 Grant Holder::as_grant() const {
+    const auto ended = has_left() ? std::optional{Predecessor{left}} : std::nullopt;
     return {operation, mode,    token,      since, label(),       locker(),
-            broken,    terms(), closures(), left,  cached_tokens, slots()};
+            broken,    terms(), closures(), ended, cached_tokens, slots()};
 }
 
 void Holder::set_owner(LockerTag locker, std::string label) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/locks/command.hpp"
+#include "core/locks/limits.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::core {
@@ -60,19 +61,21 @@ public:
     void set_label_if_none(const std::string& label);
 
     // These three mean the same as the members of Grant with these names.
-    [[nodiscard]] bool is_held() const { return !broken && !left; }
+    [[nodiscard]] bool is_held() const { return !broken && !has_left(); }
     [[nodiscard]] bool is_cached() const { return cached_tokens != 0; }
     [[nodiscard]] bool has_token(FencingToken other) const {
         return other == token || (other > token && other.raw() - token.raw() < cached_tokens);
     }
 
+    [[nodiscard]] bool has_left() const { return left != Predecessor::none; }
+    // The newest one that it has or reserves.
+    [[nodiscard]] FencingToken newest_token() const {
+        return FencingToken{token.raw() + (is_cached() ? cached_tokens - 1 : 0)};
+    }
+
     OperationId operation{};
     FencingToken token;
     LogIndex since;
-    std::uint32_t cached_tokens = 0;
-    LockMode mode = LockMode::exclusive;
-    bool broken = false;
-    std::optional<Predecessor> left{};
 
 private:
     struct More {
@@ -87,6 +90,14 @@ private:
     void set(More more);
 
     std::unique_ptr<More> more_;
+
+public:
+    // The small ones are the last, so that those of a LockRecord take no further space.
+    std::uint32_t cached_tokens : 25 = 0;
+    LockMode mode : 3 = LockMode::exclusive;
+    bool broken : 1 = false;
+    Predecessor left : 3 = Predecessor::none;
+    static_assert(cached_tokens_max < 1U << 25U && lock_modes <= 1U << 3U);
 };
 
 }  // namespace mortise::core

@@ -176,7 +176,7 @@ void Holds::mark_broken(std::string_view name, LockRecord& record, OperationId h
 bool Holds::remove_left(std::string_view name, LockRecord& record, FencingToken token) {
     std::vector<OperationId> gone;
     for (const auto& grant : record.holders()) {
-        if (grant.left && grant.token == token) gone.push_back(grant.operation);
+        if (grant.has_left() && grant.token == token) gone.push_back(grant.operation);
     }
     for (const auto hold : gone)
         record.remove_left(hold);

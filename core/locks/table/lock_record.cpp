@@ -110,13 +110,21 @@ void LockRecord::tidy() {
     rare_->held = {};
 }
 
+// Nearly always the newest token is that of the only holder. What changes this holder ends with it.
+void LockRecord::set_newest(FencingToken token) {
+    if (!is_held()) only_.token = token;
+    const bool is_only = token == only_.newest_token();
+    if (rare_ || !is_only) rare().newest_token = is_only ? FencingToken{} : token;
+}
+
 // --- changes ------------------------------------------------------------------------------------
 
 void LockRecord::add(Holder holder) {
     if (auto* its = as<Semaphore>()) its->take(holder.slots());
+    const auto newest = newest_token();
     if (holders().empty()) {
         only_ = std::move(holder);
-        return;
+        return set_newest(newest);
     }
     auto& several = rare();
     if (several.holders.empty()) {
@@ -126,6 +134,7 @@ void LockRecord::add(Holder holder) {
     }
     ++several.held[static_cast<std::size_t>(holder.mode)];
     several.holders.push_back(std::move(holder));
+    set_newest(newest);
 }
 
 // Returns false if the hold still blocks the name.
@@ -142,30 +151,34 @@ bool LockRecord::leaves(Holder& holder, Predecessor how, const Keeps& keeps, boo
 }
 
 void LockRecord::erase(const Holder& holder) {
+    const auto newest = newest_token();
     if (has_several()) {
         rare_->holders.erase(rare_->holders.begin() + (&holder - rare_->holders.data()));
-        return tidy();
+        tidy();
+    } else {
+        only_ = {};
     }
-    only_ = {};
+    set_newest(newest);
 }
 
 bool LockRecord::remove(OperationId operation, Predecessor how, const Keeps& keeps,
                         bool is_used_on) {
     const auto all = present();
     const auto found = std::ranges::find(all, operation, &Holder::operation);
-    if (found == all.end() || found->left) return false;
+    if (found == all.end() || found->has_left()) return false;
     if (leaves(*found, how, keeps, is_used_on)) erase(*found);
     return true;
 }
 
 void LockRecord::remove_left(OperationId operation) {
     auto& former = holder(operation);
-    MORTISE_CHECK(former.left);
-    (void)leaves(former, *former.left, [](const Holder&, Predecessor) { return false; });
+    MORTISE_CHECK(former.has_left());
+    (void)leaves(former, former.left, [](const Holder&, Predecessor) { return false; });
     erase(former);
 }
 
 void LockRecord::convert(OperationId operation, LockMode mode, FencingToken token) {
+    const auto newest = newest_token();
     auto& converted = holder(operation);
     if (has_several()) {
         --rare_->held[static_cast<std::size_t>(converted.mode)];
@@ -174,14 +187,17 @@ void LockRecord::convert(OperationId operation, LockMode mode, FencingToken toke
     converted.mode = mode;
     converted.token = token;
     converted.cached_tokens = 0;
+    set_newest(newest);
 }
 
 void LockRecord::publish(OperationId operation, FencingToken token, LockerTag locker,
                          std::string label) {
+    const auto newest = newest_token();
     auto& published = holder(operation);
     published.token = token;
     published.set_owner(std::move(locker), std::move(label));
     published.cached_tokens = 0;
+    set_newest(newest);
 }
 
 void LockRecord::mark_broken(OperationId operation) {
@@ -193,10 +209,11 @@ void LockRecord::set_label_if_none(OperationId operation, const std::string& lab
 }
 
 void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
+    const auto newest = newest_token();
     const auto all = present();
     std::size_t stay = 0;
     for (auto& one : all) {
-        const auto* departure = one.left ? nullptr : left(one.operation);
+        const auto* departure = one.has_left() ? nullptr : left(one.operation);
         if (departure != nullptr) {
             one.set_label_if_none(departure->label);
             if (leaves(one, departure->how, keeps)) continue;
@@ -204,35 +221,37 @@ void LockRecord::remove_if(const Left& left, const Keeps& keeps) {
         auto& place = all[stay++];
         if (&place != &one) place = std::move(one);
     }
-    if (!has_several()) {
-        if (stay < all.size()) only_ = {};
-        return;
+    if (has_several()) {
+        rare_->holders.erase(rare_->holders.begin() + static_cast<std::ptrdiff_t>(stay),
+                             rare_->holders.end());
+        tidy();
+    } else if (stay < all.size()) {
+        only_ = {};
     }
-    rare_->holders.erase(rare_->holders.begin() + static_cast<std::ptrdiff_t>(stay),
-                         rare_->holders.end());
-    tidy();
+    set_newest(newest);
 }
 
 // A grant may share the holders' token only while it is the newest of the name and was taken in the
 // same mode. Otherwise a reader could get a token smaller than that of an update holder that came
 // in between (P1).
 FencingToken LockRecord::take_token(LockMode mode, FencingToken& newest_of_cluster) {
-    const bool joins =
-        !is_writer(mode) && newest_mode_ == mode &&
-        std::ranges::any_of(holders(), [&](const Holder& holder) {
-            return holder.mode == mode && holder.token == newest_token_ && holder.is_held();
-        });
-    if (!joins) {
-        newest_token_ = newest_of_cluster.next();
-        newest_of_cluster = std::max(newest_of_cluster, newest_token_);
-        newest_mode_ = mode;
-    }
-    return newest_token_;
+    const auto newest = newest_token();
+    const bool joins = !is_writer(mode) && newest_mode_ == mode &&
+                       std::ranges::any_of(holders(), [&](const Holder& holder) {
+                           return holder.mode == mode && holder.token == newest && holder.is_held();
+                       });
+    if (joins) return newest;
+    const auto token = newest_of_cluster.next();
+    newest_of_cluster = std::max(newest_of_cluster, token);
+    newest_mode_ = mode;
+    set_newest(token);
+    return token;
 }
 
 void LockRecord::reserve_tokens(std::uint32_t more, FencingToken& newest_of_cluster) {
-    newest_token_ = FencingToken{newest_token_.raw() + more};
-    newest_of_cluster = std::max(newest_of_cluster, newest_token_);
+    const FencingToken newest{newest_token().raw() + more};
+    newest_of_cluster = std::max(newest_of_cluster, newest);
+    set_newest(newest);
 }
 
 }  // namespace mortise::core

@@ -30,7 +30,9 @@ public:
     explicit LockRecord(QueuePolicy policy) : policy_{policy} {}
     // For a record that was saved: its holders are added in the order of their grants.
     LockRecord(QueuePolicy policy, FencingToken newest, LockMode newest_mode)
-        : newest_token_{newest}, policy_{policy}, newest_mode_{newest_mode} {}
+        : policy_{policy}, newest_mode_{newest_mode} {
+        only_.token = newest;
+    }
 
     [[nodiscard]] QueuePolicy policy() const { return policy_; }
     // Oldest first.
@@ -73,7 +75,10 @@ public:
     [[nodiscard]] bool has_writer() const;
     // The holders are compatible with each other (P2). Of a semaphore: each slot has one holder.
     [[nodiscard]] bool is_compatible() const;
-    [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
+    [[nodiscard]] FencingToken newest_token() const {
+        const bool is_here = rare_ && rare_->newest_token.is_set();
+        return is_here ? rare_->newest_token : only_.newest_token();
+    }
     // The mode in which the newest token was taken.
     [[nodiscard]] LockMode newest_mode() const { return newest_mode_; }
     // How the previous hold ended.
@@ -105,15 +110,19 @@ public:
     // Makes a cached grant an ordinary one; it must be a holder.
     void publish(OperationId operation, FencingToken token, LockerTag locker, std::string label);
 
-    // No traces are left of the sessions up to this count of endings.
-    [[nodiscard]] std::uint64_t swept_at() const { return swept_at_; }
-    void set_swept_at(std::uint64_t endings) { swept_at_ = endings; }
+    // No traces are left of the sessions up to this count of endings. Traces are never kept for
+    // 2^32 endings.
+    [[nodiscard]] bool is_swept_at(std::uint64_t endings) const {
+        return swept_at_ == static_cast<std::uint32_t>(endings);
+    }
+    void set_swept_at(std::uint64_t endings) { swept_at_ = static_cast<std::uint32_t>(endings); }
 
 private:
     struct Rare {
         std::vector<Holder> holders;                   // if there are several
         std::array<std::uint32_t, lock_modes> held{};  // the number of those in each mode
         Previous previous;
+        FencingToken newest_token;  // not set if it is only_.newest_token()
         std::unique_ptr<WaitQueue> queue;
         std::unique_ptr<KindState> state;
     };
@@ -129,10 +138,12 @@ private:
     bool leaves(Holder& holder, Predecessor how, const Keeps& keeps, bool is_used_on = true);
     void erase(const Holder& holder);
     void tidy();
+    void set_newest(FencingToken token);
 
-    std::uint64_t swept_at_ = 0;
-    FencingToken newest_token_;
-    Holder only_;  // its operation is not set if there is none, or if there are several
+    // Its operation is not set if there is no holder, or if there are several. Its token is the
+    // newest of the name then.
+    [[no_unique_address]] Holder only_;
+    std::uint32_t swept_at_ = 0;
     std::unique_ptr<Rare> rare_;
     // The small ones are the last, so that those of NamedRecord take no further space.
     QueuePolicy policy_ : 2;

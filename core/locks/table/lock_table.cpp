@@ -20,8 +20,8 @@ namespace {
 bool is_left_by_too_many(const LockRecord& record, const HoldTerms& terms) {
     if (terms.min_hold_ms == 0 && terms.lock_delay_ms == 0) return false;
     if (record.holders().size() < left_max) return false;
-    const auto left = std::ranges::count_if(
-        record.holders(), [](const Holder& holder) { return holder.left.has_value(); });
+    const auto left = std::ranges::count_if(record.holders(),
+                                            [](const Holder& holder) { return holder.has_left(); });
     return static_cast<std::size_t>(left) >= left_max;
 }
 

@@ -10,7 +10,7 @@ std::vector<OperationId> LockTable::holders_under(std::string_view name, Fencing
     const auto* record = find(name);
     if (record == nullptr) return holders;
     for (const auto& grant : record->holders()) {
-        if (grant.has_token(token) && !grant.left) holders.push_back(grant.operation);
+        if (grant.has_token(token) && !grant.has_left()) holders.push_back(grant.operation);
     }
     return holders;
 }

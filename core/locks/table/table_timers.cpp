@@ -17,7 +17,7 @@ void LockTable::end_closure(std::string_view name, ClosureId id, Grants& grants)
     closures.end(name, id);
     const auto record = names_.record(name);
     names_.changed(record);
-    if (!record->find(hold)->left || closures.keeps(name, hold)) return;
+    if (!record->find(hold)->has_left() || closures.keeps(name, hold)) return;
     record->remove_left(hold);
     names_.note_reordered(*record);
     settle(record, grants);

@@ -7,7 +7,7 @@ namespace mortise::core {
 TraceRemover::Cleared TraceRemover::remove(const RecordRef& record, std::size_t max,
                                            TableState from) const {
     Cleared cleared;
-    const bool may_have = is_needed() && record->is_known() && record->swept_at() != endings_;
+    const bool may_have = is_needed() && record->is_known() && !record->is_swept_at(endings_);
     if (!may_have) return cleared;
     const auto name = record->name();
     const auto left = [&](OperationId operation) {

@@ -75,6 +75,50 @@ TEST(LockRecord, SharesOnlyTheNewestTokenTakenInThatMode) {  // S13
     EXPECT_EQ(newest, FencingToken{16});
 }
 
+// It is that of the only holder nearly always, and kept elsewhere when it is not.
+TEST(LockRecord, KnowsItsNewestTokenWhateverBecomesOfItsHolders) {  // S12
+    LockRecord record{QueuePolicy::phase_fair};
+    FencingToken newest{10};
+    const auto enter = [&](std::uint64_t session, LockMode mode) {
+        record.add(grant(session, mode, record.take_token(mode, newest)));
+    };
+    enter(1, shared);
+    enter(2, intent_shared);
+    EXPECT_EQ(record.newest_token(), FencingToken{12});
+    EXPECT_TRUE(remove(record, 2, Predecessor::clean));  // the one that stays has 11
+    EXPECT_EQ(record.newest_token(), FencingToken{12});
+    enter(3, intent_shared);
+    EXPECT_EQ(record.newest_token(), FencingToken{13});
+    EXPECT_TRUE(remove(record, 1, Predecessor::clean));
+    EXPECT_EQ(record.newest_token(), FencingToken{13});
+    EXPECT_EQ(record.take_token(exclusive, newest), FencingToken{14});
+    record.convert(operation(3), exclusive, FencingToken{14});
+    EXPECT_EQ(record.newest_token(), FencingToken{14});
+    EXPECT_TRUE(remove(record, 3, Predecessor::clean));
+    EXPECT_EQ(record.newest_token(), FencingToken{14});
+}
+
+TEST(LockRecord, CountsTheTokensThatACachedGrantReserves) {  // S39
+    LockRecord record{QueuePolicy::phase_fair};
+    FencingToken newest{10};
+    auto cached = grant(1, exclusive, record.take_token(exclusive, newest));
+    cached.cached_tokens = 100;
+    record.reserve_tokens(99, newest);
+    record.add(cached);
+    EXPECT_EQ(record.newest_token(), FencingToken{110});
+    EXPECT_EQ(newest, FencingToken{110});
+    record.publish(operation(1), FencingToken{50}, {}, "label");
+    EXPECT_EQ(record.newest_token(), FencingToken{110});
+    EXPECT_TRUE(remove(record, 1, Predecessor::clean));
+    EXPECT_EQ(record.newest_token(), FencingToken{110});
+}
+
+// A cluster may have millions of names: these 8 bytes less make the block of a name of 24 bytes one
+// of 112.
+TEST(LockRecord, IsSmall) {
+    EXPECT_LE(sizeof(NamedRecord), 80U);
+}
+
 class LockTableTest : public testing::Test {
 protected:
     Result acquire(std::uint64_t session, LockMode mode, bool wait = true,
