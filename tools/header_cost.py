@@ -36,7 +36,7 @@ LIMITS = {
     "embed/runtime/core_loop.hpp": 18.1,
     "embed/runtime/node_runtime.hpp": 7.8,
     "embed/runtime/translate.hpp": 5.2,
-    "embed/threads/call_gate.hpp": 4.3,
+    "embed/threads/call_gate.hpp": 4.5,
     "storage/directory/data_directory.hpp": 7.1,
     "storage/state/rocks_state_store.hpp": 7.8,
     "transport/network/peer_network.hpp": 2.6,

@@ -96,7 +96,7 @@ Hold ask_cluster(const Asked& node, const AcquireOrder& order, std::error_code& 
     begun->answer_to(waiting);
     Canceller canceller{gate, begun->tag(), order.options.cancel.stop_possible()};
     const core::Nanoseconds deadline{begun->get<core::AcquireCall>().deadline.ns};
-    ec = node.cache->submit(std::move(begun), order);
+    ec = node.cache->submit(std::move(begun));
     if (ec) return {};
     const std::stop_callback on_cancel{order.options.cancel, [&] { canceller.cancel(); }};
     auto outcome = waiting->answer_by(Deadline{deadline}, Errc::no_quorum);
@@ -206,7 +206,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     // A call that is already cancelled is not begun.
     if (!bad && order.options.cancel.stop_requested()) bad = Errc::cancelled;
     begun->answer_to(call);
-    if (!bad) bad = node->cache()->submit(std::move(begun), order);
+    if (!bad) bad = node->cache()->submit(std::move(begun));
     if (bad) {
         call->complete({bad, {}, {}});
     } else {

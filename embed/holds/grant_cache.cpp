@@ -27,8 +27,8 @@ core::LockCache::User user_of(const AcquireOptions& options) {
 
 // How long the caller may wait in a local queue. A try does not wait, and a priority counts in the
 // queue of the cluster only.
-core::Instant waits_until(const AcquireOrder& order, const core::AcquireCall& acquire) {
-    const bool waits = acquire.request.wait && order.options.priority == 0;
+core::Instant waits_until(const core::AcquireCall& acquire) {
+    const bool waits = acquire.request.wait && acquire.request.priority == 0;
     return waits ? acquire.deadline : core::Instant{};
 }
 
@@ -148,13 +148,13 @@ void GrantCache::remember(const Record& grant, const Record& use) {
     });
 }
 
-std::error_code GrantCache::submit(std::shared_ptr<Submitted> acquire, const AcquireOrder& order) {
-    if (!order.may_be_cached || generation_.is_forked()) return gate_->submit(acquire);
+std::error_code GrantCache::submit(std::shared_ptr<Submitted> acquire) {
     auto& call = acquire->get<core::AcquireCall>();
+    if (!call.may_be_cached || generation_.is_forked()) return gate_->submit(acquire);
     const auto tag = call.tag;
     const auto name = call.request.names.front().name;
-    UsedBy its{user_of(order.options)};
-    core::LockCache::Waiter caller{tag, its.user, waits_until(order, call)};
+    UsedBy its{{call.request.locker, call.request.label}};
+    core::LockCache::Waiter caller{tag, its.user, waits_until(call)};
     call.began = steady_now();
     acquire->answer_to(
         std::make_shared<AskingCall>(shared_from_this(), name, tag, acquire->take_completion()));

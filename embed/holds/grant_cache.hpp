@@ -49,7 +49,7 @@ public:
     // Submits an acquire to the core, unless it gets a cached grant here, or waits for one that
     // another caller of this node has (S41). Returns the errors of CallGate::submit(). Throws
     // std::bad_alloc; then nothing was begun.
-    std::error_code submit(std::shared_ptr<Submitted> acquire, const AcquireOrder& order);
+    std::error_code submit(std::shared_ptr<Submitted> acquire);
     // The owner has released a use of a cached grant, or an ordinary grant that might have been
     // one.
     GivenBack leave(const std::shared_ptr<HoldRecord>& hold, core::CallTag tag,

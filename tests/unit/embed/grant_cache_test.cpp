@@ -53,9 +53,6 @@ protected:
     }
 
     std::shared_ptr<Answered> acquire(std::error_code expected = {}) {
-        AcquireOrder order;
-        order.name = "x";
-        order.may_be_cached = true;
         core::AcquireCall call{gate_->next_tag(), {}};
         call.request.names.push_back({"x", core::LockMode::exclusive});
         auto caller = std::make_shared<Answered>();
@@ -63,7 +60,7 @@ protected:
         call.may_be_cached = true;
         auto submitted = prepared(std::move(call));
         submitted->answer_to(caller);
-        EXPECT_EQ(cache_->submit(std::move(submitted), order), expected);
+        EXPECT_EQ(cache_->submit(std::move(submitted)), expected);
         return caller;
     }
     void cancel(std::size_t caller) {
