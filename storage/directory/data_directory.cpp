@@ -13,6 +13,7 @@
 #include "storage/files/log_room.hpp"
 #include "storage/files/reserve_file.hpp"
 #include "storage/log/rocks_log_store.hpp"
+#include "storage/log/torn_tail.hpp"
 #include "storage/rocks/own_files.hpp"
 #include "storage/state/rocks_state_store.hpp"
 
@@ -100,12 +101,23 @@ private:
                                   ": every node needs a directory and an id of its own");
         }
         meta_.emplace(*std::move(meta));
-        if (meta_->meta().set_aside == 0) return {};
+        if (meta_->meta().set_aside == 0) return note_power_loss();
         auto anew = finish_setting_aside(path_, *meta_, options_, seams_.probe);
         if (!anew) return std::move(anew).error();
         meta_.emplace(*std::move(anew));
         opened_.set_aside = path_.string() + ": an earlier start had begun to move it aside";
         return {};
+    }
+
+    // From here on no start demands what may be lost, and the node gives no vote until it has
+    // recovered. The former life stays, so that this start may be repeated.
+    Result<void> note_power_loss() {
+        auto meta = meta_->meta();
+        lost_power_ = may_lack_unsynced(meta, lock_->life(), lock_->is_local());
+        if (!lost_power_) return {};
+        meta.unsynced = core::Unsynced::forgotten;
+        meta.last = meta.synced;
+        return meta_->write(std::move(meta), Durable::yes);
     }
 
     Result<MetaFile> make_meta(const fs::path& file) {
@@ -133,13 +145,27 @@ private:
             if (const auto now = room_of(directory)) newest = log_room(*now).log_bytes;
             return newest;
         };
-        auto database = RocksLogStore::open(path, files_, meta_->meta(), room);
+        FileEnds ends;
+        if (lost_power_) {
+            auto found = ends_after_power_loss(path);
+            if (!found) return std::move(found).error();
+            ends = *std::move(found);
+        } else if (auto synced = sync_page_cache(path); !synced) {
+            return synced;
+        }
+        auto database = RocksLogStore::open(path, files_, meta_->meta(), room, ends);
         if (!database) return std::move(database).error();
         auto found = RocksLogStore::recover(*database, meta_->meta());
         if (!found) return std::move(found).error();
         log_database_ = *std::move(database);
         log_ = *std::move(found);
         return {};
+    }
+
+    // What a process that was killed has left counts as acknowledged.
+    Result<void> sync_page_cache(const fs::path& path) {
+        if (meta_->meta().unsynced == core::Unsynced::nothing) return {};
+        return sync_logs(path, seams_.probe);
     }
 
     // The state may be older than the end of the log, and the log must begin no later than the
@@ -189,7 +215,7 @@ private:
             meta.life = lock_->life();
         }
         meta.hard_state = log_.hard_state;
-        meta.last = log_.last();
+        meta.last = meta.synced = log_.last();
         const auto cluster = this->cluster();
         // A recovery gave the log another cluster; an empty log has none, but its node has.
         if (cluster.is_set()) meta.cluster = cluster;
@@ -207,8 +233,12 @@ private:
         opened_.state_store =
             std::make_unique<RocksStateStore>(Held{lock_, reserve_}, std::move(state_database_),
                                               *std::move(countdowns), state_.about);
-        opened_.state.raft = {log_.hard_state, log_.base().id, std::move(log_.entries),
-                              state_.about.applied.index, log_.head.base.configuration};
+        opened_.state.raft = {log_.hard_state,
+                              log_.base().id,
+                              std::move(log_.entries),
+                              state_.about.applied.index,
+                              log_.head.base.configuration,
+                              meta.unsynced};
         opened_.state.machine = std::move(state_.machine);
         if (!cluster.is_set()) opened_.state.former_cluster = meta.cluster;
         return reset_ ? reset_log() : Result<void>{};
@@ -247,6 +277,7 @@ private:
     std::shared_ptr<rocksdb::FileSystem> files_;  // below both databases
     std::shared_ptr<ReserveFile> reserve_;        // by hold_reserve(); null: none was requested
     std::optional<MetaFile> meta_;                // by open_meta()
+    bool lost_power_ = false;                     // likewise: what was not synced may be lost
     RocksDatabase log_database_;                  // by open_log(), as is the next one
     RecoveredLog log_;
     RocksDatabase state_database_;  // by open_state(), as are the next three

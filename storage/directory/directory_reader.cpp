@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "storage/base/host.hpp"
 #include "storage/files/directory_lock.hpp"
 #include "storage/log/log_rows.hpp"
 #include "storage/log/rocks_log_store.hpp"
@@ -53,17 +54,30 @@ private:
         auto meta = MetaFile::read(file, seams_.probe);
         if (!meta) return note(std::move(meta).error());
         meta_ = *std::move(meta);
+        read_life();
         content_.node = meta_->node;
         content_.incarnation = meta_->incarnation;
         content_.cluster = meta_->cluster;
         content_.boot_epoch = meta_->boot_epoch;
         content_.hard_state = meta_->hard_state;
         content_.set_aside = meta_->set_aside;
-        struct stat lock {};
-        content_.is_copy = meta_->boot_epoch.is_set() &&
-                           ::lstat((path_ / "LOCK").c_str(), &lock) == 0 &&
-                           lock.st_ino != meta_->life.inode;
         return {};
+    }
+
+    // What a start here would make of it.
+    void read_life() {
+        struct stat lock {};
+        const bool is_locked = ::lstat((path_ / "LOCK").c_str(), &lock) == 0;
+        content_.is_copy =
+            meta_->boot_epoch.is_set() && is_locked && lock.st_ino != meta_->life.inode;
+        const Life now{kernel_boot_id(), lock.st_dev, lock.st_ino};
+        lost_power_ = may_lack_unsynced(*meta_, now, is_local());
+        if (lost_power_) meta_->last = meta_->synced;
+    }
+
+    [[nodiscard]] bool is_local() const {
+        const auto file = File::open(path_ / "meta", O_RDONLY, nullptr);
+        return file && is_on_local_file_system(file->descriptor());
     }
 
     // Nothing was ever written there, so files may be missing.
@@ -75,9 +89,16 @@ private:
         const auto path = path_ / "log";
         if (!is_there(path / "CURRENT"))
             return is_untouched() ? Result<void>{} : damaged(path, "it is missing");
-        auto database = prepare_database(path, seams_.files);
+        FileEnds ends;
+        if (lost_power_) {
+            auto found = ends_after_power_loss(path);
+            if (!found) return std::move(found).error();
+            ends = *std::move(found);
+        }
+        auto database = prepare_database(path, ends_early(seams_.files, ends));
         if (!database) return std::move(database).error();
-        if (auto opened = open_log(*database); !opened) return note(std::move(opened).error());
+        if (auto opened = open_log(*database, ends); !opened)
+            return note(std::move(opened).error());
         if (!database->db) return {};
         const auto bytes = row_of(*database, log_head_key);
         if (bytes.empty() && is_untouched()) return {};
@@ -89,14 +110,14 @@ private:
         return read_readable(*database, bytes);
     }
 
-    Result<void> open_log(RocksDatabase& database) {
-        if (auto whole = refuse_holes(database.path); !whole) {
+    Result<void> open_log(RocksDatabase& database, const FileEnds& ends) {
+        if (auto whole = refuse_holes(database.path, ends); !whole) {
             if (auto noted = note(std::move(whole).error()); !noted) return noted;
         }
         auto options = log_options(*database.env, database.errors);
         auto opened = open_read_only(options, database);
         if (opened || opened.error().code != Errc::damaged) return opened;
-        auto is_torn = ends_in_torn_write(database.path);
+        auto is_torn = ends_in_torn_write(database.path, ends);
         if (!is_torn) return std::move(is_torn).error();
         content_.is_torn = *is_torn;
         if (!*is_torn) {
@@ -201,6 +222,7 @@ private:
     fs::path path_;  // in normal form, without a slash at the end
     const Seams& seams_;
     std::optional<Meta> meta_;  // by read_meta(), unless the file is missing or damaged
+    bool lost_power_ = false;   // likewise: what was not synced may be lost
     DirectoryContent content_;  // filled by each step with what it could read
 };
 

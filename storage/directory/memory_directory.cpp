@@ -41,8 +41,20 @@ Result<void> MemoryLogStore::write(std::span<const core::Write> writes) {
     return {};
 }
 
+Result<bool> MemoryLogStore::write_at_once(const core::Write& write) {
+    if (auto done = MemoryLogStore::write({&write, 1}); !done) return std::move(done).error();
+    return true;
+}
+
+Result<void> MemoryLogStore::close() {
+    auto& mark = directory_->unsynced;
+    if (mark == core::Unsynced::entries) mark = core::Unsynced::nothing;
+    return {};
+}
+
 Result<void> MemoryLogStore::write(const core::Write& write) {
     auto& entries = directory_->entries;
+    if (write.unsynced) directory_->unsynced = *write.unsynced;
     if (write.hard_state) directory_->hard_state = *write.hard_state;
     if (write.reset) {
         if (write.reset->id.index <= directory_->base.id.index) return fail("cannot begin earlier");
@@ -100,7 +112,8 @@ Result<Opened> open_memory(const std::shared_ptr<MemoryDirectory>& directory,
                          directory->base.id,
                          {directory->entries.begin(), directory->entries.end()},
                          directory->applied.index,
-                         directory->base.configuration};
+                         directory->base.configuration,
+                         directory->unsynced};
     opened.state.machine = *std::move(machine);
     opened.state.countdowns = directory->countdowns;
     opened.log = std::make_unique<MemoryLogStore>(directory);

@@ -16,6 +16,7 @@ struct MemoryDirectory {
     core::Incarnation incarnation;
     core::BootEpoch boot_epoch;  // of the newest run
     core::HardState hard_state;
+    core::Unsynced unsynced = core::Unsynced::nothing;
     LogBase base;
     std::deque<core::Entry> entries;
     core::LogId applied;
@@ -32,6 +33,9 @@ public:
     explicit MemoryLogStore(std::shared_ptr<MemoryDirectory> directory);
 
     Result<void> write(std::span<const core::Write> writes) override;
+    Result<bool> write_at_once(const core::Write& write) override;
+    Result<void> sync() override { return {}; }
+    Result<void> close() override;
     Result<void> purge_to(const LogBase& base) override;
 
 private:

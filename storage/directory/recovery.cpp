@@ -186,6 +186,8 @@ private:
         core::Write reset;
         reset.reset = LogBase{recovered_.last, after};
         reset.hard_state = core::HardState{first_term, {}};
+        // Nobody is left to whom it could break a promise.
+        reset.unsynced = core::Unsynced::nothing;
         return opened.log->write({&reset, 1});
     }
 

@@ -15,7 +15,8 @@ namespace mortise::storage {
 namespace {
 
 constexpr std::uint64_t magic = 0x6174656d74726f6dU;  // "mortmeta"
-constexpr std::uint32_t meta_format = 1;
+constexpr std::uint32_t meta_format = 2;
+constexpr std::uint32_t format_without_mark = 1;
 constexpr std::size_t slot_head_bytes = 8 + 4 + 4;
 constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t boot_id_bytes_max = 64;
@@ -51,6 +52,11 @@ std::string encode_content(std::uint64_t sequence, const Meta& meta) {
     out.u64(meta.cluster.high);
     out.u64(meta.cluster.low);
     out.u64(meta.set_aside);
+    if (meta.unsynced == core::Unsynced::nothing) return out.take();
+    out.u8(static_cast<std::uint8_t>(meta.unsynced));
+    out.u64(meta.synced.id.term.raw());
+    out.u64(meta.synced.id.index.raw());
+    out.u64(meta.synced.checksum);
     return out.take();
 }
 
@@ -58,12 +64,21 @@ std::string encode(std::uint64_t sequence, const Meta& meta) {
     const auto content = encode_content(sequence, meta);
     core::ByteWriter head;
     head.u64(magic);
-    head.u32(meta_format);
+    head.u32(meta.unsynced == core::Unsynced::nothing ? format_without_mark : meta_format);
     head.u32(static_cast<std::uint32_t>(content.size()));
     auto bytes = head.take() + content;
     core::ByteWriter sum;
     sum.u64(checksum_of(bytes));
     return bytes + sum.take();
+}
+
+bool decode_mark(core::ByteReader& in, Meta& meta) {
+    meta.unsynced = static_cast<core::Unsynced>(in.u8());
+    meta.synced.id = {core::Term{in.u64()}, core::LogIndex{in.u64()}};
+    meta.synced.checksum = in.u64();
+    const bool is_known =
+        meta.unsynced == core::Unsynced::entries || meta.unsynced == core::Unsynced::forgotten;
+    return is_known && core::is_in_bounds(meta.synced.id);
 }
 
 bool decode_content(std::string_view bytes, Slot& slot) {
@@ -82,6 +97,8 @@ bool decode_content(std::string_view bytes, Slot& slot) {
     meta.cluster.high = in.u64();
     meta.cluster.low = in.u64();
     meta.set_aside = in.u64();
+    meta.synced = meta.last;
+    if (slot.format != format_without_mark && !decode_mark(in, meta)) return false;
     return in.done() && core::is_in_bounds(meta.hard_state.term) &&
            core::is_in_bounds(meta.last.id);
 }
@@ -103,6 +120,11 @@ std::optional<Slot> decode(std::string_view bytes) {
 }
 
 }  // namespace
+
+bool may_lack_unsynced(const Meta& meta, const Life& now, bool is_local) {
+    const bool is_same_boot = meta.life == now && !now.boot_id.empty();
+    return meta.unsynced != core::Unsynced::nothing && !(is_same_boot && is_local);
+}
 
 MetaFile::MetaFile(File file, Meta meta, const Sequences& sequences)
     : file_{std::move(file)}, meta_{std::move(meta)}, sequences_{sequences} {}
@@ -145,7 +167,22 @@ Result<MetaFile> MetaFile::open(const std::filesystem::path& path, int flags, Fi
     return MetaFile{*std::move(file), std::move(newest->meta), sequences};
 }
 
+// The slots that are synced come last, and the sync covers all.
 Result<void> MetaFile::write(Meta meta, Durable durable) {
+    const bool is_marked = meta.unsynced != core::Unsynced::nothing;
+    if (!is_marked) meta.synced = meta.last;
+    if (!is_marked && meta_.unsynced != core::Unsynced::nothing) {
+        for (const auto each : {Durable::no, Durable::no, Durable::yes}) {
+            if (auto written = write_slot(meta, each); !written) return written;
+        }
+        durable = Durable::yes;
+    }
+    auto written = write_slot(meta, durable);
+    if (written) meta_ = std::move(meta);
+    return written;
+}
+
+Result<void> MetaFile::write_slot(const Meta& meta, Durable durable) {
     const std::size_t pair = durable == Durable::yes ? 0 : 2;
     const auto slot = sequences_.at(pair) <= sequences_.at(pair + 1) ? pair : pair + 1;
     const auto sequence = *std::max_element(sequences_.begin(), sequences_.end()) + 1;
@@ -155,7 +192,6 @@ Result<void> MetaFile::write(Meta meta, Durable durable) {
         if (auto synced = file_.sync(); !synced) return synced;
     }
     sequences_.at(slot) = sequence;
-    meta_ = std::move(meta);
     return {};
 }
 

@@ -37,9 +37,17 @@ struct Meta {
     EntryMark last;               // the log has this entry, or purged it
     core::ClusterId cluster;      // the cluster of which the node is or was a member, if any
     std::uint64_t set_aside = 0;  // not zero: the content is damaged, and is being moved aside
+    // What the log may lack of what was acknowledged (docs/decisions/0095); and the entry up to
+    // which it certainly does not, which is `last` unless this mark is set.
+    core::Unsynced unsynced = core::Unsynced::nothing;
+    EntryMark synced;
 
     friend bool operator==(const Meta&, const Meta&) = default;
 };
+
+// Whether this start may find less than the newest run has written without a sync. The page cache
+// survives the death of a process, but neither a boot nor the loss of a network.
+[[nodiscard]] bool may_lack_unsynced(const Meta& meta, const Life& now, bool is_local);
 
 class MetaFile {
 public:
@@ -55,6 +63,8 @@ public:
     static Result<Meta> read(const std::filesystem::path& path, FileProbe* probe);
 
     [[nodiscard]] const Meta& meta() const { return meta_; }
+    // A slot has the newer format only if the mark is set. So when the mark is removed all slots
+    // are written, and earlier versions can read the file again.
     Result<void> write(Meta meta, Durable durable);
 
 private:
@@ -62,6 +72,7 @@ private:
 
     MetaFile(File file, Meta meta, const Sequences& sequences);
     static Result<MetaFile> open(const std::filesystem::path& path, int flags, FileProbe* probe);
+    Result<void> write_slot(const Meta& meta, Durable durable);
 
     File file_;
     Meta meta_;

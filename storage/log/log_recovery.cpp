@@ -152,8 +152,9 @@ core::ClusterId RecoveredLog::cluster() const {
 
 Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
                                           const std::shared_ptr<rocksdb::FileSystem>& files,
-                                          const Meta& meta, const LogRoom& room) {
-    auto database = prepare_database(path, files);
+                                          const Meta& meta, const LogRoom& room,
+                                          const FileEnds& ends) {
+    auto database = prepare_database(path, ends_early(files, ends));
     if (!database) return database;
     auto options = log_options(*database->env, database->errors);
     options.create_if_missing = is_untouched(meta);
@@ -161,7 +162,7 @@ Result<RocksDatabase> RocksLogStore::open(const std::filesystem::path& path,
     // A compaction would begin at once, and put the large memtable in force again when it ends: one
     // that has no bound on a small volume.
     options.disable_auto_compactions = is_small;
-    if (auto opened = open_after_crash(std::move(options), *database); !opened)
+    if (auto opened = open_after_crash(std::move(options), *database, ends); !opened)
         return std::move(opened).error();
     // Only now: with small memtables the opening would write out what was purged of a longer log.
     if (!is_small) return database;

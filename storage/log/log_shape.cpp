@@ -101,12 +101,15 @@ LogContent content_of_log(std::string_view bytes) {
         const auto record = record_at(bytes.substr(at, block_left));
         if (!record || begins_write(*record) == within_write) {
             if (are_zeros(bytes.substr(at))) break;  // written ahead, and not used
-            if (write_begins_after(bytes, at)) return {LogShape::damaged, true};
-            return {LogShape::cut_short, content.has_writes};
+            const bool goes_on = write_begins_after(bytes, at);
+            content.shape = goes_on ? LogShape::damaged : LogShape::cut_short;
+            content.has_writes = content.has_writes || goes_on;
+            return content;
         }
         content.has_writes = content.has_writes || record->has_content;
         within_write = record->type == first || record->type == middle;
         at += record->bytes;
+        if (!within_write) content.whole_bytes = at;
     }
     if (within_write) content.shape = LogShape::cut_short;
     return content;

@@ -21,6 +21,7 @@ enum class LogShape : std::uint8_t {
 struct LogContent {
     LogShape shape = LogShape::whole;
     bool has_writes = false;
+    std::size_t whole_bytes = 0;  // up to the end of the last write before a bad place
 };
 
 [[nodiscard]] LogContent content_of_log(std::string_view bytes);

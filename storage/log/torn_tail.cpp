@@ -1,5 +1,6 @@
 #include "storage/log/torn_tail.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <iterator>
@@ -33,10 +34,17 @@ Result<LogFiles> log_files(const std::filesystem::path& directory) {
     return found;
 }
 
-Result<LogContent> content_of_file(const std::filesystem::path& path) {
+// The file up to its end.
+Result<std::uint64_t> size_of(const File& file, const FileEnds& ends) {
+    const auto size = file.size();
+    const auto end = ends.find(file.path().filename().string());
+    return size && end != ends.end() ? std::min(*size, end->second) : size;
+}
+
+Result<LogContent> content_of_file(const std::filesystem::path& path, const FileEnds& ends) {
     auto file = File::open(path, O_RDONLY, nullptr);
     if (!file) return std::move(file).error();
-    const auto size = file->size();
+    const auto size = size_of(*file, ends);
     if (!size) return size.error();
     auto bytes = file->read(*size);
     if (!bytes) return std::move(bytes).error();
@@ -44,7 +52,8 @@ Result<LogContent> content_of_file(const std::filesystem::path& path) {
 }
 
 // True if a write begins behind the first zeros that end the reading of a block.
-Result<bool> has_hole(const std::filesystem::path& path) {
+Result<bool> has_hole(const std::filesystem::path& path, const FileEnds& ends) {
+    if (ends.contains(path.filename().string())) return false;
     auto file = File::open(path, O_RDONLY, nullptr);
     if (!file) return std::move(file).error();
     std::string block(log_block_bytes, '\0');
@@ -97,22 +106,23 @@ Result<void> sync_names(const RocksDatabase& database) {
 
 }  // namespace
 
-Result<void> refuse_holes(const std::filesystem::path& directory) {
+Result<void> refuse_holes(const std::filesystem::path& directory, const FileEnds& ends) {
     const auto files = log_files(directory);
     if (!files) return files.error();
     for (const auto& [number, path] : *files) {
-        const auto found = has_hole(path);
+        const auto found = has_hole(path, ends);
         if (!found) return found.error();
         if (*found) return make_error(Errc::damaged, path.string() + ": a write became zeros");
     }
     return {};
 }
 
-Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database) {
-    if (auto whole = refuse_holes(database.path); !whole) return whole;
+Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database,
+                              const FileEnds& ends) {
+    if (auto whole = refuse_holes(database.path, ends); !whole) return whole;
     auto status = open_database(options, database);
     if (status.IsCorruption()) {
-        auto is_torn = ends_in_torn_write(database.path);
+        auto is_torn = ends_in_torn_write(database.path, ends);
         if (!is_torn) return std::move(is_torn).error();
         options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
         if (*is_torn) status = open_database(options, database);
@@ -123,17 +133,42 @@ Result<void> open_after_crash(rocksdb::Options options, RocksDatabase& database)
     return sync_names(database);
 }
 
-Result<bool> ends_in_torn_write(const std::filesystem::path& directory) {
+Result<bool> ends_in_torn_write(const std::filesystem::path& directory, const FileEnds& ends) {
     const auto files = log_files(directory);
     if (!files) return files.error();
     bool is_torn = false;
     for (const auto& [number, path] : *files) {
-        const auto content = content_of_file(path);
+        const auto content = content_of_file(path, ends);
         if (!content) return content.error();
         if (is_torn ? content->has_writes : content->shape == LogShape::damaged) return false;
         is_torn = is_torn || content->shape == LogShape::cut_short;
     }
     return is_torn;
+}
+
+Result<FileEnds> ends_after_power_loss(const std::filesystem::path& directory) {
+    const auto files = log_files(directory);
+    if (!files) return files.error();
+    FileEnds ends;
+    for (const auto& [number, path] : *files) {
+        const auto content = content_of_file(path, {});
+        if (!content) return content.error();
+        if (!ends.empty() && content->has_writes) return FileEnds{};
+        if (content->shape != LogShape::whole)
+            ends.emplace(path.filename().string(), content->whole_bytes);
+    }
+    return ends;
+}
+
+Result<void> sync_logs(const std::filesystem::path& directory, FileProbe* probe) {
+    const auto files = log_files(directory);
+    if (!files) return files.error();
+    for (const auto& [number, path] : *files) {
+        auto file = File::open(path, O_RDONLY, probe);
+        if (!file) return std::move(file).error();
+        if (auto synced = file->sync(); !synced) return synced;
+    }
+    return {};
 }
 
 }  // namespace mortise::storage

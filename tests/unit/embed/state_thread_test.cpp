@@ -79,6 +79,9 @@ public:
         go_.wait();
         return {};
     }
+    storage::Result<bool> write_at_once(const core::Write& /*write*/) override { return true; }
+    storage::Result<void> sync() override { return {}; }
+    storage::Result<void> close() override { return {}; }
     storage::Result<void> purge_to(const core::LogBase& /*base*/) override { return {}; }
 
 private:
