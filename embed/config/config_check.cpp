@@ -23,6 +23,7 @@ constexpr Duration shortest = 1ms;
 constexpr Duration session_ttl_min = 200ms;
 constexpr Duration election_timeout_min = 20ms;
 constexpr Duration longest = 24h;
+constexpr Duration sync_interval_max = 10s;
 constexpr int ttl_election_timeouts_min = 5;
 constexpr int election_heartbeats_min = 3;
 constexpr double clock_rate_bound_min = 0.0001;
@@ -190,6 +191,7 @@ private:
 
     void check_disk() const {
         if (config_.role == Role::client) return;
+        check_duration("sync_interval", config_.sync_interval, shortest, sync_interval_max);
         if (!config_.memory_only) {
             if (config_.data_dir.empty()) {
                 refuse("data_dir", "missing: a voter needs a directory of its own");
@@ -232,9 +234,10 @@ private:
         return *std::move(parsed);
     }
 
-    void check_duration(std::string_view key, Duration value, Duration least) const {
-        if (value >= least && value <= longest) return;
-        refuse(key, "must be from " + to_string(least) + " to " + to_string(longest) + ", not " +
+    void check_duration(std::string_view key, Duration value, Duration least,
+                        Duration most = longest) const {
+        if (value >= least && value <= most) return;
+        refuse(key, "must be from " + to_string(least) + " to " + to_string(most) + ", not " +
                         to_string(value));
     }
 

@@ -97,6 +97,10 @@ std::string take_text(std::string_view text, LogFormat& value) {
     return take_name(text, value, std::array{LogFormat::text, LogFormat::json});
 }
 
+std::string take_text(std::string_view text, Durability& value) {
+    return take_name(text, value, std::array{Durability::synced, Durability::replicated});
+}
+
 std::string take_text(std::string_view text, std::vector<std::string>& value) {
     value.clear();
     while (true) {

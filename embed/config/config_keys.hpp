@@ -20,6 +20,8 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("data_dir", config.data_dir);
     visit("listen", config.listen);
     visit("advertise", config.advertise);
+    visit("durability", config.durability);
+    visit("sync_interval", config.sync_interval);
     visit("timing.session_ttl", config.timing.session_ttl);
     visit("timing.election_timeout", config.timing.election_timeout);
     visit("timing.heartbeat", config.timing.heartbeat);
@@ -53,6 +55,7 @@ std::string take_text(std::string_view text, Duration& value);
 std::string take_text(std::string_view text, Role& value);
 std::string take_text(std::string_view text, LogLevel& value);
 std::string take_text(std::string_view text, LogFormat& value);
+std::string take_text(std::string_view text, Durability& value);
 // Separated by commas.
 std::string take_text(std::string_view text, std::vector<std::string>& value);
 

@@ -25,12 +25,14 @@ class StateThread;
 struct DiskEvents;
 struct LogWrite;
 
-// Counted on the log thread, over all runs in this process.
+// Counted on the log thread, and unsynced writes on the core thread; over all runs in this process.
 struct LogCounters {
     void count(const LogWrite& write);
 
-    std::atomic<std::uint64_t> writes = 0;
-    std::atomic<std::uint64_t> bytes = 0;
+    std::atomic<std::uint64_t> writes = 0;  // with a sync that somebody waited for
+    std::atomic<std::uint64_t> unsynced_writes = 0;
+    std::atomic<std::uint64_t> background_syncs = 0;
+    std::atomic<std::uint64_t> bytes = 0;  // of all writes
     std::atomic<std::chrono::nanoseconds> slowest{};
     SharedHistogram times;
 };
@@ -40,7 +42,7 @@ struct LogCounters {
 class DiskSide {
 public:
     // The watch outlives it.
-    explicit DiskSide(DescriptorWatch& descriptors, IdlePoll idle);
+    DiskSide(DescriptorWatch& descriptors, IdlePoll idle, core::Nanoseconds sync_interval);
     ~DiskSide();
     DiskSide(const DiskSide&) = delete;
     DiskSide& operator=(const DiskSide&) = delete;
@@ -76,6 +78,8 @@ private:
     DescriptorWatch& descriptors_;
     // of each log thread: set by the constructor
     IdlePoll idle_;
+    // likewise: see LogThread
+    core::Nanoseconds sync_interval_;
     // keeps other processes off the directory: from hold() to let_go()
     std::shared_ptr<const void> lock_;
     // whose directory it is: set by hold()

@@ -1,5 +1,7 @@
 // The thread that writes the log and waits for the disk. Everything that is submitted during a
-// write becomes the next write, with one sync for all of it.
+// write becomes the next write, with one sync for all of it. A write that needs no sync is done on
+// the core thread if it need not wait, and this thread syncs it a little later
+// (docs/decisions/0095).
 #pragma once
 
 #include <atomic>
@@ -15,18 +17,23 @@
 
 #include "embed/runtime/disk_failure.hpp"
 #include "embed/runtime/driver.hpp"
+#include "embed/runtime/unsynced_age.hpp"
 #include "embed/threads/idle_poll.hpp"
 #include "storage/log/log_store.hpp"
 
 namespace mortise::detail {
 
-// One write of the log, with all that was queued.
+// One write of the log, with all that was queued, or a sync in the background.
 struct LogWrite {
+    enum class Kind : std::uint8_t { synced, unsynced, background_sync };
+
     std::uint64_t bytes = 0;  // of entries
     std::chrono::nanoseconds took{};
+    Kind kind = Kind::synced;
 };
 
-// The reports of the disk threads, made on those threads.
+// The reports of the disk threads, made on those threads; `written`, `failed` and `measured` of the
+// log also within submit().
 struct DiskEvents {
     std::function<void(core::WriteId)> written;  // every write, in order
     std::function<void(core::LogIndex)> state_durable;
@@ -39,7 +46,9 @@ struct DiskEvents {
 
 class LogThread final : public LogWriter {
 public:
-    LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events, IdlePoll idle);
+    // What is not synced when it is written is synced after `sync_interval` at the latest.
+    LogThread(std::unique_ptr<storage::LogStore> store, DiskEvents events, IdlePoll idle,
+              core::Nanoseconds sync_interval);
     ~LogThread() override;
 
     // Called on the core thread.
@@ -48,16 +57,27 @@ public:
     // The newest write that was submitted.
     [[nodiscard]] core::WriteId newest_submitted() const { return newest_submitted_; }
 
-    // Waits until that write is on disk; may be called from any thread. False if it never will be.
-    bool wait_written(core::WriteId id);
-    // Writes what was submitted, then ends the thread.
+    // Waits until that write is synced; may be called from any thread. False if it never will be.
+    bool wait_synced(core::WriteId id);
+    // Since when the oldest write has not been synced, if there is one; from any thread.
+    [[nodiscard]] std::optional<core::Instant> unsynced_since();
+    // From now on no sync waits for the interval: others wait to end.
+    void hurry();
+    // Writes and syncs what was submitted, then ends the thread.
     void stop();
 
 private:
+    bool write_at_once(const core::Write& write);
     void run();
     [[nodiscard]] bool has_work() const;
+    [[nodiscard]] bool is_sync_due(core::Instant now) const;
     void wait_for_work(std::unique_lock<std::mutex>& lock);
-    void write_all(const std::vector<core::Write>& writes);
+    void sleep(std::unique_lock<std::mutex>& lock, core::Instant now);
+    void carry_out(const std::vector<core::Write>& writes, const std::optional<core::LogBase>& to,
+                   bool lags);
+    void write_all(const std::vector<core::Write>& writes, bool lags);
+    void sync();
+    void measure(LogWrite write) const;
     void fail(DiskFailure failure);
 
     std::unique_ptr<storage::LogStore> store_;
@@ -71,6 +91,10 @@ private:
     std::vector<core::Write> queue_;
     std::optional<core::LogBase> purge_to_;
     core::WriteId newest_written_;
+    core::WriteId newest_synced_;
+    UnsyncedAge unsynced_;
+    bool is_busy_ = false;  // the thread uses the store, other than for a background sync
+    bool hurries_ = false;
     bool failed_ = false;
     bool stopping_ = false;
     std::thread thread_;

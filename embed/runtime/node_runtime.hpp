@@ -216,7 +216,8 @@ private:
     // the data directory and its threads: nothing of it is in use in a client node. If a start
     // fails, these threads end here, and until then they may call abandon(), which uses what is
     // above
-    DiskSide disk_{descriptors_, IdlePoll{config_.limits.polling}};
+    DiskSide disk_{descriptors_, IdlePoll{config_.limits.polling},
+                   config_.sync_interval.to_nanoseconds()};
     // the end of the node, once
     Closing closing_{[this] { end_node(); }};
     // what the core thread said last: set by each answer, and for ever by snapshot()

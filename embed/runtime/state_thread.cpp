@@ -124,7 +124,7 @@ bool StateThread::carry_out(const std::optional<core::SavedCountdowns>& countdow
         }
     }
     if (task) {
-        if (!log_.wait_written(task->behind)) return false;
+        if (!log_.wait_synced(task->behind)) return false;
         const bool done =
             std::visit([this](const auto& what) { return carry_out(what); }, task->what);
         if (!done) return false;

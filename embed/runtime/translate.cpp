@@ -365,6 +365,8 @@ core::NodeOptions node_options(const Config& config) {
     options.clock_rate_bound_ppm =
         static_cast<std::uint32_t>(std::lround(timing.clock_rate_bound * 1e6));
     options.cluster_name = config.cluster;
+    options.durability = config.durability == Durability::replicated ? core::Durability::replicated
+                                                                     : core::Durability::synced;
     options.call_timeout = timing.call_timeout.to_nanoseconds();
     options.log_bytes_max = config.limits.log_bytes;
     options.origin = own_origin();

@@ -147,6 +147,14 @@ std::string_view to_string(LogFormat format) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(Durability durability) noexcept {
+    switch (durability) {
+        case Durability::synced: return "synced";
+        case Durability::replicated: return "replicated";
+    }
+    return "unknown";
+}
+
 std::string_view to_string(NodeEvent::Kind kind) noexcept {
     switch (kind) {
         case NodeEvent::Kind::ready: return "ready";

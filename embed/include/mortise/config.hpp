@@ -155,6 +155,14 @@ struct Config {
     // or, without peers, from `listen`: for port mappings and containers. Empty: it does not
     // differ.
     std::string advertise{};
+    // The cluster does what all of its members say; while they differ, what it did before.
+    // Durability::replicated is as safe unless a majority of the machines loses power or crashes at
+    // once; then what was acknowledged in the last moments may be forgotten, but no lock is granted
+    // twice (docs/configuration.md).
+    Durability durability = Durability::synced;
+    // With Durability::replicated, how soon the disk has what was acknowledged. Ten of these bound
+    // what can be forgotten.
+    Duration sync_interval = std::chrono::milliseconds{50};
     // The voters, this one included; empty: a cluster of one node. For a learner: the present
     // members. For a client: the members that it may use.
     std::vector<PeerConfig> peers{};

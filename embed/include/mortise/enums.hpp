@@ -123,6 +123,12 @@ enum class LogFormat : std::uint8_t {
     json,  // one object on each line
 };
 
+// What the answer to a call waits for.
+enum class Durability : std::uint8_t {
+    synced,      // the disks of a majority of the members
+    replicated,  // their memories; the disks follow within Config::sync_interval
+};
+
 // The name of the enumerator as written above; "unknown" for any other value.
 [[nodiscard]] std::string_view to_string(LockMode mode) noexcept;
 [[nodiscard]] std::string_view to_string(QueuePolicy policy) noexcept;
@@ -139,5 +145,6 @@ enum class LogFormat : std::uint8_t {
 [[nodiscard]] std::string_view to_string(NameKind kind) noexcept;
 [[nodiscard]] std::string_view to_string(LogLevel level) noexcept;
 [[nodiscard]] std::string_view to_string(LogFormat format) noexcept;
+[[nodiscard]] std::string_view to_string(Durability durability) noexcept;
 
 }  // namespace mortise

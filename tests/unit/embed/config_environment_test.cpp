@@ -70,6 +70,8 @@ TEST(ConfigEnvironment, HasATwinOfEveryKey) {
                              {"MORTISE_DATA_DIR", "/var/lib/orders/mortise"},
                              {"MORTISE_LISTEN", "127.0.0.1:7402"},
                              {"MORTISE_ADVERTISE", "node-2.example:7402"},
+                             {"MORTISE_DURABILITY", "replicated"},
+                             {"MORTISE_SYNC_INTERVAL", "80ms"},
                              {"MORTISE_TLS_INSECURE", "true"},
                              {"MORTISE_PEER_LIST", peers},
                              {"MORTISE_TIMING_SESSION_TTL", "12s"},

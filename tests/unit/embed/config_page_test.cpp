@@ -112,7 +112,7 @@ TEST(ConfigPage, GivesTheRangesThatAreChecked) {
         value = before;
         ++ranges;
     });
-    EXPECT_EQ(ranges, 13U);
+    EXPECT_EQ(ranges, 14U);
 }
 
 TEST(ConfigPage, GivesTheMostVoters) {

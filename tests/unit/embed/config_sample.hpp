@@ -15,6 +15,8 @@ inline Config sample_config() {
     config.data_dir = "/var/lib/orders/mortise";
     config.listen = "127.0.0.1:7402";
     config.advertise = "node-2.example:7402";
+    config.durability = Durability::replicated;
+    config.sync_interval = 80ms;
     config.tls.insecure = true;
     config.peers = {{1, "127.0.0.1:7401"}, {2, "[::1]:7402"}, {3, "node-3.example:7403"}};
     config.timing = {12s, 2s, 200ms, 1min, 1'500ms, 0.02};
@@ -32,6 +34,8 @@ inline void expect_equal(const Config& config, const Config& expected) {
     EXPECT_EQ(config.data_dir, expected.data_dir);
     EXPECT_EQ(config.listen, expected.listen);
     EXPECT_EQ(config.advertise, expected.advertise);
+    EXPECT_EQ(config.durability, expected.durability);
+    EXPECT_EQ(config.sync_interval, expected.sync_interval);
     EXPECT_EQ(config.peers, expected.peers);
     EXPECT_EQ(config.timing, expected.timing);
     EXPECT_EQ(config.tls, expected.tls);

@@ -44,6 +44,8 @@ TEST(Config, HasTheDocumentedDefaults) {
     EXPECT_EQ(config.timing.call_timeout, 10s);
     EXPECT_EQ(config.timing.close_timeout, 2s);
     EXPECT_EQ(config.timing.clock_rate_bound, 0.01);
+    EXPECT_EQ(config.durability, Durability::synced);
+    EXPECT_EQ(config.sync_interval, 50ms);
     EXPECT_EQ(config.log.level, LogLevel::warn);
     EXPECT_FALSE(config.log.sink);
     EXPECT_FALSE(config.tls.is_set());

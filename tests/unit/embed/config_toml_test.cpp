@@ -24,6 +24,8 @@ node_id  = 2
 data_dir = "/var/lib/orders/mortise"
 listen   = "127.0.0.1:7402"
 advertise = "node-2.example:7402"
+durability = "replicated"
+sync_interval = "80ms"
 
 [[peer]]
 id = 1
@@ -120,7 +122,8 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "clock_rate_bound, close_timeout, election_timeout, heartbeat, session_ttl"},
              Row{"[secrets]\na = 1\n",
                  "mortise.toml:1: secrets: unknown key; known here: advertise, cluster, "
-                 "data_dir, limits, listen, log, node_id, observability, peer, role, timing, tls"},
+                 "data_dir, durability, limits, listen, log, node_id, observability, peer, role, "
+                 "sync_interval, timing, tls"},
              Row{"session_ttl = '9s'\n",
                  "mortise.toml:1: session_ttl: unknown key; did you mean timing.session_ttl?"},
              Row{"[log]\ncalls = 1\nlevel = 'off'\n",

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 TEST(DiskSide, CountsNoReportOfAnEarlierRun) {
     asio::io_context io;
     DescriptorWatch descriptors{io};
-    DiskSide disk{descriptors, IdlePoll{true}};
+    DiskSide disk{descriptors, IdlePoll{true}, 50ms};
     const auto first = disk.begin_run();
     EXPECT_TRUE(disk.is_run(first));
     disk.end_run();
@@ -28,7 +28,7 @@ TEST(DiskSide, CountsNoReportOfAnEarlierRun) {
 TEST(DiskSide, IsTheNodesUntilItLetsGo) {
     asio::io_context io;
     DescriptorWatch descriptors{io};
-    DiskSide disk{descriptors, IdlePoll{true}};
+    DiskSide disk{descriptors, IdlePoll{true}, 50ms};
     auto opened = storage::open_in_memory({.self = core::NodeId{1}});
     auto lock = std::make_shared<int>(0);
     const std::weak_ptr<int> is_locked = lock;
@@ -48,7 +48,7 @@ TEST(DiskSide, IsTheNodesUntilItLetsGo) {
 TEST(DiskSide, MayBeStoppedBeforeItWasStarted) {
     asio::io_context io;
     DescriptorWatch descriptors{io};
-    DiskSide disk{descriptors, IdlePoll{true}};
+    DiskSide disk{descriptors, IdlePoll{true}, 50ms};
     disk.stop();
     disk.close();
     disk.let_go();

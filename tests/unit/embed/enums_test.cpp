@@ -35,6 +35,7 @@ TEST(Enums, HaveNames) {
     expect_names<NameKind>({"lock", "semaphore", "latch", "barrier"});
     expect_names<LogLevel>({"debug", "info", "warn", "error", "off"});
     expect_names<LogFormat>({"text", "json"});
+    expect_names<Durability>({"synced", "replicated"});
 }
 
 TEST(Enums, ForEventsHaveNames) {

@@ -139,7 +139,8 @@ private:
 class StateThreadTest : public testing::Test {
 protected:
     StateThreadTest()
-        : log_{std::make_unique<HeldLog>(go_.get_future().share()), told_.events(), IdlePoll{true}},
+        : log_{std::make_unique<HeldLog>(go_.get_future().share()), told_.events(), IdlePoll{true},
+               std::chrono::milliseconds{1}},
           state_{std::make_unique<storage::MemoryStateStore>(directory_), log_, told_.events()} {}
 
     void write_log(std::uint64_t id) {
