@@ -453,6 +453,8 @@ struct Status {
   whyNotReady @19 :Data;       # for a person; empty: nothing beyond the other fields
   clientNodes @20 :UInt64;     # that it serves
   clientPlaces @21 :UInt64;    # for client nodes; zero: it does not say, or serves none
+  durability @22 :UInt8;       # of the cluster, as this member knows it; see Hello
+  forgetful @23 :Bool;         # see Hello; now
 }
 
 struct MemberInfo {

@@ -9,6 +9,7 @@
 #include "bench/measure/usage.hpp"
 #include "bench/node/tasks.hpp"
 #include "embed/threads/stage_trace.hpp"
+#include "bench/measure/durability.hpp"
 #include <mortise/config.hpp>
 #include <mortise/mortise.hpp>
 
@@ -23,6 +24,7 @@ Config config_of(const std::vector<std::string>& words) {
     for (std::size_t i = 2; i < words.size(); ++i)
         config.peers.push_back({i - 1, words[i]});
     config.listen = words.at(1 + config.node_id);
+    if (is_replicated()) config.durability = Durability::replicated;
     return config;
 }
 

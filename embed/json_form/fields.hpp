@@ -326,6 +326,8 @@ struct Fields {
                 {"uptime_ms", ms(status.uptime)},
                 {"version", text(status.version)},
                 {"insecure", status.insecure},
+                {"durability", to_string(status.durability)},
+                {"forgetful", status.forgetful},
                 {"ready", status.ready},
                 {"why_not_ready", text(status.why_not_ready)},
                 {"stopped", status.stopped},

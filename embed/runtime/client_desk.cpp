@@ -78,6 +78,8 @@ transport::MemberStatus ClientDesk::status() const {
     status.insecure = loop_.is_insecure();
     status.why_not_ready = loop_.why_not_ready();
     status.removed = raft.is_removed();
+    status.durability = raft.configuration().durability;
+    status.is_forgetful = raft.is_forgetful();
     if (status.ready) status.load = loop_.client_load();
     for (const auto id : raft.configuration().all()) {
         const bool is_self = id == status.self;

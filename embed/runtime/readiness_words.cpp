@@ -37,6 +37,9 @@ std::string why_not_brought_back(const InNoCluster& node) {
 std::string doubts_in_words(const WithoutLeader& node) {
     if (node.used_up_terms)
         return "; the last possible term was used: `mortise recover` begins the terms anew";
+    if (node.forgetful)
+        return "; its machine lost power, and it may lack entries: unless a majority of the others "
+               "elects a leader, all voters have to be there";
     if (!node.doubted) return {};
     return "; this node takes no part in elections, because for " +
            to_string(Duration{node.doubted->lasting}) + " node " + ids_in_words(node.doubted->by) +

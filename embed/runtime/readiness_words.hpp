@@ -30,6 +30,7 @@ struct WithoutLeader {
     };
     std::string missing{};            // the peers that are not connected (PeerContacts)
     bool used_up_terms = false;       // no term is left for an election
+    bool forgetful = false;           // core::Raft::is_forgetful()
     std::optional<Doubts> doubted{};  // set: others doubt its directory, so it may not campaign
 };
 // While an era keeps the cluster closed (core::Eras); `left` by this node's own countdown.

@@ -98,7 +98,8 @@ std::string CoreLoop::why_in_no_cluster_now() const {
 std::string CoreLoop::why_no_leader_now() const {
     const auto& core = driver_->core();
     WithoutLeader without{.missing = missing_peers(),
-                          .used_up_terms = !core::is_in_bounds(core.raft().term().next())};
+                          .used_up_terms = !core::is_in_bounds(core.raft().term().next()),
+                          .forgetful = core.raft().is_forgetful()};
     if (core.raft().is_doubted()) {
         const auto& doubts = core.own_doubts();
         without.doubted = {doubts.by(), steady_now() - doubts.since()};

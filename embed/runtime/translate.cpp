@@ -299,6 +299,9 @@ Status status_of(const transport::MemberStatus& member) {
     status.uptime = member.uptime;
     status.version = member.version;
     status.insecure = member.insecure;
+    status.durability = member.durability == core::Durability::replicated ? Durability::replicated
+                                                                          : Durability::synced;
+    status.forgetful = member.is_forgetful;
     status.ready = member.ready;
     if (!member.ready) status.why_not_ready = why_not_ready(member);
     return status;

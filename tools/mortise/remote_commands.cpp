@@ -81,7 +81,8 @@ void add_values_of_leaders(Remote& remote, std::vector<LockInfo>& locks, ReadLev
 
 std::string state_of(const Status& status) {
     const std::string state = status.stopped ? "stopped" : status.ready ? "ready" : "not ready";
-    return status.insecure ? state + "; INSECURE: reachable without TLS" : state;
+    const std::string forgetful = status.forgetful ? "; recovers from a loss of power" : "";
+    return state + forgetful + (status.insecure ? "; INSECURE: reachable without TLS" : "");
 }
 
 // Why a member is not ready; empty if it is.

@@ -49,6 +49,8 @@ struct MemberStatus {
     std::string why_not_ready;  // empty: nothing beyond the other members of this struct
     bool removed = false;       // it knows that it is not a member any more
     core::MemberLoad load;      // by client nodes
+    core::Durability durability = core::Durability::synced;  // of its cluster
+    bool is_forgetful = false;  // it may lack entries that it has acknowledged
 
     friend bool operator==(const MemberStatus&, const MemberStatus&) = default;
 };

@@ -64,6 +64,8 @@ void write(const MemberStatus& status, wire::Status::Builder to) {
     to.setSession(status.session.value_or(core::SessionId{}).raw());
     to.setClientNodes(status.load.clients);
     to.setClientPlaces(status.load.places);
+    to.setDurability(static_cast<std::uint8_t>(status.durability));
+    to.setForgetful(status.is_forgetful);
 }
 
 core::Result<MemberStatus> read(wire::Status::Reader from) {
@@ -92,6 +94,9 @@ core::Result<MemberStatus> read(wire::Status::Reader from) {
     status.removed = from.getRemoved();
     if (from.getSession() != 0) status.session = core::SessionId{from.getSession()};
     status.load = {from.getClientNodes(), from.getClientPlaces()};
+    status.durability =
+        reading.known(from.getDurability(), core::Durability::replicated, "Status.durability");
+    status.is_forgetful = from.getForgetful();
     return reading.finish(std::move(status));
 }
 

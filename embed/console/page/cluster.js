@@ -61,6 +61,8 @@ export function clusterView({node, members, names, sessions, console: own}) {
       fact("Committed to entry", number(node.commit_index)),
       fact("Log begins at entry", number(node.first_index)),
       fact("Its session", node.session === null ? "none" : String(node.session)),
+      fact("Durability", node.durability +
+        (node.forgetful ? "; this node recovers from a loss of power" : "")),
       fact("Its part", `${node.role}, ${node.standing.replaceAll("_", " ")}`),
       fact("Breaking locks here", own.may_break ? "allowed" : "not allowed"),
       fact("Cluster id", node.cluster_id || "none yet", true)),

@@ -230,6 +230,10 @@ struct Status {
     // The node listens on an address that other machines reach, without TLS (tls.insecure):
     // everybody who reaches it may do everything.
     bool insecure = false;
+    Durability durability = Durability::synced;  // of the cluster, as this member knows it
+    // Its machine was started anew and it may lack what it acknowledged, so it elects nobody alone
+    // until a leader has told it what is committed.
+    bool forgetful = false;
 };
 
 }  // namespace mortise
