@@ -10,6 +10,7 @@
 #include "core/locks/table/session_table.hpp"
 #include "core/node/fair_queue.hpp"
 #include "core/node/sealing.hpp"
+#include "core/raft/entry.hpp"
 
 namespace mortise::core {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/locks/limits.hpp"
+#include "core/locks/machine/lock_machine.hpp"
+#include "core/raft/raft.hpp"
 
 namespace mortise::core {
 

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "core/base/ids.hpp"
-#include "core/locks/machine/lock_machine.hpp"
-#include "core/raft/raft.hpp"
 
 namespace mortise::core {
+
+class LockMachine;
+class Raft;
 
 struct Sealing {
     // An entry is sealed if one of its commands has to be. False: the cluster syncs everything.
