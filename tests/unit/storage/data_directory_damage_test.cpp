@@ -421,7 +421,7 @@ TEST_F(DataDirectoryDamage, IsNotALaterFormat) {  // P12
     for (std::size_t slot = 0; slot < MetaFile::slots; ++slot) {
         const auto at = slot * MetaFile::slot_bytes;
         if (bytes[at] == 0) continue;
-        bytes[at + 8] = 2;  // the format; its checksum is after the content
+        bytes[at + 8] = 3;  // the format; its checksum is after the content
         const auto size = std::size_t{16} + static_cast<unsigned char>(bytes[at + 12]);
         core::Checksum sum;
         sum.text(std::string_view{bytes}.substr(at, size));

@@ -285,7 +285,8 @@ TEST(MetaFile, HasTheNewestWriteOfEitherKind) {
         ASSERT_TRUE(file);
         EXPECT_EQ(file->meta(), meta);
         for (auto writes = 1 + prng.below(3); writes > 0; --writes) {
-            meta.last = {log_id(i, i + writes), prng.next()};
+            meta.last = meta.synced = {log_id(i, i + writes), prng.next()};
+            meta.unsynced = static_cast<core::Unsynced>(prng.below(3));
             ASSERT_TRUE(file->write(meta, prng.one_in(2) ? Durable::yes : Durable::no));
             EXPECT_EQ(file->meta(), meta);
         }
@@ -310,7 +311,7 @@ TEST(MetaFile, KeepsTheNewestSyncedWriteWhateverIsLost) {
     auto image = bytes();
     core::Prng prng{5};
     for (std::uint64_t i = 1; i < 60 && !testing::Test::HasFailure(); ++i) {
-        meta.last = {log_id(i, i), prng.next()};
+        meta.last = meta.synced = {log_id(i, i), prng.next()};
         const auto durable = prng.one_in(3) ? Durable::yes : Durable::no;
         ASSERT_TRUE(file->write(meta, durable));
         auto torn = bytes();
