@@ -26,7 +26,8 @@ void LogFile::append_durably(std::span<const char> bytes) {
         if (wrote < 0) throw std::system_error{errno, std::system_category(), "write"};
         bytes = bytes.subspan(static_cast<std::size_t>(wrote));
     }
-    if (syncs_ && ::fdatasync(file_) != 0) throw std::system_error{errno, std::system_category(), "sync"};
+    if (syncs_ && ::fdatasync(file_) != 0)
+        throw std::system_error{errno, std::system_category(), "sync"};
 }
 
 }  // namespace mortise::bench

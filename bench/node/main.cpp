@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/measure/durability.hpp"
 #include "bench/measure/usage.hpp"
 #include "bench/node/tasks.hpp"
 #include "embed/threads/stage_trace.hpp"
-#include "bench/measure/durability.hpp"
 #include <mortise/config.hpp>
 #include <mortise/mortise.hpp>
 

@@ -32,7 +32,7 @@ struct Hello {
     std::uint8_t command_format = command_format_oldest;  // the newest format that it reads
     std::string address{};  // where members reach it; empty: it has no address of its own
     HelloTiming timing{};
-    std::string cluster_name{};  // as configured; empty: the node does not tell
+    std::string cluster_name{};                  // as configured; empty: the node does not tell
     Durability durability = Durability::synced;  // as configured
     bool is_forgetful = false;                   // Unsynced::forgotten
     // Not sent. The receiver of the hello fills it in from the certificate of the connection.

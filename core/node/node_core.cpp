@@ -171,8 +171,7 @@ Instant NodeCore::deadline() const {
     return std::min({raft_.deadline(), agent_.deadline(), timers_.deadline(),
                      call_desk_.deadline(raft_.leader().has_value()), membership_.deadline(),
                      bootstrap_.deadline(), own_life_.deadline(), own_memory_.deadline(),
-                     saver_.deadline(),
-                     duties_.deadline()});
+                     saver_.deadline(), duties_.deadline()});
 }
 
 void NodeCore::form_if_unanimous(Now now) {
@@ -191,8 +190,7 @@ void NodeCore::take_decided(Now now) {
     for (auto& entry : decided.committed)
         apply(entry, now);
     for (const auto& grant : decided.reads) {
-        if (!own_memory_.granted(grant.id, grant.index))
-            call_desk_.granted(grant.id, grant.index);
+        if (!own_memory_.granted(grant.id, grant.index)) call_desk_.granted(grant.id, grant.index);
     }
 }
 

@@ -51,7 +51,7 @@ struct NodeOptions {
     std::uint64_t seed = 0;
     // The newest format of commands that this node reads; another value simulates an older version.
     std::uint8_t command_format = command_format_newest;
-    std::string cluster_name{};           // see Hello
+    std::string cluster_name{};  // see Hello
     Durability durability = Durability::synced;
     Access access = Access::all();        // what this node's own certificate allows
     Origin origin{};                      // what this node says of itself, for people

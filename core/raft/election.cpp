@@ -278,8 +278,8 @@ void Raft::send_owed_votes() {
 // gain nothing, because its own vote is written after that one. But it would take the vote back,
 // and two voters with slow disks would do that to each other for ever.
 bool Raft::is_giving_a_vote() const {
-    return std::ranges::any_of(
-        owed_votes_, [](const OwedVote& owed) { return owed.consent != Consent::none; });
+    return std::ranges::any_of(owed_votes_,
+                               [](const OwedVote& owed) { return owed.consent != Consent::none; });
 }
 
 }  // namespace mortise::core

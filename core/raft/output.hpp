@@ -54,9 +54,9 @@ struct Note {
         senseless_entry,        // an entry has invalid commands: it has no effect
         false_leader,           // a node claims to lead, and was not elected
         distant_term,           // a peer says a term that no election can have reached
-        may_have_forgotten,  // in a loss of power: this node gives no vote that counts alone
-        recovered,           // it has what it may have forgotten
-        era_begun,           // a majority may have forgotten: this node leads, elected by all
+        may_have_forgotten,     // in a loss of power: this node gives no vote that counts alone
+        recovered,              // it has what it may have forgotten
+        era_begun,              // a majority may have forgotten: this node leads, elected by all
         terms_used_up,  // the last possible term was used: no leader can be elected any more
     };
 

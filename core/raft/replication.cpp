@@ -39,7 +39,8 @@ void Raft::on(NodeId from, AppendRequest& request, Instant now) {
     follower.transfer_target = request.transfer_target;
 
     const auto shows_other = [&](const Entry& entry) { return leaves_behind(entry.id); };
-    if (leaves_behind(request.previous) || std::ranges::any_of(request.entries, shows_other)) return;
+    if (leaves_behind(request.previous) || std::ranges::any_of(request.entries, shows_other))
+        return;
     if (is_installing() || (!has_capacity() && !log_.has(request.previous))) {
         // An append would change a state that is about to be replaced, or there is no capacity for
         // the missing entries. So the rejection says nothing about the log. The answer to a later

@@ -1,8 +1,9 @@
 // Derives what is durable from submitted and completed writes: synced, or in the page cache if the
-// write need not be synced (Write::synced). The important rule is that a truncating write lowers the durable index when it is submitted. Example: W1 appends 5-10, and W2
-// truncates at 7 and appends 7'-8'. From W2's submission on at most 6 is durable, even if W1's
-// completion arrives after it; only W2's completion makes it 8'. Counting W1's 10 would acknowledge
-// entries that are gone.
+// write need not be synced (Write::synced). The important rule is that a truncating write lowers
+// the durable index when it is submitted. Example: W1 appends 5-10, and W2 truncates at 7 and
+// appends 7'-8'. From W2's submission on at most 6 is durable, even if W1's completion arrives
+// after it; only W2's completion makes it 8'. Counting W1's 10 would acknowledge entries that are
+// gone.
 #pragma once
 
 #include <deque>

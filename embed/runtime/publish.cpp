@@ -102,13 +102,15 @@ void CoreLoop::noted(const core::Note& note) {
                              "`mortise recover` begins the terms anew");
             return;
         case Kind::may_have_forgotten:
-            parts_.log.warn("may_have_forgotten",
-                            "the machine was started anew, and the newest entries of the log may be "
-                            "lost: this node gives no vote until it has recovered from a leader");
+            parts_.log.warn(
+                "may_have_forgotten",
+                "the machine was started anew, and the newest entries of the log may be "
+                "lost: this node gives no vote until it has recovered from a leader");
             return;
         case Kind::recovered:
-            parts_.log.info("recovered",
-                            "this node has everything again that it may have lost with its machine");
+            parts_.log.info(
+                "recovered",
+                "this node has everything again that it may have lost with its machine");
             return;
         case Kind::era_begun:
             parts_.log.warn("era_begun",

@@ -51,10 +51,9 @@ bool state_machine_safety(const Known& known, const History& history) {
 // have forgotten it elects nobody before it has it again.
 bool durability(const Cluster& cluster, const History& history) {
     for (std::size_t i = 0; i < history.committed.size(); ++i) {
-        const auto copies = std::ranges::count_if(
-            cluster, [&](const Known* known) {
-                return known->machine.raft.is_forgetful() || has(known->disk, history, i);
-            });
+        const auto copies = std::ranges::count_if(cluster, [&](const Known* known) {
+            return known->machine.raft.is_forgetful() || has(known->disk, history, i);
+        });
         if (static_cast<std::size_t>(copies) < core::majority_of(cluster_size)) return false;
     }
     return true;

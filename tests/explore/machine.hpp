@@ -47,9 +47,9 @@ struct Machine {
     core::RaftState disk;
     std::deque<core::Write> writes;
     core::Instant now;
-    core::LogIndex synced{};   // of the entries on disk
-    std::uint8_t losses = 0;   // of power
-    std::uint8_t asked = 0;    // how often it asked what is committed
+    core::LogIndex synced{};  // of the entries on disk
+    std::uint8_t losses = 0;  // of power
+    std::uint8_t asked = 0;   // how often it asked what is committed
     // How often each node had lost power when it said hello here. Until then nothing that it says
     // arrives.
     std::array<std::uint8_t, 3> met{};

@@ -282,11 +282,11 @@ void Print::add(const NotAMember& message) {
 
 void StateReader::read(const Raft& raft, ByteWriter& out) {
     Print print{out};
-    const auto& [options, hard_state, unsynced, recovers_at, log, not_configurations, writes, commit,
-                 not_uncommitted_bytes, replicated, unwanted, handed_out, role, round,
+    const auto& [options, hard_state, unsynced, recovers_at, log, not_configurations, writes,
+                 commit, not_uncommitted_bytes, replicated, unwanted, handed_out, role, round,
                  time_succession, owed_votes, time_raises, claims, time_last_event, receiving,
-                 open_views, transfers, membership, left_behind, doubted, not_doubted_in, has_room_for_state,
-                 not_pending, not_granted, not_out] = raft;
+                 open_views, transfers, membership, left_behind, doubted, not_doubted_in,
+                 has_room_for_state, not_pending, not_granted, not_out] = raft;
     const auto& [dismissed_by, unknown_to, dismissed, not_removed, was_member, noted] = membership;
     MORTISE_CHECK(!receiving.last() && open_views.empty() && transfers == 0);
     MORTISE_CHECK(time_succession.has_room() && has_room_for_state && !doubted && !left_behind);

@@ -16,8 +16,7 @@ constexpr auto patience = 60s;
 
 class RolledBack : public ::testing::Test {
 protected:
-    RolledBack()
-        : member_{(cluster_.leader_seen_by(0) + 1) % 3}, witness_{(member_ + 1) % 3} {}
+    RolledBack() : member_{(cluster_.leader_seen_by(0) + 1) % 3}, witness_{(member_ + 1) % 3} {}
 
     [[nodiscard]] fs::path place() const { return cluster_.data(member_); }
     [[nodiscard]] fs::path image() const { return cluster_.directory() / "image"; }

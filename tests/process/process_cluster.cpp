@@ -207,7 +207,8 @@ std::vector<std::string> ProcessCluster::ask_until(
         if (is_wanted(status)) return status;
         std::this_thread::sleep_for(std::chrono::milliseconds{100});
     }
-    throw std::runtime_error{"the status of process " + std::to_string(index) + " is not as wanted"};
+    throw std::runtime_error{"the status of process " + std::to_string(index) +
+                             " is not as wanted"};
 }
 
 std::size_t ProcessCluster::leader_seen_by(std::size_t index) {

@@ -46,8 +46,8 @@ RaftState Disk::state() const {
 HandDriven::HandDriven(RaftOptions options, const RaftState& state, Instant at)
     : now{at},
       options_{options},
-      disk_{state.hard_state,    state.base,     state.entries, state.applied,
-            state.configuration, state.unsynced, {}},
+      disk_{state.hard_state, state.base, state.entries, state.applied, state.configuration,
+            state.unsynced,   {}},
       raft_{std::make_unique<Raft>(options, state, Prng{options.self.raw()}, at)} {
     disk_.synced = disk_.last();
 }
@@ -199,8 +199,7 @@ void HandDriven::lose_power_and_restart() {
 }
 
 bool HandDriven::set_durability(Durability durability) {
-    const bool is_begun =
-        std::holds_alternative<LogIndex>(raft_->set_durability(durability, now));
+    const bool is_begun = std::holds_alternative<LogIndex>(raft_->set_durability(durability, now));
     collect();
     return is_begun;
 }

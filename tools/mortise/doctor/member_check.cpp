@@ -141,12 +141,12 @@ private:
         if (status_.insecure && config_.tls.is_set())
             note(warning(name_, "it is reachable without TLS", "set its files below [tls]"));
         if (status_.durability != config_.durability) {
-            note(warning(name_,
-                         "the durability of its cluster is \"" +
-                             std::string{to_string(status_.durability)} + "\", and this file says \"" +
-                             std::string{to_string(config_.durability)} + '"',
-                         "give the files of all members the same one, and restart those that have "
-                         "another; the cluster follows when all have it"));
+            note(warning(
+                name_,
+                "the durability of its cluster is \"" + std::string{to_string(status_.durability)} +
+                    "\", and this file says \"" + std::string{to_string(config_.durability)} + '"',
+                "give the files of all members the same one, and restart those that have "
+                "another; the cluster follows when all have it"));
         }
         if (!status_.version.empty() && status_.version != MORTISE_VERSION) {
             note(warning(

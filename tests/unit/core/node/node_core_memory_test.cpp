@@ -18,9 +18,7 @@ struct NodeCoreMemory : testing::Test {
             cluster[n1].acquire(tag, "name" + std::to_string(tag));
         cluster.run_for(3 * heartbeat);
     }
-    [[nodiscard]] Durability durability() {
-        return cluster[n1].raft().configuration().durability;
-    }
+    [[nodiscard]] Durability durability() { return cluster[n1].raft().configuration().durability; }
 
     NodeCluster cluster{{1, 2, 3},
                         [](NodeOptions& options) { options.durability = Durability::replicated; }};
@@ -71,8 +69,8 @@ TEST_F(NodeCoreMemory, AsksItsLeaderWhatIsCommitted) {
     EXPECT_TRUE(node.hello().is_forgetful);
     node.step(PeerUp{cluster[n1].hello()});
     const auto last = node.raft().log().last();
-    node.receive(n1, RaftMessage{append(cluster[n1].raft().term().raw(), last, {},
-                                        last.index.raw())});
+    node.receive(n1,
+                 RaftMessage{append(cluster[n1].raft().term().raw(), last, {}, last.index.raw())});
     node.complete_writes();
     const auto question = node.newest<ReadRequest>(n1);
     EXPECT_TRUE(node.raft().is_forgetful());
@@ -87,8 +85,8 @@ TEST_F(NodeCoreMemory, AsksAgain) {
     auto& node = cluster[n2];
     node.step(PeerUp{cluster[n1].hello()});
     const auto beat = [&] {
-        node.receive(n1, RaftMessage{append(cluster[n1].raft().term().raw(),
-                                            node.raft().log().last())});
+        node.receive(
+            n1, RaftMessage{append(cluster[n1].raft().term().raw(), node.raft().log().last())});
         node.complete_writes();
     };
     beat();
