@@ -6,6 +6,7 @@ the machine. The nodes have to sync rarely (`sync_interval`)."""
 
 import os
 import random
+import subprocess
 import uuid
 
 
@@ -13,6 +14,13 @@ def end_of_data(path):
     """Behind it the file has zeros only: a log is written over zeros."""
     with open(path, "rb") as file:
         return len(file.read().rstrip(b"\0"))
+
+
+def can_boot():
+    """Whether processes can be shown another boot id: root in a container may not."""
+    bind = "mount --bind /dev/null /proc/sys/kernel/random/boot_id"
+    return os.geteuid() == 0 and subprocess.run(
+        ["unshare", "-m", "sh", "-c", bind], capture_output=True, check=False).returncode == 0
 
 
 class Machine:
