@@ -80,7 +80,9 @@ TEST(NodeCoreEras, GoOnWithTheTimeThatWasSaved) {  // S4
 
 // The entries with commands of a node that leads alone, and opens its session.
 std::vector<Entry> entries_of(const Configuration& configuration) {
-    HandDrivenNode node{node_options(1, {1}), disk_with(configuration, {Term{1}, n1}, {})};
+    auto options = node_options(1, {1});
+    options.durability = configuration.durability;
+    HandDrivenNode node{std::move(options), disk_with(configuration, {Term{1}, n1}, {})};
     run_until(node, start + 5 * election_timeout);
     for (const std::uint64_t tag : {1, 2}) {
         node.acquire(tag, "a" + std::to_string(tag));
