@@ -423,8 +423,6 @@ core::LogIndex RocksLogStore::base_index(const Plan& plan) const {
 // power, on whatever boot. If this fails as well, that start may find damage instead.
 Result<void> RocksLogStore::fail_sync(Error error) {
     auto meta = meta_.meta();
-    meta.unsynced = core::Unsynced::forgotten;
-    meta.last = meta.synced = synced_;
     meta.life.boot_id.clear();
     static_cast<void>(meta_.write(std::move(meta), Durable::yes));
     return fail(std::move(error));
