@@ -8,13 +8,14 @@ namespace mortise::core {
 namespace {
 
 // What has to survive the loss of power of all machines. Sessions tell for how long somebody may
-// rely on a grant that nobody knows any more.
+// rely on a grant that nobody knows any more. The first entry of a term is the reason why the log
+// of a deposed leader is not the newest one (docs/decisions/0095).
 bool is_sealed(const Entry& entry) {
     switch (entry.kind) {
+        case EntryKind::noop:
         case EntryKind::configuration:
         case EntryKind::sealed_commands:
         case EntryKind::era: return true;
-        case EntryKind::noop:
         case EntryKind::commands:
         case EntryKind::state_sum: return false;
     }

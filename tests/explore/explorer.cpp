@@ -114,7 +114,9 @@ void Explorer::expand_machine(Number number, const World& world, std::uint8_t pl
     if (machine.raft.leader()) offer(Act::read);
     if (!machine.raft.is_leader()) return;
     offer(Act::heartbeat);
-    offer(Act::propose);
+    offer(Act::propose, static_cast<std::uint32_t>(core::EntryKind::commands));
+    if (options_.in_memory)
+        offer(Act::propose, static_cast<std::uint32_t>(core::EntryKind::sealed_commands));
     for (std::size_t other = 0; other < cluster_size; ++other) {
         const auto target = static_cast<std::uint32_t>(node_at(other).raw());
         if (other != place) offer(Act::transfer, target);
@@ -200,7 +202,17 @@ std::string Explorer::begin_era(const World& world, const Known& leader, History
         return "era: a majority has forgotten nothing";
     while (!history.committed.empty()) {
         const auto place = history.committed.size() - 1;
-        if (place < leader.log.size() && leader.log[place] == history.committed[place].entry) break;
+        const auto& lost = history.committed[place].entry;
+        const auto* there = place < leader.log.size() ? &leader.log[place] : nullptr;
+        if (there != nullptr && *there == lost) break;
+        if (there != nullptr && there->kind != core::EntryKind::era)
+            return "era: an entry that was not committed takes the place of one that was";
+        if (lost.kind != core::EntryKind::commands) return "era: a sealed entry is lost";
+        for (const auto number : world.machines) {
+            const auto& log = machines_.machine(number).log;
+            if (place < log.size() && log[place] == lost)
+                return "era: what a voter still has is lost";
+        }
         history.committed.pop_back();
     }
     history.read_floor = std::min(history.read_floor, core::LogIndex{history.committed.size()});

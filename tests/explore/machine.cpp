@@ -120,7 +120,8 @@ std::string carry_out(Machine& machine, Event event, const Packet* packet) {
             raft.on_timer(machine.now);
             break;
         case Act::propose:
-            raft.propose(core::EntryKind::commands, core::Bytes{"x"}, machine.now);
+            raft.propose(static_cast<core::EntryKind>(event.argument), core::Bytes{"x"},
+                         machine.now);
             break;
         case Act::read: raft.read(the_read, machine.now); break;
         case Act::transfer: raft.transfer_to(core::NodeId{event.argument}, machine.now); break;

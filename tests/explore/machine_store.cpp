@@ -16,14 +16,14 @@ std::uint64_t key_of(Number machine, Event event) {
 std::vector<EntryMark> marks_of(const core::Log& log) {
     std::vector<EntryMark> marks;
     for (auto index = log.first_index(); index <= log.last().index; index = index.next())
-        marks.push_back({log.at(index).id.term, log.at(index).checksum});
+        marks.push_back({log.at(index).id.term, log.at(index).checksum, log.at(index).kind});
     return marks;
 }
 
 std::vector<EntryMark> marks_of(const std::vector<core::Entry>& entries) {
     std::vector<EntryMark> marks;
     for (const auto& entry : entries)
-        marks.push_back({entry.id.term, entry.checksum});
+        marks.push_back({entry.id.term, entry.checksum, entry.kind});
     return marks;
 }
 

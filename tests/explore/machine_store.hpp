@@ -17,6 +17,7 @@ namespace mortise::explore {
 struct EntryMark {
     core::Term term;
     std::uint64_t checksum = 0;
+    core::EntryKind kind = core::EntryKind::noop;
 
     friend bool operator==(const EntryMark&, const EntryMark&) = default;
 };

@@ -62,7 +62,7 @@ TEST(RaftMemory, TermsVotesAndTruncationsAreSynced) {
 }
 
 TEST(RaftMemory, SealedEntriesAreSynced) {
-    for (const auto kind : {EntryKind::sealed_commands, EntryKind::era}) {
+    for (const auto kind : {EntryKind::sealed_commands, EntryKind::era, EntryKind::noop}) {
         auto node = follower(disk_of(in_memory({1, 2, 3})));
         node.receive(n2, append(1, log_id(1, 1),
                                 {commands(log_id(1, 2)), make_entry(log_id(1, 3), kind, {})}));
