@@ -18,7 +18,7 @@ enum class Act : std::uint8_t {
     write_done,  // the oldest
     time_out,    // its clock passes every deadline
     heartbeat,   // of a leader
-    propose,  // argument: its EntryKind
+    propose,     // argument: its EntryKind
     read,
     transfer,  // argument: to this node
     crash,     // argument: how many of the writes in progress reached the disk; then it restarts

@@ -274,8 +274,10 @@ void draw_images(core::Prng& own, Swarm& swarm) {
     swarm.fault_weight[static_cast<std::size_t>(Fault::disk_set_back)] = 3 + own.below(10);
 }
 
+// Nobody holds what it lacks against a member that may have lost power, so no leader can tell that
+// its directory was set back.
 void draw_durability(core::Prng& own, Swarm& swarm) {
-    if (own.one_in(2)) return;
+    if (own.one_in(2) || swarm.is_on(Fault::disk_set_back)) return;
     swarm.durability = core::Durability::replicated;
     swarm.durability_changes = own.one_in(4);
 }

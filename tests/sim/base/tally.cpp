@@ -81,7 +81,6 @@ constexpr std::string_view expected_probes[] = {
     "start after a loss of power",
     "entries lost with the power",
     "member recovered",
-    "era begun",
     "writes in flight at a crash",
     "truncation of entries still being written",
     "restart with a log",

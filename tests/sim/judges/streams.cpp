@@ -102,9 +102,11 @@ void Streams::state_replaced(core::NodeId node) {
 
 void Streams::applied(const core::Applied& applied) {
     const bool is_new = applied.entry.id.index > last_;
-    if (!is_new || !core::has_commands(applied.entry.kind)) return;
+    const bool begins_era = applied.entry.kind == core::EntryKind::era;
+    if (!is_new || !(begins_era || core::has_commands(applied.entry.kind))) return;
     last_ = applied.entry.id.index;
-    const auto batch = commands_in(applied.entry.payload);
+    const auto batch =
+        begins_era ? std::vector<core::Command>{} : commands_in(applied.entry.payload);
     if (!batch) return;  // the judge of locks reports that
     entry_ = {};
     for (const auto& command : *batch) {

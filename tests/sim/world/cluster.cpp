@@ -128,7 +128,10 @@ bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
 bool Cluster::may_forget(core::NodeId node) const {
     auto others = std::set(ids_.begin(), ids_.end());
     others.erase(node);
-    return is_quorum(others);
+    // A change in progress may leave fewer voters.
+    const auto all = configurations();
+    const auto changes = [&](const auto& each) { return each.voters != all.front().voters; };
+    return std::ranges::none_of(all, changes) && is_quorum(others);
 }
 
 bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {

@@ -329,6 +329,11 @@ void Nemesis::change_members(Fault kind) {
         node = present.learners[prng_.below(present.learners.size())].id;
     }
     if (kind == Fault::member_removed && present.voters.size() < 3 && !prng_.one_in(4)) return;
+    // Without one that remembers, the others may need an era.
+    const auto may_lack = [&](core::NodeId id) {
+        return cluster_.at(id).disk().platter().unsynced == core::Unsynced::forgotten;
+    };
+    if (std::ranges::any_of(cluster_.ids(), may_lack)) return;
     world_.tally.fault(kind);
     world_.timeline.say(leader, "is asked to change its members, node {}", node.raw());
     core::MembershipGoal goal{core::MembershipGoal::Kind::gone, node, {}};
