@@ -4,7 +4,8 @@ namespace mortise::core {
 
 namespace {
 
-// Of no other question in any run of this directory: those of calls are below (CallDesk).
+// No other question of any run of this directory has this id: the ids of calls are smaller
+// (CallDesk).
 ReadId question_id(BootEpoch epoch, std::uint64_t count) {
     constexpr std::uint64_t of_recovery = std::uint64_t{1} << 39U;
     return ReadId{(epoch.raw() << 40U) + of_recovery + count};

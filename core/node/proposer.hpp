@@ -50,7 +50,8 @@ public:
     // The time of the cluster in milliseconds, zero if none is to be said: the next entry says it
     // in front of its commands, at most once a second.
     void set_time(std::uint64_t ms) { time_ms_ = ms; }
-    // Of the next entries. One that is to raise the ceiling does it in front of its commands.
+    // Says how the next entries are sealed. An entry that raises the ceiling does so in front of
+    // its commands.
     void set_sealing(const Sealing& sealing) { sealing_ = sealing; }
     // The ceiling of the newest entry that raises it.
     [[nodiscard]] FencingToken raised_to() const { return raised_to_; }

@@ -16,8 +16,8 @@ struct Sealing {
     FencingToken raise_to{};  // set: the next entry raises the ceiling to this token
 };
 
-// Of the next entries of a leader. `raised_to` is the ceiling of its newest entry that raises it,
-// which may not be applied yet.
+// Returns how a leader seals its next entries. `raised_to` is the ceiling of its newest entry that
+// raises it, which may not be applied yet.
 [[nodiscard]] Sealing sealing_of(const Raft& raft, const LockMachine& machine,
                                  FencingToken raised_to);
 

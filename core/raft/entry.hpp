@@ -26,12 +26,19 @@ enum class EntryKind : std::uint8_t {
     configuration = 2,  // payload: codec/configuration_codec; in force from its append on
     commands = 3,       // payload: codec/command_codec, a batch
     state_sum = 4,  // payload: codec/state_sum_codec; a checksum of the state, for all to compare
-    // As `commands`. A node acknowledges it only when it is synced (docs/decisions/0095).
-    sealed_commands = 5,
-    // Likewise, without a payload: in place of the empty entry, if all voters elected the leader
+    sealed_commands = 5,  // payload: as that of `commands`; it is sealed
+    // Without a payload. It takes the place of the empty entry if all voters elected the leader
     // because a majority may have forgotten entries.
     era = 6,
 };
+
+// A node acknowledges a sealed entry only when it is synced (docs/decisions/0095). Sessions are
+// sealed, because they tell for how long somebody may rely on a grant that nobody knows any more;
+// and so is the first entry of a term, because otherwise the log of a deposed leader could be the
+// newest one after a loss of power.
+[[nodiscard]] constexpr bool is_sealed(EntryKind kind) {
+    return kind != EntryKind::commands && kind != EntryKind::state_sum;
+}
 
 [[nodiscard]] constexpr bool has_commands(EntryKind kind) {
     return kind == EntryKind::commands || kind == EntryKind::sealed_commands;

@@ -5,25 +5,6 @@
 
 namespace mortise::core {
 
-namespace {
-
-// What has to survive the loss of power of all machines. Sessions tell for how long somebody may
-// rely on a grant that nobody knows any more. The first entry of a term is the reason why the log
-// of a deposed leader is not the newest one (docs/decisions/0095).
-bool is_sealed(const Entry& entry) {
-    switch (entry.kind) {
-        case EntryKind::noop:
-        case EntryKind::configuration:
-        case EntryKind::sealed_commands:
-        case EntryKind::era: return true;
-        case EntryKind::commands:
-        case EntryKind::state_sum: return false;
-    }
-    return true;
-}
-
-}  // namespace
-
 // The mark is durable, so the next start knows what may be missing.
 bool Raft::may_lack_syncs() const {
     return configuration().durability == Durability::replicated && is_configuration_committed() &&
@@ -33,11 +14,14 @@ bool Raft::may_lack_syncs() const {
 bool Raft::is_to_be_synced(const Write& write) const {
     const bool only_appends =
         !write.reset && !write.hard_state && !write.truncate_from && !write.unsynced;
-    return !only_appends || !may_lack_syncs() || std::ranges::any_of(write.append, is_sealed);
+    return !only_appends || !may_lack_syncs() ||
+           std::ranges::any_of(write.append, is_sealed, &Entry::kind);
 }
 
+// Each answer is enough. A later one has a larger index, which a node that catches up under load
+// would follow for long.
 void Raft::recover_at(LogIndex index) {
-    if (is_forgetful()) recovers_at_ = index;
+    if (is_forgetful()) recovers_at_ = std::min(recovers_at_.value_or(index), index);
 }
 
 // All voters agreed to the log that an era began with, so none of them has committed anything else.

@@ -30,7 +30,7 @@ public:
 private:
     [[nodiscard]] static std::stop_source* stopped();
 
-    // null, the one of the tokens, or stopped(): set once, by whoever comes first
+    // It is null, or the source of all tokens, or stopped(). The first caller sets it, once.
     std::atomic<std::stop_source*> source_{nullptr};
 };
 

@@ -110,7 +110,7 @@ public:
         : Submitted{Ends::nothing, core::tag_of(one)}, call{std::move(one)} {}
 
     core::Call call;
-    // Of an acquiring call.
+    // Only an acquiring call uses these two.
     CallPlace place;
     std::uint8_t age_warnings = 0;  // the number of warnings that it waits
 };

@@ -131,10 +131,7 @@ Result<void> RocksLogStore::refuse_unfit(const core::Write& write, const Plan& p
         return misuse(database_.path, "writes without a sync before it says so");
     const bool only_appends =
         !write.hard_state && !write.reset && !write.truncate_from && !write.unsynced;
-    const bool is_plain = std::ranges::none_of(write.append, [](const core::Entry& entry) {
-        return entry.kind == core::EntryKind::configuration ||
-               entry.kind == core::EntryKind::sealed_commands || entry.kind == core::EntryKind::era;
-    });
+    const bool is_plain = std::ranges::none_of(write.append, core::is_sealed, &core::Entry::kind);
     if (only_appends && is_plain) return {};
     return misuse(database_.path, "writes without a sync what must be synced");
 }

@@ -23,8 +23,8 @@ enum class Act : std::uint8_t {
     transfer,  // argument: to this node
     crash,     // argument: how many of the writes in progress reached the disk; then it restarts
     sync,      // of what was written without a sync
-    // As a crash without any of the writes in progress; argument: how many entries that were not
-    // synced are left.
+    // The node crashes, and none of the writes in progress reached the disk. Argument: how many of
+    // the unsynced entries are left.
     lose_power,
     meet,     // argument: the run of another node that says hello, see run_of()
     recover,  // a node that may have forgotten entries asks its leader what is committed

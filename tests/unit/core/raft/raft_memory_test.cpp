@@ -176,6 +176,16 @@ TEST(RaftMemory, ItRecoversWhenItHasWhatIsCommitted) {
     EXPECT_TRUE(node.noted(Note::Kind::recovered));
 }
 
+// A later answer has a larger index under load, and the first one was already enough.
+TEST(RaftMemory, TheFirstAnswerIsEnough) {
+    auto node = follower(disk_of(in_memory({1, 2, 3}), Unsynced::forgotten));
+    node.recover_at(2);
+    node.recover_at(9);
+    node.receive(n2, append(1, log_id(1, 1), {commands(log_id(1, 2))}, 2));
+    node.complete_writes();
+    EXPECT_FALSE(node->is_forgetful());
+}
+
 TEST(RaftMemory, ItIsForgetfulThroughRestartsUntilThen) {
     auto node = follower(disk_of(in_memory({1, 2, 3}), Unsynced::forgotten));
     node.recover_at(2);
