@@ -226,7 +226,7 @@ void get_outcomes(ByteReader& in, ClientNotice& notice) {
     LogIndex newest;
     for (auto left = in.count(bytes_min); left > 0 && in.ok(); --left) {
         const auto at = get_id<LogIndex>(in);
-        if (at < newest || at > notice.applied) in.fail();
+        if (at < newest || ClientPosition{at} > notice.applied) in.fail();
         newest = at;
         notice.outcomes.push_back({at, get_outcome(in)});
     }
@@ -263,7 +263,7 @@ namespace {
 Attach get_attach(ByteReader& in) {
     const auto nonce = in.u64();
     if (nonce == 0) in.fail();
-    return {nonce, LogIndex{in.varint()}};
+    return {nonce, ClientPosition::from_raw(in.varint())};
 }
 
 Forward get_forward(ByteReader& in) {
@@ -317,7 +317,7 @@ std::optional<ClientNotice> decode_client_notice(std::string_view bytes) {
     if (in.u8() != client_format) return std::nullopt;
     const unsigned parts = in.u8();
     ClientNotice notice;
-    notice.applied = LogIndex{in.varint()};
+    notice.applied = ClientPosition::from_raw(in.varint());
     if ((parts & part_state) != 0) notice.state = get_session_state(in);
     get_outcomes(in, notice);
     if ((parts & part_leader_known) != 0) notice.has_leader = true;

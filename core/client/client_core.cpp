@@ -211,7 +211,7 @@ void ClientCore::take(ClientNotice& notice, Now now) {
     }
     // A member that is behind what this client has seen would contradict it.
     if (notice.applied < position_) return leave(now, "it is behind another member");
-    if (is_state && !take_state(*notice.state, notice.applied, now))
+    if (is_state && !take_state(*notice.state, now))
         return leave(now, "it sent a session that is not valid");
     for (auto& [at, outcome] : notice.outcomes) {
         // Something that this client asked for was applied: its messages get through.
@@ -236,14 +236,14 @@ void ClientCore::take(ClientNotice& notice, Now now) {
         take_asked(one);
 }
 
-bool ClientCore::take_state(const SessionState& state, LogIndex applied, Now now) {
+bool ClientCore::take_state(const SessionState& state, Now now) {
     SessionTable sessions;
     if (state.session.is_set()) {
         auto session = session_of(state);
         if (!session) return false;
         // The outcome of the opening may have been on its way by another member.
         if (!agent_.open_session())
-            agent_.on_outcome(SessionOpened{state.session, state.nonce}, applied, now);
+            agent_.on_outcome(SessionOpened{state.session, state.nonce}, {}, now);
         (void)sessions.restore(std::move(*session));
     }
     recall_cached();
@@ -275,7 +275,7 @@ void ClientCore::attach(Now now) {
     nonce_ = agent_.session_nonce();
     agent_.on_leader(false, now);
     has_leader_ = false;
-    tell(Attach{nonce_, is_elsewhere() ? LogIndex{} : position_}, now);
+    tell(Attach{nonce_, is_elsewhere() ? ClientPosition{} : position_}, now);
 }
 
 // The member is of another cluster than the session.

@@ -133,7 +133,7 @@ public:
     // Why the newest member that refused this client did so; empty since another one served it.
     [[nodiscard]] const std::string& refused() const { return refused_; }
     // Everything up to here was received.
-    [[nodiscard]] LogIndex position() const { return position_; }
+    [[nodiscard]] ClientPosition position() const { return position_; }
     // To which the session and the position belong; not set until a member has served this client.
     [[nodiscard]] ClusterId cluster() const { return cluster_; }
 
@@ -168,7 +168,7 @@ private:
 
     // --- notices
     void take(ClientNotice& notice, Now now);
-    [[nodiscard]] bool take_state(const SessionState& state, LogIndex applied, Now now);
+    [[nodiscard]] bool take_state(const SessionState& state, Now now);
     void take_asked(const Contended& asked);
 
     // --- the member
@@ -207,7 +207,7 @@ private:
     ClusterId member_cluster_;                            // of the member
     std::uint8_t member_format_ = command_format_oldest;  // the newest one that it reads
     ClusterId cluster_;                                   // of the session and the position
-    LogIndex position_;
+    ClientPosition position_;
     std::string refused_;
 
     // When a member is left: see why_leave().

@@ -14,6 +14,7 @@
 #include "core/agent/call.hpp"
 #include "core/agent/forward.hpp"
 #include "core/base/instant.hpp"
+#include "core/client/client_position.hpp"
 #include "core/locks/outcome.hpp"
 
 namespace mortise::core {
@@ -35,7 +36,7 @@ struct Attach {
     std::uint64_t nonce = 0;
     // The client has received everything up to here. The member reports nothing before it has
     // applied that much itself.
-    LogIndex position;
+    ClientPosition position;
     friend bool operator==(const Attach&, const Attach&) = default;
 };
 
@@ -73,7 +74,7 @@ struct ClientNotice {
 
     // The state, or else the outcomes, are complete up to here. Not set: the member has not told
     // the state of the session yet, and only answers a Ping.
-    LogIndex applied;
+    ClientPosition applied;
     std::optional<SessionState> state{};
     // What happened to the client's session, in order. A LockBroken has only its holds, and a
     // ClosureBegun only its kind and its hold. That the session was evicted is a SessionRenewed

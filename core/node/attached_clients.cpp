@@ -401,7 +401,7 @@ void AttachedClients::wait_for_state(Clients::iterator client) {
     waiting_.insert(client->first);
 }
 
-void AttachedClients::tell_states(LogIndex applied) {
+void AttachedClients::tell_states(ClientPosition applied) {
     has_more_ = false;
     std::size_t cost = 0;
     for (auto next = waiting_.begin(); next != waiting_.end();) {
@@ -420,7 +420,7 @@ void AttachedClients::tell_states(LogIndex applied) {
     }
 }
 
-std::size_t AttachedClients::serve(Clients::iterator client, LogIndex applied) {
+std::size_t AttachedClients::serve(Clients::iterator client, ClientPosition applied) {
     auto& its = client->second;
     auto state = state_of(its);
     const auto* session = machine_.sessions().find(state.session);
@@ -460,7 +460,7 @@ SessionState AttachedClients::state_of(const Client& client) const {
     return state;
 }
 
-AttachedClients::Notices AttachedClients::collect(LogIndex applied) {
+AttachedClients::Notices AttachedClients::collect(ClientPosition applied) {
     Notices told;
     told.unfit = std::exchange(unfit_, {});
     told.replaced = std::exchange(replaced_, {});

@@ -52,7 +52,7 @@ public:
     // Outcomes were skipped, because the state was replaced.
     void on_state_replaced();
     // Reports the states of sessions, to clients for which this member has applied enough.
-    void tell_states(LogIndex applied);
+    void tell_states(ClientPosition applied);
     // Takes out the holds of clients, and reports them to their clients.
     void take_theirs(std::vector<Contended>& contended);
 
@@ -69,7 +69,7 @@ public:
         std::vector<ClientFlow::Change> flow;
     };
     // At the end of a step, in which everything up to `applied` was applied.
-    [[nodiscard]] Notices collect(LogIndex applied);
+    [[nodiscard]] Notices collect(ClientPosition applied);
     // More states could have been told than fit into one step.
     [[nodiscard]] bool has_more() const { return has_more_; }
 
@@ -81,7 +81,7 @@ private:
     struct Client {
         // Zero: it has not said yet whose session it uses, or was told that this one is no more.
         std::uint64_t nonce = 0;
-        LogIndex position;        // as in Attach
+        ClientPosition position;  // as in Attach
         bool is_served = false;   // the state of its session was reported
         bool is_opening = false;  // it was served, and asked to open its session
         bool is_refused = false;  // it was told so, and goes to another member
@@ -130,7 +130,7 @@ private:
     void on_asked(const ReleaseAsked& asked);
     void wait_for_state(Clients::iterator client);
     // Returns what that costs, in bytes.
-    std::size_t serve(Clients::iterator client, LogIndex applied);
+    std::size_t serve(Clients::iterator client, ClientPosition applied);
     void watch_cached(Client& client, const Session& session);
     void on_answered(const Answered& answered);
     void on_renewed(SessionId session);

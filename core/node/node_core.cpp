@@ -93,9 +93,9 @@ NodeCore::~NodeCore() = default;
 
 // After an era there are other changes at places that observers may have been told of.
 void NodeCore::note_cluster() {
-    auto cluster = raft_.configuration().cluster;
-    cluster.low += machine_.eras().begun;
-    changes_.belongs_to(cluster.mark());
+    const auto mark = raft_.configuration().cluster.mark();
+    const auto later = mark + static_cast<std::uint32_t>(machine_.eras().begun);
+    changes_.belongs_to(mark != 0 && later == 0 ? 1 : later);
 }
 
 // The order was tried out: each action was moved up by one place, and some to places further away.
@@ -432,7 +432,7 @@ void NodeCore::notify_holders(const AgentOutput& agent) {
             contentions_.watch(acquired->hold, {acquired->parts.front().name});
     }
     // A client gets the recalls that are open together with the state of its session.
-    clients_.tell_states(applied_);
+    clients_.tell_states({applied_, machine_.eras().begun});
     if (!contentions_.is_empty()) effects_.contended = contentions_.take(machine_);
     clients_.take_theirs(effects_.contended);
 }
@@ -445,7 +445,7 @@ void NodeCore::tell_program(AgentOutput& agent) {
 }
 
 void NodeCore::tell_clients() {
-    auto told = clients_.collect(applied_);
+    auto told = clients_.collect({applied_, machine_.eras().begun});
     effects_.notices = std::move(told.notices);
     effects_.unfit_clients = std::move(told.unfit);
     effects_.replaced_clients = std::move(told.replaced);

@@ -45,7 +45,7 @@ public:
     // position is none of this cluster's log, which the observer cannot tell: if this node has
     // everything that was committed since the observer came, it has to begin anew.
     [[nodiscard]] bool is_ahead(const ChangeRing& changes) const {
-        return position_.index > changes.applied();
+        return position_.index > changes.applied() || position_.is_of_later_era(changes.cluster());
     }
     // Begins anew with the present state.
     void begin_anew() noexcept;

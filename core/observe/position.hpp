@@ -21,16 +21,21 @@ struct Position {
 
     LogIndex index;
     std::uint32_t ordinal = 0;
-    std::uint32_t cluster = 0;  // ClusterId::mark(); zero: not known, as in texts of 0.2
+    std::uint32_t cluster = 0;  // NodeCore::note_cluster(); zero: not known, as in texts of 0.2
 
     // Everything up to this entry, with all its changes.
     [[nodiscard]] static constexpr Position after(LogIndex index, std::uint32_t cluster = 0) {
         return {index, whole_entry, cluster};
     }
     [[nodiscard]] bool is_set() const { return index.is_set(); }
-    // It is certainly not one of the cluster with this mark.
+    // Every era of a cluster (docs/decisions/0095) has a mark that is greater by one.
+    [[nodiscard]] bool is_of_later_era(std::uint32_t mark) const {
+        constexpr std::uint32_t eras_max = 1U << 16U;
+        return cluster != 0 && mark != 0 && cluster != mark && cluster - mark <= eras_max;
+    }
+    // It is certainly not one of the cluster with this mark, or of an earlier era of it.
     [[nodiscard]] bool is_foreign_to(std::uint32_t mark) const {
-        return cluster != 0 && mark != 0 && cluster != mark;
+        return cluster != 0 && mark != 0 && cluster != mark && !is_of_later_era(mark);
     }
 
     // Compares the places, which have an order within one cluster only.

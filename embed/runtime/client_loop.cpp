@@ -330,7 +330,7 @@ Status ClientLoop::status() const {
     status.cluster = parts_.config.cluster;
     status.cluster_id = to_text(core_.cluster());
     status.role = Role::client;
-    status.applied_index = core_.position().raw();
+    status.applied_index = core_.position().index().raw();
     if (const auto session = core_.agent().open_session()) status.session = session->raw();
     status.uptime = steady_now() - began_;
     status.version = version;

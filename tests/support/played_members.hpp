@@ -41,8 +41,17 @@ struct PlayedCluster {
         sessions.back().by.access = Access::all();  // as the member writes it
     }
 
+    [[nodiscard]] ClientPosition position() const { return {applied, eras}; }
+    // All sessions end, and so many entries are lost.
+    void begin_era(std::uint64_t lost) {
+        sessions.clear();
+        ++eras;
+        applied = LogIndex{applied.raw() - lost};
+    }
+
     ClusterId id;
     LogIndex applied;
+    std::uint64_t eras = 0;
     bool has_leader = true;
     bool is_full = false;      // every opening is refused
     bool grants = true;        // false: a request waits
@@ -171,14 +180,14 @@ private:
                               [](const WatchHold&) {},
                               [&](const Ping&) {
                                   ++member.pings;
-                                  notices.emplace_back().applied = member.cluster->applied;
+                                  notices.emplace_back().applied = member.cluster->position();
                               }},
                    message);
         return notices;
     }
     static void attach(PlayedCluster& cluster, const Attach& asked,
                        std::vector<ClientNotice>& notices) {
-        if (asked.position > cluster.applied) return;  // it waits until it has caught up
+        if (asked.position > cluster.position()) return;  // it waits until it has caught up
         SessionState state{asked.nonce};
         for (const auto& one : cluster.sessions) {
             if (one.by.nonce != asked.nonce) continue;
@@ -191,7 +200,7 @@ private:
             state.row = encode_session(session);
         }
         auto& notice = notices.emplace_back();
-        notice.applied = cluster.applied;
+        notice.applied = cluster.position();
         notice.state = std::move(state);
         notice.has_leader = cluster.has_leader;
     }
@@ -233,7 +242,7 @@ private:
     static void tell(PlayedCluster& cluster, Outcome outcome, std::vector<ClientNotice>& notices) {
         cluster.applied = cluster.applied.next();
         auto& notice = notices.emplace_back();
-        notice.applied = cluster.applied;
+        notice.applied = cluster.position();
         notice.outcomes.push_back({cluster.applied, std::move(outcome)});
     }
 

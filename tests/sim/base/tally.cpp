@@ -111,6 +111,7 @@ constexpr std::string_view expected_probes[] = {
     "liveness checked",
     "liveness with a minority outside",
     "liveness formed the cluster",
+    "liveness after an era",
     "outsider calls for an election",
     "member cut off from its leader alone",
     "liveness not owed",

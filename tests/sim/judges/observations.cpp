@@ -43,7 +43,10 @@ void Observations::tell(core::NodeId node, const core::NodeCore& core, Observing
     core::ObserverBudget budget{1 + prng_.below(16), 1 + prng_.below(64)};
     std::vector<core::Observed> told;
     one.observer.take(core.changes(), core.machine(), budget, told);
-    const bool is_behind = one.replay.position().index > core.applied_index();
+    const auto reached = one.replay.position();
+    const auto era = core.changes().cluster();
+    const bool is_behind = reached.is_of_later_era(era) ||
+                           (!reached.is_foreign_to(era) && reached.index > core.applied_index());
     if (is_behind) {
         tally_.probe("observer ahead of its node");
         if (!told.empty()) violations_.report(node, "observer: was told what its node lacks");

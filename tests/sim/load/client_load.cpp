@@ -313,7 +313,7 @@ void ClientLoad::client_answered(core::NodeId client, core::CallAnswer given) {
         world_.violations.report(client, "call " + in_words(tag) + " was answered twice");
         return;
     }
-    judges_.history.answered(client, answer, of(client).core().position());
+    judges_.history.answered(client, answer, of(client).core().position().index());
     judges_.deadlines.answered(client, tag);
     const auto conversion = conversions_.extract(tag);
     if (!conversion.empty() && std::holds_alternative<core::Converted>(answer.result)) {
@@ -344,7 +344,7 @@ void ClientLoad::client_answered(core::NodeId client, core::CallAnswer given) {
 void ClientLoad::client_stepped(core::NodeId client, core::Instant now, core::Instant next) {
     judges_.deadlines.after_step(client, now, next);
     const auto& core = of(client).core();
-    recalls_.client_stepped(client, core.position(), core.hears_recalls());
+    recalls_.client_stepped(client, core.position().index(), core.hears_recalls());
 }
 
 // --- liveness -----------------------------------------------------------------------------------

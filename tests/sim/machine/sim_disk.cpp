@@ -199,9 +199,10 @@ void SimDisk::crash() {
 }
 
 // Which were only appended: every other write is synced.
-void SimDisk::lose_power() {
+void SimDisk::lose_power(bool of_entries) {
     if (platter_.unsynced != core::Unsynced::entries) return;
     platter_.unsynced = core::Unsynced::forgotten;
+    if (!of_entries) return;
     const auto first = std::max({platter_.synced, platter_.base.index, platter_.applied});
     const auto last = platter_.last().index;
     if (last <= first) return;

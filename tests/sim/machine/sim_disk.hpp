@@ -99,8 +99,9 @@ public:
     void calm_down();
     // A prefix of the queue reached the platter; the rest is lost.
     void crash();
-    // Some of the entries that were not synced are gone. Requires that the node is down.
-    void lose_power();
+    // The next start does not know what was written. Some of the entries that were not synced may
+    // be gone. Requires that the node is down.
+    void lose_power(bool of_entries);
     // Replaces it by an empty disk. Requires that the node is down.
     void wipe(core::Incarnation incarnation, core::ClusterId former = {});
     // Requires that the node is down and that there is a cluster on the disk. It may keep the older

@@ -70,7 +70,7 @@ bool Liveness::begin() {
     led_by_ = began_ + timeouts_max * world_.swarm.election_timeout.count() + meeting_time();
     // Twice the time in which the session of a dead node expires (P8), since a node may die late.
     const auto ttl = world_.swarm.session_ttl_ms * sim_millisecond;
-    deadline_ = led_by_ + 2 * ttl + transfer_time() + silence_time();
+    deadline_ = led_by_ + 2 * ttl + transfer_time() + silence_time() + closed_time();
     return true;
 }
 
@@ -81,6 +81,13 @@ SimTime Liveness::silence_time() const {
     if (!world_.never_flushes.is_set()) return 0;
     const auto renewed_every = world_.swarm.session_ttl_ms * sim_millisecond / 3;
     return core::renewals_unseen_max * renewed_every;
+}
+
+// No session opens until a quorum has counted the longest lease of those that an era ended.
+SimTime Liveness::closed_time() const {
+    if (!cluster_.is_founded() || cluster_.is_quorum({core_.begin(), core_.end()})) return 0;
+    world_.tally.probe("liveness after an era");
+    return 2 * world_.swarm.session_ttl_ms * sim_millisecond;
 }
 
 // A liar may have moved terms so far away that they meet in steps (docs/decisions/0064), at most
@@ -112,6 +119,10 @@ SimTime Liveness::transfer_time() const {
     return pieces * (2 * world_.swarm.network.delay_max + 5 * disk.latency_max);
 }
 
+bool Liveness::can_go_on(const std::set<core::NodeId>& nodes) const {
+    return cluster_.is_quorum(nodes) || cluster_.is_complete(nodes);
+}
+
 void Liveness::choose_core(std::vector<core::NodeId> nodes) {
     // The bootstrap needs all voters.
     if (!cluster_.is_founded()) {
@@ -119,7 +130,7 @@ void Liveness::choose_core(std::vector<core::NodeId> nodes) {
         return;
     }
     const auto is_enough = [&](const std::vector<core::NodeId>& some) {
-        return cluster_.is_quorum({some.begin(), some.end()});
+        return can_go_on({some.begin(), some.end()});
     };
     if (!is_enough(nodes)) return;
     auto to_leave = prng_.one_in(3) ? 0 : prng_.below(nodes.size());
@@ -227,7 +238,7 @@ void Liveness::look_for_a_leader() {
 }
 
 bool Liveness::is_void() const {
-    return cluster_.is_founded() && !cluster_.is_quorum({core_.begin(), core_.end()});
+    return cluster_.is_founded() && !can_go_on({core_.begin(), core_.end()});
 }
 
 std::string Liveness::missing() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,11 @@ private:
     [[nodiscard]] bool is_led() const;
     [[nodiscard]] bool can_be_founded() const;
     [[nodiscard]] SimTime transfer_time() const;
+    [[nodiscard]] SimTime closed_time() const;
     [[nodiscard]] SimTime silence_time() const;
     [[nodiscard]] SimTime meeting_time() const;
     [[nodiscard]] std::uint64_t renewal_messages(SimTime length) const;
+    [[nodiscard]] bool can_go_on(const std::set<core::NodeId>& nodes) const;
     void choose_core(std::vector<core::NodeId> nodes);
     void calm_network();
     void cut_off_the_others();

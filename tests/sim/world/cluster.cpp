@@ -125,13 +125,35 @@ bool Cluster::is_quorum(const std::set<core::NodeId>& nodes) const {
     });
 }
 
-bool Cluster::may_forget(core::NodeId node) const {
+// Some vote for nobody: a node that was told of its forgetting, and does not know yet that it
+// counts again; and a founder that has not received the first entry.
+bool Cluster::is_complete(const std::set<core::NodeId>& nodes) const {
+    return !has_forgetful() && std::ranges::all_of(configurations(), [&](const auto& each) {
+        const auto is_there = [&](const core::Member& member) {
+            const auto& its = at(member.id);
+            const auto& platter = its.disk().platter();
+            const bool is_lost = platter.incarnation != member.incarnation ||
+                                 !each.is_current(member) ||
+                                 world_.checker.is_rolled_back(member.id) ||
+                                 its.disk().may_be_damaged() || is_liar(member.id);
+            const bool is_doubted = its.is_running() && its.raft().is_doubted();
+            return nodes.contains(member.id) && platter.knows_cluster() && !is_lost && !is_doubted;
+        };
+        return std::ranges::all_of(each.voters, is_there) &&
+               std::ranges::all_of(each.outgoing, is_there);
+    });
+}
+
+PowerLoss Cluster::power_loss_of(core::NodeId node) const {
     auto others = std::set(ids_.begin(), ids_.end());
-    others.erase(node);
     // A change in progress may leave fewer voters.
     const auto all = configurations();
     const auto changes = [&](const auto& each) { return each.voters != all.front().voters; };
-    return std::ranges::none_of(all, changes) && is_quorum(others);
+    if (std::ranges::any_of(all, changes)) return PowerLoss::never;
+    const bool can_begin_era = is_complete(others);
+    others.erase(node);
+    if (is_quorum(others)) return PowerLoss::of_entries;
+    return can_begin_era ? PowerLoss::of_nothing : PowerLoss::never;
 }
 
 bool Cluster::clocks_out_of_bounds(core::NodeId holder) const {

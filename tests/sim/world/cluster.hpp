@@ -56,8 +56,9 @@ public:
     [[nodiscard]] std::vector<core::Configuration> configurations() const;
     // Each of these configurations has a majority among the nodes, with the disks that are members.
     [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
-    // The node may lose power: a majority has forgotten nothing without it.
-    [[nodiscard]] bool may_forget(core::NodeId node) const override;
+    // All voters are among these nodes, with their disks, so they may begin an era.
+    [[nodiscard]] bool is_complete(const std::set<core::NodeId>& nodes) const;
+    [[nodiscard]] PowerLoss power_loss_of(core::NodeId node) const override;
     // Its peers may hold against it what it said, so it counts for no majority.
     [[nodiscard]] bool is_liar(core::NodeId node) const {
         return node == core::NodeId{world_.swarm.liar};

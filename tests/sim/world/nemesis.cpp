@@ -146,8 +146,14 @@ void Nemesis::crash(Fault kind) {
 void Nemesis::power_cut() {
     world_.tally.fault(Fault::power_cut);
     world_.timeline.say({}, "power cut");
-    for (const auto node : cluster_.ids())
-        cluster_.crash(node);
+    const bool is_of_machines =
+        world_.swarm.durability == core::Durability::replicated && prng_.one_in(2);
+    for (const auto node : cluster_.ids()) {
+        if (is_of_machines)
+            cluster_.at(node).cut_power();
+        else
+            cluster_.crash(node);
+    }
 }
 
 void Nemesis::pause(Fault kind) {

@@ -68,7 +68,8 @@ core::NodeOptions SimNode::draw_options() {
     options.generation.life = prng_.next();
     options.command_format = command_format_;
     options.origin.host = host_of(id_);
-    options.durability = world_.swarm.durability;
+    const bool knows_it = command_format_ >= core::command_format_of_ceilings;
+    options.durability = knows_it ? world_.swarm.durability : core::Durability::synced;
     if (world_.swarm.durability_changes && prng_.one_in(4))
         options.durability = core::Durability::synced;
     if (!world_.swarm.lies) options.access = world_.swarm.access_of(id_);
@@ -80,8 +81,9 @@ void SimNode::start() {
     dead_ = false;
     begins_anew_ = false;
     effects_left_ = 0;
-    machine_restarted_ = life_ > 0 && prng_.one_in(3) && may_lose_power();
-    if (machine_restarted_) restart_machine();
+    const bool restarts = life_ > 0 && (prng_.one_in(3) || power_was_cut_);
+    machine_restarted_ = restarts && restart_machine();
+    power_was_cut_ = false;
     if (disk_.may_be_damaged()) look_for_damage();
     if (world_.swarm.upgrade) upgrade_sometimes();
     const bool in_use = disk_.platter().knows_cluster() && !world_.checker.is_rolled_back(id_);
@@ -110,14 +112,14 @@ void SimNode::start() {
     schedule_flush();
 }
 
-bool SimNode::may_lose_power() const {
-    return disk_.platter().unsynced == core::Unsynced::nothing || owner_.may_forget(id_);
-}
-
-void SimNode::restart_machine() {
+bool SimNode::restart_machine() {
+    const bool is_synced = disk_.platter().unsynced == core::Unsynced::nothing;
+    const auto loss = is_synced ? PowerLoss::of_nothing : owner_.power_loss_of(id_);
+    if (loss == PowerLoss::never) return false;
     reset_clock();
-    disk_.lose_power();
+    disk_.lose_power(loss == PowerLoss::of_entries);
     world_.checker.lost_power(id_);
+    return true;
 }
 
 void SimNode::look_for_damage() {
@@ -130,8 +132,12 @@ void SimNode::look_for_damage() {
 // Nodes are never downgraded.
 void SimNode::upgrade_sometimes() {
     const bool is_first = life_ == 0;
-    if (is_first) command_format_ = earlier_format;
     if (is_first ? prng_.one_in(4) : prng_.one_in(3)) command_format_ = later_format;
+    // The earlier version knows no eras, so it does not join a cluster that may have begun one.
+    const bool is_spare = id_.raw() > world_.swarm.nodes - world_.swarm.spares;
+    const bool may_join_later = is_spare || !is_first;
+    if (may_join_later && world_.swarm.durability == core::Durability::replicated)
+        command_format_ = later_format;
     say("reads commands up to format {}", command_format_);
 }
 
@@ -164,6 +170,11 @@ void SimNode::check_recovered_state() {
     if (!platter.applied.is_set()) return;
     if (raft().configuration_at(platter.applied) == platter.configuration_there) return;
     world_.violations.report(id_, "recovery: the state has another configuration than the log");
+}
+
+void SimNode::cut_power() {
+    crash();
+    power_was_cut_ = true;
 }
 
 void SimNode::crash() {

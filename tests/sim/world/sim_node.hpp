@@ -12,6 +12,12 @@
 
 namespace mortise::sim {
 
+enum class PowerLoss : std::uint8_t {
+    never,       // the cluster could not go on
+    of_nothing,  // the node does not know that, so an era may have to begin (docs/decisions/0095)
+    of_entries,  // a majority remembers them
+};
+
 // The owner of the nodes, and of the network between them.
 class NodeOwner {
 public:
@@ -23,8 +29,8 @@ public:
     virtual void died(core::NodeId node) = 0;
     // The node is down, and has moved its directory aside; its process continues with an empty one.
     virtual void begins_anew(core::NodeId node) = 0;
-    // Whether the cluster still has everything if that node's machine loses power.
-    [[nodiscard]] virtual bool may_forget(core::NodeId node) const = 0;
+    // What may be gone if that node's machine loses power, so that the cluster has everything.
+    [[nodiscard]] virtual PowerLoss power_loss_of(core::NodeId node) const = 0;
     // A step of the node has ended, and it lives.
     virtual void stepped(core::NodeId node) = 0;
     // The node, which leads, has noted that this peer counts again.
@@ -43,6 +49,8 @@ public:
     // --- its life -------------------------------------------------------------------------------
     void start();
     void crash();
+    // Its machine loses power, if the cluster can go on after that.
+    void cut_power();
     // Crashes within the effects of a step: this many of them are still executed.
     void crash_in_step(std::uint64_t effects) { effects_left_ = effects + 1; }
     void pause();
@@ -124,8 +132,8 @@ private:
     void timer_fired();
     [[nodiscard]] core::NodeOptions draw_options();
     void reset_clock();
-    [[nodiscard]] bool may_lose_power() const;
-    void restart_machine();
+    // False if the cluster could not go on.
+    bool restart_machine();
     void look_for_damage();
     void check_recovered_state();
     void schedule_flush();
@@ -150,6 +158,7 @@ private:
     core::ClockMark newest_mark_{};  // of this life
     std::int64_t slowest_ppm_ = 0;
     std::int64_t fastest_ppm_ = 0;
+    bool power_was_cut_ = false;
     bool machine_restarted_ = false;  // the state of the former process is unknown (S10)
     std::uint8_t command_format_ = core::command_format_newest;  // by its version
     std::unique_ptr<Driver> driver_;

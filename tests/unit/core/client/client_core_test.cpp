@@ -202,7 +202,7 @@ TEST_F(ClientCoreTest, AMemberThatIsBehindReportsNothingUntilItHasCaughtUp) {  /
     client.acquire(1, "a");
     client.run_for(100ms);
     ASSERT_TRUE(client.was_answered<Acquired>(1));
-    ASSERT_LT(cluster[behind].core().applied_index(), client.core().position());
+    ASSERT_LT(ClientPosition{cluster[behind].core().applied_index()}, client.core().position());
     client.reach_only({behind});
     client.lose_member();
     client.run_for(500ms);

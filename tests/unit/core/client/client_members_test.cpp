@@ -256,6 +256,41 @@ TEST_F(ClientClusters, ACloseEndsAlthoughItsClusterIsGone) {
     EXPECT_TRUE(client.core().agent().is_closed());
 }
 
+// --- eras (docs/decisions/0095)
+
+// All machines lost power, and with that entries whose outcomes the client has received.
+TEST_F(ClientClusters, AClientThatOutlivedAnEraIsServedAtOnce) {
+    ClientOfPlayedMembers client{options_for(2), {{&cluster}, {&cluster}}};
+    client.run_for(1s);
+    client.acquire(1, "a");
+    client.run_for(100ms);
+    const auto hold = client.granted(1);
+    ASSERT_TRUE(hold);
+    client.lose_member();
+    cluster.begin_era(40);
+    client.run_for(2s);
+    EXPECT_TRUE(client.core().is_served());
+    ASSERT_THAT(client.lost, SizeIs(1));
+    EXPECT_EQ(client.lost.front().hold, *hold);
+    client.acquire(2, "a");
+    client.run_for(1s);
+    EXPECT_TRUE(client.granted(2));
+}
+
+TEST_F(ClientClusters, AMemberThatIsBehindTheEraDoesNotServeIt) {
+    PlayedCluster behind = cluster;  // the same, and nothing is applied there any more
+    ClientOfPlayedMembers client{options_for(1), {{&cluster}}};
+    client.run_for(1s);
+    client.lose_member();
+    cluster.begin_era(40);
+    client.run_for(2s);
+    behind.applied = LogIndex{cluster.applied.raw() + 1'000};
+    become(client, behind);
+    client.run_for(2s);
+    EXPECT_FALSE(client.core().is_served());
+    EXPECT_EQ(behind.openings, 0U);
+}
+
 // --- where fewer clients are (docs/decisions/0067)
 
 TEST(ClientMembers, AClientGoesToAMemberThatServesFewerAndLosesNothing) {  // P6

@@ -1,5 +1,6 @@
 // What a node does when a majority may have forgotten what it acknowledged, and so that little is
 // forgotten (docs/decisions/0095).
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/node_fixture.hpp"
@@ -61,6 +62,21 @@ TEST(NodeCoreEras, OpenSessionsAgainWhenAQuorumHasCountedTheLongestLease) {  // 
     // The places of the era before may have had other changes (S46).
     EXPECT_NE(node.core().changes().cluster(), cluster);
     EXPECT_NE(node.core().changes().cluster(), 0U);
+}
+
+// The client has received more of the log than is left.
+TEST(NodeCoreEras, AClientThatSawWhatIsLostIsToldTheStateAtOnce) {  // S49
+    auto node = node_with(machine_with_a_session(), false, {});
+    const ClientPosition seen{LogIndex{1'000}};
+    node.step(ClientSaid{ClientId{1}, {Attach{7, seen}}});
+    while (node.core().applied_index() < LogIndex{3}) {
+        EXPECT_THAT(node.notices, testing::IsEmpty());
+        node.timer_when_due();
+        node.complete_writes();
+    }
+    ASSERT_FALSE(node.notices.empty());
+    EXPECT_TRUE(node.notices.front().second.state);
+    EXPECT_GT(node.notices.front().second.applied, seen);
 }
 
 TEST(NodeCoreEras, GoOnWithTheTimeThatWasSaved) {  // S4

@@ -120,11 +120,23 @@ TEST_F(ObserverTest, BeginsAnewInAnotherCluster) {  // S46, P2
     ring_.belongs_to(7);
     hold({"a"});
     for (const auto index : {index_.previous(), index_, LogIndex{4'711}}) {
-        Observer observer{{"a"}, {index, 1, 8}};
+        Observer observer{{"a"}, {index, 1, 6}};
         EXPECT_EQ(take(observer), "gap; state a 1.1 X; complete");
         EXPECT_EQ(last_.cluster, 7U);
         EXPECT_EQ(observer.reached().cluster, 7U);
     }
+}
+
+// It may have fewer entries than the node that the observer comes from, or more.
+TEST_F(ObserverTest, WaitsForANodeThatHasNotAppliedTheEra) {  // S46
+    ring_.belongs_to(7);
+    hold({"a"});
+    Observer observer{{"a"}, {index_, 1, 8}};
+    EXPECT_EQ(take(observer), "");
+    EXPECT_TRUE(observer.is_ahead(ring_));
+    ring_.belongs_to(8);
+    log({release(1, 2, 1), acquire(1, 3, exclusive)});
+    EXPECT_EQ(take(observer), "released a 1.1 X 1 clean; granted a 1.3 X 2");
 }
 
 TEST_F(ObserverTest, ContinuesInItsClusterAndWhereNoneWasNamed) {  // S46

@@ -30,12 +30,23 @@ TEST(Position, SaysWhoseStreamItIs) {  // S46
         const auto read = position_from(text);
         ASSERT_TRUE(read) << text;
         EXPECT_EQ(to_text(*read), text);
-        EXPECT_TRUE(read->is_foreign_to(98));
+        EXPECT_TRUE(read->is_foreign_to(read->cluster + 2));
         EXPECT_FALSE(read->is_foreign_to(read->cluster));
         EXPECT_FALSE(read->is_foreign_to(0));
     }
-    EXPECT_FALSE(position_from("7.2")->is_foreign_to(98));
+    EXPECT_FALSE(position_from("7.2")->is_foreign_to(101));
     EXPECT_EQ((Position{LogIndex{7}, 2}), change);  // the same place
+}
+
+// A node that has not applied the newest era is behind, and no other cluster.
+TEST(Position, OfALaterEraIsNotForeign) {  // S46
+    const Position change{LogIndex{7}, 2, 99};
+    EXPECT_TRUE(change.is_of_later_era(97));
+    EXPECT_FALSE(change.is_foreign_to(97));
+    EXPECT_FALSE(change.is_of_later_era(99));
+    EXPECT_FALSE(change.is_of_later_era(100));
+    EXPECT_FALSE(change.is_of_later_era(0));
+    EXPECT_FALSE((Position{LogIndex{7}, 2}).is_of_later_era(97));
 }
 
 TEST(Position, IsNothingElse) {
