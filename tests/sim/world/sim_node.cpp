@@ -241,9 +241,10 @@ void SimNode::noted(const core::Note& note) {
         world_.violations.report(id_,
                                  "refused a message of a peer in order: " + std::string{note.why});
     if (note.kind == core::Note::Kind::false_leader) {
-        if (by_liar)
-            world_.tally.probe("liar found out");
-        else if (!world_.checker.was_any_rolled_back())  // who may have forgotten its vote for it
+        if (by_liar) world_.tally.probe("liar found out");
+        // Who was rolled back may have forgotten its vote for it, and a liar's node takes the
+        // answers to its lies for answers to its own questions.
+        else if (id_ != liar && !world_.checker.was_any_rolled_back())
             world_.violations.report(id_, "claims: does not follow a leader that was elected");
     }
     const auto words = words_of(note);
