@@ -28,7 +28,7 @@ LIMITS = {
     "core/agent/call.hpp": 2.5,
     "core/locks/machine/lock_machine.hpp": 5.0,
     "core/node/effects.hpp": 3.5,
-    "core/node/node_core.hpp": 11.5,
+    "core/node/node_core.hpp": 11.6,
     "core/raft/raft.hpp": 2.1,
     "embed/holds/hold_record.hpp": 6.0,
     "embed/include/mortise/mortise.hpp": 4.0,

@@ -77,7 +77,7 @@ private:
 
     void check_tls() const {
         const auto& tls = config_.tls;
-        if (!tls.is_set()) return;
+        if (!tls.is_set() && tls.revoked.empty()) return;
         const auto need = [this](const char* key, const std::filesystem::path& path) {
             if (path.empty()) refuse(key, "missing: TLS takes tls.certificate, tls.key and tls.ca");
         };

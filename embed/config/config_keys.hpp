@@ -31,6 +31,7 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("tls.certificate", config.tls.certificate);
     visit("tls.key", config.tls.key);
     visit("tls.ca", config.tls.ca);
+    visit("tls.revoked", config.tls.revoked);
     visit("tls.insecure", config.tls.insecure);
     visit("log.level", config.log.level);
     visit("log.format", config.log.format);

@@ -46,7 +46,8 @@ std::string tls_problem(const core::Error& error) {
 
 transport::TlsFiles tls_files(const TlsConfig& tls) {
     return {std::filesystem::absolute(tls.certificate), std::filesystem::absolute(tls.key),
-            std::filesystem::absolute(tls.ca)};
+            std::filesystem::absolute(tls.ca),
+            tls.revoked.empty() ? tls.revoked : std::filesystem::absolute(tls.revoked)};
 }
 
 core::Result<TlsWatch::Credentials> load_credentials(const transport::TlsFiles& files,
@@ -160,7 +161,8 @@ void TlsWatch::run() {
 TlsWatch::Stamps TlsWatch::stamps() const {
     Stamps stamps;
     std::size_t i = 0;
-    for (const auto* file : {&files_.certificate, &files_.key, &files_.authorities}) {
+    for (const auto* file :
+         {&files_.certificate, &files_.key, &files_.authorities, &files_.revoked}) {
         struct stat status {};
         auto& stamp = stamps[i++];
         if (::stat(file->c_str(), &status) != 0) continue;

@@ -78,7 +78,7 @@ private:
 
         friend bool operator==(const Stamp&, const Stamp&) = default;
     };
-    using Stamps = std::array<Stamp, 3>;
+    using Stamps = std::array<Stamp, 4>;
 
     void run();
     [[nodiscard]] Stamps stamps() const;

@@ -57,7 +57,8 @@ void make_absolute(std::filesystem::path& path) {
 // Called before anything is opened.
 Config checked(Config config) {
     config.validate();
-    for (auto* path : {&config.data_dir, &config.tls.certificate, &config.tls.key, &config.tls.ca})
+    for (auto* path : {&config.data_dir, &config.tls.certificate, &config.tls.key, &config.tls.ca,
+                       &config.tls.revoked})
         make_absolute(*path);
     const auto budget = descriptor_budget(storage::descriptor_limit(), config);
     if (!budget.is_enough())

@@ -95,5 +95,26 @@ TEST_F(TlsClient, LeavesAMemberThatItDoesNotTrustAnyMoreAndKeepsItsSession) {
     EXPECT_FALSE(hold.release());
 }
 
+// The list grows while the client's connection stands. The member notices by itself.
+TEST_F(TlsClient, ARevokedClientIsPutOutAndNotLetInAgain) {
+    std::ofstream{at("revoked")} << "# nobody yet\n";
+    auto settings = member();
+    settings.tls.revoked = at("revoked");
+    Node server{settings};
+    ASSERT_TRUE(server.wait_ready(std::chrono::steady_clock::now() + 30s));
+    std::filesystem::copy_file(at("both.pem"), at("user-ca.pem"),
+                               std::filesystem::copy_options::overwrite_existing);
+    Node node{client(server.status().address)};
+    ASSERT_TRUE(node.wait_ready(std::chrono::steady_clock::now() + 30s));
+    const auto stolen = read_certificates(at("user.pem")).front().serial;
+    std::ofstream{at("revoked"), std::ios::app} << stolen << " # bob's laptop\n";
+    EXPECT_TRUE(comes_true([&] { return !node.status().ready; }));
+    EXPECT_THROW((void)Remote({server.status().address}, 10s, client("").tls).list(""),
+                 std::system_error);
+    issue("new", 0, "user");
+    node.reload_tls();
+    EXPECT_TRUE(comes_true([&] { return node.status().ready; }));
+}
+
 }  // namespace
 }  // namespace mortise

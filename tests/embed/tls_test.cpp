@@ -210,6 +210,20 @@ TEST_F(TlsNode, AFileThatIsMendedIsTakenByItself) {
     EXPECT_TRUE(comes_true([&] { return node.metrics().certificate_left < Duration{49h}; }));
 }
 
+// What is no list is reported, and the former one stays.
+TEST_F(TlsNode, AListOfRevokedOnesThatCannotBeReadIsNotTaken) {
+    issue_certificate(node_options(1, "node"));
+    std::ofstream{at("revoked")} << "12 34\n";
+    auto settings = config("node");
+    settings.tls.revoked = at("revoked");
+    Node node{settings};
+    std::ofstream{at("revoked"), std::ios::app} << "alice.pem\n";
+    EXPECT_TRUE(comes_true([&] {
+        return log().find("revoked:2: is no serial number") != std::string::npos;
+    })) << log();
+    EXPECT_THROW(node.reload_tls(), std::system_error);
+}
+
 TEST_F(TlsNode, WithoutTlsThereIsNothingToReload) {
     Node node{Config::in_memory()};
     EXPECT_THROW(node.reload_tls(), std::system_error);

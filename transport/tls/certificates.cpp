@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "transport/tls/pem.hpp"
+#include "transport/tls/revoked.hpp"
 
 namespace mortise::transport {
 
@@ -19,16 +20,6 @@ std::string in_words(X509_NAME* name) {
     char* data = nullptr;
     const auto size = BIO_get_mem_data(bio.get(), &data);
     return {data, static_cast<std::size_t>(size)};
-}
-
-std::string serial_of(const X509& certificate) {
-    const openssl::Bignum number{ASN1_INTEGER_to_BN(X509_get0_serialNumber(&certificate), nullptr)};
-    if (!number) return {};
-    char* const digits = BN_bn2hex(number.get());
-    if (digits == nullptr) return {};
-    std::string text{digits};
-    OPENSSL_free(digits);
-    return text;
 }
 
 std::string fingerprint_of(const X509& certificate) {

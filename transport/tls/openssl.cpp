@@ -30,6 +30,9 @@ std::string not_trusted(long verified) {
         case X509_V_ERR_CERT_SIGNATURE_FAILURE:
             return "its certificate is not signed by an authority in tls.ca: give both nodes "
                    "certificates of one authority";
+        case X509_V_ERR_CERT_REVOKED:
+            return "its certificate is revoked (tls.revoked): issue another one with mortise cert "
+                   "issue";
         default: break;
     }
     return std::string{"its certificate is not trusted: "} +

@@ -8,6 +8,7 @@
 #include "transport/tls/openssl.hpp"
 #include "transport/tls/own_handshake.hpp"
 #include "transport/tls/pem.hpp"
+#include "transport/tls/revoked.hpp"
 #include "transport/tls/tls_peer.hpp"
 
 namespace mortise::transport {
@@ -62,6 +63,7 @@ core::Result<TlsCredentials::Time> expiry_of(const X509& certificate) {
 }  // namespace
 
 struct TlsCredentials::Context {
+    RevokedSerials revoked;  // outlives the store that it guards
     openssl::SessionContext ssl;
     [[nodiscard]] SSL_CTX* get() const { return ssl.get(); }
 };
@@ -124,6 +126,7 @@ core::Result<void> TlsCredentials::read(const TlsFiles& files) {
         return in_file(files.certificate, used.error());
     if (auto used = use_key(context_->get(), files.key); !used) return used;
     if (auto read = read_authorities(files.authorities); !read) return read;
+    if (auto read = read_revoked(files.revoked); !read) return read;
     return believe_oneself(*chain->front(), files);
 }
 
@@ -173,6 +176,15 @@ core::Result<void> TlsCredentials::read_authorities(const std::filesystem::path&
         authority_expires_ = std::min(authority_expires_, *expires);
     }
     return {};
+}
+
+core::Result<void> TlsCredentials::read_revoked(const std::filesystem::path& file) {
+    if (file.empty()) return {};
+    auto revoked = RevokedSerials::read(file);
+    if (!revoked) return revoked.error();
+    context_->revoked = *std::move(revoked);
+    if (context_->revoked.guard(SSL_CTX_get_cert_store(context_->get()))) return {};
+    return failed("cannot use " + file.string(), std::errc::not_enough_memory);
 }
 
 // Sessions are not resumed: each connection is checked against the present authorities and members.

@@ -24,6 +24,7 @@ struct TlsFiles {
     std::filesystem::path certificate;  // the own one, then those between it and an authority
     std::filesystem::path key;
     std::filesystem::path authorities;  // one or more
+    std::filesystem::path revoked{};    // a text file (revoked.hpp); empty: none
 
     friend bool operator==(const TlsFiles&, const TlsFiles&) = default;
 };
@@ -47,8 +48,8 @@ public:
     // A session for one connection, accepted or outgoing: TLS 1.3, and both sides present a
     // certificate. The caller owns it. Null only without memory.
     [[nodiscard]] ssl_st* new_session(bool accepts) const;
-    // Whether an authority of these credentials has signed the certificate and it is valid now; the
-    // reason otherwise.
+    // Whether an authority of these credentials has signed the certificate, it is valid now and not
+    // revoked; the reason otherwise.
     [[nodiscard]] core::Result<void> verify(const PeerCertificate& peer, bool is_of_server) const;
 
     ~TlsCredentials();
@@ -61,6 +62,7 @@ private:
     TlsCredentials();
     core::Result<void> read(const TlsFiles& files);
     core::Result<void> read_authorities(const std::filesystem::path& file);
+    core::Result<void> read_revoked(const std::filesystem::path& file);
     core::Result<void> prepare();
     core::Result<void> believe_oneself(x509_st& own, const TlsFiles& files);
     [[nodiscard]] core::Result<void> try_both_directions(x509_st& own, const TlsFiles& files) const;

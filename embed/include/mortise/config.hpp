@@ -55,6 +55,9 @@ struct TlsConfig {
     // Allows the node to listen without TLS on addresses that other machines reach. Everybody who
     // reaches it can then do everything and read everything on the wire.
     bool insecure = false;
+    // Certificates that are not trusted any more: a text file with a serial number on each line, in
+    // hexadecimal digits, and comments that begin with #. Empty: there are none.
+    std::filesystem::path revoked{};
 
     // True if the files are configured.
     [[nodiscard]] bool is_set() const noexcept {

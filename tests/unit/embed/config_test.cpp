@@ -107,6 +107,8 @@ TEST(Config, TakesAllFilesOfTlsOrNone) {
                   c.tls = {"c.pem", "c.key", "ca.pem", true};
               }),
               "tls.insecure: must be false, or left out, where the files of TLS are given");
+    EXPECT_EQ(complaint([](Config& c) { c.tls.revoked = "revoked.txt"; }),
+              "tls.certificate: missing: TLS takes tls.certificate, tls.key and tls.ca");
 }
 
 TEST(Config, RefusesToListenInTheOpenWithoutTls) {

@@ -7,6 +7,7 @@
 #include <openssl/conf.h>
 
 #include "tests/unit/transport/tls_support.hpp"
+#include "transport/tls/revoked.hpp"
 #include "transport/tls/tls_peer.hpp"
 
 namespace mortise::transport {
@@ -50,6 +51,32 @@ TEST_F(TlsCredentialsTest, TrustWhatIsValidNow) {
         EXPECT_THAT(problem(by_hand({.validity = from_tomorrow()}), is_of_server),
                     HasSubstr("is not valid yet"));
     }
+}
+
+TEST_F(TlsCredentialsTest, TrustNothingThatIsRevoked) {
+    const auto stolen = authority_.papers_of_node(2);
+    const auto other = authority_.papers_of_node(3);
+    EXPECT_EQ(problem(stolen, false), "");
+    const auto certificates = certificates_from(stolen->certificate);
+    authority_.revoke(serial_of(*certificates->front()));
+    credentials_ = authority_.node(1);
+    for (const bool is_of_server : {false, true}) {
+        EXPECT_THAT(problem(stolen, is_of_server), HasSubstr("is revoked (tls.revoked)"));
+        EXPECT_EQ(problem(other, is_of_server), "");
+    }
+    EXPECT_EQ(authority_.load(stolen), nullptr);
+    EXPECT_THAT(authority_.problem(), HasSubstr("is revoked"));
+}
+
+// An authority of those in tls.ca, with everything that it has signed.
+TEST_F(TlsCredentialsTest, TrustNothingThatARevokedAuthoritySigned) {
+    const auto signed_by_it = authority_.papers_of_node(2);
+    const auto own = certificates_from(authority_.own().certificate);
+    Authority other{"orders"};
+    other.revoke(serial_of(*own->front()));
+    credentials_ = other.node(1, {&authority_, &other});
+    EXPECT_THAT(problem(signed_by_it, false), HasSubstr("is revoked"));
+    EXPECT_EQ(problem(other.papers_of_node(3), false), "");
 }
 
 TEST_F(TlsCredentialsTest, TrustEachForItsPurpose) {

@@ -71,7 +71,8 @@ public:
         for (const auto* each : believed)
             out << each->own_.certificate;
         out.close();
-        auto loaded = TlsCredentials::load({paths.certificate, paths.key, authorities});
+        const auto revoked = std::filesystem::exists(revoked_file()) ? revoked_file() : "";
+        auto loaded = TlsCredentials::load({paths.certificate, paths.key, authorities, revoked});
         if (loaded) return *loaded;
         problem_ = loaded.error().what;
         return nullptr;
@@ -83,6 +84,11 @@ public:
                      const Believed& believed = {}) {
         return issue({cluster_, {}, name, {{role}, {}}}, for_an_hour(), believed);
     }
+    // Credentials that are loaded from now on do not trust it.
+    void revoke(const std::string& serial) {
+        std::ofstream{revoked_file(), std::ios::app} << serial << " # stolen\n";
+    }
+    [[nodiscard]] std::filesystem::path revoked_file() const { return directory_ / "revoked"; }
     [[nodiscard]] const std::string& problem() const { return problem_; }
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
