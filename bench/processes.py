@@ -20,7 +20,7 @@ class Programs:
     """Where the programs are, and on which disk their files lie."""
 
     def __init__(self, folder, disk, durability="synced"):
-        os.environ["MORTISE_BENCH_DURABILITY"] = durability  # for the programs
+        self.environment = os.environ | {"MORTISE_BENCH_DURABILITY": durability}
         self.floor = Path(folder) / "bench_floor"
         self.node = Path(folder) / "bench_node"
         self.disk = disk
@@ -33,7 +33,8 @@ class Programs:
         """What each of its processes has printed."""
         with self.directory() as directory:
             done = subprocess.run([self.floor, command, directory, *map(str, words)],
-                                  capture_output=True, text=True, check=False)
+                                  capture_output=True, text=True, check=False,
+                                  env=self.environment)
         if done.returncode != 0:
             raise Failed(f"the floor: {done.stderr.strip()}")
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -106,7 +107,7 @@ class Cluster(Started):
         folder = Path(self.directory.name)
         self.nodes[number] = Node(
             [self.programs.node, number, folder / str(number), *self.addresses],
-            log=folder / f"{number}.log")
+            log=folder / f"{number}.log", env=self.programs.environment)
 
     def await_ready(self):
         for node in self.nodes.values():

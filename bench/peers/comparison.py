@@ -10,7 +10,8 @@ from clients import Client
 from figures import Range
 from processes import Cluster, Failed, Programs
 from results import Outcomes
-from systems import FLOOR, LOCAL, MORTISE, PEERS, SCENARIOS, UNAWAITED
+from systems import (FLOOR, LOCAL, MORTISE, PEERS, REPLICATED, REPLICATED_FOLLOWER, SCENARIOS,
+                     UNAWAITED)
 from targets import Rounds
 
 ALONE, SIXTEEN, MANY, HOT = SCENARIOS
@@ -20,12 +21,19 @@ OWN_LOADS = [
     (UNAWAITED, ALONE, loads.UNAWAITED), (UNAWAITED, SIXTEEN, loads.SIXTEEN_UNAWAITED),
     (UNAWAITED, MANY, loads.MANY_UNAWAITED), (LOCAL, HOT, loads.HOT_LOCAL),
 ]
+# In a cluster that acknowledges from memory.
+MEMORY_LOADS = [
+    (REPLICATED, ALONE, loads.ON_LEADER), (REPLICATED_FOLLOWER, ALONE, loads.ON_FOLLOWER),
+    (REPLICATED, SIXTEEN, loads.SIXTEEN), (REPLICATED, MANY, loads.MANY),
+    (REPLICATED, HOT, loads.HOT),
+]
 
 
 class Comparison:
     def __init__(self, options):
         self.options = options
         self.programs = Programs(options.programs, options.directory)
+        self.in_memory = Programs(options.programs, options.directory, "replicated")
         self.outcomes = Outcomes()
         self.rounds = Rounds()  # of the floor, by which it is judged
         self.sync, self.trip = [], []
@@ -45,7 +53,8 @@ class Comparison:
     def run(self):
         for number in range(1, self.options.rounds + 1):
             self.run_floor(number)
-            self.run_mortise(number)
+            self.run_mortise(self.programs, OWN_LOADS, number)
+            self.run_mortise(self.in_memory, MEMORY_LOADS, number)
             for peer in self.peers:
                 self.run_peer(peer, number)
         wrong, floor = around.judge_floor(Range(self.sync), Range(self.trip), self.rounds)
@@ -68,18 +77,18 @@ class Comparison:
             self.rounds.floor.setdefault(floor, []).append(outcome)
             self.outcomes.add(FLOOR, scenario, outcome)
 
-    def run_mortise(self, number):
-        left = list(OWN_LOADS)
+    def run_mortise(self, programs, own, number):
+        left = list(own)
         while left:
-            with Cluster(self.programs) as cluster:
+            with Cluster(programs) as cluster:
                 # After a failure its nodes may be busy with anything.
                 while left and self.run_own_load(cluster, left.pop(0), number):
                     pass
         if self.is_last(number):
-            self.try_failovers(MORTISE, self.own_failovers)
+            self.try_failovers(own[0][0], lambda: self.own_failovers(programs))
 
-    def own_failovers(self):
-        with Cluster(self.programs) as cluster:
+    def own_failovers(self, programs):
+        with Cluster(programs) as cluster:
             return events.failovers(cluster, self.options.failovers, signal.SIGKILL)
 
     def run_own_load(self, cluster, own, number):

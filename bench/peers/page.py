@@ -1,9 +1,11 @@
 """The results as lines for a terminal and as a page of Markdown."""
 
+from statistics import median
+
 from figures import Range
 from report import table
-from results import measured, to_floor, to_mortise
-from systems import SCENARIOS
+from results import measured, to_floor, to_mortise, to_redis
+from systems import REPLICATED, REPLICATED_FOLLOWER, SCENARIOS
 
 PROVISIONAL = "provisional: the machine was not quiet"
 
@@ -28,6 +30,27 @@ def failures(report):
             yield f"failed: {row['system']}, {row['scenario']}: {row['failure']}"
 
 
+# Of docs/performance.md: the system, the scenario, the figure, the ratio that is demanded.
+BESIDE_REDIS = [
+    (REPLICATED, "1 caller", "p50_us", "p50", "at most", 1.5),
+    (REPLICATED_FOLLOWER, "1 caller", "p50_us", "p50", "at most", 2.2),
+    (REPLICATED, "64 callers", "rates", "cycles/s", "at least", 0.7),
+]
+
+
+def beside_redis(report):
+    """The targets of what acknowledges from memory."""
+    for system, scenario, key, what, bound, demanded in BESIDE_REDIS:
+        for row in report["rows"]:
+            if (row["system"], row["scenario"]) != (system.name, scenario):
+                continue
+            if found := to_redis(report, row, key):
+                ratio = median(found)
+                met = ratio <= demanded if bound == "at most" else ratio >= demanded
+                yield (f"{system.name}, {scenario}: {what} {figure(found, '{:.2f}')} x Redis with "
+                       f"its defaults, {bound} {demanded}: {'met' if met else 'missed'}")
+
+
 def lines(report):
     head = ("SYSTEM", "SCENARIO", "CYCLES/S", "P50 US", "P99 US", "X MORTISE", "X FLOOR", "CPU US",
             "MAX/MIN")
@@ -38,6 +61,7 @@ def lines(report):
              for row in report["rows"]]
     yield from table([head, *cells])
     yield from failures(report)
+    yield from beside_redis(report)
     for found in report["failovers"]:
         yield f"{found['system']}, failover, runs {len(found['ms'])}: {figure(found['ms'])} ms"
 
@@ -87,10 +111,10 @@ def failover_table(report):
 EXPLAINED = """A cycle is an acquire and its release, both answered unless the name of the system
 says otherwise; p50 and p99 are those of the acquire. Figures are medians of all rounds, with the
 range in brackets; a ratio is that of cycles/s in the same round. *Survives on* says what has a
-granted lock when it is answered: three disks (a majority of them, synced), one synced disk, or
-memory alone. *Fenced* says whether a grant has a number that a resource can compare. CPU is that of
-all processes for one cycle. How each service is run is in
-[performance](../../docs/performance.md#other-lock-services)."""
+granted lock when it is answered: three disks (a majority of them, synced), three memories (page
+caches of a majority), one synced disk, or memory alone. *Fenced* says whether a grant has a number
+that a resource can compare. CPU is that of all processes for one cycle. How each service is run is
+in [performance](../../docs/performance.md#other-lock-services)."""
 
 
 def markdown(report, plot):
@@ -109,4 +133,5 @@ def markdown(report, plot):
     for scenario in SCENARIOS:
         yield from scenario_table(report, scenario)
     yield from failover_table(report)
+    yield from (f"- {line}" for line in beside_redis(report))
     yield from (f"- {failure}" for failure in failures(report))

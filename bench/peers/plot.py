@@ -6,20 +6,20 @@ from statistics import median
 
 from page import PROVISIONAL, is_quiet
 from results import measured
-from systems import NONE, ONE, SCENARIOS, THREE
+from systems import MEMORIES, NONE, ONE, SCENARIOS, THREE
 
 WIDTH, LEFT, RIGHT = 800, 230, 75  # the labels are left of the bars, the figures right of them
 BAR, STEP = 14, 20
-CLASSES = {THREE: "three", ONE: "one", NONE: "none"}
+CLASSES = {THREE: "three", MEMORIES: "memories", ONE: "one", NONE: "none"}
 # Each colour has a contrast of at least 3 with its background.
 STYLE = """<style>
 text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .page { fill: #ffffff } .grid { stroke: #d0d7de } .range { stroke: #1f2328 }
 .strong { font-weight: bold } .end { text-anchor: end } .middle { text-anchor: middle }
-.three { fill: #1a7f5a } .one { fill: #b35900 } .none { fill: #6e7781 }
+.three { fill: #1a7f5a } .memories { fill: #0969da } .one { fill: #b35900 } .none { fill: #6e7781 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 } .page { fill: #0d1117 } .grid { stroke: #30363d } .range { stroke: #e6edf3 }
-.three { fill: #3fb68b } .one { fill: #e08e45 } .none { fill: #8b949e }
+.three { fill: #3fb68b } .memories { fill: #4493f8 } .one { fill: #e08e45 } .none { fill: #8b949e }
 }
 </style>"""
 
@@ -69,7 +69,7 @@ def panel(axis, scenario, rows, top):
 
 def legend(top):
     for index, (keeps, name) in enumerate(CLASSES.items()):
-        x = LEFT + index * 180
+        x = 20 + index * 195
         yield f'<rect x="{x}" y="{top}" width="{BAR}" height="{BAR}" class="{name}"/>'
         yield text(x + 20, top + 11, f"survives on {keeps}" if name != "none" else f"only {keeps}")
 

@@ -1,6 +1,6 @@
 """What was measured, as an object of JSON, from which the page and the plot are written."""
 
-from systems import FLOOR, MORTISE, SCENARIOS, SYSTEMS
+from systems import FLOOR, MORTISE, REDIS, SCENARIOS, SYSTEMS
 
 FIGURES = {
     "rates": lambda it: it.rate,
@@ -48,12 +48,17 @@ def measured(values):
     return [value for value in values if value is not None]
 
 
-def ratios(report, row, system):
-    """Cycles a second compared with those of another system in the same round."""
+def ratios(report, row, system, key="rates"):
+    """Cycles a second, or another figure, compared with that of a system in the same round."""
     for other in report["rows"]:
         if other["system"] == system.name and other["scenario"] == row["scenario"]:
-            return [one / two for one, two in zip(row["rates"], other["rates"]) if one and two]
+            return [one / two for one, two in zip(row[key], other[key]) if one and two]
     return []
+
+
+def to_redis(report, row, key):
+    """Redis with its defaults, which keeps in one memory what is granted."""
+    return ratios(report, row, REDIS, key)
 
 
 def to_floor(report, row):

@@ -3,7 +3,7 @@
 from servers import Etcd, MariaDb, Redis, ZooKeeper
 
 # What survives a crash: the colours of the plot.
-THREE, ONE, NONE = "three disks", "one disk", "memory"
+THREE, MEMORIES, ONE, NONE = "three disks", "three memories", "one disk", "memory"
 
 
 class System:
@@ -29,6 +29,9 @@ FLOOR = System("floor", THREE, False)
 MORTISE = System("Mortise", THREE, True)
 UNAWAITED = System("Mortise, releases not awaited", THREE, True)
 LOCAL = System("Mortise, caching (the default)", THREE, True)
+REPLICATED = System("Mortise, replicated", MEMORIES, True)
+REPLICATED_FOLLOWER = System("Mortise, replicated, at a follower", MEMORIES, True)
+REDIS = System("Redis, defaults", NONE, False, "set")
 
 
 def etcd(count, name, keeps):
@@ -50,11 +53,11 @@ PEERS = [
          [System("Redis, appendfsync always", ONE, False, "set")]),
     Peer("mariadb", MariaDb, [System("MariaDB, unique row", ONE, False, "row"),
                               System("MariaDB, GET_LOCK", NONE, False, "get_lock")]),
-    Peer("redis", lambda programs: Redis(programs, always=False),
-         [System("Redis, defaults", NONE, False, "set")]),
+    Peer("redis", lambda programs: Redis(programs, always=False), [REDIS]),
 ]
 NAMES = sorted({peer.client for peer in PEERS})
-SYSTEMS = [FLOOR, MORTISE, UNAWAITED, LOCAL] + [system for peer in PEERS for system in peer.systems]
+SYSTEMS = [FLOOR, MORTISE, UNAWAITED, LOCAL, REPLICATED, REPLICATED_FOLLOWER] + [
+    system for peer in PEERS for system in peer.systems]
 
 
 class Scenario:

@@ -23,7 +23,7 @@ from clients import outcome_of  # noqa: E402
 from processes import Failed, Programs  # noqa: E402
 from results import Outcomes, to_floor, to_mortise  # noqa: E402
 from servers import Servers, say  # noqa: E402
-from systems import FLOOR, MORTISE, PEERS, SCENARIOS, SYSTEMS  # noqa: E402
+from systems import FLOOR, MORTISE, PEERS, REDIS, REPLICATED, SCENARIOS, SYSTEMS  # noqa: E402
 
 ALONE, _, MANY, HOT = SCENARIOS
 ETCD = PEERS[0].systems[0]
@@ -56,6 +56,24 @@ def measured_outcomes():
                 outcomes.add(FLOOR, scenario, outcome_of(printed([200])))
     outcomes.add_failovers(ETCD, [1100.4, 900.0, 1000.0])
     return outcomes
+
+
+class BesideRedis(unittest.TestCase):
+    def judged(self, acquire_us, cycles):
+        outcomes = Outcomes()
+        for scenario in (ALONE, MANY):
+            outcomes.add(REPLICATED, scenario, outcome_of(printed([cycles], acquire_us)))
+            outcomes.add(REDIS, scenario, outcome_of(printed([100], 100)))
+        return list(page.beside_redis(report_of(outcomes)))
+
+    def test_a_ratio_to_redis_is_met_or_missed(self):
+        self.assertEqual([line.rpartition(": ")[2] for line in self.judged(150, 70)],
+                         ["met", "met"])
+        self.assertEqual([line.rpartition(": ")[2] for line in self.judged(151, 69)],
+                         ["missed", "missed"])
+
+    def test_without_redis_nothing_is_judged(self):
+        self.assertEqual(list(page.beside_redis(report_of(measured_outcomes()))), [])
 
 
 class Printed(unittest.TestCase):
