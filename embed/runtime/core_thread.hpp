@@ -17,7 +17,7 @@ namespace mortise::detail {
 class CoreThread {
 public:
     [[nodiscard]] asio::io_context& io() { return io_; }
-    // Runs `task` on the thread, after what was posted before.
+    // Runs `task` on the thread, after what was posted before, by whichever thread.
     template <class Task>
     void post(Task task) {
         asio::post(io_, std::move(task));
@@ -39,8 +39,9 @@ public:
     void join() { thread_.join(); }
 
 private:
-    // the loop of the thread
-    asio::io_context io_{1};
+    // the loop of the thread. If Asio is told that there is one thread, it keeps what that thread
+    // posts until the present task ends, behind what other threads post meanwhile.
+    asio::io_context io_{ASIO_CONCURRENCY_HINT_DEFAULT};
     // keeps the loop running while nothing is posted: until stop()
     asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
     // what is asked: answered by the loop

@@ -2,7 +2,10 @@
 #include "embed/runtime/core_thread.hpp"
 
 #include <chrono>
+#include <thread>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace mortise::detail {
@@ -25,6 +28,20 @@ TEST(CoreThread, RunsWhatIsPostedUntilItIsStopped) {
     core.join();
     EXPECT_TRUE(is_done);
     EXPECT_FALSE(core.is_started());
+}
+
+// The core thread writes entries that may be forgotten, and the log thread the next ones, before
+// the step has ended in which both were submitted.
+TEST(CoreThread, RunsTheTasksOfAllThreadsInTheOrderOfTheirPosts) {
+    CoreThread core;
+    std::vector<int> ran;
+    core.post([&] {
+        core.post([&] { ran.push_back(1); });
+        std::thread{[&] { core.post([&] { ran.push_back(2); }); }}.join();
+        core.post([&] { core.stop(); });
+    });
+    core.io().run();
+    EXPECT_THAT(ran, testing::ElementsAre(1, 2));
 }
 
 }  // namespace
