@@ -1,13 +1,14 @@
-"""The loss of power of a machine, for a node that does not sync every write (decision 0095).
-
-A page cache cannot be taken away here. So what was written to the log since some moment is damaged
-after the process is killed, as a loss of power may leave it, and the next run sees another boot of
-the machine. The nodes have to sync rarely (`sync_interval`)."""
+"""The loss of power of a machine, as a test with few writes needs it: of what was written since
+some moment a part is lost. The nodes have to sync rarely (`sync_interval`)."""
 
 import os
 import random
-import subprocess
-import uuid
+
+from machine import Machine, can_boot, garble
+
+__all__ = ["LossyMachine", "can_boot"]
+
+ZEROS = 16  # bytes; a record may end with some that count
 
 
 def end_of_data(path):
@@ -16,30 +17,13 @@ def end_of_data(path):
         return len(file.read().rstrip(b"\0"))
 
 
-def can_boot():
-    """Whether processes can be shown another boot id: root in a container may not."""
-    bind = "mount --bind /dev/null /proc/sys/kernel/random/boot_id"
-    return os.geteuid() == 0 and subprocess.run(
-        ["unshare", "-m", "sh", "-c", bind], capture_output=True, check=False).returncode == 0
-
-
-class Machine:
-    """The machine of one node: its boot id, and what of its log is on disk."""
+class LossyMachine(Machine):
+    """The machine of one node, and what of its log is on disk."""
 
     def __init__(self, data, boot_id):
+        super().__init__(boot_id)
         self.data = data
-        self.boot_id = boot_id
         self.synced = {}
-        self.boot()
-
-    def boot(self):
-        with open(self.boot_id, "w", encoding="ascii") as file:
-            file.write(f"{uuid.uuid4()}\n")
-
-    def runs(self):
-        """What a command begins with, for its processes to see this boot."""
-        bind = f'mount --bind "{self.boot_id}" /proc/sys/kernel/random/boot_id && exec "$@"'
-        return ["unshare", "-m", "sh", "-c", bind, "sh"]
 
     def logs(self):
         folder = os.path.join(self.data, "log")
@@ -47,17 +31,13 @@ class Machine:
 
     def note_synced(self):
         """A loss of power leaves what is written now, and any of what follows."""
-        self.synced = {path: end_of_data(path) for path in self.logs()}
+        self.synced = {path: end_of_data(path) + ZEROS for path in self.logs()}
 
     def lose_power(self, left=None):
-        """Of the unsynced bytes of each log a part stays; the rest is old (zeros), or garbage."""
+        """Of the unsynced bytes of each log a part stays."""
         for path in self.logs():
-            begin = self.synced.get(path, 0)
             end = end_of_data(path)
+            begin = min(self.synced.get(path, 0), end)
             lost = begin + (random.randrange(end - begin + 1) if left is None else left)
-            with open(path, "r+b") as file:
-                for at in range(lost, end, 512):
-                    size = min(512, end - at)
-                    file.seek(at)
-                    file.write(random.choice((bytes(size), os.urandom(size))))
+            garble(path, lost, end)
         self.boot()

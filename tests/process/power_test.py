@@ -7,7 +7,7 @@ import time
 import unittest
 
 from nodes_case import NodesCase
-from power import Machine, can_boot
+from power import LossyMachine, can_boot
 from program import HOLDER, Talker, environment, run
 
 TTL = 3  # seconds
@@ -24,8 +24,9 @@ class PowerLoss(NodesCase):
 
     def setUp(self):
         super().setUp()
-        self.machines = {node: Machine(f"{self.place}/node-{node}", f"{self.place}/boot-{node}")
-                         for node in (1, 2, 3)}
+        self.machines = {
+            node: LossyMachine(f"{self.place}/node-{node}", f"{self.place}/boot-{node}")
+            for node in (1, 2, 3)}
         self.texts = {}
 
     # What is not sealed stays unsynced for the whole test.

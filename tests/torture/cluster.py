@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cgroups
 from namespaces import run
+from power import BookedMachine, Power
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import Process, config_text, times, tls_lines  # noqa: E402
@@ -56,7 +57,7 @@ class Life(Process):
     """One process of a node, from its start to its end. Its history and its standard error go
     through pipes: a limit of the size of its files is about those of its node then."""
 
-    def __init__(self, node, number, words, folder):
+    def __init__(self, node, number, words, folder, variables):
         self.name = f"node{node}.{number}"
         self.node = node
         self.began = now()
@@ -75,7 +76,8 @@ class Life(Process):
             self.copying = subprocess.Popen(["cat"], stdin=history, stdout=out,
                                             start_new_session=True)
         super().__init__([word.replace(HISTORY, f"/dev/fd/{into}") for word in words],
-                         start_new_session=True, pass_fds=(into,), cwd=folder, errors="replace")
+                         start_new_session=True, pass_fds=(into,), cwd=folder, errors="replace",
+                         env=os.environ | variables)
         os.close(history)
         os.close(into)
         self.drain = Drain(self.stderr, self.said)
@@ -104,11 +106,15 @@ class Life(Process):
             self.ended = now()
         return self.ended is not None
 
-    def kill_in(self, patience):
-        """True when it has ended; a frozen process cannot die yet."""
+    def strike(self):
         if not self.is_over():
             self.killed = self.killed or now()
             self.kill()
+
+    def kill_in(self, patience):
+        """True when it has ended; a frozen process cannot die yet."""
+        if not self.is_over():
+            self.strike()
             try:
                 self.wait(patience)
             except subprocess.TimeoutExpired:
@@ -123,6 +129,7 @@ class Node:
         self.folder = cluster.folder / f"node{number}"
         self.disk = self.folder / "disk"
         self.disk.mkdir(parents=True)
+        self.machine = BookedMachine(self.folder)
         self.lives = []
         self.excuses = set()  # faults of this episode after which a node may stop by itself
         self.group = cgroups.Group(cluster.owner, f"node{number}")
@@ -140,7 +147,7 @@ class Node:
             f"{self.disk.name}/data", network.address(self.number),
             self.cluster.tls_lines(f"node-{self.number}"),
             times(f"{TTL}s", f"{ELECTION}s", f"{HEARTBEAT}s", call_timeout=f"{CALL}s"),
-            cluster='"torture"')
+            cluster='"torture"', **self.cluster.power.durability)
         path = self.folder / "node.toml"
         path.write_text(text + '[log]\nlevel = "info"\n')
         return path
@@ -155,10 +162,16 @@ class Node:
         if lies_every:
             words = [str(self.cluster.programs / "torture_liar"), config, str(lies_every),
                      str(seed)]
+        if self.cluster.has("boot"):
+            words = [*self.machine.runs(), *words]
         words = [*self.cluster.network.enter(self.number), *words]
-        life = Life(self.number, number, words, self.folder)
+        life = Life(self.number, number, words, self.folder, {"SYNC_BOOK": self.machine.book})
         self.lives.append(life)
         self.group.add(life.pid)
+
+    def lose_power(self):
+        """After its process has died: how many bytes of its log were not synced."""
+        return self.machine.lose_power(self.disk / "data")
 
     def signal(self, number):
         if not self.life.is_over():
@@ -183,6 +196,11 @@ class Cluster:
         self.program = options.programs.parent / "bin" / "mortise"
         self.removed = set()  # nodes that may not be members now
         self.lost = set()  # nodes whose directory was lost or rolled back in this episode
+        self.forgetful = set()  # nodes that may have forgotten entries in this episode
+        self.all_vote = False  # at the begin of this episode, with their original directories
+        self.power = Power(options)
+        if not self.power.may_be_lost:
+            gone["memory"] = ""  # nothing that is acknowledged can be forgotten
 
         if not options.plain:
             self.make_certificates()
@@ -252,6 +270,14 @@ class Cluster:
         said = self.ask("members", "--json", "--timeout", "1s")
         return [member["id"] for member in json.loads(said or "[]")
                 if member["role"] == "voter" and member["id"] != victim]
+
+    def begin_episode(self):
+        self.lost.clear()
+        self.forgetful.clear()
+        for node in self.nodes.values():
+            node.excuses.clear()
+        self.all_vote = self.voters_besides(None) == self.numbers
+        self.power.begin_episode(now())
 
     def take_back(self):
         """Adds the removed nodes again. A node whose disk failed while it was no member stops at

@@ -44,9 +44,20 @@ class Fault:
         raise NotImplementedError
 
     def can_be_missed(self):
-        """All the others vote, with their original directories."""
-        return (not self.cluster.lost - {self.victim}
+        """All the others vote, with their original directories, and remember what they said."""
+        return (not self.cluster.lost - {self.victim} and not self.cluster.forgetful
                 and self.cluster.voters_besides(self.victim) == self.others())
+
+    def can_forget(self, *victims):
+        """True if these nodes may forget what they acknowledged. If that is a majority, all voters
+        have to come back with what they have."""
+        cluster = self.cluster
+        if not cluster.has("memory"):
+            return True
+        if not cluster.all_vote or cluster.lost or cluster.removed:
+            return False
+        cluster.forgetful |= set(victims)
+        return True
 
     def end(self):
         """Everything is as before, except that dead nodes stay dead: the cluster restarts them."""
@@ -67,6 +78,55 @@ class KillAll(Fault):
         self.count = len(self.cluster.nodes)
         for node in self.cluster.nodes.values():
             node.life.kill_in(1)
+
+
+class PowerCut(Fault):
+    """Machines lose their power: what was not synced is damaged, and they boot."""
+
+    needs = ("boot", "memory")
+
+    def victims(self):
+        return [self.victim]
+
+    def begin(self):
+        victims = self.victims()
+        self.count = 0
+        if not self.can_forget(*victims):
+            return
+        # At once: otherwise the rest elects a leader, and votes are synced.
+        lives = [self.cluster.nodes[number].life for number in victims]
+        for life in lives:
+            life.strike()
+        self.cluster.power.cut(
+            [number for number, life in zip(victims, lives) if life.kill_in(1)], self.cluster)
+        self.count = len(victims)
+        for number in victims:
+            node = self.cluster.nodes[number]
+            if node.life.is_over() and self.chance.random() < 0.3:
+                node.start()
+
+
+class PowerCutSome(PowerCut):
+    """A majority of them, and not all."""
+
+    def __init__(self, cluster, chance):
+        super().__init__(cluster, chance)
+        count = chance.randrange(len(cluster.numbers) // 2, len(cluster.numbers) - 1)
+        self.found = [self.victim, *chance.sample(self.others(), count)]
+
+    def victims(self):
+        return self.found
+
+    def where(self):
+        return ", ".join(f"node{number}" for number in sorted(self.found))
+
+
+class PowerCutAll(PowerCut):
+    def victims(self):
+        return self.cluster.numbers
+
+    def where(self):
+        return "all"
 
 
 class Wiped(Fault):
@@ -304,7 +364,14 @@ class SyncFault(Slowing):
 
 
 class SyncError(SyncFault):
+    """After a failed sync nobody knows what is on disk."""
+
     excuses = True
+
+    def slow(self):
+        self.tracer = None
+        if self.can_forget(self.victim):
+            super().slow()
 
     def injected(self):
         # One call, or all from one on. Each thread has its own count.
@@ -409,11 +476,14 @@ class Elsewhere(Fault):
 
 
 class TidiedUp(Fault):
-    """A clean-up removes the files named LOCK."""
+    """A clean-up removes the files named LOCK, without which nobody knows whether a directory is a
+    copy that lacks something."""
 
     def begin(self):
         data = self.node.disk / "data"
         self.count = 0
+        if not self.can_forget(self.victim):
+            return
         for place in (data, data / "log", data / "state"):
             try:
                 os.unlink(place / "LOCK")
@@ -423,6 +493,7 @@ class TidiedUp(Fault):
                     raise
 
 
-KINDS = [Kill, KillAll, Wiped, RolledBack, Membership, Stop, Freeze, Starve, Partition, OneWay,
-         Bridge, Loss, SlowLink, Reset, FullDisk, SyncError, SyncStall, Descriptors, FileSize,
-         Undrained, Elsewhere, TidiedUp]
+KINDS = [Kill, KillAll, PowerCut, PowerCutSome, PowerCutAll, Wiped, RolledBack,
+         Membership, Stop, Freeze, Starve, Partition, OneWay, Bridge, Loss, SlowLink,
+         Reset, FullDisk, SyncError, SyncStall, Descriptors, FileSize, Undrained,
+         Elsewhere, TidiedUp]

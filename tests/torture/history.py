@@ -126,26 +126,37 @@ def store(calls):
                 yield f"{name}: nobody wrote {value}, but somebody read it"
 
 
-def values(calls):
+def may_be_forgotten(write, read, blackouts):
+    """Acknowledged from memory only, when a majority lost its power before that read. blackouts:
+    (from, to), where what was acknowledged may be forgotten."""
+    return any(write["return"] > begin and write["invoke"] < end < read["return"]
+               for begin, end in blackouts)
+
+
+def values(calls, blackouts=()):
     """P2, S36: a holder reads what was last written with the tokens before its own, or what a
     writer with an unknown outcome wrote since. Every write has its own token."""
     for name, found in by_name(calls, lambda call: call["name"]).items():
-        writes = [(int(call["token"]), call.get("outcome")) for call in found
+        writes = [call for call in found
                   if call["operation"] == "write_value" and call.get("outcome") != "refused"]
-        sure = sorted(token for token, outcome in writes if outcome == "accepted")
-        possible = {0, *(token for token, _ in writes)}
+        sure = sorted((call for call in writes if call.get("outcome") == "accepted"),
+                      key=lambda call: int(call["token"]))
+        possible = {0, *(int(call["token"]) for call in writes)}
         for read in found:
             if read["operation"] != "read_value" or read.get("outcome") != "accepted":
                 continue
             value, token = int(read["value"]), int(read["token"])
-            before = bisect.bisect_left(sure, token)
-            least = sure[before - 1] if before else 0
+            before = bisect.bisect_left(sure, token, key=lambda call: int(call["token"]))
+            while before and may_be_forgotten(sure[before - 1], read, blackouts):
+                before -= 1
+            least = int(sure[before - 1]["token"]) if before else 0
             if value not in possible or not least <= value < token:
                 yield f"{name}: {token} read the value of {value}, {least} wrote last"
 
 
-def terms(calls):
-    """S8, S9: no hold lasts longer, and no name is granted earlier, than was requested."""
+def terms(calls, blackouts=()):
+    """S8, S9: no hold lasts longer, and no name is granted earlier, than was requested, if no era
+    began meanwhile."""
     for name, found in by_name(calls, lambda call: call["name"]).items():
         grants = sorted(filter(is_grant, found), key=lambda call: int(call["token"]))
         holders = {}
@@ -168,7 +179,9 @@ def terms(calls):
             place = bisect.bisect_right(grants, int(grant["token"]), key=lambda g: int(g["token"]))
             for other in grants[place:]:
                 if conflict(grant, other):
-                    if other["return"] < until:
+                    is_forgotten = any(grant["invoke"] < end < other["return"]
+                                       for _, end in blackouts)
+                    if other["return"] < until and not is_forgotten:
                         yield f"{name}: {describe(other)} within the {why} of {describe(grant)}"
                     break
 
@@ -253,7 +266,7 @@ def search(program, path, calls, deaths, restarts):
         yield "the history cannot be explained"
 
 
-def judge(calls, deaths, slowed):
+def judge(calls, deaths, slowed, blackouts=()):
     """Everything else that is wrong, in words."""
-    return [*store(calls), *values(calls), *terms(calls), *unanswered(calls, deaths),
-            *late(calls, slowed)]
+    return [*store(calls), *values(calls, blackouts), *terms(calls, blackouts),
+            *unanswered(calls, deaths), *late(calls, slowed)]

@@ -190,9 +190,34 @@ class Values(unittest.TestCase):
         self.assertEqual(self.seen(value("p", 2, "read", 2), value("p", 2, "write")), 1)
 
 
+class ValuesAndLossesOfPower(unittest.TestCase):
+    """Of calls at 10, 20 and so on, as their tokens say."""
+
+    calls = value("p", 1, "write"), value("q", 2, "write"), value("r", 3, "read", 1)
+
+    def seen(self, *blackouts):
+        return len(found(history.values, self.calls, blackouts))
+
+    def test_what_was_written_just_before_may_be_forgotten(self):
+        self.assertEqual(self.seen((15, 25)), 0)
+
+    def test_what_was_written_long_before_may_not(self):
+        self.assertEqual(self.seen((22, 25)), 1)
+
+    def test_what_was_written_after_it_may_not(self):
+        self.assertEqual(self.seen((5, 19)), 1)
+
+    def test_nothing_is_forgotten_before_the_power_is_lost(self):
+        self.assertEqual(self.seen((15, 35)), 1)
+
+    def test_only_the_newest_may_be_forgotten(self):
+        calls = (*self.calls[:2], value("r", 3, "read", 0))
+        self.assertEqual(len(found(history.values, calls, [(15, 25)])), 1)
+
+
 class Terms(unittest.TestCase):
-    def seen(self, *calls):
-        return len(found(history.terms, calls))
+    def seen(self, *calls, blackouts=()):
+        return len(found(history.terms, calls, blackouts))
 
     def test_longer_than_a_max_hold(self):
         grant = acquire("p", 1, 10, 20, max_hold=30)
@@ -220,6 +245,13 @@ class Terms(unittest.TestCase):
                 told("lost", "p", 1, 25, 28, why="expired"))
         self.assertEqual(self.seen(*lost, acquire("q", 2, 15, 55)), 0)
         self.assertEqual(self.seen(*lost, acquire("q", 2, 15, 54)), 1)
+
+    def test_a_delay_is_forgotten_with_an_era(self):
+        lost = (acquire("p", 1, 10, 20, lock_delay=30),
+                told("lost", "p", 1, 25, 28, why="expired"))
+        other = acquire("q", 2, 15, 54)
+        self.assertEqual(self.seen(*lost, other, blackouts=[(15, 26)]), 0)
+        self.assertEqual(self.seen(*lost, other, blackouts=[(5, 9)]), 1)
 
     def test_no_delay_without_a_loss(self):
         grant = acquire("p", 1, 10, 20, lock_delay=30)

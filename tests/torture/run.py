@@ -2,7 +2,7 @@
 """Real processes under real faults: ./dev torture.
 
     run.py --programs DIR [--minutes N] [--nodes 3|5|7] [--seed S] [--only KIND ...] [--plain]
-           [--keep]
+           [--durability synced|replicated] [--keep]
 
 A few processes, each in a network namespace of its own, acquire and release locks while pairs of
 faults are done to them; everything they see goes into histories, which are judged in the end. The
@@ -80,6 +80,7 @@ class Torture:
         return [kind for pair in itertools.zip_longest(first, others) for kind in pair if kind]
 
     def episode(self, number):
+        self.cluster.begin_episode()
         pair = self.draw()
         episode = Episode(pair, now())
         self.episodes.append(episode)
@@ -119,9 +120,6 @@ class Torture:
             episode.recovery += more
         if late:
             raise RuntimeError(f"dead for {PATIENCE} s: {', '.join(late)}")
-        self.cluster.lost.clear()
-        for node in self.cluster.nodes.values():
-            node.excuses.clear()
 
     def run(self, minutes):
         until = now() + int(minutes * 60e9)
@@ -168,6 +166,7 @@ def torture(options, folder):
     for each in run.watched:
         each.judge(calls)
     verdict.report(run.episodes, calls, verdict.deaths_of(cluster))
+    verdict.report_power(cluster)
     if cluster.violations:
         verdict.save(cluster)
     return cluster.violations, len(calls), len(run.episodes)
@@ -207,6 +206,8 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="KIND",
                         help="of the classes in faults.py and watched.py",
                         choices=[kind.__name__ for kind in KINDS])
+    parser.add_argument("--durability", choices=("synced", "replicated"), default="synced",
+                        help="replicated: machines lose their power as well")
     parser.add_argument("--plain", action="store_true", help="without TLS")
     parser.add_argument("--keep", action="store_true", help="keep everything in any case")
     parser.add_argument("--inside", type=int, help=argparse.SUPPRESS)
@@ -222,6 +223,7 @@ def main():
              str(options.nodes), "--seed", str(options.seed)]
     words += ["--keep"] if options.keep else []
     words += ["--plain"] if options.plain else []
+    words += ["--durability", options.durability]
     words += ["--only", *options.only] if options.only else []
     sandbox.lead(str(Path(__file__).resolve()), words)
 

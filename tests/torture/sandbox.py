@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import cgroups
+from machine import can_boot
 from namespaces import UNSHARE
 
 PATIENCE = 20  # seconds for an orderly end
@@ -99,6 +100,8 @@ def missing(owner):
         gone["tc"] = "no slow links: tc is not there"
     if not isolated or not works("mount", "-t", "tmpfs", "-o", "size=1m", "none", "/run"):
         gone["tmpfs"] = "no full disks: no tmpfs can be mounted"
+    if not isolated or not can_boot():
+        gone["boot"] = "no losses of power: no process can be shown another boot id"
     if not works("strace", "-o", "/dev/null", "true"):
         gone["strace"] = "no failing or slow syncs: strace does not work"
     for control in ("freezer", "cpu"):

@@ -5,6 +5,9 @@ import shutil
 
 import history
 
+# What a leader says that begins one.
+ERA = "the machines of a majority lost power: all sessions end"
+
 
 def read_calls(cluster):
     calls = []
@@ -26,7 +29,7 @@ def judge(cluster, calls, programs):
     deaths = deaths_of(cluster)
     restarts = {life.name: following.began for node in cluster.nodes.values()
                 for life, following in zip(node.lives, node.lives[1:])}
-    for what in history.judge(calls, deaths, cluster.slowed):
+    for what in history.judge(calls, deaths, cluster.slowed, cluster.power.blackouts):
         cluster.complain(what)
     for what in history.search(programs / "history_check", cluster.folder / "history.jsonl", calls,
                                deaths, restarts):
@@ -56,6 +59,16 @@ def report(episodes, calls, deaths):
         slowest = max(episode.recovery for episode, _ in found)
         print(f"{kind:<14}{len(found):>6}{sum(count for _, count in found):>9}"
               f"{max(gaps) / 1e9:>11.2f} s{slowest:>14.2f} s")
+
+
+def report_power(cluster):
+    if not cluster.has("memory"):
+        return
+    eras = sum((node.folder / "output.log").read_text(errors="replace").count(ERA)
+               for node in cluster.nodes.values())
+    power = cluster.power
+    print(f"a sync every {power.interval} ms; losses of power: {power.cuts}, of a majority "
+          f"{len(power.blackouts)}; {power.unsynced} bytes were not synced; eras: {eras}")
 
 
 def save(cluster):
