@@ -75,6 +75,9 @@ constexpr std::array status_families{
            [](Writer& to, const NodeReading& node) { to.add_bool(node.status.ready); }},
     Family{"mortise_stopped", gauge, "1 if the node was closed or has failed.",
            [](Writer& to, const NodeReading& node) { to.add_bool(node.status.stopped); }},
+    Family{"mortise_forgetful", gauge,
+           "1 if the machine was started anew and the node has not recovered yet.",
+           [](Writer& to, const NodeReading& node) { to.add_bool(node.status.forgetful); }},
     Family{"mortise_leader", gauge, "1 if this node leads.",
            [](Writer& to, const NodeReading& node) {
                to.add_bool(node.status.standing == Standing::leader);
@@ -137,6 +140,9 @@ constexpr std::array metrics_families{
            [](Writer& to, const NodeReading& node) {
                to.add_seconds(node.metrics.slowest_loop_turn);
            }},
+    Family{"mortise_unsynced_seconds", gauge,
+           "Age of the oldest write of the log that no sync has covered.",
+           [](Writer& to, const NodeReading& node) { to.add_seconds(node.metrics.unsynced_age); }},
     Family{"mortise_slowest_log_write_seconds", gauge, "The longest write of the log so far.",
            [](Writer& to, const NodeReading& node) {
                to.add_seconds(node.metrics.slowest_log_write);
@@ -221,8 +227,13 @@ constexpr std::array numbers{
            &Metrics::snapshots_sent},
     Number{"mortise_log_writes_total", counter, "Writes of the log, each with one sync.",
            &Metrics::log_writes},
-    Number{"mortise_log_written_bytes_total", counter, "Bytes of the entries in these writes.",
-           &Metrics::log_bytes},
+    Number{"mortise_log_unsynced_writes_total", counter,
+           "Writes of the log into the page cache, which are synced later.",
+           &Metrics::unsynced_writes},
+    Number{"mortise_log_background_syncs_total", counter, "Syncs of such writes.",
+           &Metrics::background_syncs},
+    Number{"mortise_log_written_bytes_total", counter,
+           "Bytes of the entries in all writes of the log.", &Metrics::log_bytes},
     Number{"mortise_log_memory_bytes", gauge, "Bytes of the entries that are kept in memory.",
            &Metrics::log_memory_bytes},
     Number{"mortise_unsaved_bytes", gauge, "Bytes of changed locks that are in the log only.",

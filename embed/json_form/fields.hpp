@@ -272,6 +272,9 @@ struct Fields {
         json["log_bytes"] = metrics.log_bytes;
         json["log_memory_bytes"] = metrics.log_memory_bytes;
         json["unsaved_bytes"] = metrics.unsaved_bytes;
+        json["unsynced_writes"] = metrics.unsynced_writes;
+        json["background_syncs"] = metrics.background_syncs;
+        json["unsynced_age_ms"] = ms(metrics.unsynced_age);
         json["messages_sent"] = metrics.messages_sent;
         json["messages_received"] = metrics.messages_received;
         json["messages_refused"] = metrics.messages_refused;

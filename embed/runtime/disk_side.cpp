@@ -45,6 +45,11 @@ void DiskSide::watch(std::function<bool()> is_held) {
     descriptors_.set_directory(std::move(is_held));
 }
 
+core::Nanoseconds DiskSide::unsynced_age(core::Instant now) {
+    const auto since = log_ ? log_->unsynced_since() : std::nullopt;
+    return since ? now - *since : core::Nanoseconds{};
+}
+
 void DiskSide::stop() {
     if (log_) log_->hurry();
     if (state_) state_->stop();

@@ -63,6 +63,8 @@ public:
     // After start().
     [[nodiscard]] LogThread& log() { return *log_; }
     [[nodiscard]] StateThread& state() { return *state_; }
+    // Of the oldest write of the log that no sync has covered; zero if there is none.
+    [[nodiscard]] core::Nanoseconds unsynced_age(core::Instant now);
 
     // Writes what was submitted, and ends the threads.
     void stop();

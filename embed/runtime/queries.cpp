@@ -72,7 +72,9 @@ std::optional<Activity> NodeRuntime::activity(std::string prefix) {
 
 // On the core thread.
 Metrics NodeRuntime::present_metrics() {
-    return completed(loop().metrics());
+    auto metrics = completed(loop().metrics());
+    metrics.unsynced_age = disk_.unsynced_age(steady_now());
+    return metrics;
 }
 
 // Adds what is known without the core thread. Whether there is TLS decides what others may do, so
@@ -81,6 +83,8 @@ Metrics NodeRuntime::completed(Metrics metrics) const {
     if (tls_) metrics.certificate_left = tls_->time_left();
     metrics.log_writes = disk_.counters().writes;
     metrics.log_bytes = disk_.counters().bytes;
+    metrics.unsynced_writes = disk_.counters().unsynced_writes;
+    metrics.background_syncs = disk_.counters().background_syncs;
     metrics.slowest_log_write = disk_.counters().slowest.load();
     metrics.log_write_time = disk_.counters().times.read();
     return metrics;

@@ -59,9 +59,9 @@ TEST(CMetricsForm, HasEachNumber) {
            slowest_log_write, log_lines_left_out, handshakes_failed, certificate_left,
            served_from_cache, acquire_results, handed_over, holds_released, lost_expired,
            lost_broken, lost_node_stopped, sessions_opened, locks_broken, elections_started,
-           snapshots_sent, log_memory_bytes, unsaved_bytes, acquire_time, hold_time, commit_time,
-           log_write_time, renewal_slack, hand_over_time, waiters, contended_names, oldest_wait,
-           hottest, prefixes] = metrics;
+           snapshots_sent, log_memory_bytes, unsaved_bytes, unsynced_writes, background_syncs,
+           unsynced_age, acquire_time, hold_time, commit_time, log_write_time, renewal_slack,
+           hand_over_time, waiters, contended_names, oldest_wait, hottest, prefixes] = metrics;
     expect_shown(metrics, acquires, granted, busy, timed_out, cancelled, failed, released,
                  holds_lost, calls_refused, sessions_expired, holds, waits, names, sessions,
                  leader_changes, entries_applied, commands_applied, states_taken_over, log_writes,
@@ -71,9 +71,10 @@ TEST(CMetricsForm, HasEachNumber) {
                  handshakes_failed, certificate_left, served_from_cache, acquire_results.deadlocked,
                  handed_over, holds_released, lost_expired, lost_broken, lost_node_stopped,
                  sessions_opened, locks_broken, elections_started, snapshots_sent, log_memory_bytes,
-                 unsaved_bytes, acquire_time.sum_us, hold_time.sum_us, commit_time.sum_us,
-                 log_write_time.sum_us, renewal_slack.sum_us, hand_over_time.sum_us, waiters,
-                 contended_names, oldest_wait, hottest, prefixes);
+                 unsaved_bytes, unsynced_writes, background_syncs, unsynced_age,
+                 acquire_time.sum_us, hold_time.sum_us, commit_time.sum_us, log_write_time.sum_us,
+                 renewal_slack.sum_us, hand_over_time.sum_us, waiters, contended_names, oldest_wait,
+                 hottest, prefixes);
 }
 
 // A cluster of three, of which the interface has the first member.

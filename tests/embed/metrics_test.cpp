@@ -13,6 +13,7 @@
 #include "tests/support/prometheus_text.hpp"
 #include <mortise/prometheus.hpp>
 #include <mortise/testkit/local_cluster.hpp>
+#include <mortise/testkit/temp_directory.hpp>
 
 namespace mortise {
 namespace {
@@ -187,6 +188,39 @@ TEST_F(NodeMetrics, WhatANodeDoesByItself) {
     EXPECT_GT(metrics.commit_time.total(), 0U);
     EXPECT_GT(metrics.log_memory_bytes, 0U);
     EXPECT_EQ(metrics.log_write_time.total(), metrics.log_writes);
+}
+
+// Its members are one, so it changes its durability when it has formed its cluster.
+TEST(MetricsOfMemory, SayHowFarTheDiskIsBehind) {
+    const testkit::TempDirectory directory{"metrics-test"};
+    auto config = Config::single_node(directory.path() / "node");
+    config.durability = Durability::replicated;
+    config.sync_interval = 10s;
+    Node node{config};
+    const auto behind = metrics_when(node, [&](const Metrics& now) {
+        node.acquire("x", uncached).unlock();
+        return now.unsynced_writes > 0 && now.unsynced_age > 0ms;
+    });
+    EXPECT_GT(behind.unsynced_writes, 0U);
+    EXPECT_GT(behind.unsynced_age, 0ms);
+    EXPECT_EQ(behind.background_syncs, 0U);
+    const auto metrics = tests::read_prometheus(prometheus_text(node));
+    EXPECT_GT(tests::value_of(metrics, "mortise_unsynced_seconds"), 0);
+    EXPECT_EQ(tests::value_of(metrics, "mortise_forgetful"), 0);
+}
+
+TEST(MetricsOfMemory, SayThatTheDiskHasFollowed) {
+    const testkit::TempDirectory directory{"metrics-test"};
+    auto config = Config::single_node(directory.path() / "node");
+    config.durability = Durability::replicated;
+    config.sync_interval = 1ms;
+    Node node{config};
+    const auto synced = metrics_when(node, [&](const Metrics& now) {
+        if (now.unsynced_writes == 0) node.acquire("x", uncached).unlock();
+        return now.background_syncs > 0 && now.unsynced_age == Duration{};
+    });
+    EXPECT_GT(synced.background_syncs, 0U);
+    EXPECT_EQ(synced.unsynced_age, Duration{});
 }
 
 TEST_F(NodeMetrics, TheTextHasTheSameNumbers) {

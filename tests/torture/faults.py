@@ -89,20 +89,30 @@ class PowerCut(Fault):
         return [self.victim]
 
     def begin(self):
-        victims = self.victims()
         self.count = 0
-        if not self.can_forget(*victims):
+        if not self.can_forget(*self.victims()):
             return
-        # At once: otherwise the rest elects a leader, and votes are synced.
-        lives = [self.cluster.nodes[number].life for number in victims]
-        for life in lives:
+        self.cut()
+        while self.chance.random() < 0.3:  # it comes back for a moment only
+            self.start()
+            time.sleep(self.chance.uniform(0, 1))
+            self.cut()
+        if self.chance.random() < 0.3:
+            self.start()
+
+    def cut(self):
+        """At once: otherwise the rest elects a leader, and votes are synced."""
+        lives = {number: self.cluster.nodes[number].life for number in self.victims()}
+        for life in lives.values():
             life.strike()
-        self.cluster.power.cut(
-            [number for number, life in zip(victims, lives) if life.kill_in(1)], self.cluster)
-        self.count = len(victims)
-        for number in victims:
+        dead = [number for number, life in lives.items() if life.kill_in(1)]
+        self.cluster.power.cut(dead, self.cluster)
+        self.count += len(dead)
+
+    def start(self):
+        for number in self.victims():
             node = self.cluster.nodes[number]
-            if node.life.is_over() and self.chance.random() < 0.3:
+            if node.life.is_over():
                 node.start()
 
 

@@ -79,7 +79,7 @@ struct Metrics {
 
     // The node's internals.
     std::uint64_t log_writes = 0;  // each one is one sync
-    std::uint64_t log_bytes = 0;   // bytes of the entries in them
+    std::uint64_t log_bytes = 0;   // bytes of the entries in all writes of the log
     std::uint64_t messages_sent = 0;
     std::uint64_t messages_received = 0;
     std::uint64_t messages_refused = 0;  // malformed, or from a sender without permission
@@ -122,6 +122,11 @@ struct Metrics {
     std::uint64_t snapshots_sent = 0;     // to members that were too far behind
     std::uint64_t log_memory_bytes = 0;   // present number: of the entries in memory
     std::uint64_t unsaved_bytes = 0;      // present number: changes of locks that are not on disk
+
+    // With Durability::replicated.
+    std::uint64_t unsynced_writes = 0;   // of the log, into the page cache
+    std::uint64_t background_syncs = 0;  // of these
+    Duration unsynced_age{};             // present number: of the oldest that no sync has covered
 
     // Times. Acquires that were served from the cache at once are in none of them: to read the
     // clock would take longer than to serve them.

@@ -63,5 +63,16 @@ TEST(LogCounters, AddUpWhatWasWritten) {
     EXPECT_EQ(counters.slowest.load(), 2ms);
 }
 
+TEST(LogCounters, CountWhatNobodyWaitedForSeparately) {
+    LogCounters counters;
+    counters.count({10, 2ms, LogWrite::Kind::unsynced});
+    counters.count({0, 5ms, LogWrite::Kind::background_sync});
+    EXPECT_EQ(counters.unsynced_writes, 1U);
+    EXPECT_EQ(counters.background_syncs, 1U);
+    EXPECT_EQ(counters.bytes, 10U);
+    EXPECT_EQ(counters.writes, 0U);
+    EXPECT_EQ(counters.slowest.load(), 0ms);
+}
+
 }  // namespace
 }  // namespace mortise::detail

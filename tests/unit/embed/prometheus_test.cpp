@@ -124,6 +124,10 @@ TEST(PrometheusText, EachNumberIsThatOfItsMember) {
     reading.metrics.certificate_left = 90s;
     reading.metrics.slowest_log_write = 250ms;
     reading.status.term = 5;
+    reading.status.forgetful = true;
+    reading.metrics.unsynced_writes = 6;
+    reading.metrics.background_syncs = 7;
+    reading.metrics.unsynced_age = 500ms;
     const auto metrics = metrics_of(reading);
     EXPECT_EQ(value_of(metrics, "mortise_acquires_total", {{"result", "deadlocked"}}), 1);
     EXPECT_EQ(value_of(metrics, "mortise_acquires_total", {{"result", "granted"}}), 0);
@@ -133,6 +137,10 @@ TEST(PrometheusText, EachNumberIsThatOfItsMember) {
     EXPECT_EQ(value_of(metrics, "mortise_certificate_left_seconds"), 90);
     EXPECT_EQ(value_of(metrics, "mortise_slowest_log_write_seconds"), 0.25);
     EXPECT_EQ(value_of(metrics, "mortise_term"), 5);
+    EXPECT_EQ(value_of(metrics, "mortise_forgetful"), 1);
+    EXPECT_EQ(value_of(metrics, "mortise_log_unsynced_writes_total"), 6);
+    EXPECT_EQ(value_of(metrics, "mortise_log_background_syncs_total"), 7);
+    EXPECT_EQ(value_of(metrics, "mortise_unsynced_seconds"), 0.5);
 }
 
 // Never one for each name: there may be millions.
