@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from program import INTERRUPTED, OK, PROGRAM, Case, environment, start
+from program import INTERRUPTED, OK, PROGRAM, Case, can_boot, environment, start
 
 
 def demo(directory, *words):
@@ -68,6 +68,21 @@ class Demo(Case):
                 self.assertEqual(len({(each["node"], each["worker"]) for each in writes}), 1)
                 self.assertGreater(min(each["at_ns"] for each in writes), end, (lock, token))
                 end = max(each["at_ns"] for each in writes)
+
+    @unittest.skipUnless(can_boot(), "no process can be shown another boot id here")
+    def test_all_lose_their_power_and_nobody_believes_in_a_lock_of_another(self):
+        log = self.directory / "fenced.log"
+        result = demo(self.directory, "--power-cut", "--keep-log", log)
+        self.assertEqual((result.returncode, result.stderr), (OK, ""), result.stdout)
+        self.assertIn("verdict: no two held a lock at once", result.stdout)
+        records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        events = [record["what"] for record in records if record["what"] not in ("write", "lost")]
+        self.assertEqual(events, [*["power_cut"] * 3, *["restart"] * 3, "era"])
+        self.judge(records)
+        self.assertEqual([path.name for path in self.directory.iterdir()], ["fenced.log"])
+        self.assertRegex(result.stdout, "had [1-9][0-9]* bytes of its log in memory alone")
+        after = result.stdout[result.stdout.index("an era begins"):]
+        self.assertIn("all work again", after)
 
     def test_an_interrupt_leaves_nothing_behind(self):
         process, children = self.in_progress()

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import harness  # noqa: E402
 from harness import (PATIENCE, Case, Members, Process, Talker, free_ports, local,  # noqa: E402,F401
                      times, tls_lines, wait_until)
+from machine import can_boot  # noqa: E402,F401
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "mortise"
 # A program that links the library: see holder.cpp. Only for tests that get it as an argument.

@@ -65,11 +65,11 @@ std::vector<LogRecord> good_log() {
 Verdict verdict_with(std::vector<LogRecord> more) {
     auto log = good_log();
     log.insert(log.end(), more.begin(), more.end());
-    return judge(log);
+    return judge(log, Story::faults);
 }
 
 TEST(Verdict, AGoodLogHolds) {
-    const auto verdict = judge(good_log());
+    const auto verdict = judge(good_log(), Story::faults);
     EXPECT_THAT(verdict.violations, ElementsAre());
     EXPECT_TRUE(verdict.holds());
     EXPECT_EQ(verdict.grants, 4U);
@@ -140,7 +140,7 @@ TEST(Verdict, ALateWriterClaimsNothing) {
 }
 
 TEST(Verdict, AnEmptyLogProvesNothing) {
-    const auto verdict = judge({});
+    const auto verdict = judge({}, Story::faults);
     EXPECT_FALSE(verdict.holds());
     EXPECT_EQ(verdict.violations.size(), 5U);
 }
@@ -150,13 +150,64 @@ class EachThingThatMustHappen : public ::testing::TestWithParam<LogRecord::Kind>
 TEST_P(EachThingThatMustHappen, IsAViolationWhenItDidNot) {
     auto log = good_log();
     std::erase_if(log, [](const LogRecord& record) { return record.kind == GetParam(); });
-    const auto verdict = judge(log);
+    const auto verdict = judge(log, Story::faults);
     EXPECT_THAT(verdict.violations, Contains(HasSubstr("nothing shown")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Verdict, EachThingThatMustHappen,
                          ::testing::Values(LogRecord::Kind::write, LogRecord::Kind::lost,
                                            LogRecord::Kind::kill, LogRecord::Kind::partition));
+
+// --- the loss of power of all
+
+std::vector<LogRecord> log_of_a_power_cut() {
+    auto cut = event(LogRecord::Kind::power_cut, 1);
+    cut.at = std::chrono::milliseconds{5};
+    return {write(1, 1, 10), cut, event(LogRecord::Kind::restart, 1),
+            event(LogRecord::Kind::era, 0), write(9, 2, 30)};
+}
+
+TEST(VerdictOfAPowerCut, AGoodLogHolds) {
+    const auto verdict = judge(log_of_a_power_cut(), Story::power_cut);
+    EXPECT_THAT(verdict.violations, ElementsAre());
+    EXPECT_EQ(verdict.power_cuts, 1U);
+    EXPECT_EQ(verdict.eras, 1U);
+    EXPECT_EQ(verdict.grants, 2U);
+    EXPECT_EQ(verdict.grants_after, 1U);
+}
+
+TEST(VerdictOfAPowerCut, ATokenFromBeforeIsAViolation) {
+    auto log = log_of_a_power_cut();
+    log.push_back(write(11, 3, 10));
+    const auto verdict = judge(log, Story::power_cut);
+    EXPECT_THAT(verdict.violations, Contains(HasSubstr("after node 2 worker 0 (token 30) came")));
+}
+
+TEST(VerdictOfAPowerCut, AHoldThatOutlivesItIsAViolation) {
+    auto log = log_of_a_power_cut();
+    log.push_back(write(10, 1, 10));
+    const auto verdict = judge(log, Story::power_cut);
+    EXPECT_THAT(verdict.violations, Contains(HasSubstr("had it at once")));
+}
+
+class EachThingOfAPowerCut : public ::testing::TestWithParam<LogRecord::Kind> {};
+
+TEST_P(EachThingOfAPowerCut, IsAViolationWhenItDidNotHappen) {
+    auto log = log_of_a_power_cut();
+    std::erase_if(log, [](const LogRecord& record) { return record.kind == GetParam(); });
+    EXPECT_THAT(judge(log, Story::power_cut).violations, Contains(HasSubstr("nothing shown")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Verdict, EachThingOfAPowerCut,
+                         ::testing::Values(LogRecord::Kind::write, LogRecord::Kind::power_cut,
+                                           LogRecord::Kind::era));
+
+TEST(VerdictOfAPowerCut, WithoutAGrantAfterItProvesNothing) {
+    auto log = log_of_a_power_cut();
+    log.pop_back();
+    EXPECT_THAT(judge(log, Story::power_cut).violations,
+                ElementsAre(HasSubstr("no grant after the power cut")));
+}
 
 TEST(FencedLog, RefusesOlderTokensAndWritesEveryAttemptDown) {
     const testkit::TempDirectory directory{"fenced-log-test"};

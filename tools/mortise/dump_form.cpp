@@ -83,6 +83,15 @@ std::string log_of(const DirectoryDump& dump) {
            "; committed at least up to " + number(dump.committed_index) + '\n';
 }
 
+std::string mark_of(const DirectoryDump& dump) {
+    const auto behind = "entries after " + number(dump.synced_index);
+    if (dump.unsynced == "entries")
+        return "mark: " + behind + " were acknowledged before they were synced\n";
+    if (dump.unsynced == "forgotten")
+        return "mark: " + behind + " that were acknowledged may be lost; not recovered yet\n";
+    return {};
+}
+
 Table members_of(const DirectoryDump& dump) {
     Table table{{"ID", "ADDRESS", "ROLE", "INCARNATION"}};
     for (const auto& member : dump.members)
@@ -154,6 +163,8 @@ Json json_of(const DirectoryDump& dump) {
             {"last_term", dump.last_term},
             {"applied_index", dump.applied_index},
             {"committed_index", dump.committed_index},
+            {"unsynced", dump.unsynced},
+            {"synced_index", dump.synced_index},
             {"members", list_of(dump.members)},
             {"locks_index", dump.locks_index ? Json(*dump.locks_index) : Json(nullptr)},
             {"newest_token", dump.newest_token.to_string()},
@@ -166,7 +177,7 @@ Json json_of(const DirectoryDump& dump) {
 }
 
 std::string text_of(const DirectoryDump& dump, bool with_entries, bool bold) {
-    auto text = whose(dump) + log_of(dump);
+    auto text = whose(dump) + log_of(dump) + mark_of(dump);
     text += lines_of("damaged: ", dump.damage) + lines_of("note: ", dump.notes);
     text += '\n' + members_of(dump).text(bold) + '\n' + locks_of(dump, bold);
     return with_entries ? text + entries_of(dump) : text;

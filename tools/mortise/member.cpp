@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/port_owner.hpp"
@@ -27,6 +28,8 @@ Config config_in(const Json& settings) {
         config.peers.push_back({config.peers.size() + 1, address});
     const auto tls = [&](const char* key) { return settings.value(key, std::string{}); };
     config.tls = {tls("certificate"), tls("key"), tls("ca")};
+    config.durability = static_cast<Durability>(settings.at("durability").get<int>());
+    config.sync_interval = duration("sync_interval");
     config.timing.session_ttl = duration("session_ttl");
     config.timing.election_timeout = duration("election_timeout");
     config.timing.heartbeat = duration("heartbeat");
@@ -45,6 +48,8 @@ Json settings_of(const Config& config) {
                   {"certificate", config.tls.certificate.string()},
                   {"key", config.tls.key.string()},
                   {"ca", config.tls.ca.string()},
+                  {"durability", static_cast<int>(config.durability)},
+                  {"sync_interval", nanoseconds(config.sync_interval)},
                   {"session_ttl", nanoseconds(config.timing.session_ttl)},
                   {"election_timeout", nanoseconds(config.timing.election_timeout)},
                   {"heartbeat", nanoseconds(config.timing.heartbeat)},
@@ -55,8 +60,10 @@ Json settings_of(const Config& config) {
     return settings;
 }
 
-Node open_member(Leash& leash) try {
-    auto node = open_node(config_in(leash.next()));
+Node open_member(Leash& leash, LogConfig log) try {
+    auto config = config_in(leash.next());
+    config.log = std::move(log);
+    auto node = open_node(config);
     leash.say({{"listening", node.status().address}});
     return node;
 } catch (const std::exception& error) {

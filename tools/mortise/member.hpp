@@ -17,7 +17,7 @@ namespace mortise::cli {
 [[nodiscard]] Json settings_of(const Config& config);
 // Reads that line, opens the node, and reports its address to the parent; or, in a line with
 // "problem", why it could not be opened.
-[[nodiscard]] Node open_member(Leash& leash);
+[[nodiscard]] Node open_member(Leash& leash, LogConfig log = {});
 // Tells the parent why this child ends.
 void tell_problem(Leash& leash, const std::exception& error);
 // A short {"status": ...} for the parent.

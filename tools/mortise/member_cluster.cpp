@@ -17,11 +17,18 @@ std::filesystem::path MemberCluster::output_of(std::size_t member) const {
     return directory() / ("node-" + std::to_string(member + 1) + ".log");
 }
 
+ChildProcess::Program MemberCluster::program_of(std::size_t member) const {
+    if (!runs_) return {"/proc/self/exe", {"mortise", "member", role_}, output_of(member)};
+    auto words = runs_(member);
+    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+    words.insert(words.end(), {self, "member", role_});
+    return {words.front(), words, output_of(member)};
+}
+
 // With links, a member listens on any free port and reports it.
 void MemberCluster::start(std::size_t member) {
     states_[member] = {};
-    ProcessCluster::start(member,
-                          {"/proc/self/exe", {"mortise", "member", role_}, output_of(member)});
+    ProcessCluster::start(member, program_of(member));
     auto config = config_of(member);
     if (links() != nullptr) {
         config.listen = "127.0.0.1:0";

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/mortise/json_form.hpp"
@@ -24,6 +25,10 @@ public:
     // `plan.name` is the role of the members.
     MemberCluster(const Plan& plan, OnLine on_line);
 
+    // The words that each command of a member begins with.
+    void set_runs(std::function<std::vector<std::string>(std::size_t member)> runs) {
+        runs_ = std::move(runs);
+    }
     void start(std::size_t member);
     void kill(std::size_t member) override;
     void say(std::size_t member, const Json& line) { ProcessCluster::say(member, line.dump()); }
@@ -37,10 +42,12 @@ public:
 private:
     void take(std::size_t member, const std::string& line) override;
     [[nodiscard]] std::string last_line(std::size_t member) const override;
+    [[nodiscard]] ChildProcess::Program program_of(std::size_t member) const;
     [[nodiscard]] std::filesystem::path output_of(std::size_t member) const;
 
     std::string role_;
     OnLine on_line_;
+    std::function<std::vector<std::string>(std::size_t member)> runs_;
     std::vector<MemberState> states_;
 };
 

@@ -76,6 +76,8 @@ Config ProcessCluster::config_of(std::size_t member) const {
     config.data_dir = directory() / ("node-" + std::to_string(config.node_id));
     config.listen = addresses_[member];
     config.timing = plan_.timing;
+    config.durability = plan_.durability;
+    config.sync_interval = plan_.sync_interval;
     if (plan_.tls) config.tls = tls_of(config.node_id);
     for (std::size_t to = 0; to < size(); ++to)
         config.peers.push_back(

@@ -37,6 +37,8 @@ public:
         TimingConfig timing{};
         std::filesystem::path parent_directory{};  // empty: the system's temporary directory
         bool tls = false;
+        Durability durability = Durability::synced;
+        Duration sync_interval = Config{}.sync_interval;
         std::uint16_t first_port = 0;  // of the first node, the others have the next ones; 0: any
     };
 

@@ -166,6 +166,8 @@ private:
 void tell_status(Leash& leash, const Node& node, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         leash.say(short_status(node));
+        const auto metrics = node.metrics();
+        leash.say({{"syncs", metrics.log_writes + metrics.background_syncs}});
         std::this_thread::sleep_for(status_period);
     }
 }
@@ -173,7 +175,11 @@ void tell_status(Leash& leash, const Node& node, const std::stop_token& stop) {
 }  // namespace
 
 ExitCode run_demo_member(Leash& leash) {
-    auto node = open_member(leash);
+    LogConfig log;
+    log.record_sink = [&leash](const mortise::LogRecord& record) {
+        leash.say({{"note", record.key}});
+    };
+    auto node = open_member(leash, std::move(log));
     std::jthread status{[&](const std::stop_token& stop) { tell_status(leash, node, stop); }};
     const auto task = leash.next();
     Orders orders;

@@ -17,6 +17,8 @@ const char* word(LogRecord::Kind kind) {
         case LogRecord::Kind::restart: return "restart";
         case LogRecord::Kind::partition: return "partition";
         case LogRecord::Kind::heal: return "heal";
+        case LogRecord::Kind::power_cut: return "power_cut";
+        case LogRecord::Kind::era: return "era";
     }
     return "?";
 }

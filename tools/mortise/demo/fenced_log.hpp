@@ -23,6 +23,8 @@ struct LogRecord {
         restart,
         partition,
         heal,
+        power_cut,
+        era,  // of the cluster; the node means nothing
     };
 
     Kind kind = Kind::write;

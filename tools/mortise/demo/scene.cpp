@@ -1,5 +1,6 @@
 #include "tools/mortise/demo/scene.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <utility>
@@ -57,6 +58,10 @@ void Scene::note(LogRecord::Kind kind, std::size_t member, const std::string& wo
     log_.add(record);
     if (kind == LogRecord::Kind::kill) troubles_[member] = "killed";
     if (kind == LogRecord::Kind::partition) troubles_[member] = "cut off";
+    if (kind == LogRecord::Kind::power_cut) {
+        troubles_[member] = "without power";
+        std::erase_if(holders_, [&](const auto& each) { return each.second.member == member; });
+    }
     if (kind == LogRecord::Kind::restart || kind == LogRecord::Kind::heal) troubles_.erase(member);
     view_.event(words);
 }
@@ -83,6 +88,7 @@ void Scene::on_grant(std::size_t member, const Json& line) {
     const std::string lock = line.at("grant");
     const Holder holder{member, line.at("worker"), token_in(line)};
     ++grants_[member];
+    newest_token_ = std::max(newest_token_, holder.token);
     // A line about the previous grant may arrive late: the greater token is the later grant.
     auto& known = holders_[lock];
     if (known.token < holder.token) known = holder;

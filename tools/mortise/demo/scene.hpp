@@ -38,7 +38,7 @@ public:
     [[nodiscard]] const std::set<std::string>& lost() const { return lost_; }
     [[nodiscard]] const std::set<std::string>& passed_on() const { return passed_on_; }
     [[nodiscard]] std::size_t grants_of(std::size_t member) const;
-    [[nodiscard]] std::size_t refused() const { return refused_; }
+    [[nodiscard]] FencingToken newest_token() const { return newest_token_; }
     [[nodiscard]] bool is_done(std::size_t member) const { return done_.contains(member); }
     [[nodiscard]] const FencedLog& log() const { return log_; }
 
@@ -64,10 +64,11 @@ private:
     MemberCluster* cluster_ = nullptr;
     std::map<std::string, Holder> holders_;
     std::map<std::size_t, std::size_t> grants_;
-    std::map<std::size_t, std::string> troubles_;  // "killed", "cut off"
+    std::map<std::size_t, std::string> troubles_;  // "killed", and so on
     std::set<std::size_t> done_;
     std::size_t writes_ = 0;
     std::size_t refused_ = 0;
+    FencingToken newest_token_;  // of any lock
 
     std::optional<std::size_t> watched_;
     // the locks of the watched member that others are expected to get

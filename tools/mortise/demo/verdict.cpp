@@ -27,14 +27,14 @@ struct Tenure {
 
 class Judge {
 public:
-    Verdict judge(const std::vector<LogRecord>& records) {
+    Verdict judge(const std::vector<LogRecord>& records, Story story) {
         for (const auto& record : records)
             take(record);
         for (auto& [lock, tenures] : locks_)
             check_lock(lock, tenures);
         for (const auto& [lock, tenures] : locks_)
-            verdict_.grants += tenures.size();
-        check_that_something_happened();
+            count(tenures);
+        check_that_something_happened(story);
         return std::move(verdict_);
     }
 
@@ -45,6 +45,11 @@ private:
             case LogRecord::Kind::lost: ++verdict_.losses; return;
             case LogRecord::Kind::kill: ++verdict_.kills; return;
             case LogRecord::Kind::partition: ++verdict_.partitions; return;
+            case LogRecord::Kind::era: ++verdict_.eras; return;
+            case LogRecord::Kind::power_cut:
+                ++verdict_.power_cuts;
+                cut_at_ = std::max(cut_at_, record.at);
+                return;
             case LogRecord::Kind::restart:
             case LogRecord::Kind::heal: return;
         }
@@ -96,12 +101,25 @@ private:
         }
     }
 
-    void check_that_something_happened() {
+    void count(const std::vector<Tenure>& tenures) {
+        verdict_.grants += tenures.size();
+        if (verdict_.power_cuts == 0) return;
+        verdict_.grants_after += static_cast<std::size_t>(std::ranges::count_if(
+            tenures, [this](const auto& each) { return each.first > cut_at_; }));
+    }
+
+    void check_that_something_happened(Story story) {
         const auto demand = [this](std::size_t count, const char* what) {
             if (count == 0) verdict_.violations.push_back(std::string{"nothing shown: no "} + what);
         };
         demand(verdict_.grants, "grant");
         demand(verdict_.accepted, "accepted write");
+        if (story == Story::power_cut) {
+            demand(verdict_.power_cuts, "power cut");
+            demand(verdict_.eras, "era");
+            demand(verdict_.grants_after, "grant after the power cut");
+            return;
+        }
         demand(verdict_.losses, "lost hold");
         demand(verdict_.kills, "killed node");
         demand(verdict_.partitions, "partition");
@@ -114,12 +132,13 @@ private:
     Verdict verdict_;
     std::map<std::string, std::vector<Tenure>> locks_;
     std::map<std::string, FencingToken> newest_;
+    std::chrono::nanoseconds cut_at_{};
 };
 
 }  // namespace
 
-Verdict judge(const std::vector<LogRecord>& records) {
-    return Judge{}.judge(records);
+Verdict judge(const std::vector<LogRecord>& records, Story story) {
+    return Judge{}.judge(records, story);
 }
 
 }  // namespace mortise::cli
