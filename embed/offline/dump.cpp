@@ -72,6 +72,15 @@ core::LogIndex committed_in(const DirectoryContent& content) {
     return committed;
 }
 
+const char* word_of(core::Unsynced mark) {
+    switch (mark) {
+        case core::Unsynced::nothing: return "nothing";
+        case core::Unsynced::entries: return "entries";
+        case core::Unsynced::forgotten: return "forgotten";
+    }
+    return "";
+}
+
 class Dump {
 public:
     Dump(DirectoryContent content, const DumpOptions& options)
@@ -95,12 +104,18 @@ private:
         dump_.term = content_.hard_state.term.raw();
         if (content_.hard_state.voted_for.is_set())
             dump_.voted_for = content_.hard_state.voted_for.raw();
+        if (content_.node.is_set()) dump_.unsynced = word_of(content_.unsynced);
+        dump_.synced_index = content_.synced.raw();
         for (const auto& error : content_.damage) {
             dump_.damage.push_back(error.what);
             dump_.is_newer = dump_.is_newer || error.code == storage::Errc::newer_format;
         }
         if (content_.is_torn)
             note("the newest write of the log was cut short by a crash; it was not acknowledged");
+        if (content_.lost_power)
+            note(
+                "its machine was started anew, or another one has it: the newest entries that it "
+                "acknowledged may be lost, and a start has to recover from a leader");
         if (content_.is_copy)
             note("this is a copy, or was restored: it is not where its node had it last");
         if (content_.set_aside != 0)

@@ -61,6 +61,8 @@ private:
         content_.boot_epoch = meta_->boot_epoch;
         content_.hard_state = meta_->hard_state;
         content_.set_aside = meta_->set_aside;
+        content_.unsynced = meta_->unsynced;
+        content_.synced = meta_->synced.id.index;
         return {};
     }
 
@@ -71,8 +73,8 @@ private:
         content_.is_copy =
             meta_->boot_epoch.is_set() && is_locked && lock.st_ino != meta_->life.inode;
         const Life now{kernel_boot_id(), lock.st_dev, lock.st_ino};
-        lost_power_ = may_lack_unsynced(*meta_, now, is_local());
-        if (lost_power_) meta_->last = meta_->synced;
+        content_.lost_power = may_lack_unsynced(*meta_, now, is_local());
+        if (content_.lost_power) meta_->last = meta_->synced;
     }
 
     [[nodiscard]] bool is_local() const {
@@ -90,7 +92,7 @@ private:
         if (!is_there(path / "CURRENT"))
             return is_untouched() ? Result<void>{} : damaged(path, "it is missing");
         FileEnds ends;
-        if (lost_power_) {
+        if (content_.lost_power) {
             auto found = ends_after_power_loss(path);
             if (!found) return std::move(found).error();
             ends = *std::move(found);
@@ -222,7 +224,6 @@ private:
     fs::path path_;  // in normal form, without a slash at the end
     const Seams& seams_;
     std::optional<Meta> meta_;  // by read_meta(), unless the file is missing or damaged
-    bool lost_power_ = false;   // likewise: what was not synced may be lost
     DirectoryContent content_;  // filled by each step with what it could read
 };
 

@@ -21,7 +21,11 @@ struct DirectoryContent {
     core::BootEpoch boot_epoch;   // of the newest run; not set without "meta"
     core::HardState hard_state;   // from the log, or else from "meta"
     std::uint64_t set_aside = 0;  // see Meta::set_aside
-    bool is_copy = false;         // LOCK is another file than that of the newest run
+    // The mark in "meta", and the entry up to which the log certainly has everything.
+    core::Unsynced unsynced = core::Unsynced::nothing;
+    core::LogIndex synced;
+    bool lost_power = false;  // a start here and now would say that it may lack entries
+    bool is_copy = false;     // LOCK is another file than that of the newest run
 
     core::LogId base;                        // the log begins after it
     core::Configuration base_configuration;  // in force at `base`

@@ -56,6 +56,19 @@ TEST(DumpForm, TellsAPersonEverythingInLines) {
     EXPECT_EQ(text_of(sample(), false, false).find("entries of the log"), std::string::npos);
 }
 
+TEST(DumpForm, TellsAPersonWhatTheLogMayLack) {
+    auto dump = sample();
+    dump.synced_index = 11;
+    EXPECT_EQ(text_of(dump, false, false).find("mark:"), std::string::npos);
+    dump.unsynced = "entries";
+    EXPECT_NE(text_of(dump, false, false)
+                  .find("mark: entries after 11 were acknowledged before they were synced\n"),
+              std::string::npos);
+    dump.unsynced = "forgotten";
+    EXPECT_NE(text_of(dump, false, false).find("mark: entries after 11 that were acknowledged may"),
+              std::string::npos);
+}
+
 TEST(DumpForm, TellsAPersonWhatANameIsUsedAs) {
     auto dump = sample();
     dump.locks.resize(4);
@@ -111,12 +124,13 @@ TEST(DumpForm, JsonHasAllOfItsFields) {
     DirectoryDump dump;
     const auto shown = [&dump] { return json_of(dump).dump(); };
     auto& [node, incarnation, boot_epoch, cluster_id, term, voted_for, first_index, last_index,
-           last_term, applied_index, committed_index, members, locks_index, newest_token, locks,
-           sessions, entries, damage, is_newer, notes] = dump;
+           last_term, applied_index, committed_index, unsynced, synced_index, members, locks_index,
+           newest_token, locks, sessions, entries, damage, is_newer, notes] = dump;
     using tests::expect_each_shown;
     expect_each_shown(shown, node, incarnation, boot_epoch, cluster_id, term, voted_for,
-                      first_index, last_index, last_term, applied_index, committed_index, members,
-                      locks_index, newest_token, locks, sessions, entries, damage, is_newer, notes);
+                      first_index, last_index, last_term, applied_index, committed_index, unsynced,
+                      synced_index, members, locks_index, newest_token, locks, sessions, entries,
+                      damage, is_newer, notes);
     {
         auto& [id, node_of, incarnation_of, boot_epoch_of, ttl, renewed_at, holds, waits] =
             sessions.front();

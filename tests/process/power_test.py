@@ -8,7 +8,7 @@ import unittest
 
 from nodes_case import NodesCase
 from power import LossyMachine, can_boot
-from program import HOLDER, Talker, environment, run
+from program import HOLDER, OK, Talker, environment, run, wait_until
 
 TTL = 3  # seconds
 # What a node says in its log.
@@ -121,6 +121,22 @@ class PowerLoss(NodesCase):
             token = self.held(1, "orders")
             self.assertGreater(token, newest)
             newest = token
+
+    def test_of_all_is_in_a_dump(self):
+        self.begin()
+        self.held(1, "orders")
+        self.kill(1, 2, 3)
+        self.assertIn("were acknowledged before they were synced", self.dump(1))
+        self.machines[1].lose_power()
+        self.start(1)
+        wait_until(lambda: self.said(1, FORGETFUL))
+        self.kill(1)
+        self.assertIn("that were acknowledged may be lost; not recovered yet", self.dump(1))
+
+    def dump(self, node):
+        result = run("dump", self.machines[node].data)
+        self.assertEqual(result.returncode, OK, result.stderr)
+        return result.stdout
 
     def test_of_a_majority_waits_for_the_third(self):
         self.begin()

@@ -61,6 +61,12 @@ struct DirectoryDump {
     // Everything up to here is certainly committed. There may be more that is.
     std::uint64_t committed_index = 0;
 
+    // What the log may lack of what this node has acknowledged (Durability::replicated): "nothing";
+    // "entries": those after synced_index, if the machine loses its power; "forgotten": the machine
+    // was started anew, and the node has not recovered since. Empty: no readable file tells it.
+    std::string unsynced{};
+    std::uint64_t synced_index = 0;
+
     // The members in the newest configuration of the log, which may not be committed yet.
     std::vector<MemberInfo> members{};
 
