@@ -42,12 +42,16 @@ def point_at(file, names, place):
     """Lets the file load the renamed libraries, from a place beside it."""
     renamed = [word for name in output_of("patchelf", "--print-needed", file).split()
                if name in names for word in ("--replace-needed", name, names[name])]
-    run("patchelf", *renamed, "--force-rpath", "--set-rpath", place, file)
+    # Debian's patchelf confuses the names if it does both at once.
+    if renamed:
+        run("patchelf", *renamed, file)
+    run("patchelf", "--force-rpath", "--set-rpath", place, file)
 
 
 def licence_of(path):
     """The package that the library is of, and its copyright file."""
-    package = output_of("dpkg", "-S", path).split(":")[0]
+    # Packages of Debian 12 say /lib where the file is in /usr/lib.
+    package = output_of("dpkg", "-S", f"*/{path.parent.name}/{path.name}").split(":")[0]
     return package, Path("/usr/share/doc") / package / "copyright"
 
 
