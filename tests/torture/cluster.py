@@ -162,10 +162,12 @@ class Node:
         if lies_every:
             words = [str(self.cluster.programs / "torture_liar"), config, str(lies_every),
                      str(seed)]
-        if self.cluster.has("boot"):
+        variables = {}
+        if self.cluster.has("boot") and self.cluster.has("memory"):
             words = [*self.machine.runs(), *words]
+            variables["SYNC_BOOK"] = self.machine.book
         words = [*self.cluster.network.enter(self.number), *words]
-        life = Life(self.number, number, words, self.folder, {"SYNC_BOOK": self.machine.book})
+        life = Life(self.number, number, words, self.folder, variables)
         self.lives.append(life)
         self.group.add(life.pid)
 
