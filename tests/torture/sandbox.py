@@ -14,8 +14,10 @@ import time
 from pathlib import Path
 
 import cgroups
-from machine import can_boot
 from namespaces import UNSHARE
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from machine import can_boot  # noqa: E402
 
 PATIENCE = 20  # seconds for an orderly end
 
