@@ -92,6 +92,7 @@ std::optional<Configuration> Bootstrap::unanimous_by_hello() const {
         voter.incarnation = is_self  ? options_.generation.incarnation
                             : agrees ? found->generation.incarnation
                                      : Incarnation{};
+        if (agrees && voter.address.empty() && !is_self) voter.address = found->address;
         configuration.voters.push_back(voter);
     }
     if (heard < own.voters.size() || configuration.voters.empty()) return {};

@@ -1,6 +1,10 @@
+#include <array>
 #include <utility>
 
+#include <unistd.h>
+
 #include "embed/config/config_check.hpp"
+#include "embed/config/host_port.hpp"
 #include <mortise/config.hpp>
 
 namespace mortise {
@@ -56,8 +60,17 @@ Config Config::in_memory() {
     return config;
 }
 
+void detail::take_host_name(Config& config) {
+    if (config.peers_from.empty() || config.node_id != 0 || config.role == Role::client) return;
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return;
+    config.node_id = id_in_host_name(name.data()).value_or(0);
+}
+
 void Config::validate() const {
-    detail::check(*this, {});
+    auto filled = *this;
+    detail::take_host_name(filled);
+    detail::check(filled, {});
 }
 
 }  // namespace mortise

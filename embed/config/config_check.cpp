@@ -47,6 +47,7 @@ public:
 
     void run() const {
         check_names();
+        check_found_peers();
         check_peers();
         check_own_peer();
         check_disk();
@@ -60,6 +61,7 @@ public:
 
     void run_for_client() const {
         check_names();
+        check_found_peers();
         check_peers();
         check_tls();
         check_timing();
@@ -104,6 +106,54 @@ private:
         }
     }
 
+    [[nodiscard]] bool finds_peers() const { return !config_.peers_from.empty(); }
+
+    void check_found_peers() const {
+        if (!finds_peers()) {
+            if (config_.expect != 0)
+                refuse("expect", "is for peers that are found: set peers = \"dns:NAME:PORT\"");
+            return;
+        }
+        if (!parse_found_peers(config_.peers_from)) {
+            refuse("peers", in_quotes(config_.peers_from) +
+                                " does not say where peers are: write dns:NAME:PORT, with a name "
+                                "that has the addresses of all nodes, and their port");
+        }
+        if (!config_.peers.empty())
+            refuse("peers", "list each [[peer]], or find them with peers; not both");
+    }
+
+    // One alone would be unanimous whenever it loses its directory, and form a second cluster.
+    void check_expect() const {
+        constexpr std::uint64_t least = 2;
+        if (config_.expect == 0) {
+            refuse("expect",
+                   "missing: say how many voters form the cluster, the nodes 1 to expect");
+        }
+        if (config_.expect < least || config_.expect > core::voters_max) {
+            refuse("expect", "must be from 2 to " + std::to_string(core::voters_max) + ", not " +
+                                 std::to_string(config_.expect));
+        }
+    }
+
+    // Members tell others this address. It is also for tools, and for nodes that find nobody.
+    void check_own_address() const {
+        if (config_.memory_only) refuse("peers", "a node in memory is a cluster of its own");
+        if (config_.node_id == 0) {
+            refuse("node_id",
+                   "missing: give each node an id of its own, or a host name that ends with a "
+                   "number: that of mortise-2 is 3");
+        }
+        if (config_.listen.empty())
+            refuse("listen", "missing: with peers a node listens on an address of its own");
+        if (!config_.advertise.empty()) return;
+        const auto listen = check_address("listen", config_.listen);
+        if (listen.port == 0 || is_any(listen)) {
+            refuse("advertise", "missing: others cannot connect to " + in_quotes(config_.listen) +
+                                    ": give the name or the address of this machine");
+        }
+    }
+
     void check_peers() const {
         std::set<NodeId> ids;
         std::set<std::string> addresses;
@@ -135,8 +185,12 @@ private:
     void check_own_peer() const {
         const auto& peers = config_.peers;
         if (origin_.has("node_id") && config_.node_id == 0) refuse("node_id", "must be 1 or more");
-        if (config_.role == Role::learner) return check_learner();
         if (config_.role == Role::client) return check_client();
+        if (finds_peers()) {
+            if (config_.role == Role::voter) check_expect();
+            return check_own_address();
+        }
+        if (config_.role == Role::learner) return check_learner();
         if (peers.empty()) return check_alone();
         if (config_.node_id == 0) refuse("node_id", "missing: say which of the peers this node is");
         const bool found = std::any_of(peers.begin(), peers.end(), [this](const auto& peer) {
@@ -185,7 +239,7 @@ private:
         if (!config_.listen.empty()) refuse("listen", no_member);
         if (!config_.advertise.empty()) refuse("advertise", no_member);
         if (config_.memory_only) refuse("role", "a node in memory is a cluster of its own");
-        if (config_.peers.empty())
+        if (config_.peers.empty() && !finds_peers())
             refuse_pair("role", "peer", "a client uses a cluster: list its members as peers");
     }
 

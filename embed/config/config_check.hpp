@@ -31,6 +31,9 @@ std::string variable_of(std::string_view key);
 // Reads each variable that is set over the value of its key. Throws ConfigError.
 void take_environment(Config& config, ConfigOrigin& origin);
 
+// The id of a node that finds its peers, if none is given and the host name has one.
+void take_host_name(Config& config);
+
 // Throws ConfigError for the first error.
 void check(const Config& config, const ConfigOrigin& origin);
 // The same for what a program needs that is no member. It may have its own peers, or none.

@@ -127,7 +127,7 @@ void detail::take_environment(Config& config, ConfigOrigin& origin) {
     refuse_misspelt_variables();
     for_each_key(config, [&](std::string_view key, auto& value) {
         const auto text = variable(variable_of(key));
-        if (text.empty()) return;
+        if (text.empty() || key == "peers") return;
         origin.lines.emplace(key, 0);
         origin.variables.emplace(key);
         auto problem = in_vain_quoted(text);
@@ -138,13 +138,16 @@ void detail::take_environment(Config& config, ConfigOrigin& origin) {
     const auto peers = variable(variable_of("peer"));
     if (peers.empty()) return;
     origin.variables.emplace("peer");
-    config.peers = parse_peer_list(peers);
+    const bool finds = peers.starts_with("dns:");
+    config.peers_from = finds ? peers : std::string_view{};
+    config.peers = finds ? std::vector<PeerConfig>{} : parse_peer_list(peers);
 }
 
 Config Config::from_environment() {
     Config config;
     detail::ConfigOrigin origin{.is_environment = true};
     detail::take_environment(config, origin);
+    detail::take_host_name(config);
     detail::check(config, origin);
     return config;
 }

@@ -1,5 +1,5 @@
-// The list of all keys of the configuration except the peers. The file and the environment both use
-// it.
+// The list of all keys of the configuration except listed peers. The file and the environment both
+// use it.
 #pragma once
 
 #include <string>
@@ -20,6 +20,8 @@ void for_each_key(Config& config, Visit&& visit) {
     visit("data_dir", config.data_dir);
     visit("listen", config.listen);
     visit("advertise", config.advertise);
+    visit("peers", config.peers_from);
+    visit("expect", config.expect);
     visit("durability", config.durability);
     visit("sync_interval", config.sync_interval);
     visit("timing.session_ttl", config.timing.session_ttl);

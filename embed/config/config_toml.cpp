@@ -108,7 +108,11 @@ public:
         detail::for_each_key(config_, [&](std::string_view key, auto& value) {
             known_.emplace(key);
             const auto node = file.at_path(key);
-            if (node) take(key, take_node(*node.node(), value));
+            if (!node) return;
+            auto problem = take_node(*node.node(), value);
+            if (key == "peers" && (!problem.empty() || config_.peers_from.empty()))
+                problem = "write [[peer]] for each peer, or peers = \"dns:NAME:PORT\" to find them";
+            take(key, std::move(problem));
         });
         find_unknown(file, "");
         if (problems_.empty()) return;
@@ -297,6 +301,7 @@ Config client_of(Config read, const detail::ConfigOrigin& origin) {
     config.role = Role::client;
     config.cluster = std::move(read.cluster);
     config.peers = std::move(read.peers);
+    config.peers_from = std::move(read.peers_from);
     config.timing = read.timing;
     config.tls = std::move(read.tls);
     config.tls.insecure = false;  // that is about the node's own port
@@ -310,6 +315,7 @@ Config client_of(Config read, const detail::ConfigOrigin& origin) {
 Config Config::from_string(std::string_view toml, std::string_view file) {
     detail::ConfigOrigin origin{.file = std::string{file}};
     auto config = unchecked(toml, origin);
+    detail::take_host_name(config);
     detail::check(config, origin);
     return config;
 }
@@ -328,6 +334,7 @@ Config Config::from_file_and_environment(const std::filesystem::path& path) {
     detail::ConfigOrigin origin{.file = path.string()};
     auto config = unchecked(text_in_file(path), origin);
     detail::take_environment(config, origin);
+    detail::take_host_name(config);
     detail::check(config, origin);
     return config;
 }
@@ -336,9 +343,11 @@ Config Config::client_from_file_and_environment(const std::filesystem::path& pat
     detail::ConfigOrigin origin{.file = path.string()};
     auto config = unchecked(text_in_file(path), origin);
     auto peers = config.peers;
+    auto peers_from = config.peers_from;
     detail::take_environment(config, origin);
-    if (!peers.empty()) {
+    if (!peers.empty() || !peers_from.empty()) {
         config.peers = std::move(peers);
+        config.peers_from = std::move(peers_from);
         origin.variables.erase("peer");
     }
     return client_of(std::move(config), origin);

@@ -59,6 +59,26 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     return HostPort{std::move(host), *port};
 }
 
+std::optional<HostPort> parse_found_peers(std::string_view text) {
+    constexpr std::string_view scheme = "dns:";
+    if (!text.starts_with(scheme)) return std::nullopt;
+    auto name = parse_host_port(text.substr(scheme.size()));
+    if (!name || name->port == 0 || is_numeric(*name)) return std::nullopt;
+    return name;
+}
+
+std::optional<std::uint64_t> id_in_host_name(std::string_view name) {
+    const auto first = name.substr(0, name.find('.'));
+    const auto hyphen = first.rfind('-');
+    if (hyphen == std::string_view::npos) return std::nullopt;
+    const auto digits = first.substr(hyphen + 1);
+    std::uint32_t ordinal = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, ordinal);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return std::uint64_t{ordinal} + 1;
+}
+
 std::string not_an_address(std::string_view text) {
     const auto colon = text.rfind(':');
     const auto port = colon == std::string_view::npos ? "" : text.substr(colon + 1);

@@ -17,6 +17,13 @@ struct HostPort {
 // Parses "node-1.example:7401", "127.0.0.1:7401", "[::1]:7401". Empty for any other text.
 std::optional<HostPort> parse_host_port(std::string_view text);
 
+// Parses "dns:NAME:PORT", the form of Config::peers_from. Empty for any other text, and for an
+// address in place of the name.
+std::optional<HostPort> parse_found_peers(std::string_view text);
+// The id in the host name of a pod or a container: 3 for "mortise-2" and "mortise-2.example.org".
+// Empty if the name does not end with a hyphen and a number.
+std::optional<std::uint64_t> id_in_host_name(std::string_view name);
+
 // Why the text is not an address, in words for its author.
 std::string not_an_address(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/raft/configuration.hpp"
 #include "storage/base/descriptors.hpp"
 #include "transport/peers/peer_connections.hpp"
 
@@ -17,9 +18,12 @@ constexpr std::uint64_t strangers_part = 4;
 
 std::uint64_t connections_with_peers(const Config& config) {
     if (config.listen.empty()) return 0;
-    const auto others = std::ranges::count_if(
+    const auto listed = std::ranges::count_if(
         config.peers, [&](const auto& peer) { return peer.id != config.node_id; });
-    return transport::connections_per_peer_max * static_cast<std::uint64_t>(others);
+    // With a name, voters and as many others to ask who they are.
+    const auto others = config.peers_from.empty() ? static_cast<std::uint64_t>(listed)
+                                                  : std::uint64_t{core::voters_max};
+    return transport::connections_per_peer_max * others;
 }
 
 }  // namespace

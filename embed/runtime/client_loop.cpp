@@ -1,6 +1,7 @@
 #include "embed/runtime/client_loop.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <asio/post.hpp>
@@ -44,6 +45,7 @@ ClientLoop::ClientLoop(LoopParts parts, const core::ClientOptions& options)
               [this](bool heard) {
                   step(core::ReadsOpen{reads_.size(), heard});
               }}},
+      members_{parts_.io, parts_.config, parts_.log, [this] { members_changed(); }},
       began_{steady_now()},
       ages_{{parts_.io, program_.holds(), program_.pending(), parts_.events, parts_.log,
              options_.access},
@@ -58,6 +60,7 @@ ClientLoop::~ClientLoop() {
 void ClientLoop::begin(SubmittedCalls calls) {
     begin_warnings();
     unready_.not_ready();
+    members_.look_up(steady_now());
     step(core::ClientTimer{});
     auto taken = program_.begin(std::move(calls));
     if (!taken.calls.empty()) step(core::ClientCalls{std::move(taken.calls)});
@@ -100,8 +103,7 @@ void ClientLoop::step(core::ClientEvent event) {
 }
 
 void ClientLoop::say_other_cluster(core::ClusterId former) {
-    const auto& address = parts_.config.peers[member_].address;
-    parts_.log.warn("cluster", address + " belongs to another cluster of this name (" +
+    parts_.log.warn("cluster", address_ + " belongs to another cluster of this name (" +
                                    to_text(core_.cluster()) + ", before: " + to_text(former) +
                                    "): this client begins anew there");
 }
@@ -153,6 +155,8 @@ void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
     hang_up();
     connection_id_ = dial.connection;
     member_ = dial.member;
+    members_.look_up(steady_now());
+    address_ = members_.at(member_);
     const auto patience = dial_patience(options_, core_.agent().has_valid_lease(read_clocks()));
     const auto id = dial.connection;
     MemberConnection::Events events{
@@ -162,9 +166,7 @@ void ClientLoop::dial(const core::ClientEffects::Dial& dial) {
             step(core::MemberSaid{id, std::move(notice)});
         }};
     connection_ = std::make_shared<MemberConnection>(
-        parts_.io,
-        MemberConnection::Target{parts_.config.peers[member_].address, patience, dial.cluster,
-                                 parts_.credentials},
+        parts_.io, MemberConnection::Target{address_, patience, dial.cluster, parts_.credentials},
         log_to(parts_.log), std::move(events));
     connection_->connect();
 }
@@ -194,6 +196,7 @@ void ClientLoop::connection_down(core::MemberConnectionId id, const std::string&
 // Whether it would be better served there (docs/decisions/0067). A member that is not reached, or
 // not ready, says nothing of its load.
 void ClientLoop::look(std::size_t member) {
+    members_.look_up(steady_now());
     connection_->client().status([this, member](const core::Result<transport::MemberStatus>& own) {
         if (own) look_at(member, own->load);  // otherwise the connection ends
     });
@@ -206,7 +209,7 @@ void ClientLoop::look_at(std::size_t member, const core::MemberLoad& own) {
     };
     other_ = std::make_unique<transport::MemberClient>(parts_.io, core_.cluster(),
                                                        parts_.credentials, log_to(parts_.log));
-    other_->connect(parts_.config.peers[member].address, dial_patience(options_, true),
+    other_->connect(members_.at(member), dial_patience(options_, true),
                     [this, looked](const core::Result<core::Hello>& hello) {
                         if (!hello) return looked({});
                         other_->status([looked](const core::Result<transport::MemberStatus>& its) {
@@ -222,6 +225,7 @@ void ClientLoop::serve_observers() {
     if (ended_ || is_stopped_ || !parts_.observers.is_asked()) return;
     const MemberObserver::Node node{parts_.io,
                                     parts_.config,
+                                    members_,
                                     parts_.notifier,
                                     parts_.log,
                                     dial_patience(options_, false),
@@ -257,9 +261,18 @@ void ClientLoop::ask_about(const std::string& name, AgeWatch::Knowledge::Told to
     step(core::ReadsOpen{reads_.size(), false});
 }
 
+// To wait at an address that the name has no more is to wait in vain. A member that serves this
+// client stays, whatever the name says.
+void ClientLoop::members_changed() {
+    std::erase_if(whys_, [this](const auto& why) { return !members_.has(why.first); });
+    const bool is_dialling = connection_ && !member_id_.is_set();
+    if (is_dialling && !members_.has(address_))
+        connection_down(connection_id_, "it is not among the members any more");
+}
+
 void ClientLoop::note_why(const std::string& why) {
-    if (!why.empty()) whys_[member_] = why;
-    parts_.log.debug("member", parts_.config.peers[member_].address + ": " + why);
+    if (!why.empty()) whys_[address_] = why;
+    parts_.log.debug("member", address_ + ": " + why);
 }
 
 void ClientLoop::hang_up() {
@@ -317,9 +330,12 @@ void ClientLoop::watch_ready() {
 std::string ClientLoop::why_not_ready() const {
     if (ready_) return {};
     std::string members;
-    for (std::size_t place = 0; place < parts_.config.peers.size(); ++place) {
-        const auto why = whys_.find(place);
-        members += (members.empty() ? "" : ", ") + parts_.config.peers[place].address;
+    std::set<std::string> told;
+    for (std::size_t place = 0; place < members_.size(); ++place) {
+        const auto& address = members_.at(place);
+        if (!told.insert(address).second) continue;
+        const auto why = whys_.find(address);
+        members += (members.empty() ? "" : ", ") + address;
         if (why != whys_.end()) members += " (" + why->second + ")";
     }
     return "no member serves this client: " + members;
@@ -397,6 +413,7 @@ void ClientLoop::end() {
     for (const auto& observer : observers_)
         observer->close();
     observers_.clear();
+    members_.stop();
     hang_up();
     program_.lose_everything();
 }

@@ -16,6 +16,7 @@
 #include "embed/runtime/loop_timer.hpp"
 #include "embed/runtime/member_connection.hpp"
 #include "embed/runtime/member_observer.hpp"
+#include "embed/runtime/member_places.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/program_side.hpp"
 #include "embed/runtime/unready_watch.hpp"
@@ -53,6 +54,7 @@ private:
     void ask_about(const std::string& name, AgeWatch::Knowledge::Told told);
     void look(std::size_t member);
     void look_at(std::size_t member, const core::MemberLoad& own);
+    void members_changed();
     void note_why(const std::string& why);  // the member is not used any more
     void hang_up();
     void watch_ready();
@@ -70,13 +72,15 @@ private:
     ProgramSide program_;
     ClientReads reads_;
 
+    MemberPlaces members_;
     std::shared_ptr<MemberConnection> connection_;  // to core_.connection()
     core::MemberConnectionId connection_id_;
-    std::size_t member_ = 0;                          // its place among the peers
+    std::size_t member_ = 0;                          // its place among the members
+    std::string address_;                             // where it was dialled
     std::unique_ptr<transport::MemberClient> other_;  // that is looked at
     core::NodeId member_id_;                          // set while it is connected
     std::vector<std::shared_ptr<MemberObserver>> observers_;
-    std::map<std::size_t, std::string> whys_;  // why members cannot be used, by their places
+    std::map<std::string, std::string> whys_;  // why members cannot be used, by their addresses
 
     std::deque<core::ClientEvent> events_;  // that came within a step
     bool stepping_ = false;

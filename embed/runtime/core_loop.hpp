@@ -22,6 +22,7 @@
 #include "embed/runtime/membership_report.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/observer_hub.hpp"
+#include "embed/runtime/own_joining.hpp"
 #include "embed/runtime/pause_watch.hpp"
 #include "embed/runtime/program_side.hpp"
 #include "embed/runtime/unready_watch.hpp"
@@ -225,6 +226,8 @@ private:
     ProgramSide program_;
     // who the members are, as they were reported last
     MembershipReport membership_;
+    // how found nodes become members
+    OwnJoining joining_;
     // the leader as it was reported last: set after each step
     std::optional<core::NodeId> leader_;
     // whether the node was reported ready: set after each step; false again once it has stopped

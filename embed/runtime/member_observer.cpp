@@ -28,7 +28,8 @@ void MemberObserver::dial() {
         [&log = node_.log](transport::LogLevel /*level*/, const std::string& text) {
             log.debug("observe", text);
         });
-    client_->connect(node_.config.peers[at_].address, node_.patience,
+    address_ = node_.members.at(at_);
+    client_->connect(address_, node_.patience,
                      [this](const core::Result<core::Hello>& hello) { connected(hello); });
 }
 
@@ -64,7 +65,7 @@ void MemberObserver::answered(core::Result<transport::ObserveAnswer> answer) {
     auto& reply = std::get<transport::ObserveReply>(*answer);
     silent_ = 0;
     was_denied_ = false;
-    leaves_ = unready_.leaves(reply, node_.config.peers.size());
+    leaves_ = unready_.leaves(reply, node_.members.size());
     told_ = std::move(reply.events);
     delivered_ = 0;
     reached_ = reply.reached;
@@ -114,8 +115,8 @@ void MemberObserver::set_credentials(
 // --- from one member to the next ----------------------------------------------------------------
 
 void MemberObserver::leave(const std::string& why) {
-    const auto& members = node_.config.peers;
-    node_.log.debug("observe", members[at_].address + ": " + why);
+    const auto& members = node_.members;
+    node_.log.debug("observe", address_ + ": " + why);
     client_.reset();
     at_ = (at_ + 1) % members.size();
     ++silent_;

@@ -14,6 +14,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "embed/host/log_sink.hpp"
+#include "embed/runtime/member_places.hpp"
 #include "embed/runtime/observer_hub.hpp"
 #include "embed/runtime/unready_members.hpp"
 #include "embed/threads/notifier.hpp"
@@ -28,6 +29,7 @@ public:
     struct Node {
         asio::io_context& io;
         const Config& config;
+        const MemberPlaces& members;
         Notifier& notifier;
         NodeLog& log;
         core::Nanoseconds patience{};  // for a connection, and for an answer that is due
@@ -60,6 +62,7 @@ private:
     core::ObservedNames names_;
     core::Position reached_;
     std::size_t at_ = 0;                               // the place of the member
+    std::string address_;                              // where it was dialled
     std::unique_ptr<transport::MemberClient> client_;  // null between two members
     std::vector<core::Observed> told_;                 // by the member, in part delivered
     std::size_t delivered_ = 0;                        // of those

@@ -7,7 +7,7 @@ namespace mortise::detail {
 
 // A node that listens is rarely meant to be alone.
 void MembershipReport::formed() {
-    if (!config_.peers.empty() || config_.listen.empty())
+    if (!config_.peers.empty() || !config_.peers_from.empty() || config_.listen.empty())
         return log_.info("cluster_formed", "the cluster is formed");
     log_.warn("cluster_formed",
               "this node has no peers and formed a cluster of its own: if it belongs to "
@@ -38,8 +38,10 @@ void MembershipReport::changed(const core::Configuration& present) {
 }
 
 void MembershipReport::warn_of_missing_peers() {
-    const bool lists_others = std::ranges::any_of(
-        config_.peers, [&](const PeerConfig& peer) { return peer.id != config_.own_id(); });
+    const bool lists_others = !config_.peers_from.empty() ||
+                              std::ranges::any_of(config_.peers, [&](const PeerConfig& peer) {
+                                  return peer.id != config_.own_id();
+                              });
     if (config_.role != Role::voter || lists_others || members_.size() < 2) return;
     log_.warn("peers_missing",
               "the configuration of this node lists no other member, and the cluster has " +

@@ -39,7 +39,8 @@ transport::NetworkOptions network_options(const Config& config, NodeLog& log) {
     options.cluster = config.cluster;
     options.listens_beyond_loopback = config.tls.insecure;
     // The first step says who of them is a member, before a caller is heard.
-    for (const auto& peer : config.peers)
+    const PeersToCall to_call{config};
+    for (const auto& peer : to_call.listed())
         options.peers.push_back(
             {.id = core::NodeId{peer.id}, .address = peer.address, .is_member = true});
     options.heartbeat = config.timing.heartbeat.to_nanoseconds();
@@ -74,6 +75,38 @@ NetworkSide::NetworkSide(Parts parts, std::shared_ptr<const transport::TlsCreden
     if (!listened_at.empty()) options.listen = with_port_of(options.listen, listened_at);
     network_ = std::make_unique<transport::PeerNetwork>(parts_.io, std::move(options), *this,
                                                         &parts_.desk);
+    if (!parts_.config.peers_from.empty()) begin_to_find();
+}
+
+void NetworkSide::begin_to_find() {
+    finder_ = std::make_unique<PeerFinder>(PeerFinder::Parts{
+        parts_.io, parts_.config, parts_.log,
+        [this](core::NodeId id) {
+            return id.raw() == parts_.config.own_id() || contacts_.is_up(id);
+        },
+        [this] { return parts_.core().hello().cluster; },
+        [this] { return parts_.core().raft().leader().has_value(); }, [this] { found_by_name(); }});
+}
+
+// Until there is a cluster, nodes with one id are none of its voters.
+void NetworkSide::found_by_name() {
+    const auto& found = finder_->found();
+    const bool is_formed = parts_.core().raft().configuration().is_formed();
+    to_call_.found(is_formed ? found.addresses() : found.unambiguous());
+    connect_to_peers();
+    parts_.looked();
+}
+
+std::vector<FoundPeers::Node> NetworkSide::found() const {
+    return finder_ ? finder_->found().nodes() : std::vector<FoundPeers::Node>{};
+}
+
+std::string NetworkSide::missing() const {
+    auto peers = to_call_.listed();
+    for (auto& peer : peers) {
+        if (peer.address.empty() && finder_) peer.address = "not found at " + finder_->name();
+    }
+    return contacts_.missing(peers, parts_.config.own_id(), steady_now());
 }
 
 NetworkSide::~NetworkSide() {
@@ -91,11 +124,13 @@ void NetworkSide::listen() {
 
 void NetworkSide::start() {
     if (network_) network_->start();
+    if (finder_) finder_->begin(credentials_);
     warn_of_insecurity();
 }
 
 void NetworkSide::stop() {
     insecurity_.cancel();
+    if (finder_) finder_->stop();
     for (const int door : std::exchange(doors_, {}))
         parts_.descriptors.remove(door);
     if (network_) network_->stop();
@@ -103,6 +138,7 @@ void NetworkSide::stop() {
 
 void NetworkSide::set_credentials(std::shared_ptr<const transport::TlsCredentials> credentials) {
     credentials_ = credentials;
+    if (finder_) finder_->set_credentials(credentials);
     if (network_) network_->set_credentials(std::move(credentials));
 }
 
@@ -184,8 +220,10 @@ void NetworkSide::connect_to_peers() {
 
 core::Hello NetworkSide::hello() {
     auto hello = parts_.core().hello();
-    // Before the node is a member it has no address to announce.
+    // Before the node is a member it has no address to announce, unless nobody else knows one: its
+    // peers then take it from the hello.
     const auto& advertised = parts_.config.advertise;
+    if (finder_ && hello.address.empty()) hello.address = parts_.config.listen;
     if (!advertised.empty() && !hello.address.empty()) hello.address = advertised;
     return hello;
 }

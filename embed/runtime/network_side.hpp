@@ -14,6 +14,7 @@
 #include "embed/host/log_sink.hpp"
 #include "embed/runtime/driver.hpp"
 #include "embed/runtime/peer_contacts.hpp"
+#include "embed/runtime/peer_finder.hpp"
 #include "embed/runtime/peers_to_call.hpp"
 #include "embed/threads/event_hub.hpp"
 #include "transport/network/peer_network.hpp"
@@ -40,6 +41,8 @@ public:
         // Called from start() on.
         std::function<const core::NodeCore&()> core;
         std::function<void(core::Event)> step;
+        // Nodes were looked for by the name of the peers: found() may have news.
+        std::function<void()> looked;
     };
 
     // A node that does not listen has no network: nothing arrives, and what is sent is dropped.
@@ -62,6 +65,10 @@ public:
     void leader_changed(bool has_leader);
 
     [[nodiscard]] const PeerContacts& contacts() const { return contacts_; }
+    // Who was found by the name of the peers; nobody without such a name.
+    [[nodiscard]] std::vector<FoundPeers::Node> found() const;
+    // The peers of the file, or of the name, that are not connected, and why (PeerContacts).
+    [[nodiscard]] std::string missing() const;
     // The address with the port that is bound; empty without a network.
     [[nodiscard]] std::string listening_at() const;
     // Whether other machines reach it without TLS.
@@ -87,6 +94,8 @@ private:
     void refused(core::NodeId by, transport::Refusal why) override;
     void unreached(core::NodeId peer, const std::string& why) override;
 
+    void begin_to_find();
+    void found_by_name();
     void connect_to_peers();
     void warn_of_timing(const core::Hello& peer);
     void warn_of_insecurity();
@@ -103,6 +112,8 @@ private:
     PeerContacts contacts_;
     // whom the network connects with: set by what the driver and callers say
     PeersToCall to_call_;
+    // looks for the peers by their name: made by the constructor; null if they are listed
+    std::unique_ptr<PeerFinder> finder_;
     // the next warning of a network without TLS: from start() to stop(), if there is reason for it
     asio::steady_timer insecurity_;
 };

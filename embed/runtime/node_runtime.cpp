@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "embed/config/config_check.hpp"
 #include "embed/host/descriptor_budget.hpp"
 #include "embed/host/stay_loaded.hpp"
 #include "embed/host/tls_watch.hpp"
@@ -56,6 +57,7 @@ void make_absolute(std::filesystem::path& path) {
 
 // Called before anything is opened.
 Config checked(Config config) {
+    take_host_name(config);
     config.validate();
     for (auto* path : {&config.data_dir, &config.tls.certificate, &config.tls.key, &config.tls.ca,
                        &config.tls.revoked})
@@ -132,7 +134,7 @@ core::Result<storage::Opened> open_directory(const Config& config, core::Incarna
     options.create = missing == Missing::is_made;
     options.self = core::NodeId{config.own_id()};
     options.random = {random_number(), random_number()};
-    options.rejoins = !config.peers.empty();
+    options.rejoins = !config.peers.empty() || !config.peers_from.empty();
     options.superseded = superseded;
     options.reserve_bytes = reserve_bytes;
     if (config.memory_only) return storage::open_in_memory(options);
@@ -177,7 +179,7 @@ NodeRuntime::~NodeRuntime() {
 void NodeRuntime::report(const storage::Opened& opened) {
     if (!opened.set_aside.empty()) {
         const auto own = [this](const PeerConfig& peer) { return peer.id == config_.own_id(); };
-        const bool is_sole = std::ranges::all_of(config_.peers, own);
+        const bool is_sole = config_.peers_from.empty() && std::ranges::all_of(config_.peers, own);
         log_.error("directory_set_aside",
                    "the data directory cannot be used any more and is moved aside within it; this "
                    "node starts empty, without a vote, when its cluster adds it: " +

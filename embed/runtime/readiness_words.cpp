@@ -10,6 +10,10 @@ namespace {
 
 // What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
 std::string why_not_formed(const InNoCluster& node) {
+    if (node.is_to_be_found)
+        return "the leader adds it when it finds it by the name of the peers" +
+               (node.missing.empty() ? std::string{}
+                                     : "; there is no connection with " + node.missing);
     if (node.peers_have_one) return "its peers have formed one; it waits until they add it";
     if (!node.missing.empty())
         return "all its voters have to form it, and there is no connection with " + node.missing;

@@ -87,12 +87,14 @@ std::string CoreLoop::why_closed_now() const {
 
 std::string CoreLoop::why_in_no_cluster_now() const {
     const auto own = driver_->hello();
-    return why_in_no_cluster({.former = own.cluster,
-                              .names_others = options_.voters.size() > 1,
-                              .founding_pause = options_.founding_pause,
-                              .peers_have_one = network_->contacts().has_member(),
-                              .missing = missing_peers(),
-                              .disagreement = network_->contacts().disagreement(own.voters)});
+    return why_in_no_cluster(
+        {.former = own.cluster,
+         .names_others = options_.voters.size() > 1 || !parts_.config.peers_from.empty(),
+         .is_to_be_found = options_.voters.empty(),
+         .founding_pause = options_.founding_pause,
+         .peers_have_one = network_->contacts().has_member(),
+         .missing = missing_peers(),
+         .disagreement = network_->contacts().disagreement(own.voters)});
 }
 
 std::string CoreLoop::why_no_leader_now() const {
@@ -108,7 +110,7 @@ std::string CoreLoop::why_no_leader_now() const {
 }
 
 std::string CoreLoop::missing_peers() const {
-    return network_->contacts().missing(parts_.config.peers, parts_.config.own_id(), steady_now());
+    return network_->missing();
 }
 
 Status CoreLoop::status() const {
@@ -141,9 +143,10 @@ bool CoreLoop::is_alone_by_mistake() const {
     const auto& configuration = driver_->core().raft().configuration();
     const auto members = configuration.all();
     const bool is_alone = members.size() == 1 && members.front() == options_.self;
-    return is_alone && std::ranges::any_of(parts_.config.peers, [this](const PeerConfig& peer) {
-               return peer.id != parts_.config.own_id();
-           });
+    return is_alone && (!parts_.config.peers_from.empty() ||
+                        std::ranges::any_of(parts_.config.peers, [this](const PeerConfig& peer) {
+                            return peer.id != parts_.config.own_id();
+                        }));
 }
 
 Metrics CoreLoop::metrics() const {

@@ -16,7 +16,8 @@ namespace mortise::detail {
 void NodeRuntime::begin_anew() {
     const std::string why =
         "its data directory was rolled back, or is a copy of one that was used since";
-    if (config_.peers.empty() || config_.memory_only) {
+    const bool has_peers = !config_.peers.empty() || !config_.peers_from.empty();
+    if (!has_peers || config_.memory_only) {
         loop_->fail(why);
     } else {
         suspend({why}, disk_.incarnation());

@@ -11,6 +11,7 @@
 #include "core/node/node_options.hpp"
 #include "embed/config/host_port.hpp"
 #include "embed/holds/locker_state.hpp"
+#include "embed/runtime/member_places.hpp"
 #include "embed/values/holder.hpp"
 #include "embed/values/origin.hpp"
 
@@ -345,15 +346,30 @@ bool may_be_known(const Config& config) {
     return address && address->port != 0 && !config.memory_only;
 }
 
+// Who forms the cluster. With a name of the peers that is said by the number alone, and no name
+// server can change it; the others tell their addresses when they are found. A node beyond that
+// number forms none.
+std::vector<core::Member> voters_of(const Config& config) {
+    std::vector<core::Member> voters;
+    const core::NodeId self{config.own_id()};
+    if (!config.peers_from.empty()) {
+        for (NodeId id = 1; id <= config.expect && config.own_id() <= config.expect; ++id)
+            voters.push_back({core::NodeId{id}, {}, id == config.own_id() ? config.listen : ""});
+        return voters;
+    }
+    for (const auto& peer : config.peers)
+        voters.push_back({core::NodeId{peer.id}, {}, peer.address});
+    if (voters.empty()) voters.push_back({self, {}, config.listen});
+    return voters;
+}
+
 }  // namespace
 
 core::NodeOptions node_options(const Config& config) {
     core::NodeOptions options;
     options.self = core::NodeId{config.own_id()};
     if (config.role == Role::voter) {
-        for (const auto& peer : config.peers)
-            options.voters.push_back({core::NodeId{peer.id}, {}, peer.address});
-        if (options.voters.empty()) options.voters.push_back({options.self, {}, config.listen});
+        options.voters = voters_of(config);
         const auto own = std::ranges::find(options.voters, options.self, &core::Member::id);
         if (!config.advertise.empty() && own != options.voters.end())
             own->address = config.advertise;
@@ -381,7 +397,7 @@ core::NodeOptions node_options(const Config& config) {
 core::ClientOptions client_options(const Config& config) {
     const auto as_member = node_options(config);
     core::ClientOptions options;
-    options.members = config.peers.size();
+    options.members = places_of(config);
     options.election_timeout = as_member.election_timeout;
     options.session_ttl_ms = as_member.session_ttl_ms;
     options.clock_rate_bound_ppm = as_member.clock_rate_bound_ppm;

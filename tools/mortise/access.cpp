@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/mortise/doctor/reach.hpp"
 #include <mortise/certificates.hpp>
 #include <mortise/config.hpp>
 #include <mortise/detail/told_once.hpp>
@@ -83,10 +84,40 @@ void check_ttl(const TimingConfig& timing) {
     }
 }
 
-std::vector<PeerConfig> named_peers(const Access& access) {
-    if (access.config) return Config::client_from_file_and_environment(*access.config).peers;
-    const char* const list = std::getenv("MORTISE_PEER_LIST");
-    return list != nullptr ? parse_peer_list(list) : std::vector<PeerConfig>{};
+constexpr std::string_view by_name = "dns:";
+
+// Only the peers are set, or the name that leads to them.
+Config named_peers(const Access& access) {
+    if (access.config) return Config::client_from_file_and_environment(*access.config);
+    Config config;
+    const auto list = variable("MORTISE_PEER_LIST").string();
+    const bool is_name = list.starts_with(by_name);
+    if (is_name) {
+        config.peers_from = list;
+        config.role = Role::client;
+        config.validate();
+    } else {
+        config.peers = parse_peer_list(list);
+    }
+    return config;
+}
+
+// Where the name leads now.
+std::vector<std::string> addresses_of(const Config& config) {
+    std::vector<std::string> addresses;
+    for (const auto& peer : config.peers)
+        addresses.push_back(peer.address);
+    if (config.peers_from.empty()) return addresses;
+    const auto name = config.peers_from.substr(by_name.size());
+    const auto found = resolve(name);
+    if (found.endpoints.empty())
+        throw Failure{ExitCode::unavailable, escaped(name) + " leads nowhere: " + found.problem};
+    for (const auto& endpoint : found.endpoints) {
+        const auto host = endpoint.to_string();
+        const bool is_v6 = host.find(':') != std::string::npos;
+        addresses.push_back((is_v6 ? "[" + host + "]" : host) + ":" + split_address(name).port);
+    }
+    return addresses;
 }
 
 // A node has no default address; this is the one of the documentation and of `mortise dev`.
@@ -108,9 +139,7 @@ std::string member_on_this_host(const TlsConfig& tls) {
 
 std::vector<std::string> addresses_of(const Access& access, const TlsConfig& tls) {
     if (!access.peers.empty()) return access.peers;
-    std::vector<std::string> addresses;
-    for (const auto& peer : named_peers(access))
-        addresses.push_back(peer.address);
+    auto addresses = addresses_of(named_peers(access));
     if (addresses.empty() && access.config)
         throw Failure{ExitCode::config, access.config->string() + ": names no peers"};
     if (addresses.empty()) addresses.push_back(member_on_this_host(tls));
@@ -217,7 +246,9 @@ Config client_config_of(const Access& access, const std::optional<std::string>& 
     config.role = Role::client;
     config.tls = tls_of(access);
     if (!access.config) config.cluster = cluster_of(config.tls);
-    config.peers = peers_at(addresses_of(access, config.tls));
+    if (access.peers.empty()) config.peers_from = named_peers(access).peers_from;
+    // A client looks the name up itself, again and again.
+    if (config.peers_from.empty()) config.peers = peers_at(addresses_of(access, config.tls));
     if (ttl) set_ttl(config.timing, positive_duration_of("--ttl", *ttl));
     if (ttl) check_ttl(config.timing);
     return config;
@@ -227,9 +258,9 @@ std::string cluster_of_members(const Config& config, Clock::time_point until,
                                const std::stop_token& cancel) {
     while (!cancel.stop_requested()) {
         std::vector<MemberReport> silent;
-        for (const auto& peer : config.peers) {
+        for (const auto& address : addresses_of(config)) {
             if (cancel.stop_requested()) break;
-            silent.push_back(report_of(peer.address, config.tls));
+            silent.push_back(report_of(address, config.tls));
             if (!silent.back().error) return or_default(silent.back().status.cluster);
         }
         if (until <= Clock::now())

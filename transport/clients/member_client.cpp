@@ -43,6 +43,9 @@ public:
 
     void connect(const std::string& address, core::Nanoseconds timeout, Done<core::Hello> done);
     core::Result<void> set_credentials(std::shared_ptr<const TlsCredentials> credentials);
+    [[nodiscard]] core::NodeId certified() const {
+        return certificate_ ? certificate_->identity.node : core::NodeId{};
+    }
     void close();
 
     // Sends a request to the member, now or when earlier ones were answered, and passes on what
@@ -413,6 +416,10 @@ void MemberClient::activity(std::string prefix, Done<ActivityAnswer> done) {
 core::Result<void> MemberClient::set_credentials(
     std::shared_ptr<const TlsCredentials> credentials) {
     return impl_->set_credentials(std::move(credentials));
+}
+
+core::NodeId MemberClient::certified() const {
+    return impl_->certified();
 }
 
 void MemberClient::close() {

@@ -50,6 +50,9 @@ public:
     void observe(const ObserveRequest& request, Done<ObserveAnswer> done);
     void sessions(const SessionsRequest& request, Done<SessionsAnswer> done);
     void activity(std::string prefix, Done<ActivityAnswer> done);
+    // The node that the certificate of the other side names, also if it refused this client. Not
+    // set without TLS, and if it is no node of the cluster.
+    [[nodiscard]] core::NodeId certified() const;
     // The credentials of a client that began with some have changed. Says why the member that it is
     // connected with is not trusted by the new ones; then the caller should close the client.
     [[nodiscard]] core::Result<void> set_credentials(

@@ -63,6 +63,7 @@ void Dial::cancel() {
 }
 
 void Dial::begin() {
+    if (target_.address.empty()) return failed_later(asio::error::host_not_found);
     const auto at = parse_address(target_.address);
     if (!at) return failed_later(asio::error::invalid_argument);
     if (const auto endpoint = numeric(*at)) {

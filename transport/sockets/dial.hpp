@@ -21,7 +21,7 @@
 namespace mortise::transport {
 
 struct DialTarget {
-    std::string address;
+    std::string address;  // empty: it is not known yet, and the attempt fails with host_not_found
     // The endpoint of the last connection, which is tried before the name is resolved again.
     std::optional<asio::ip::tcp::endpoint> last_known = std::nullopt;
     // Tries loopback endpoints only; without one the attempt fails with access_denied.

@@ -14,7 +14,7 @@ namespace mortise::transport {
 
 struct PeerAddress {
     core::NodeId id;
-    std::string address;         // "host:port", "[::1]:port"
+    std::string address;         // "host:port", "[::1]:port"; empty: not known yet
     bool loopback_only = false;  // connect to loopback endpoints of the name only
     // A second address, which is tried alternately with the other; empty if there is none. A change
     // applies to the next attempt.

@@ -148,7 +148,9 @@ struct Config {
     // directory. A client is no member and has no directory: it needs `peers`, `timing`, and `tls`
     // if the cluster has it, and must have none of node_id, data_dir, listen and advertise.
     Role role = Role::voter;
-    NodeId node_id = 0;                // this node's id among the peers; optional if there are none
+    // This node's id among the peers; optional if there are none. With `peers_from` it may come
+    // from the host name: that of "mortise-2" is 3.
+    NodeId node_id = 0;
     std::filesystem::path data_dir{};  // for this node alone; created with its parents if missing
     // "host:port"; port 0 means any free port. Empty: the node does not listen. A host name is
     // resolved, and the node listens on each of its addresses. Without TLS they must be loopback
@@ -169,6 +171,14 @@ struct Config {
     // The voters, this one included; empty: a cluster of one node. For a learner: the present
     // members. For a client: the members that it may use.
     std::vector<PeerConfig> peers{};
+    // "dns:NAME:PORT", in place of `peers`: the nodes at that port of the addresses that the name
+    // has, now and later. In a file it is the key `peers`. The name says where nodes are, and each
+    // node says itself who it is.
+    std::string peers_from{};
+    // With `peers_from`, of a voter: the nodes 1 to `expect` form the cluster, 2 to 7. A node with
+    // an empty directory and another id joins it by itself: as a voter, or as a learner if that is
+    // its role.
+    std::uint64_t expect = 0;
     TimingConfig timing{};
     TlsConfig tls{};
     LogConfig log{};

@@ -141,6 +141,12 @@ TEST(ConfigEnvironment, NamesTheVariableThatIsWrong) {
              Row{{{"MORTISE_PEER_LIST", "1=a"}},
                  "MORTISE_PEER_LIST: \"a\" is not an address: write host:port, or [::1]:port for "
                  "IPv6"},
+             Row{{{"MORTISE_PEER_LIST", "dns:a"}},
+                 "MORTISE_PEER_LIST: \"dns:a\" does not say where peers are: write dns:NAME:PORT, "
+                 "with a name that has the addresses of all nodes, and their port"},
+             Row{{{"MORTISE_PEER_LIST", "dns:a:1"}},
+                 "MORTISE_EXPECT: missing: say how many voters form the cluster, the nodes 1 to "
+                 "expect"},
              Row{{{"MORTISE_PEERLIST", "1=a:1"}},
                  "MORTISE_PEERLIST: unknown variable; did you mean MORTISE_PEER_LIST?"},
              Row{{{"MORTISE_PEERS", "1=a:1"}},
@@ -297,6 +303,7 @@ TEST_F(ConfigOfBoth, AClientAsksThePeersOfItsFile) {
     write("peer = [{ id = 1, address = 'a:1' }]\n");
     config = Config::client_from_file_and_environment(path());
     EXPECT_THAT(config.peers, ElementsAre(PeerConfig{1, "a:1"}));
+    EXPECT_EQ(config.peers_from, "");
 }
 
 TEST(PeerList, AllowsBlanksAndATrailingComma) {

@@ -37,6 +37,8 @@ inline void expect_equal(const Config& config, const Config& expected) {
     EXPECT_EQ(config.durability, expected.durability);
     EXPECT_EQ(config.sync_interval, expected.sync_interval);
     EXPECT_EQ(config.peers, expected.peers);
+    EXPECT_EQ(config.peers_from, expected.peers_from);
+    EXPECT_EQ(config.expect, expected.expect);
     EXPECT_EQ(config.timing, expected.timing);
     EXPECT_EQ(config.tls, expected.tls);
     EXPECT_EQ(config.log.level, expected.log.level);

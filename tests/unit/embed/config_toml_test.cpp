@@ -114,7 +114,9 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "mortise.toml:1: data_dri: unknown key; did you mean data_dir?"},
              Row{"data_dir = 'd'\n[timing]\nheartbeet = '1s'\n",
                  "mortise.toml:3: timing.heartbeet: unknown key; did you mean timing.heartbeat?"},
-             Row{"[[peers]]\nid = 1\n", "mortise.toml:1: peers: unknown key; did you mean peer?"},
+             Row{"[[peers]]\nid = 1\n",
+                 "mortise.toml:1: peers: write [[peer]] for each peer, or peers = "
+                 "\"dns:NAME:PORT\" to find them"},
              Row{"[timming]\nheartbeat = '1s'\n",
                  "mortise.toml:1: timming: unknown key; did you mean timing?"},
              Row{"data_dir = 'd'\n[timing]\nbeat = '1s'\n",
@@ -122,8 +124,8 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "clock_rate_bound, close_timeout, election_timeout, heartbeat, session_ttl"},
              Row{"[secrets]\na = 1\n",
                  "mortise.toml:1: secrets: unknown key; known here: advertise, cluster, "
-                 "data_dir, durability, limits, listen, log, node_id, observability, peer, role, "
-                 "sync_interval, timing, tls"},
+                 "data_dir, durability, expect, limits, listen, log, node_id, observability, peer, "
+                 "peers, role, sync_interval, timing, tls"},
              Row{"session_ttl = '9s'\n",
                  "mortise.toml:1: session_ttl: unknown key; did you mean timing.session_ttl?"},
              Row{"[log]\ncalls = 1\nlevel = 'off'\n",
@@ -184,6 +186,60 @@ TEST(ConfigToml, NamesLineAndKeyOfWhatIsWrong) {
                  "mortise.toml: data_dir: missing: a voter needs a directory of its own"},
          }) {
         EXPECT_EQ(complaint(toml), expected) << toml;
+    }
+}
+
+TEST(ConfigToml, ReadsANameInPlaceOfPeers) {
+    const auto config = Config::from_string(
+        "node_id = 4\ndata_dir = 'd'\nlisten = '10.0.0.4:7401'\npeers = 'dns:mortise:7401'\n"
+        "expect = 3\ntls.insecure = true\n");
+    EXPECT_EQ(config.peers_from, "dns:mortise:7401");
+    EXPECT_EQ(config.expect, 3U);
+    EXPECT_TRUE(config.peers.empty());
+    const auto client = Config::from_string("role = 'client'\npeers = 'dns:mortise:7401'\n");
+    EXPECT_EQ(client.peers_from, "dns:mortise:7401");
+}
+
+TEST(ConfigToml, NamesLineAndKeyOfANameThatIsWrong) {
+    struct Row {
+        std::string_view toml;  // from line 3 on
+        std::string_view complaint;
+    };
+    const std::string_view name = "peers = 'dns:m:7401'\n";
+    for (const auto& [toml, expected] : std::array{
+             Row{"peers = ''\n",
+                 "mortise.toml:3: peers: write [[peer]] for each peer, or peers = "
+                 "\"dns:NAME:PORT\" to find them"},
+             Row{"peers = 7401\n",
+                 "mortise.toml:3: peers: write [[peer]] for each peer, or peers = "
+                 "\"dns:NAME:PORT\" to find them"},
+             Row{"peers = 'srv:m'\n",
+                 "mortise.toml:3: peers: \"srv:m\" does not say where peers are: write "
+                 "dns:NAME:PORT, with a name that has the addresses of all nodes, and their port"},
+             Row{"peers = 'dns:10.0.0.1:7401'\n",
+                 "mortise.toml:3: peers: \"dns:10.0.0.1:7401\" does not say where peers are: write "
+                 "dns:NAME:PORT, with a name that has the addresses of all nodes, and their port"},
+             Row{"expect = 3\n",
+                 "mortise.toml:3: expect: is for peers that are found: set peers = "
+                 "\"dns:NAME:PORT\""},
+             Row{"peers = 'dns:m:7401'\n[[peer]]\nid = 1\naddress = 'a:1'\n",
+                 "mortise.toml:3: peers: list each [[peer]], or find them with peers; not both"},
+             Row{name,
+                 "mortise.toml: expect: missing: say how many voters form the cluster, the nodes 1 "
+                 "to expect"},
+             Row{"peers = 'dns:m:7401'\nexpect = 1\n",
+                 "mortise.toml:4: expect: must be from 2 to 7, not 1"},
+             Row{"peers = 'dns:m:7401'\nexpect = 8\n",
+                 "mortise.toml:4: expect: must be from 2 to 7, not 8"},
+             Row{"peers = 'dns:m:7401'\nexpect = 3\n",
+                 "mortise.toml: listen: missing: with peers a node listens on an address of its "
+                 "own"},
+             Row{"peers = 'dns:m:7401'\nexpect = 3\nlisten = '0.0.0.0:7401'\n",
+                 "mortise.toml: advertise: missing: others cannot connect to \"0.0.0.0:7401\": "
+                 "give the name or the address of this machine"},
+             Row{"peers = 'dns:m:7401'\nexpect = 3\nlisten = '127.0.0.1:7401'\n", ""},
+         }) {
+        EXPECT_EQ(complaint("node_id = 1\ndata_dir = 'd'\n" + std::string{toml}), expected) << toml;
     }
 }
 

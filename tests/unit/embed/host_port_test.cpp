@@ -29,6 +29,25 @@ TEST(HostPort, IsNothingElse) {
     EXPECT_EQ(parse_host_port(std::string{"::1\0", 4} + ":1"), std::nullopt);
 }
 
+TEST(FoundPeersName, IsANameAndAPort) {
+    EXPECT_EQ(parse_found_peers("dns:mortise.orders.svc:7401"),
+              (HostPort{"mortise.orders.svc", 7401}));
+    for (const std::string text : {"", "dns:", "mortise:7401", "dns:mortise", "dns:mortise:0",
+                                   "dns:10.0.0.1:7401", "dns:[::1]:7401", "DNS:mortise:7401",
+                                   "dns://mortise:7401", "dns+srv:mortise", "dns: mortise:1"}) {
+        EXPECT_EQ(parse_found_peers(text), std::nullopt) << text;
+    }
+}
+
+TEST(HostName, HasAnIdIfItEndsWithAHyphenAndANumber) {
+    EXPECT_EQ(id_in_host_name("mortise-0"), 1U);
+    EXPECT_EQ(id_in_host_name("mortise-2"), 3U);
+    EXPECT_EQ(id_in_host_name("orders-locks-12.orders.svc"), 13U);
+    for (const char* name : {"", "mortise", "mortise-", "mortise-x", "mortise-1a", "mortise2",
+                             "mortise.example-1", "mortise-4294967296"})
+        EXPECT_EQ(id_in_host_name(name), std::nullopt) << name;
+}
+
 TEST(HostPort, KnowsWhatStaysOnThisMachine) {
     for (const char* text : {"127.0.0.1:1", "127.255.255.254:1", "[::1]:1"}) {
         EXPECT_TRUE(is_loopback(parse_host_port(text).value())) << text;

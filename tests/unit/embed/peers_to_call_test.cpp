@@ -22,11 +22,16 @@ core::Hello caller(std::uint64_t id, std::string address) {
     return hello;
 }
 
+Config with_list() {
+    Config config;
+    config.node_id = 1;
+    config.peers = {{1, "localhost:1"}, {2, "localhost:2"}};
+    return config;
+}
+
 class PeersToCallTest : public ::testing::Test {
 protected:
-    PeersToCallTest() {
-        config_.node_id = 1;
-        config_.peers = {{1, "localhost:1"}, {2, "localhost:2"}};
+    explicit PeersToCallTest(Config config = with_list()) : config_{std::move(config)} {
         formed_.cluster = {1, 2};
         formed_.voters = {member(1, "localhost:1"), member(2, "localhost:2")};
     }
@@ -111,6 +116,51 @@ TEST_F(PeersToCallTest, IncludeNoCallerOnAnotherMachineWithoutTls) {
     EXPECT_EQ(calls_.introduce(caller(3, "10.0.0.3:3")), Caller::added);
     calls_.set_has_leader(true);
     EXPECT_THAT(calls(formed_), ElementsAre("3 10.0.0.3:3 stranger"));
+}
+
+Config with_name() {
+    Config config;
+    config.node_id = 1;
+    config.peers_from = "dns:mortise:1";
+    config.expect = 2;
+    return config;
+}
+
+class PeersWithANameTest : public PeersToCallTest {
+protected:
+    PeersWithANameTest() : PeersToCallTest{with_name()} {}
+};
+
+TEST_F(PeersWithANameTest, AreTheVotersToBeWhereverTheyAreFound) {
+    EXPECT_THAT(calls({}), ElementsAre());
+    calls_.found({{core::NodeId{2}, "127.0.0.2:1"}});
+    EXPECT_THAT(calls({}), ElementsAre("1  near", "2 127.0.0.2:1 near"));
+    calls_.found({{core::NodeId{2}, "127.0.0.9:1"}});
+    EXPECT_THAT(calls({}), ElementsAre("1  near", "2 127.0.0.9:1 near"));
+}
+
+TEST_F(PeersWithANameTest, AreNoOtherVotersToBeThanThoseThatAreExpected) {
+    EXPECT_THAT(calls_.listed(), ElementsAre(PeerConfig{1, ""}, PeerConfig{2, ""}));
+    calls_.found({{core::NodeId{7}, "127.0.0.7:1"}});
+    EXPECT_EQ(calls_.listed().size(), 3U);
+    calls_.found({});
+    EXPECT_EQ(calls_.listed().size(), 2U);
+}
+
+TEST_F(PeersWithANameTest, HaveTheAddressInTheLogAsWell) {
+    calls_.name({member(1, "host-1:1"), member(2, "host-2:1")});
+    EXPECT_THAT(calls(formed_), ElementsAre("1 host-1:1 near", "2 host-2:1 near"));
+    calls_.found({{core::NodeId{2}, "127.0.0.2:1"}});
+    calls_.set_has_leader(true);
+    EXPECT_THAT(calls(formed_), ElementsAre("1 host-1:1 near", "2 127.0.0.2:1 also host-2:1 near"));
+}
+
+TEST_F(PeersWithANameTest, IncludeFoundNodesThatAreNoMembersOnlyWithoutALeader) {
+    calls_.name({member(2, "host-2:1")});
+    calls_.found({{core::NodeId{4}, "127.0.0.4:1"}});
+    EXPECT_THAT(calls(formed_), ElementsAre("2 host-2:1 near", "4 127.0.0.4:1 near stranger"));
+    calls_.set_has_leader(true);
+    EXPECT_THAT(calls(formed_), ElementsAre("2 host-2:1 near"));
 }
 
 }  // namespace

@@ -34,6 +34,16 @@ TEST(WhyInNoCluster, NamesTheFirstThatIsInTheWay) {
               "peers");
 }
 
+TEST(WhyInNoCluster, SaysWhoAddsANodeThatFormsNone) {
+    InNoCluster node{.names_others = true, .is_to_be_found = true, .missing = "1 (a:1)"};
+    EXPECT_EQ(why_in_no_cluster(node),
+              "in no cluster yet: the leader adds it when it finds it by the name of the peers; "
+              "there is no connection with 1 (a:1)");
+    node.missing.clear();
+    EXPECT_EQ(why_in_no_cluster(node),
+              "in no cluster yet: the leader adds it when it finds it by the name of the peers");
+}
+
 TEST(WhyInNoCluster, SaysHowLongANodeWaitsThatMayFormOneAlone) {
     EXPECT_EQ(why_in_no_cluster({.founding_pause = 2s}),
               "in no cluster yet: it waits 2s for a member that knows it, and joins that cluster, "

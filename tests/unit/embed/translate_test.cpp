@@ -162,6 +162,28 @@ TEST(ToRequest, HasNoMinHoldAndNoLockDelayForZeroAndForMax) {
     EXPECT_EQ(request.terms.lock_delay_ms, 1U);
 }
 
+// What a name server says is no part of it.
+TEST(NodeOptionsWithAName, HaveVotersByTheNumberAlone) {
+    Config config;
+    config.node_id = 2;
+    config.listen = "10.0.0.2:1";
+    config.peers_from = "dns:mortise:1";
+    config.expect = 3;
+    const auto voters = node_options(config).voters;
+    ASSERT_EQ(voters.size(), 3U);
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+        EXPECT_EQ(voters.at(id - 1).id, core::NodeId{id});
+        EXPECT_EQ(voters.at(id - 1).address, id == 2 ? "10.0.0.2:1" : "");
+    }
+    config.advertise = "node-2:1";
+    EXPECT_EQ(node_options(config).voters.at(1).address, "node-2:1");
+    config.node_id = 4;
+    EXPECT_TRUE(node_options(config).voters.empty());
+    config.node_id = 2;
+    config.role = Role::learner;
+    EXPECT_TRUE(node_options(config).voters.empty());
+}
+
 TEST(MembershipRefusals, AllHaveWordsAndACode) {
     std::set<std::string> reasons;
     for (int i = 0; i <= static_cast<int>(core::MembershipRefusal::too_old); ++i) {

@@ -1,6 +1,7 @@
 // Checks the addresses that the configuration names.
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "tools/mortise/doctor/checks.hpp"
 #include "tools/mortise/doctor/reach.hpp"
@@ -84,6 +85,16 @@ Findings judge_own_address(const Config& config, const ResolvedPeer& own) {
     return findings;
 }
 
+Finding judge_name(const Config& config) {
+    const auto name = config.peers_from.substr(std::string_view{"dns:"}.size());
+    const auto found = resolve(name);
+    if (found.endpoints.empty())
+        return problem("peers", name + " leads nowhere: " + found.problem,
+                       "give the name the addresses of the nodes, in the DNS or in /etc/hosts");
+    return fine("peers", name + " has " + std::to_string(found.endpoints.size()) +
+                             (found.endpoints.size() == 1 ? " address" : " addresses"));
+}
+
 }  // namespace
 
 std::string name_of_node(NodeId id) {
@@ -103,8 +114,11 @@ Findings check_addresses(const Config& config) {
         if (one.peer.id == config.own_id() && !config.listen.empty())
             append(findings, judge_own_address(config, one));
     }
-    if (peers.empty())
+    if (!config.peers_from.empty()) {
+        findings.push_back(judge_name(config));
+    } else if (peers.empty()) {
         findings.push_back(fine("peers", "there are none: this node is a cluster of one"));
+    }
     return findings;
 }
 

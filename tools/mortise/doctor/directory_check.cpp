@@ -144,7 +144,8 @@ constexpr const char* form_anew =
     "data_dir, and start it (docs/backup.md, Tokens)";
 
 bool has_other_peers(const Config& config) {
-    return std::ranges::any_of(config.peers,
+    return !config.peers_from.empty() ||
+           std::ranges::any_of(config.peers,
                                [&](const PeerConfig& peer) { return peer.id != config.own_id(); });
 }
 

@@ -55,6 +55,22 @@ TEST_F(BootstrapTest, FormsWhenAllHaveAnsweredTheSameQuestion) {
     EXPECT_EQ(decode_configuration(founding->payload).value().voters, members({1, 2, 3}));
 }
 
+TEST_F(BootstrapTest, TakesAnAddressThatItDoesNotKnowFromTheHello) {
+    options.voters.at(1).address.clear();
+    for (const std::uint64_t id : {2, 3}) {
+        auto hello = empty_hello(id, {1, 2, 3});
+        hello.address = "told-" + std::to_string(id) + ":1";
+        peers.hear(hello, {});
+    }
+    (void)form(start);
+    const auto round = question(0).round;
+    bootstrap.take(n2, {round});
+    bootstrap.take(n3, {round});
+    const auto voters = decode_configuration(form(start).value().payload).value().voters;
+    EXPECT_EQ(voters.at(1).address, "told-2:1");
+    EXPECT_EQ(voters.at(2).address, options.voters.at(2).address);
+}
+
 TEST_F(BootstrapTest, AsksAgainAfterAHeartbeatThoseThatHaveNotAnswered) {
     meet(2);
     meet(3);
