@@ -6,16 +6,25 @@ nodes that are ready when they are started with its environment and asked with i
 It takes Debian's packages python3-yaml and python3-kubernetes; without them it exits with 77.
 """
 
+import json
+import os
 import re
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+TESTS = Path(__file__).resolve().parents[1]
+for each in ("cli", "process", "torture"):
+    sys.path.insert(0, str(TESTS / each))
 
-from program import (OK, PROGRAM, Case, environment, free_ports, run, start,  # noqa: E402
-                     wait_until)
+import namespaces  # noqa: E402
+from namespaces import INSIDE  # noqa: E402
+
+if namespaces.are_allowed():
+    namespaces.run_inside()  # before the next import, which takes arguments away
+from name_server import NameServer  # noqa: E402
+from program import OK, PROGRAM, Case, environment, run, start, wait_until  # noqa: E402
 
 try:
     import yaml
@@ -119,18 +128,29 @@ class Manifest(Read):
         lost = self.all["PodDisruptionBudget"]["spec"]["maxUnavailable"]
         self.assertGreater(self.set["replicas"] - lost, self.set["replicas"] // 2)
 
-    def test_each_peer_is_a_pod_by_its_name(self):
-        first = self.set["ordinals"]["start"]
-        name = self.all["StatefulSet"]["metadata"]["name"]
-        numbers = range(first, first + self.set["replicas"])
-        wanted = [f"{one}={name}-{one}.{self.set['serviceName']}:7401" for one in numbers]
-        self.assertEqual(self.variables(1)["MORTISE_PEER_LIST"].split(","), wanted)
+    def test_the_pods_are_found_by_the_name_of_the_service(self):
+        name, service = self.all["StatefulSet"]["metadata"]["name"], self.set["serviceName"]
+        found = self.variables(2)
+        self.assertEqual(found["MORTISE_PEER_LIST"], f"dns:{service}:7401")
+        self.assertEqual(found["MORTISE_ADVERTISE"], f"{name}-2.{service}:7401")
+        self.assertEqual(self.set["ordinals"]["start"], 1)
+        self.assertEqual(int(found["MORTISE_EXPECT"]), self.set["replicas"])
 
 
+@unittest.skipUnless(INSIDE in os.environ, "a name server takes namespaces of its own, and so root")
 class Started(Read):
+    """Pod N has the address 127.0.1.N, in the namespaces that this script was started in again."""
+
     def setUp(self):
         super().setUp()
-        self.ports = free_ports(3)
+        self.names = NameServer()
+        self.scale(3)
+
+    def scale(self, replicas):
+        """The names that the headless service has then."""
+        addresses = {f"mortise-{one}.mortise": [f"127.0.1.{one}"] for one in
+                     range(1, replicas + 1)}
+        self.names.addresses = {**addresses, "mortise": sum(addresses.values(), [])}
 
     def make_secret(self):
         """With the commands of the page; the files as the kubelet shows them."""
@@ -151,20 +171,16 @@ class Started(Read):
         return secret
 
     def here(self, variables, index, secret):
-        address = f"127.0.0.1:{self.ports[index - 1]}"
         found = {}
         for name, value in variables.items():
-            value = value.replace("0.0.0.0:7401", address).replace("/tls/", f"{secret}/")
-            value = re.sub(r"mortise-(\d)\.mortise:7401",
-                           lambda peer: f"127.0.0.1:{self.ports[int(peer[1]) - 1]}", value)
+            value = value.replace("0.0.0.0", f"127.0.1.{index}").replace("/tls/", f"{secret}/")
             found[name] = value.replace("/data/node", str(self.directory / f"data-{index}"))
         return found
 
     def probe(self, name, index, variables):
         command = self.container[name]["exec"]["command"]
         self.assertEqual(command[0], "mortise")
-        words = [word.replace("127.0.0.1:7401", f"127.0.0.1:{self.ports[index - 1]}")
-                 for word in command[1:]]
+        words = [word.replace("127.0.0.1", f"127.0.1.{index}") for word in command[1:]]
         return run(*words, **variables).returncode
 
     def test_nodes_with_its_environment_pass_its_probes(self):
@@ -174,7 +190,12 @@ class Started(Read):
         def begin(index):
             nodes.append(self.keep(start(*self.container["args"], **variables[index],
                                          output=self.directory / f"output-{index}")))
-        variables = {index: self.here(self.variables(index), index, secret) for index in (1, 2, 3)}
+        variables = {index: self.here(self.variables(index), index, secret)
+                     for index in range(1, 6)}
+
+        def voters():
+            listed = run("members", "--json", "--peer", "127.0.1.1:7401", **variables[1]).stdout
+            return [each["id"] for each in json.loads(listed) if each["role"] == "voter"]
         begin(1)
         try:
             wait_until(lambda: self.probe("livenessProbe", 1, variables[1]) == OK)
@@ -184,6 +205,10 @@ class Started(Read):
             for index in (1, 2, 3):
                 wait_until(lambda index=index: self.probe("readinessProbe", index,
                                                           variables[index]) == OK)
+            self.scale(5)  # replicas: 5
+            for index in (4, 5):
+                begin(index)
+            wait_until(lambda: voters() == [1, 2, 3, 4, 5])
         except TimeoutError:
             self.fail("\n".join(node.logged() for node in nodes))
 
