@@ -2,6 +2,10 @@
 """What a newcomer does: a bare Debian 12, and nothing but the commands of the pages.
 
     newcomer.py [--ccache FOLDER]
+    newcomer.py --release NAME
+
+With --release it takes another release of Debian (trixie), builds and installs from the source as
+docs/building.md says, and executes the commands of README.md.
 
 Makes the root of a bare system with mmdebstrap, copies the tree there, executes the commands that
 README.md marks with `newcomer` and then all others, and the tutorial with its three hosts. Prints
@@ -37,11 +41,11 @@ def run(*words, **more):
 
 
 class BareSystem:
-    def __init__(self, root, ccache):
+    def __init__(self, root, ccache, release="bookworm"):
         self.root = root
         self.ccache = ccache
         # The package lists are left to `./dev`, which updates them.
-        run("mmdebstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", root)
+        run("mmdebstrap", "--variant=minbase", "--include=ca-certificates", release, root)
         # A mount of its own, because namespaces inside change how the mount of "/" propagates.
         run("mount", "--bind", root, root)
         for kind, name in (("proc", "proc"), ("sysfs", "sys"), ("tmpfs", "run")):
@@ -108,19 +112,35 @@ def inside(folder, ccache):
     print(f"then to the first lock of three hosts with TLS: {hosts:.1f} s")
 
 
+def inside_of_release(folder, release):
+    """The library and the program with the packages of that release, and three processes."""
+    system = BareSystem(folder, None, release)
+    begin = time.monotonic()
+    system.does("./dev install /usr/local && ldconfig")
+    print(f"{release}: built and installed in {minutes(time.monotonic() - begin)}")
+    system.does("dpkg-query -W g++ cmake libasio-dev libcapnp-dev libssl-dev librocksdb-dev "
+                "libspdlog-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev libcli11-dev "
+                "libcpp-httplib-dev")
+    processes = first_lock(system, "README.md", "--full")
+    print(f"{release}: then to the first lock of three processes: {processes:.1f} s")
+
+
 def main(arguments):
     if arguments[:1] == ["--inside"]:
-        inside(Path(arguments[1]), arguments[2] if len(arguments) > 2 else None)
+        if arguments[2:3] == ["--release"]:
+            inside_of_release(Path(arguments[1]), arguments[3])
+        else:
+            inside(Path(arguments[1]), arguments[2] if len(arguments) > 2 else None)
         return 0
     if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
         print("skipped: this takes root and mmdebstrap")
         return SKIPPED
-    ccache = arguments[1:2] if arguments[:1] == ["--ccache"] else []
+    more = arguments[1:2] if arguments[:1] == ["--ccache"] else arguments[:2]
     # Removed out here, where none of the mounts is.
     with tempfile.TemporaryDirectory(prefix="mortise-newcomer-") as folder:
         done = subprocess.run(["unshare", "--mount", "--propagation", "private", "--pid", "--fork",
                                "--kill-child", sys.executable, "-B", __file__, "--inside",
-                               folder, *ccache], check=False)
+                               folder, *more], check=False)
     return done.returncode
 
 
