@@ -24,7 +24,8 @@ USES = {
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "embed/capi": {"mortise", "embed/json_form"},  # as a user's C++ would use it
     "embed/json_form": {"embed/json_form", "mortise", "nlohmann"},  # likewise
-    "embed/console": {"mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
+    "embed/http": {"mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
+    "embed/console": {"mortise", "httplib", "nlohmann", "embed/json_form", "embed/http"},
     "embed/console/include": {"mortise"},
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
@@ -146,7 +147,7 @@ def is_in_no_subfolder(name):
     folder, inner = subfolder_of(name)
     # These have their own rows in USES.
     own = tuple(f"{folder}/{inside}/"
-                for inside in ("include", "testing", "capi", "json_form", "console"))
+                for inside in ("include", "testing", "capi", "json_form", "http", "console"))
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 

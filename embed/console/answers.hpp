@@ -1,31 +1,20 @@
-// Answers in JSON.
+// The answers of the console are those of every program for HTTP here.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include <httplib.h>
-
-#include "embed/console/request_guard.hpp"
-#include "embed/json_form/json_form.hpp"
-#include <mortise/lock_error.hpp>
+#include "embed/http/answers.hpp"
 
 namespace mortise::console {
 
-using json_form::bytes_of;
-using json_form::Json;
-using json_form::json_list;
-using json_form::json_ms;
-using json_form::json_of;
-using json_form::json_text;
-
-[[nodiscard]] std::string text_of(const Json& json);
-
-void answer_json(httplib::Response& response, const Json& json);
-// {"error": "a_word", "reason": "a sentence"}
-void answer_error(httplib::Response& response, const Refusal& refusal);
-// The error of a call of the node. Without `reason` it is told in the node's own words.
-void answer_error(httplib::Response& response, const LockError& error,
-                  std::string_view reason = {});
+using http::answer_error;
+using http::answer_json;
+using http::bytes_of;
+using http::HttpServer;
+using http::Json;
+using http::json_list;
+using http::json_ms;
+using http::json_of;
+using http::json_text;
+using http::Refusal;
+using http::text_of;
 
 }  // namespace mortise::console

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "embed/console/answers.hpp"
-#include "embed/console/http_server.hpp"
+#include "embed/http/http_server.hpp"
 #include <mortise/escaped.hpp>
 #include <mortise/lock_error.hpp>
 

@@ -8,13 +8,13 @@
 #include "embed/console/answers.hpp"
 #include "embed/console/assets.hpp"
 #include "embed/console/break_api.hpp"
-#include "embed/console/connection_threads.hpp"
 #include "embed/console/event_streams.hpp"
-#include "embed/console/http_server.hpp"
-#include "embed/console/listen_address.hpp"
 #include "embed/console/member_watch.hpp"
 #include "embed/console/read_api.hpp"
 #include "embed/console/request_guard.hpp"
+#include "embed/http/connection_threads.hpp"
+#include "embed/http/http_server.hpp"
+#include "embed/http/listen_address.hpp"
 #include <mortise/console.hpp>
 #include <mortise/detail/side_log.hpp>
 #include <mortise/escaped.hpp>
@@ -40,8 +40,8 @@ httplib::Headers default_headers() {
             {"Cache-Control", "no-store"}};
 }
 
-console::ListenAddress checked_address(const ConsoleOptions& options) {
-    auto address = console::ListenAddress::parse(options.listen);
+http::ListenAddress checked_address(const ConsoleOptions& options) {
+    auto address = http::ListenAddress::parse(options.listen, "console");
     if (address.is_loopback() || options.allow_remote) return address;
     throw std::system_error{Errc::invalid_argument,
                             "console: " + escaped(options.listen) +
@@ -51,7 +51,7 @@ console::ListenAddress checked_address(const ConsoleOptions& options) {
 }
 
 // Without TLS every program of this machine may break locks, so the page on loopback may do it too.
-bool may_break(const ConsoleOptions& options, const console::ListenAddress& address, Node& node) {
+bool may_break(const ConsoleOptions& options, const http::ListenAddress& address, Node& node) {
     const bool has_tls = node.metrics().certificate_left.is_set();
     return options.allow_break.value_or(address.is_loopback() && !has_tls);
 }
@@ -63,7 +63,7 @@ public:
     Impl(Node& node, ConsoleOptions options)
         : options_{std::move(options)},
           address_{checked_address(options_)},
-          listening_{console::listen_on(address_)},
+          listening_{http::listen_on(address_)},
           names_{address_, options_.hosts},
           log_{options_.log, node.id()},
           streams_{node},
@@ -73,12 +73,12 @@ public:
           breaks_{node, may_break_, log_} {
         set_routes();
         warn_of_others();
-        connections_.emplace(std::move(listening_), [this](console::Connection& connection) {
-            server_.serve(connection);
-        });
+        connections_.emplace(std::move(listening_),
+                             http::ConnectionThreads::Options{"mortise-console"},
+                             [this](http::Connection& connection) { server_.serve(connection); });
     }
 
-    [[nodiscard]] const console::ListenAddress& address() const { return address_; }
+    [[nodiscard]] const http::ListenAddress& address() const { return address_; }
     // The threads of the parent do not exist in a child of a fork.
     [[nodiscard]] bool is_forked() const { return ::getpid() != process_; }
 
@@ -126,7 +126,7 @@ private:
     }
 
     void read(const httplib::Request& request, httplib::Response& response) {
-        console::HttpServer::current().begin_answer();
+        http::HttpServer::current().begin_answer();
         if (const auto* const asset = console::find_asset(request.path)) {
             auto type = std::string{asset->type};
             if (type.starts_with("text/")) type += "; charset=utf-8";
@@ -147,7 +147,7 @@ private:
     // An answer that refuses is the last one: the rest of the request may not have been read.
     static void finish(httplib::Response& response) {
         response.headers.erase("Accept-Ranges");  // httplib offers them for each HEAD
-        auto& connection = console::HttpServer::current();
+        auto& connection = http::HttpServer::current();
         if (response.status >= 400) connection.end_after_answer();
         if (!connection.is_last()) return;
         response.headers.erase("Keep-Alive");
@@ -169,8 +169,8 @@ private:
 
     const pid_t process_ = ::getpid();
     const ConsoleOptions options_;
-    console::ListenAddress address_;
-    console::Descriptor listening_;
+    http::ListenAddress address_;
+    http::Descriptor listening_;
     const console::OwnNames names_;
     const detail::SideLog log_;
     console::EventStreams streams_;
@@ -178,9 +178,9 @@ private:
     std::optional<console::MemberWatch> members_;
     console::ReadApi reads_;
     console::BreakApi breaks_;
-    console::HttpServer server_;
+    http::HttpServer server_;
     std::mutex closing_;
-    std::optional<console::ConnectionThreads> connections_;  // last: they use all of the others
+    std::optional<http::ConnectionThreads> connections_;  // last: they use all of the others
 };
 
 void Console::check(const ConsoleOptions& options) {

@@ -8,7 +8,7 @@
 
 #include "embed/console/answers.hpp"
 #include "embed/console/event_queue.hpp"
-#include "embed/console/http_server.hpp"
+#include "embed/http/http_server.hpp"
 #include <mortise/observe.hpp>
 #include <mortise/subscription.hpp>
 

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "embed/console/own_thread.hpp"
+#include "embed/http/own_thread.hpp"
 
 namespace mortise::console {
 
@@ -27,7 +27,7 @@ MemberWatch::MemberWatch(Node& node, TlsConfig tls)
     : node_{node},
       tls_{std::move(tls)},
       can_ask_{can_ask(node_, tls_)},
-      thread_{start_thread("mortise-members", [this] { run(); })} {}
+      thread_{http::start_thread("mortise-members", [this] { run(); })} {}
 
 MemberWatch::~MemberWatch() {
     {

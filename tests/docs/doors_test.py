@@ -14,7 +14,7 @@ import tidy  # noqa: E402
 # The files that listen, and the option that says where. None: nobody is served there.
 LISTENING = {
     "transport/sockets/listener.cpp": "Config::listen",
-    "embed/console/listen_address.cpp": "ConsoleOptions::listen",
+    "embed/http/listen_address.cpp": "ConsoleOptions::listen",
     "tools/mortise/doctor/port_check.cpp": None,  # whether a port is free
     "embed/testing/link_proxy.cpp": None,  # between the nodes of a test
 }

@@ -1,10 +1,10 @@
-#include "embed/console/answers.hpp"
+#include "embed/http/answers.hpp"
 
 #include <system_error>
 
 #include <mortise/errc.hpp>
 
-namespace mortise::console {
+namespace mortise::http {
 
 namespace {
 
@@ -40,4 +40,4 @@ void answer_error(httplib::Response& response, const LockError& error, std::stri
                  {status_of(code), word, reason.empty() ? code.message() : std::string{reason}});
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

@@ -1,4 +1,4 @@
-#include "embed/console/connection_threads.hpp"
+#include "embed/http/connection_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "embed/console/own_thread.hpp"
+#include "embed/http/own_thread.hpp"
 
-namespace mortise::console {
+namespace mortise::http {
 
 namespace {
 
@@ -32,12 +32,9 @@ constexpr std::string_view busy =
     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nConnection: close\r\n"
     "Content-Length: 0\r\n\r\n";
 
-// Connections that were closed to make room, and whose threads are about to end, count apart.
-constexpr std::size_t threads_max = 2 * ConnectionThreads::connections_max;
-
 Descriptor make_eventfd() {
     Descriptor made{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    if (!made) throw std::system_error{errno, std::system_category(), "console: eventfd"};
+    if (!made) throw std::system_error{errno, std::system_category(), "http: eventfd"};
     return made;
 }
 
@@ -55,11 +52,13 @@ std::optional<int> worth(Phase phase) {
 
 }  // namespace
 
-ConnectionThreads::ConnectionThreads(Descriptor listening, std::function<void(Connection&)> serve)
+ConnectionThreads::ConnectionThreads(Descriptor listening, Options options,
+                                     std::function<void(Connection&)> serve)
     : listening_{std::move(listening)},
       wake_{make_eventfd()},
+      options_{std::move(options)},
       serve_{std::move(serve)},
-      accepting_{start_thread("mortise-console", [this] { accept_all(); })} {}
+      accepting_{start_thread(options_.thread_name, [this] { accept_all(); })} {}
 
 ConnectionThreads::~ConnectionThreads() {
     is_stopped_ = true;
@@ -109,7 +108,7 @@ void ConnectionThreads::begin(Descriptor socket) {
         (void)::send(socket.number(), busy.data(), busy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         return;
     }
-    auto& served = served_.emplace_back(std::move(socket));
+    auto& served = served_.emplace_back(options_.make_wire(std::move(socket)));
     try {
         served.thread = start_thread("mortise-http", [this, &served] {
             try {
@@ -136,7 +135,8 @@ void ConnectionThreads::remove_ended() {
 
 bool ConnectionThreads::make_room() {
     using Key = std::pair<int, Connection::Clock::time_point>;
-    if (served_.size() >= threads_max) return false;
+    // Connections that were closed to make room, and whose threads are about to end, count apart.
+    if (served_.size() >= 2 * options_.connections_max) return false;
     std::size_t open = 0;
     std::optional<Key> least;
     Served* chosen = nullptr;
@@ -150,11 +150,11 @@ bool ConnectionThreads::make_room() {
         least = key;
         chosen = &each;
     }
-    if (open < connections_max) return true;
+    if (open < options_.connections_max) return true;
     if (chosen == nullptr) return false;
     chosen->is_closing = true;
     chosen->connection.shut_down();
     return true;
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

@@ -1,17 +1,19 @@
-// A connection of a browser. Whatever it does or leaves undone, each step with it has an end.
+// A connection of a client. Whatever it does or leaves undone, each step with it has an end.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include <httplib.h>
 
-#include "embed/console/descriptor.hpp"
+#include "embed/http/wire.hpp"
 
-namespace mortise::console {
+namespace mortise::http {
 
 // One thread serves it; shut_down(), phase() and since() may be called on any thread.
 class Connection final : public httplib::Stream {
@@ -28,7 +30,7 @@ public:
         streaming,  // events
     };
 
-    explicit Connection(Descriptor socket) noexcept : socket_{std::move(socket)} {}
+    explicit Connection(std::unique_ptr<Wire> wire) noexcept : wire_{std::move(wire)} {}
 
     enum class Head { complete, malformed, too_large, too_slow, gone };
     // Reads the head of the next request, and keeps what httplib may see (admitted_head()). `gone`
@@ -41,11 +43,15 @@ public:
     [[nodiscard]] bool is_last() const { return is_last_; }
     // From here on each write has the time that otherwise a whole answer has.
     void begin_stream() { enter(Phase::streaming); }
+    // Gives the socket away, to whoever goes on with it without a thread. What httplib answers
+    // from here on is dropped, and the connection ends.
+    [[nodiscard]] std::unique_ptr<Wire> give_away();
     // The last bytes are on their way: waits a moment for the other side, so that it reads an
     // answer that was sent before its request was read to the end.
     void linger() noexcept;
 
     void shut_down() noexcept;
+    [[nodiscard]] const Wire& wire() const { return *wire_; }
     [[nodiscard]] Phase phase() const noexcept { return phase_; }
     // When it came into this phase.
     [[nodiscard]] Clock::time_point since() const noexcept {
@@ -70,7 +76,8 @@ private:
     // The bytes before `end` are a head.
     [[nodiscard]] Head admit_head(std::size_t end);
 
-    Descriptor socket_;
+    std::unique_ptr<Wire> wire_;
+    std::mutex giving_;     // while shut_down() may be called
     std::string buffer_;    // what was received and belongs to the present or the next request
     std::size_t read_ = 0;  // of it
     Clock::time_point deadline_{};  // of the present request, or of sending its answer
@@ -79,4 +86,4 @@ private:
     std::atomic<Clock::rep> since_{Clock::now().time_since_epoch().count()};
 };
 
-}  // namespace mortise::console
+}  // namespace mortise::http

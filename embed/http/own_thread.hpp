@@ -1,4 +1,4 @@
-// Threads of the console: they have names, and receive none of the host's signals.
+// Threads of the console and the door: they have names, and receive none of the host's signals.
 #pragma once
 
 #include <csignal>
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-namespace mortise::console {
+namespace mortise::http {
 
 // Throws std::system_error if no thread can be started. Names longer than 15 bytes are not set.
 template <class Body>
@@ -28,4 +28,4 @@ std::thread start_thread(const char* name, Body body) {
     return thread;
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

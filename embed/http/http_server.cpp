@@ -1,9 +1,9 @@
-#include "embed/console/http_server.hpp"
+#include "embed/http/http_server.hpp"
 
 #include <string>
 #include <string_view>
 
-namespace mortise::console {
+namespace mortise::http {
 
 namespace {
 
@@ -58,4 +58,4 @@ bool HttpServer::serve_one(Connection& connection) {
     return is_answered && !is_closing && !connection.is_last();
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

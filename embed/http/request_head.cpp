@@ -1,11 +1,11 @@
-#include "embed/console/request_head.hpp"
+#include "embed/http/request_head.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include <strings.h>
 
-namespace mortise::console {
+namespace mortise::http {
 
 namespace {
 
@@ -13,10 +13,10 @@ constexpr std::string_view line_end = "\r\n";
 
 // Those that request_guard.cpp and the APIs look at, and three for httplib: how the answer is
 // encoded, whether the connection goes on, and whether the client waits before it sends a body.
-constexpr std::array<std::string_view, 12> admitted{
-    "Accept-Encoding", "Connection",    "Content-Encoding", "Content-Length",  "Content-Type",
-    "Expect",          "Host",          "Last-Event-ID",    "Mortise-Console", "Origin",
-    "Sec-Fetch-Mode",  "Sec-Fetch-Site"};
+constexpr std::array<std::string_view, 13> admitted{
+    "Accept-Encoding", "Authorization",  "Connection",    "Content-Encoding", "Content-Length",
+    "Content-Type",    "Expect",         "Host",          "Last-Event-ID",    "Mortise-Console",
+    "Origin",          "Sec-Fetch-Mode", "Sec-Fetch-Site"};
 // What it means for the length of a request must not be lost: it is refused later.
 constexpr std::string_view refused_later = "Transfer-Encoding";
 
@@ -62,4 +62,4 @@ std::optional<std::string> admitted_head(std::string_view head) {
     return shown;
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

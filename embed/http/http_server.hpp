@@ -1,15 +1,15 @@
-// httplib's part of the console: it parses requests, and writes answers. Sockets and threads are
-// not left to it, since a host may have more descriptors than select() can take, children that
-// inherit descriptors, and clients that are slower than it has patience for.
+// httplib's part of the console and of the door: it parses requests, and writes answers. Sockets
+// and threads are not left to it, since a host may have more descriptors than select() can take,
+// children that inherit descriptors, and clients that are slower than it has patience for.
 #pragma once
 
 #include <csignal>
 
 #include <httplib.h>
 
-#include "embed/console/connection.hpp"
+#include "embed/http/connection.hpp"
 
-namespace mortise::console {
+namespace mortise::http {
 
 // httplib's constructor makes the whole process ignore SIGPIPE. What the host had set stays.
 class KeptSigpipe {
@@ -37,4 +37,4 @@ private:
     bool serve_one(Connection& connection);
 };
 
-}  // namespace mortise::console
+}  // namespace mortise::http

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace mortise::console {
+namespace mortise::http {
 
 class Descriptor {
 public:
@@ -37,4 +37,4 @@ private:
     int number_ = -1;
 };
 
-}  // namespace mortise::console
+}  // namespace mortise::http

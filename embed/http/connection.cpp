@@ -1,16 +1,15 @@
-#include "embed/console/connection.hpp"
+#include "embed/http/connection.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
 
-#include <poll.h>
 #include <sys/socket.h>
 
-#include "embed/console/request_head.hpp"
+#include "embed/http/request_head.hpp"
 
-namespace mortise::console {
+namespace mortise::http {
 
 namespace {
 
@@ -22,20 +21,12 @@ constexpr auto request_time = 5s;  // from its first byte to its last
 constexpr auto send_time = 5s;     // for an answer, or for a part of a stream
 constexpr auto linger_time = 200ms;
 
-// Whether one of the events comes before the deadline.
-bool wait_for(int socket, short events, Connection::Clock::time_point deadline) {
-    for (;;) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline - Connection::Clock::now());
-        pollfd poll{socket, events, 0};
-        const int found = ::poll(&poll, 1, static_cast<int>(std::max(left, 0ms).count()));
-        if (found > 0) return true;
-        if (found == 0 || errno != EINTR) return false;
-    }
-}
-
-bool would_block(ssize_t result) {
-    return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+// Whether what a call wanted comes before the deadline.
+bool comes_before(const Wire& wire, ssize_t wanted, Connection::Clock::time_point deadline) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - Connection::Clock::now());
+    return wait_for(wire, wanted, static_cast<int>(std::max(left, 0ms).count())) &&
+           Connection::Clock::now() < deadline + 1ms;
 }
 
 }  // namespace
@@ -48,12 +39,12 @@ void Connection::enter(Phase phase) noexcept {
 bool Connection::receive(Clock::time_point deadline) {
     std::array<char, 4096> bytes{};
     for (;;) {
-        const auto got = ::recv(socket_.number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+        const auto got = wire_->receive(bytes.data(), bytes.size());
         if (got > 0) {
             buffer_.append(bytes.data(), static_cast<std::size_t>(got));
             return true;
         }
-        if (!would_block(got) || !wait_for(socket_.number(), POLLIN, deadline)) return false;
+        if (got == Wire::ended || !comes_before(*wire_, got, deadline)) return false;
     }
 }
 
@@ -81,42 +72,49 @@ Connection::Head Connection::admit_head(std::size_t end) {
 }
 
 void Connection::linger() noexcept {
-    ::shutdown(socket_.number(), SHUT_WR);
+    if (!wire_) return;
+    wire_->end_sending();
     const auto deadline = Clock::now() + linger_time;
     std::array<char, 4096> bytes{};
-    while (wait_for(socket_.number(), POLLIN, deadline)) {
-        const auto got = ::recv(socket_.number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-        if (!would_block(got) && got <= 0) return;
-        if (Clock::now() >= deadline) return;
+    while (comes_before(*wire_, Wire::wants_read, deadline)) {
+        const auto got = ::recv(wire_->number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return;
     }
 }
 
+std::unique_ptr<Wire> Connection::give_away() {
+    const std::lock_guard lock{giving_};
+    is_last_ = true;
+    return std::move(wire_);
+}
+
 void Connection::shut_down() noexcept {
-    ::shutdown(socket_.number(), SHUT_RDWR);
+    const std::lock_guard lock{giving_};
+    if (wire_) wire_->shut_down();
 }
 
 bool Connection::is_writable() const {
-    pollfd poll{socket_.number(), POLLOUT | POLLRDHUP, 0};
-    return ::poll(&poll, 1, 0) >= 0 && (poll.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
+    return !wire_ || !is_gone(*wire_);
 }
 
 ssize_t Connection::read(char* bytes, std::size_t size) {
-    if (read_ == buffer_.size() && !receive(deadline_)) return -1;
+    if (!wire_ || (read_ == buffer_.size() && !receive(deadline_))) return -1;
     const auto taken = buffer_.copy(bytes, size, read_);
     read_ += taken;
     return static_cast<ssize_t>(taken);
 }
 
 ssize_t Connection::write(const char* bytes, std::size_t size) {
+    if (!wire_) return static_cast<ssize_t>(size);
     if (phase_ != Phase::streaming && phase_ != Phase::sending) {
         enter(Phase::sending);
         deadline_ = Clock::now() + send_time;
     }
     const auto deadline = phase_ == Phase::streaming ? Clock::now() + send_time : deadline_;
     for (;;) {
-        const auto sent = ::send(socket_.number(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const auto sent = wire_->send(bytes, size);
         if (sent >= 0) return sent;
-        if (!would_block(sent) || !wait_for(socket_.number(), POLLOUT, deadline)) return -1;
+        if (sent == Wire::ended || !comes_before(*wire_, sent, deadline)) return -1;
     }
 }
 
@@ -131,4 +129,4 @@ void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
     port = 0;
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

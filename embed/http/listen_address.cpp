@@ -1,4 +1,4 @@
-#include "embed/console/listen_address.hpp"
+#include "embed/http/listen_address.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -14,15 +14,15 @@
 #include <mortise/errc.hpp>
 #include <mortise/escaped.hpp>
 
-namespace mortise::console {
+namespace mortise::http {
 
 namespace {
 
 constexpr int backlog = 128;
 
-[[noreturn]] void malformed(std::string_view text) {
+[[noreturn]] void malformed(std::string_view text, std::string_view who) {
     throw std::system_error{Errc::invalid_argument,
-                            "console: \"" + escaped(text) +
+                            std::string{who} + ": \"" + escaped(text) +
                                 "\" is not ADDRESS:PORT, such as 127.0.0.1:7480 or [::1]:7480, "
                                 "where ADDRESS is an IP address or localhost"};
 }
@@ -79,21 +79,21 @@ struct SocketAddress {
 
 [[noreturn]] void cannot_listen(const ListenAddress& address) {
     throw std::system_error{errno, std::system_category(),
-                            "console: cannot listen on " + address.to_string()};
+                            std::string{address.who} + ": cannot listen on " + address.to_string()};
 }
 
 }  // namespace
 
-ListenAddress ListenAddress::parse(std::string_view text) {
+ListenAddress ListenAddress::parse(std::string_view text, std::string_view who) {
     const auto colon = text.rfind(':');
-    if (colon == std::string_view::npos) malformed(text);
+    if (colon == std::string_view::npos) malformed(text, who);
     std::string host{text.substr(0, colon)};
     const auto port = port_of(text.substr(colon + 1));
     const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (is_bracketed) host = host.substr(1, host.size() - 2);
     if (host == "localhost") host = "127.0.0.1";
-    ListenAddress address{normal_form(host), port.value_or(0)};
-    if (!port || address.host.empty() || address.is_v6() != is_bracketed) malformed(text);
+    ListenAddress address{normal_form(host), port.value_or(0), who};
+    if (!port || address.host.empty() || address.is_v6() != is_bracketed) malformed(text, who);
     return address;
 }
 
@@ -116,4 +116,4 @@ Descriptor listen_on(ListenAddress& address) {
     return socket;
 }
 
-}  // namespace mortise::console
+}  // namespace mortise::http

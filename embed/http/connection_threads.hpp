@@ -9,18 +9,24 @@
 #include <memory>
 #include <thread>
 
-#include "embed/console/connection.hpp"
-#include "embed/console/descriptor.hpp"
+#include "embed/http/connection.hpp"
+#include "embed/http/descriptor.hpp"
+#include "embed/http/wire.hpp"
 
-namespace mortise::console {
+namespace mortise::http {
 
 class ConnectionThreads {
 public:
-    static constexpr std::size_t connections_max = 32;
+    struct Options {
+        const char* thread_name = "mortise-http";  // of the thread that accepts
+        std::size_t connections_max = 32;
+        MakeWire make_wire = plain_wire;
+    };
 
     // serve(connection) runs on the connection's thread, and returns soon after it was shut down.
     // Throws std::system_error if there is no thread or no descriptor.
-    ConnectionThreads(Descriptor listening, std::function<void(Connection&)> serve);
+    ConnectionThreads(Descriptor listening, Options options,
+                      std::function<void(Connection&)> serve);
     // Shuts all connections down and waits for their threads.
     ~ConnectionThreads();
     ConnectionThreads(const ConnectionThreads&) = delete;
@@ -28,7 +34,7 @@ public:
 
 private:
     struct Served {
-        explicit Served(Descriptor socket) noexcept : connection{std::move(socket)} {}
+        explicit Served(std::unique_ptr<Wire> wire) noexcept : connection{std::move(wire)} {}
         Connection connection;
         bool is_closing = false;
         std::atomic<bool> has_ended = false;
@@ -45,9 +51,10 @@ private:
     const Descriptor listening_;
     const Descriptor wake_;  // an eventfd: a thread has ended, or all are to end
     std::atomic<bool> is_stopped_ = false;
+    const Options options_;
     const std::function<void(Connection&)> serve_;
     std::list<Served> served_;  // used by the accepting thread, and after its end
     std::thread accepting_;
 };
 
-}  // namespace mortise::console
+}  // namespace mortise::http
