@@ -24,6 +24,9 @@ using json_form::json_text;
 
 void answer_json(httplib::Response& response, const Json& json);
 // {"error": "a_word", "reason": "a sentence"}
+[[nodiscard]] Json json_of(const Refusal& refusal);
+// The error of a call of the node, in the node's own words.
+[[nodiscard]] Refusal refusal_of(const LockError& error);
 void answer_error(httplib::Response& response, const Refusal& refusal);
 // The error of a call of the node. Without `reason` it is told in the node's own words.
 void answer_error(httplib::Response& response, const LockError& error,

@@ -177,6 +177,10 @@ std::vector<CertificateInfo> read_certificates(const std::filesystem::path& path
     return infos;
 }
 
+CertificateInfo describe_certificate(std::string_view pem) {
+    return info_of(std::move(value_of(transport::describe_certificates(pem)).front()));
+}
+
 CertificateError::CertificateError(std::error_code code, const std::string& line)
     : std::system_error{code}, line_{std::make_shared<const std::string>(line)} {}
 

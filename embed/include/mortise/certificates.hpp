@@ -121,6 +121,8 @@ struct CertificateInfo {
 // validity with the time.
 [[nodiscard]] std::vector<CertificateInfo> read_certificates(
     const std::filesystem::path& path, const std::filesystem::path& authorities = {});
+// The same of the first certificate in a PEM text, without authorities.
+[[nodiscard]] CertificateInfo describe_certificate(std::string_view pem);
 
 // what() is one line. code() compares equal to
 //   std::errc::invalid_argument         the options are wrong

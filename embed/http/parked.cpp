@@ -1,0 +1,280 @@
+#include "embed/http/parked.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <new>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "embed/http/own_thread.hpp"
+
+namespace mortise::http {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto glance = 250ms;
+// Bytes that wait so long to be sent end the connection.
+constexpr auto stuck_time = 10s;
+// The last bytes were sent: the other side may take them, before the connection ends.
+constexpr auto farewell_time = 1s;
+// A client of which nothing is heard while it waits is asked by its system whether it is there.
+constexpr int ask_after_seconds = 5;
+constexpr int ask_times = 2;
+
+Descriptor made(int number, const char* what) {
+    Descriptor descriptor{number};
+    if (!descriptor) throw std::system_error{errno, std::system_category(), what};
+    return descriptor;
+}
+
+void keep_alive(int socket) {
+    const auto set = [&](int level, int option, int value) {
+        ::setsockopt(socket, level, option, &value, sizeof value);
+    };
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, ask_after_seconds);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, ask_after_seconds);
+    set(IPPROTO_TCP, TCP_KEEPCNT, ask_times);
+}
+
+// Without an answer of the other side nothing is known of it.
+Parked::Gone gone_by(int error) {
+    const bool is_silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
+                           error == ENETDOWN || error == EHOSTDOWN;
+    return is_silent ? Parked::Gone::silent : Parked::Gone::closed;
+}
+
+int error_of(int socket) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    return error;
+}
+
+}  // namespace
+
+Waker::Waker() : event_{made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "http: eventfd")} {}
+
+void Waker::wake(const Parked* parked) noexcept {
+    const std::lock_guard lock{mutex_};
+    try {
+        if (parked != nullptr) parked_.push_back(parked);
+    } catch (...) {  // no memory: the next glance finds it
+    }
+    if (std::exchange(is_woken_, true)) return;
+    const std::uint64_t one = 1;
+    while (::write(event_.number(), &one, sizeof one) < 0 && errno == EINTR) {
+    }
+}
+
+std::vector<const Parked*> Waker::take() noexcept {
+    const std::lock_guard lock{mutex_};
+    std::uint64_t woken = 0;
+    (void)!::read(event_.number(), &woken, sizeof woken);
+    is_woken_ = false;
+    return std::exchange(parked_, {});
+}
+
+struct ParkedLoop::Place {
+    std::shared_ptr<Parked> parked;
+    std::unique_ptr<Wire> wire;
+    std::string text{};         // to be sent
+    Clock::time_point since{};  // it waits; or since when it lingers
+    bool is_last = false;       // nothing is added to the text
+    bool lingers = false;
+    std::uint32_t events = 0;  // that are asked for
+};
+
+// Used on the loop's thread.
+class ParkedLoop::Places {
+public:
+    explicit Places(const Descriptor& epoll) : epoll_{epoll.number()} {}
+
+    void add(std::unique_ptr<Place> place) {
+        const auto* const key = place->parked.get();
+        keep_alive(place->wire->number());
+        auto& added = *(places_[key] = std::move(place));
+        ask_for(added, EPOLLRDHUP, EPOLL_CTL_ADD);
+        go_on(key);
+    }
+    void heard(const Parked* key, std::uint32_t events) {
+        const auto found = places_.find(key);
+        if (found == places_.end()) return;
+        auto& place = *found->second;
+        if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) return go_on(key);
+        if (!place.lingers) place.parked->gone(gone_by(error_of(place.wire->number())));
+        places_.erase(found);
+    }
+    // Says what there is to say, and sends what it can.
+    void go_on(const Parked* key) {
+        const auto found = places_.find(key);
+        if (found != places_.end() && !is_served(*found->second)) places_.erase(found);
+    }
+    void go_on_with_all() {
+        std::erase_if(places_, [&](auto& each) { return !is_served(*each.second); });
+    }
+    void end() noexcept {
+        for (auto& [key, place] : places_) {
+            if (!place->lingers) place->parked->gone(Parked::Gone::closed);
+        }
+        places_.clear();
+    }
+    [[nodiscard]] std::size_t size() const { return places_.size(); }
+
+private:
+    void ask_for(Place& place, std::uint32_t events, int how) const {
+        if (place.events == events) return;
+        epoll_event event{};
+        event.events = place.events = events;
+        event.data.ptr = place.parked.get();
+        ::epoll_ctl(epoll_, how, place.wire->number(), &event);
+    }
+    // False if the place is to be removed.
+    bool is_served(Place& place) {
+        const auto now = Clock::now();
+        if (place.lingers) return now - place.since < farewell_time;
+        if (!place.is_last) {
+            const bool was_empty = place.text.empty();
+            int unsent = 0;
+            const bool knows = ::ioctl(place.wire->number(), SIOCOUTQ, &unsent) == 0;
+            place.is_last = !place.parked->say(place.text, was_empty && (!knows || unsent == 0));
+            if (was_empty) place.since = now;
+        }
+        return is_sent(place, now);
+    }
+    bool is_sent(Place& place, Clock::time_point now) {
+        while (!place.text.empty()) {
+            const auto sent = place.wire->send(place.text.data(), place.text.size());
+            if (sent > 0) {
+                place.text.erase(0, static_cast<std::size_t>(sent));
+                place.since = now;
+                continue;
+            }
+            const bool is_over = sent == Wire::ended || now - place.since > stuck_time;
+            if (is_over && !place.is_last)
+                place.parked->gone(sent == Wire::ended ? gone_by(errno) : Parked::Gone::silent);
+            if (is_over) return false;
+            // What TLS wants to read before it writes on comes with the next glance.
+            ask_for(place, EPOLLRDHUP | (sent == Wire::wants_write ? EPOLLOUT : 0U), EPOLL_CTL_MOD);
+            return true;
+        }
+        ask_for(place, EPOLLRDHUP, EPOLL_CTL_MOD);
+        if (!place.is_last) return true;
+        place.wire->end_sending();
+        place.lingers = true;
+        place.since = now;
+        return true;
+    }
+
+    const int epoll_;
+    std::unordered_map<const Parked*, std::unique_ptr<Place>> places_;
+};
+
+ParkedLoop::ParkedLoop(Options options)
+    : options_{std::move(options)},
+      waker_{std::make_shared<Waker>()},
+      epoll_{made(::epoll_create1(EPOLL_CLOEXEC), "http: epoll")} {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, waker_->event_.number(), &event) != 0)
+        throw std::system_error{errno, std::system_category(), "http: epoll"};
+    thread_ = start_thread(options_.thread_name, [this] { run(); });
+}
+
+ParkedLoop::~ParkedLoop() {
+    {
+        const std::lock_guard lock{mutex_};
+        is_ending_ = true;
+    }
+    waker_->wake();
+    thread_.join();
+}
+
+bool ParkedLoop::has_room() const {
+    return count() < options_.parked_max;
+}
+
+std::size_t ParkedLoop::count() const {
+    const std::lock_guard lock{mutex_};
+    return count_;
+}
+
+void ParkedLoop::park(std::shared_ptr<Parked> parked, std::unique_ptr<Wire> wire) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (!is_ending_ && wire && count_ < options_.parked_max) {
+            coming_.push_back(std::make_unique<Place>(
+                Place{.parked = std::move(parked), .wire = std::move(wire)}));
+            ++count_;
+        }
+    }
+    if (parked) return parked->gone(Parked::Gone::closed);
+    waker_->wake();
+}
+
+void ParkedLoop::run() {
+    Places places{epoll_};
+    bool goes_on = true;
+    while (goes_on) {
+        try {
+            goes_on = run_once(places);
+        } catch (const std::bad_alloc&) {  // the next glance tries again
+        }
+    }
+    places.end();
+    for (auto& each : coming_)
+        each->parked->gone(Parked::Gone::closed);
+    coming_.clear();
+}
+
+bool ParkedLoop::run_once(Places& places) {
+    std::array<epoll_event, 256> events{};
+    const bool has_work = is_watching_ || places.size() != 0;
+    const auto wait = has_work ? static_cast<int>(std::chrono::milliseconds{glance}.count()) : -1;
+    const int count = ::epoll_wait(epoll_.number(), events.data(), events.size(), wait);
+    const auto woken = waker_->take();
+    if (!take_coming(places)) return false;
+    for (int i = 0; i < count; ++i) {
+        const auto& event = events.at(static_cast<std::size_t>(i));
+        if (event.data.ptr != nullptr)
+            places.heard(static_cast<const Parked*>(event.data.ptr), event.events);
+    }
+    for (const auto* each : woken)
+        places.go_on(each);
+    if (const auto now = Clock::now(); now - looked_ >= glance || !has_work) {
+        looked_ = now;
+        is_watching_ = options_.look();
+        places.go_on_with_all();
+    }
+    const std::lock_guard lock{mutex_};
+    count_ = places.size() + coming_.size();
+    return true;
+}
+
+bool ParkedLoop::take_coming(Places& places) {
+    std::vector<std::unique_ptr<Place>> coming;
+    {
+        const std::lock_guard lock{mutex_};
+        if (is_ending_) return false;
+        coming.swap(coming_);
+    }
+    for (auto& each : coming)
+        places.add(std::move(each));
+    return true;
+}
+
+}  // namespace mortise::http
