@@ -30,6 +30,9 @@ set(archives libmortise_testing.a)
 if(MORTISE_CONSOLE)
   list(APPEND archives libmortise_console.a)
 endif()
+if(MORTISE_HTTP)
+  list(APPEND archives libmortise_http_door.a)
+endif()
 foreach(archive IN LISTS archives)
   install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${archive}\"
@@ -81,15 +84,15 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libmortise${mortise_soversion} ${this_version}, libasio-dev (>= 1.22)")
-# Only who links the console needs it; its header is not included.
+# Only who links the console or the door needs it; its header is not included.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "libcpp-httplib-dev (>= 0.11)")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "distributed locks - development files
 Mortise is a lock manager that programs embed: each process is a node, and
 the nodes of a cluster agree on who holds a lock through a replicated log.
 
 This package has the headers for C and C++, the files for CMake and
-pkg-config, and static libraries: one that starts clusters in tests, and
-one that serves a web page about a node.")
+pkg-config, and static libraries: one that starts clusters in tests,
+one that serves a web page about a node, and one that serves locks with HTTP.")
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME mortise)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION admin)

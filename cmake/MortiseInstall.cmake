@@ -1,6 +1,6 @@
-# What `cmake --install` puts down: the library, those for tests and for the console, the public
-# headers of all, a package for find_package, one for pkg-config, the program with its manual pages
-# and completions. Components: `library`, what a program needs that was built with the shared
+# What `cmake --install` puts down: the library, those for tests, the console and the door, the
+# public headers of all, a package for find_package, one for pkg-config, the program with its manual
+# pages and completions. Components: `library`, what a program needs that was built with the shared
 # library; `development`; `program`.
 include(CMakePackageConfigHelpers)
 
@@ -12,6 +12,11 @@ install(TARGETS mortise mortise_testing EXPORT mortiseTargets
   FILE_SET HEADERS COMPONENT development)
 if(MORTISE_CONSOLE)
   install(TARGETS mortise_console EXPORT mortiseTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+    FILE_SET HEADERS COMPONENT development)
+endif()
+if(MORTISE_HTTP)
+  install(TARGETS mortise_http_door EXPORT mortiseTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
     FILE_SET HEADERS COMPONENT development)
 endif()

@@ -1,6 +1,6 @@
 # The mortise program as one file that needs no shared library, not even that of C: mortise_static.
 # Included by tools/CMakeLists.txt. Its own objects are those of the other program, but those of the
-# console: Debian has cpp-httplib as a shared library alone.
+# console and the door: Debian has cpp-httplib as a shared library alone.
 set(mortise_archives)
 foreach(name IN ITEMS rocksdb snappy lz4 zstd z bz2 gflags capnp-rpc capnp kj-async kj ssl crypto)
   find_library(MORTISE_ARCHIVE_${name} lib${name}.a REQUIRED)
@@ -9,7 +9,8 @@ foreach(name IN ITEMS rocksdb snappy lz4 zstd z bz2 gflags capnp-rpc capnp kj-as
 endforeach()
 
 add_executable(mortise_static mortise/main.cpp mortise/without_console.cpp
-  $<FILTER:$<TARGET_OBJECTS:mortise_cli_parts>,EXCLUDE,_console[.]cpp>
+  mortise/without_door.cpp
+  $<FILTER:$<TARGET_OBJECTS:mortise_cli_parts>,EXCLUDE,_(console|door)[.]cpp>
   $<TARGET_OBJECTS:mortise_testing> $<TARGET_OBJECTS:mortise_json_form>
   $<TARGET_OBJECTS:mortise_core> $<TARGET_OBJECTS:mortise_driver>
   $<TARGET_OBJECTS:mortise_storage> $<TARGET_OBJECTS:mortise_transport>

@@ -118,7 +118,7 @@ function(mortise_precompile_for_tests)
 endfunction()
 
 function(mortise_compile_as_test target)
-  if(ARGN MATCHES "mortise::(mortise|testing|console)" AND TARGET mortise_precompiled)
+  if(ARGN MATCHES "mortise::(mortise|testing|console|http_door)" AND TARGET mortise_precompiled)
     target_compile_options(${target} PRIVATE ${mortise_test_flags})
     target_precompile_headers(${target} REUSE_FROM mortise_precompiled)
   endif()

@@ -27,6 +27,8 @@ USES = {
     "embed/http": {"mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
     "embed/console": {"mortise", "httplib", "nlohmann", "embed/json_form", "embed/http"},
     "embed/console/include": {"mortise"},
+    "embed/door": {"mortise", "httplib", "nlohmann", "embed/json_form", "embed/http", "openssl"},
+    "embed/door/include": {"mortise"},
     "examples": {"mortise", "asio"},
     "bench": {"bench", "mortise", "asio", "benchmark", "nlohmann"},
     "bench/node": {"bench", "mortise", "asio", "nlohmann", "embed"},  # for the trace of stages
@@ -147,7 +149,8 @@ def is_in_no_subfolder(name):
     folder, inner = subfolder_of(name)
     # These have their own rows in USES.
     own = tuple(f"{folder}/{inside}/"
-                for inside in ("include", "testing", "capi", "json_form", "http", "console"))
+                for inside in ("include", "testing", "capi", "json_form", "http", "console",
+                               "door"))
     return bool(folder and inner is None and os.path.dirname(name) != folder
                 and not name.startswith(own))
 

@@ -64,6 +64,7 @@ class MortiseConan(ConanFile):
         toolchain.cache_variables["MORTISE_BUILD_TESTS"] = False
         toolchain.cache_variables["MORTISE_BUILD_EXAMPLES"] = False
         toolchain.cache_variables["MORTISE_CONSOLE"] = False
+        toolchain.cache_variables["MORTISE_HTTP"] = False
         toolchain.cache_variables["MORTISE_BUILD_TOOLS"] = bool(self.options.tools)
         toolchain.generate()
 

@@ -21,6 +21,7 @@
 #include "tools/mortise/commands.hpp"
 #include "tools/mortise/exit_code.hpp"
 #include "tools/mortise/node_console.hpp"
+#include "tools/mortise/node_door.hpp"
 #include "tools/mortise/port_owner.hpp"
 #include "tools/mortise/say.hpp"
 #include "tools/mortise/service_manager.hpp"
@@ -36,6 +37,7 @@ namespace {
 struct NodeCommand {
     std::optional<std::filesystem::path> config;  // not set: the environment
     ConsoleChoice console;
+    DoorChoice door;
 };
 
 constexpr auto glance = std::chrono::milliseconds{200};
@@ -175,6 +177,29 @@ std::vector<Option> console_options(ConsoleChoice& choice) {
                    "A further name by which browsers reach it; may be repeated")};
 }
 
+std::vector<Option> door_options(DoorChoice& choice) {
+    return {option("--http ADDRESS:PORT", value(choice.listen),
+                   "Serve locks with HTTP and JSON, for programs of every language; without an "
+                   "address on 127.0.0.1:7481")
+                .or_alone("127.0.0.1:7481"),
+            flag("--http-remote", choice.allow_remote,
+                 "Allow an address that other machines reach, without TLS")
+                .needing("--http"),
+            option("--http-tokens FILE", value(choice.tokens, Kind::file),
+                   "A file with a token for each user, and what it may do")
+                .needing("--http"),
+            option("--http-host HOST", value(choice.hosts),
+                   "A further name by which clients reach it; may be repeated")};
+}
+
+void refuse_wrong_door(const DoorChoice& choice, const Config& config) {
+    if (choice.listen && !has_door())
+        throw Failure{ExitCode::usage,
+                      "--http: this program was built without it, as the static one is; "
+                      "the program of the Debian package has it"};
+    check_door(choice, config);
+}
+
 // Mistakes are refused before anything of the node is opened: it might form a cluster.
 void refuse_wrong_console(const ConsoleChoice& choice) {
     if (choice.listen && !has_console())
@@ -196,6 +221,7 @@ ExitCode run(const NodeCommand& command) {
     // this the kernel reaps them.
     std::signal(SIGCHLD, SIG_IGN);
     const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
+    refuse_wrong_door(command.door, config);
     if (config.log.format == LogFormat::json) say_in_json(config.own_id());
     const Files files{command.config};
     NodeSignals signals;
@@ -203,6 +229,8 @@ ExitCode run(const NodeCommand& command) {
     // stdout has one line, when the node is ready.
     auto console = open_console(command.console, config, node);
     if (!console.url.empty()) say("console at " + console.url, LogLevel::info);
+    auto door = open_door(command.door, config, node);
+    if (!door.url.empty()) say("http at " + door.url, LogLevel::info);
     ServiceManager manager;
     manager.started();
     warn_about_two_addresses(config);
@@ -228,6 +256,7 @@ ExitCode run(const NodeCommand& command) {
     }
     manager.stopping();
     node.close();  // ends what the console asks of it
+    door = {};
     console = {};
     return ExitCode::ok;
 }
@@ -261,9 +290,13 @@ Command node_command() {
               "others than its owner can read a key, or this user may not write the data "
               "directory"}}),
         .run = [self] { return run(*self); }};
-    // A program without the console knows its options, to say so, and does not show them.
-    auto& shown = has_console() ? command.options : command.hidden_options;
-    std::ranges::move(console_options(self->console), std::back_inserter(shown));
+    // A program without one of them knows its options, to say so, and does not show them.
+    const auto add = [&](bool is_shown, std::vector<Option> options) {
+        auto& shown = is_shown ? command.options : command.hidden_options;
+        std::ranges::move(options, std::back_inserter(shown));
+    };
+    add(has_console(), console_options(self->console));
+    add(has_door(), door_options(self->door));
     return command;
 }
 

@@ -2,7 +2,8 @@
 
 GROUPS = {
     "Start": ["README.md", "docs/tutorial.md", "docs/api.md", "docs/recipes.md",
-              "examples/stories/README.md", "docs/c-and-python.md", "docs/coming-from.md"],
+              "examples/stories/README.md", "docs/c-and-python.md", "docs/http.md",
+              "docs/coming-from.md"],
     "Understand": ["docs/semantics.md", "docs/faq.md", "docs/comparison.md",
                    "docs/architecture.md", "docs/conversations/README.md",
                    "docs/conversations/acquire.md", "docs/conversations/election.md",

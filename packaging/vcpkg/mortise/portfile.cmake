@@ -12,6 +12,7 @@ vcpkg_cmake_configure(
     -DMORTISE_BUILD_TESTS=OFF
     -DMORTISE_BUILD_EXAMPLES=OFF
     -DMORTISE_CONSOLE=OFF
+    -DMORTISE_HTTP=OFF
     -DMORTISE_INSTALL=ON)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/mortise)

@@ -1,0 +1,274 @@
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "embed/door/api.hpp"
+#include "embed/door/tls.hpp"
+#include "embed/http/connection_threads.hpp"
+#include "embed/http/http_server.hpp"
+#include "embed/http/listen_address.hpp"
+#include "embed/http/request_guard.hpp"
+#include <mortise/certificates.hpp>
+#include <mortise/detail/side_log.hpp>
+#include <mortise/errc.hpp>
+#include <mortise/escaped.hpp>
+#include <mortise/http_door.hpp>
+
+namespace mortise {
+
+namespace {
+
+using door::Refused;
+using Handled = httplib::Server::HandlerResponse;
+
+constexpr std::size_t connections_max = 128;
+
+http::ListenAddress checked_address(const HttpDoorOptions& options) {
+    auto address = http::ListenAddress::parse(options.listen, "http");
+    if (address.is_loopback() || options.allow_remote || options.tls.is_set()) return address;
+    throw std::system_error{Errc::invalid_argument,
+                            "http: " + escaped(options.listen) +
+                                " is not a loopback address, and there is no TLS: everybody who "
+                                "reaches it can read what is sent. Set allow_remote "
+                                "(--http-remote) if that is intended"};
+}
+
+door::Tokens tokens_of(const HttpDoorOptions& options) {
+    return options.tokens.empty() ? door::Tokens{} : door::Tokens{options.tokens};
+}
+
+// Descriptors belong to the host: at most half of those that it may have.
+std::size_t streams_max(const HttpDoorOptions& options) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return options.streams;
+    return std::min<std::size_t>(options.streams, limit.rlim_cur / 2);
+}
+
+std::string_view bearer_of(const std::string& header) {
+    constexpr std::string_view scheme = "bearer ";
+    const bool is_bearer = http::lower_case(header.substr(0, scheme.size())) == scheme;
+    return is_bearer ? std::string_view{header}.substr(scheme.size()) : std::string_view{};
+}
+
+}  // namespace
+
+class HttpDoor::Impl {
+public:
+    Impl(Node& node, HttpDoorOptions options)
+        : options_{std::move(options)},
+          address_{checked_address(options_)},
+          tokens_{tokens_of(options_)},
+          cluster_{node.status().cluster},
+          listening_{http::listen_on(address_)},
+          names_{address_, options_.hosts},
+          log_{options_.log, node.id()},
+          sessions_{options_.sessions},
+          parked_{std::in_place, http::ParkedLoop::Options{"mortise-http", streams_max(options_),
+                                                           [this] { return sessions_.look(); }}},
+          api_{node, options_, sessions_, *parked_} {
+        set_routes();
+        warn_of_others();
+        if (options_.tls.is_set()) tls_.emplace(options_.tls);
+        http::MakeWire make_wire = http::plain_wire;
+        if (tls_)
+            make_wire = [this](http::Descriptor socket) { return tls_->wire(std::move(socket)); };
+        connections_.emplace(
+            std::move(listening_),
+            http::ConnectionThreads::Options{"mortise-http", connections_max, std::move(make_wire)},
+            [this](http::Connection& connection) { server_.serve(connection); });
+    }
+
+    [[nodiscard]] const http::ListenAddress& address() const { return address_; }
+    [[nodiscard]] bool has_tls() const { return options_.tls.is_set(); }
+    // The threads of the parent do not exist in a child of a fork.
+    [[nodiscard]] bool is_forked() const { return ::getpid() != process_; }
+
+    void close() noexcept {
+        const std::lock_guard lock{closing_};
+        sessions_.end_all();
+        connections_.reset();
+        parked_.reset();
+    }
+
+private:
+    void set_routes() {
+        server_.set_default_headers({{"Cache-Control", "no-store"},
+                                     {"X-Content-Type-Options", "nosniff"},
+                                     {"Cross-Origin-Resource-Policy", "same-origin"}});
+        server_.set_payload_max_length(door::Api::body_bytes_max);
+        server_.set_pre_routing_handler([this](const auto& request, auto& response) {
+            return route(request, response) ? Handled::Handled : Handled::Unhandled;
+        });
+        // Only what route() leaves is matched, and that is short.
+        server_.Post("/v1/.*", [this](const auto& request, auto& response) {
+            const auto found = found_by(request);
+            if (found) answer(request, *found, response);
+        });
+        server_.set_exception_handler([](const auto&, auto& response, auto) {
+            http::answer_error(response, {500, "failed", "the door could not answer"});
+        });
+        server_.set_error_handler([](const auto&, auto& response) { explain(response); });
+        server_.set_post_routing_handler([](const auto&, auto& response) { finish(response); });
+    }
+
+    // False if the body is to be read first.
+    bool route(const httplib::Request& request, httplib::Response& response) {
+        try {
+            refuse_strangers(request);
+            const auto found = found_by(request);
+            if (request.method == "POST" && http::has_body(request)) {
+                if (auto refused =
+                        http::content_refusal(request, "a request", door::Api::body_bytes_max))
+                    throw Refused{*std::move(refused)};
+                (void)caller_of(request);
+                return false;
+            }
+            answer(request, *found, response);
+        } catch (const Refused& refused) {
+            http::answer_error(response, refused.refusal);
+        }
+        return true;
+    }
+
+    void refuse_strangers(const httplib::Request& request) const {
+        if (auto refused = http::host_refusal(request, names_)) throw Refused{*std::move(refused)};
+        if (auto refused = http::origin_refusal(request, false)) throw Refused{*std::move(refused)};
+        if (request.method != "POST" && http::has_body(request))
+            throw Refused{{400, "bad_request", "only a POST has a body"}};
+    }
+
+    // Throws Refused if there is nothing.
+    static std::optional<door::Found> found_by(const httplib::Request& request) {
+        bool knows_path = false;
+        auto found = door::find_route(request.method, request.target, knows_path);
+        if (found) return found;
+        if (knows_path) throw Refused{{405, "bad_method", "this path has another method"}};
+        throw Refused{{404, "not_found", "there is nothing at this path; see /v1/openapi.json"}};
+    }
+
+    void answer(const httplib::Request& request, const door::Found& found,
+                httplib::Response& response) {
+        http::HttpServer::current().begin_answer();
+        try {
+            const auto caller = caller_of(request);
+            api_.answer({request, found, caller, BootClock::now()}, response);
+        } catch (const Refused& refused) {
+            http::answer_error(response, refused.refusal);
+        } catch (const LockError& error) {
+            http::answer_error(response, error);
+        }
+    }
+
+    // Throws Refused for somebody who is not known.
+    [[nodiscard]] door::Caller caller_of(const httplib::Request& request) const {
+        if (!options_.tls.is_set() && options_.tokens.empty()) return {.may_all = true};
+        const auto header = request.get_header_value("Authorization");
+        if (const auto token = bearer_of(header); !token.empty()) {
+            if (const auto* const caller = tokens_.find(token)) return *caller;
+        } else if (auto caller = caller_by_certificate()) {
+            return *std::move(caller);
+        }
+        throw Refused{{401, "unauthenticated",
+                       "a request has a token, or its connection the certificate of a user"}};
+    }
+
+    // Empty without a certificate of our authority that names our cluster.
+    [[nodiscard]] std::optional<door::Caller> caller_by_certificate() const {
+        const auto pem = http::HttpServer::current().wire().certificate();
+        if (pem.empty()) return std::nullopt;
+        const auto info = describe_certificate(pem);
+        if (!info.problem.empty() || info.cluster != cluster_) return std::nullopt;
+        const auto node = "node " + std::to_string(info.node);
+        return door::Caller{info.node == 0 ? info.user : node, false, info.roles, info.rules};
+    }
+
+    // httplib refuses what it does not know, such as a further method, without a word.
+    static void explain(httplib::Response& response) {
+        if (!response.body.empty()) return;
+        const auto status = response.status;
+        http::answer_error(response,
+                           {status, "bad_request", "the request is malformed or too large"});
+    }
+
+    // An answer that refuses before the rest of its request was read is the last one.
+    static void finish(httplib::Response& response) {
+        if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");
+        auto& connection = http::HttpServer::current();
+        if (response.status >= 400) connection.end_after_answer();
+        if (!connection.is_last()) return;
+        response.headers.erase("Keep-Alive");
+        if (!response.has_header("Connection")) response.set_header("Connection", "close");
+    }
+
+    void warn_of_others() const {
+        if (address_.is_loopback() || options_.tls.is_set()) return;
+        const auto where = address_.to_string();
+        log_.warn("http_reachable",
+                  "http: listens on " + where + ", which other machines reach, without TLS",
+                  {{"address", where}});
+    }
+
+    const pid_t process_ = ::getpid();
+    const HttpDoorOptions options_;
+    http::ListenAddress address_;
+    const door::Tokens tokens_;
+    const std::string cluster_;
+    std::optional<door::Tls> tls_;
+    http::Descriptor listening_;
+    const http::OwnNames names_;
+    const detail::SideLog log_;
+    door::Sessions sessions_;
+    std::optional<http::ParkedLoop> parked_;
+    door::Api api_;
+    http::HttpServer server_;
+    std::mutex closing_;
+    std::optional<http::ConnectionThreads> connections_;  // last: they use all of the others
+};
+
+void HttpDoor::check(const HttpDoorOptions& options) {
+    const http::OwnNames names{checked_address(options), options.hosts};
+    static_cast<void>(names);  // its constructor checks the names
+    static_cast<void>(tokens_of(options));
+    if (options.tls.is_set()) static_cast<void>(door::Tls{options.tls});
+}
+
+HttpDoor::HttpDoor(Node& node, HttpDoorOptions options)
+    : impl_{std::make_unique<Impl>(node, std::move(options))} {}
+
+HttpDoor::~HttpDoor() {
+    close();
+    if (impl_ && impl_->is_forked()) (void)impl_.release();
+}
+
+HttpDoor::HttpDoor(HttpDoor&&) noexcept = default;
+
+HttpDoor& HttpDoor::operator=(HttpDoor&& other) noexcept {
+    if (this == &other) return *this;
+    close();
+    if (impl_ && impl_->is_forked()) (void)impl_.release();
+    impl_ = std::move(other.impl_);
+    return *this;
+}
+
+std::string HttpDoor::address() const {
+    return impl_->address().to_string();
+}
+
+std::string HttpDoor::url() const {
+    auto shown = impl_->address();
+    if (shown.is_any()) shown.host = shown.is_v6() ? "::1" : "127.0.0.1";
+    return (impl_->has_tls() ? "https://" : "http://") + shown.to_string();
+}
+
+void HttpDoor::close() noexcept {
+    if (impl_ && !impl_->is_forked()) impl_->close();
+}
+
+}  // namespace mortise

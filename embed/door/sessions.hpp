@@ -1,0 +1,106 @@
+// The sessions of the door's clients. Each is an owner within the session of this node, with a time
+// of its own: nothing of them is in the cluster.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "embed/door/grant.hpp"
+#include "embed/http/answers.hpp"
+#include <mortise/boot_clock.hpp>
+#include <mortise/duration.hpp>
+#include <mortise/locker.hpp>
+#include <mortise/node.hpp>
+
+namespace mortise::door {
+
+// Thread-safe.
+class Session {
+public:
+    using Time = BootClock::time_point;
+
+    struct Facts {
+        std::string id;
+        std::string user;
+        std::string label;
+        Duration ttl{};
+        std::size_t holds_max = 0;
+        Locker locker{};  // none: each hold is its own owner
+        // A stream says that its client is there, so no time runs until it breaks.
+        bool is_kept_by_stream = false;
+    };
+
+    explicit Session(Facts facts);
+
+    [[nodiscard]] const Facts& facts() const { return facts_; }
+    // Its client was heard: its time begins anew. False if it has ended.
+    bool keep();
+    // It ends then, unless it is kept; earlier times stay.
+    void end_at(Time time);
+    // Gives back all that it holds, without waiting.
+    void end() noexcept;
+    // Ends it if its time is over.
+    void look(Time now);
+    [[nodiscard]] bool has_ended() const;
+    // A stop is requested when it ends.
+    [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
+    // The time until which it lives if it is not kept; the last time there is: until it is ended.
+    [[nodiscard]] Time until() const;
+
+    // A request of its client waits, on a connection that is open: it does not end meanwhile.
+    void begin_wait();
+    void end_wait();
+    [[nodiscard]] bool has_room() const;
+    // The hold's id; empty if the session has ended, and then the hold is given back.
+    [[nodiscard]] std::string add(std::shared_ptr<Grant> grant);
+    [[nodiscard]] std::shared_ptr<Grant> find(const std::string& hold) const;
+    [[nodiscard]] std::shared_ptr<Grant> take(const std::string& hold);
+    // The time until which its client may be told that it holds this. What was told is a promise:
+    // the session does not end before, unless its client has closed it.
+    [[nodiscard]] Time promise(const Grant& grant, Time limit = Time::max());
+    // The latest of them.
+    [[nodiscard]] Time promised() const;
+    // With its holds, whose times count from then on.
+    [[nodiscard]] http::Json json(Time from);
+
+private:
+    const Facts facts_;
+    mutable std::mutex mutex_;
+    std::stop_source ending_;
+    Time until_;
+    Time promised_{};
+    std::size_t waits_ = 0;
+    std::size_t holds_made_ = 0;
+    std::map<std::string, std::shared_ptr<Grant>> holds_;
+};
+
+// Thread-safe.
+class Sessions {
+public:
+    explicit Sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
+
+    // Null if there are too many. `facts` is without an id.
+    [[nodiscard]] std::shared_ptr<Session> open(Session::Facts facts);
+    // Null also for the session of another user.
+    [[nodiscard]] std::shared_ptr<Session> find(const std::string& id, const std::string& user);
+    // Ends those whose time is over. True while there are any.
+    bool look();
+    void end_all() noexcept;
+    [[nodiscard]] std::size_t count() const;
+
+private:
+    const std::size_t sessions_max_;
+    mutable std::mutex mutex_;
+    bool has_ended_ = false;
+    std::unordered_map<std::string, std::shared_ptr<Session>> sessions_;
+};
+
+}  // namespace mortise::door

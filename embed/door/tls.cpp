@@ -1,0 +1,191 @@
+#include "embed/door/tls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <mortise/errc.hpp>
+
+namespace mortise::door {
+
+namespace {
+
+// OpenSSL's own sockets raise SIGPIPE.
+int descriptor_of(BIO* bio) {
+    return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
+}
+
+int finished(BIO* bio, ssize_t done, int to_retry) {
+    BIO_clear_retry_flags(bio);
+    const bool waits = done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    if (waits) BIO_set_flags(bio, to_retry | BIO_FLAGS_SHOULD_RETRY);
+    return static_cast<int>(done);
+}
+
+int write_bytes(BIO* bio, const char* bytes, int size) {
+    const auto count = static_cast<std::size_t>(size);
+    return finished(bio, ::send(descriptor_of(bio), bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT),
+                    BIO_FLAGS_WRITE);
+}
+
+int read_bytes(BIO* bio, char* bytes, int size) {
+    const auto count = static_cast<std::size_t>(size);
+    return finished(bio, ::recv(descriptor_of(bio), bytes, count, MSG_DONTWAIT), BIO_FLAGS_READ);
+}
+
+long control(BIO* /*bio*/, int what, long /*number*/, void* /*more*/) {
+    return what == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+BIO_METHOD* socket_method() {
+    static BIO_METHOD* const method = [] {
+        auto* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+        if (made == nullptr) return made;
+        BIO_meth_set_write(made, write_bytes);
+        BIO_meth_set_read(made, read_bytes);
+        BIO_meth_set_ctrl(made, control);
+        return made;
+    }();
+    return method;
+}
+
+class TlsWire final : public http::Wire {
+public:
+    TlsWire(http::Descriptor socket, std::shared_ptr<SSL_CTX> context)
+        : Wire{std::move(socket)}, context_{std::move(context)}, ssl_{SSL_new(context_.get())} {
+        auto* const bio = BIO_new(socket_method());
+        if (ssl_ == nullptr || bio == nullptr) {
+            BIO_free(bio);
+            SSL_free(ssl_);
+            throw std::bad_alloc{};
+        }
+        BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(number())));
+        BIO_set_init(bio, 1);
+        SSL_set_bio(ssl_, bio, bio);
+        SSL_set_accept_state(ssl_);
+    }
+    ~TlsWire() override { SSL_free(ssl_); }
+    TlsWire(const TlsWire&) = delete;
+    TlsWire& operator=(const TlsWire&) = delete;
+
+    ssize_t receive(char* bytes, std::size_t size) override {
+        ERR_clear_error();
+        std::size_t got = 0;
+        const int success = SSL_read_ex(ssl_, bytes, size, &got);
+        return result(success, got);
+    }
+    ssize_t send(const char* bytes, std::size_t size) override {
+        ERR_clear_error();
+        std::size_t sent = 0;
+        const int success = SSL_write_ex(ssl_, bytes, size, &sent);
+        return result(success, sent);
+    }
+    void end_sending() noexcept override {
+        ERR_clear_error();
+        if (SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
+        Wire::end_sending();
+    }
+    [[nodiscard]] std::string certificate() const override {
+        auto* const found = SSL_get1_peer_certificate(ssl_);
+        if (found == nullptr) return {};
+        auto* const memory = BIO_new(BIO_s_mem());
+        char* text = nullptr;
+        std::string pem;
+        const bool is_written = memory != nullptr && PEM_write_bio_X509(memory, found) == 1 &&
+                                SSL_get_verify_result(ssl_) == X509_V_OK;
+        const auto size = is_written ? BIO_get_mem_data(memory, &text) : 0;
+        if (size > 0) pem.assign(text, static_cast<std::size_t>(size));
+        BIO_free(memory);
+        X509_free(found);
+        return pem;
+    }
+
+private:
+    [[nodiscard]] ssize_t result(int success, std::size_t bytes) const {
+        if (success == 1) return static_cast<ssize_t>(bytes);
+        switch (SSL_get_error(ssl_, success)) {
+            case SSL_ERROR_WANT_READ: return wants_read;
+            case SSL_ERROR_WANT_WRITE: return wants_write;
+            default: return ended;
+        }
+    }
+
+    const std::shared_ptr<SSL_CTX> context_;
+    SSL* const ssl_;
+};
+
+[[noreturn]] void refuse_file(const std::filesystem::path& path) {
+    char why[256] = "it cannot be read";
+    if (const auto error = ERR_peek_last_error(); error != 0)
+        ERR_error_string_n(error, why, sizeof why);
+    ERR_clear_error();
+    throw std::system_error{Errc::invalid_argument, "http: " + path.string() + ": " + why};
+}
+
+}  // namespace
+
+Tls::Tls(const TlsConfig& files) : files_{files}, read_{written()}, context_{read()} {}
+
+Tls::~Tls() = default;
+
+Tls::Context Tls::read() const {
+    Context context{SSL_CTX_new(TLS_server_method()), SSL_CTX_free};
+    if (!context) throw std::bad_alloc{};
+    auto* const made = context.get();
+    SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION);
+    // Each connection shows its certificate anew.
+    SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(made, 0);
+    SSL_CTX_set_mode(made, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                               SSL_MODE_RELEASE_BUFFERS);
+    ERR_clear_error();
+    if (SSL_CTX_use_certificate_chain_file(made, files_.certificate.c_str()) != 1)
+        refuse_file(files_.certificate);
+    if (SSL_CTX_use_PrivateKey_file(made, files_.key.c_str(), SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(made) != 1)
+        refuse_file(files_.key);
+    if (SSL_CTX_load_verify_locations(made, files_.ca.c_str(), nullptr) != 1)
+        refuse_file(files_.ca);
+    SSL_CTX_set_client_CA_list(made, SSL_load_client_CA_file(files_.ca.c_str()));
+    // Who presents none has a token, or is refused with words.
+    SSL_CTX_set_verify(made, SSL_VERIFY_PEER, nullptr);
+    return context;
+}
+
+Tls::Time Tls::written() const {
+    auto last = Time::min();
+    for (const auto& file : {files_.certificate, files_.key, files_.ca}) {
+        std::error_code ignored;
+        const auto time = std::filesystem::last_write_time(file, ignored);
+        if (!ignored) last = std::max(last, time);
+    }
+    return last;
+}
+
+Tls::Context Tls::present() {
+    const std::lock_guard lock{mutex_};
+    const auto now = written();
+    if (now == read_) return context_;
+    read_ = now;
+    try {
+        context_ = read();
+    } catch (const std::system_error&) {  // the node says so in its log
+    }
+    return context_;
+}
+
+std::unique_ptr<http::Wire> Tls::wire(http::Descriptor socket) {
+    return std::make_unique<TlsWire>(std::move(socket), present());
+}
+
+}  // namespace mortise::door

@@ -1,0 +1,81 @@
+// Holds a lock with Go's standard library: go run hold.go URL NAME
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// Hold is a lock that is held until it is closed.
+type Hold struct {
+	Token   string        // give it to every write
+	Lost    chan struct{} // closed when it is lost
+	sent    time.Time     // all times count from here
+	validMs atomic.Int64
+	body    io.Closer
+}
+
+type line struct {
+	Event   string
+	Token   string
+	ValidMs int64 `json:"valid_ms"`
+	Error   string
+}
+
+// Acquire waits until the lock is held.
+func Acquire(url, name string) (*Hold, error) {
+	hold := &Hold{Lost: make(chan struct{}), sent: time.Now()}
+	answer, err := http.Get(url + "/v1/hold/" + name + "?label=hold.go")
+	if err != nil {
+		return nil, err
+	}
+	hold.body = answer.Body
+	lines := json.NewDecoder(bufio.NewReader(answer.Body))
+	var granted line
+	if err := lines.Decode(&granted); err != nil || granted.Event != "granted" {
+		answer.Body.Close()
+		return nil, fmt.Errorf("not acquired: %s %v", granted.Error, err)
+	}
+	hold.Token = granted.Token
+	hold.validMs.Store(granted.ValidMs)
+	go func() {
+		for {
+			var next line
+			if lines.Decode(&next) != nil || next.Event != "alive" {
+				break // lost, or closed: whatever ended the lines
+			}
+			hold.validMs.Store(next.ValidMs)
+		}
+		hold.validMs.Store(0)
+		close(hold.Lost)
+	}()
+	return hold, nil
+}
+
+// IsValid says whether it is held now.
+func (hold *Hold) IsValid() bool {
+	return time.Since(hold.sent).Milliseconds() < hold.validMs.Load()
+}
+
+// Close releases it.
+func (hold *Hold) Close() error { return hold.body.Close() }
+
+func main() {
+	hold, err := Acquire(os.Args[1], os.Args[2])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("token", hold.Token)
+	if hold.IsValid() {
+		fmt.Println("work, with the token")
+	}
+	hold.Close()
+	fmt.Println("released")
+}

@@ -1,0 +1,165 @@
+"""Clients of the door that are killed, paused or cut off, and nodes that end: the next one gets the
+lock in time, with a greater token. clients_test.py PROGRAM"""
+
+import json
+import signal
+import sys
+import time
+import unittest
+
+from door import Door, DoorCase
+from program import (PATIENCE, Case, Process, config_text, free_ports, start,
+                     wait_until)
+
+TTL = 2
+# What the system may be late.
+SLACK = 3
+
+# Holds, keeps its session alive as long as it runs, and prints what it is told.
+KEEPER = """
+import json, sys, time, urllib.request
+url, name = sys.argv[1:]
+def ask(path, body):
+    request = urllib.request.Request(url + path, json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))
+session = "/v1/sessions/" + ask("/v1/sessions", {"ttl": "2s"})["session"]
+print(ask(session + "/holds", {"name": name})["token"], flush=True)
+try:
+    while True:
+        time.sleep(0.5)
+        ask(session + "/alive", {})
+except urllib.error.HTTPError as error:
+    print(json.load(error)["error"], flush=True)
+"""
+
+
+def words(door, name, more=""):
+    return ["curl", "-sN", "--no-buffer", f"http://{door.host}:{door.port}/v1/hold/{name}{more}"]
+
+
+class Clients(DoorCase):
+    def start(self, command):
+        process = Process(command)
+        self.addCleanup(process.end)
+        return process
+
+    def next_token(self):
+        """That of the next holder, and how long it waited."""
+        begin = time.monotonic()
+        with self.door.stream(f"/v1/hold/{self.name}") as stream:
+            return int(stream.begin()["token"]), time.monotonic() - begin
+
+    def expect_next(self, token, longest):
+        next_token, waited = self.next_token()
+        self.assertGreater(next_token, token)
+        self.assertLess(waited, longest)
+
+    def test_a_killed_stream(self):
+        client = self.start(words(self.door, self.name, f"?ttl={TTL}s"))
+        token = int(json.loads(client.stdout.readline())["token"])
+        client.kill()
+        self.expect_next(token, SLACK)
+
+    def test_a_killed_session(self):
+        client = self.start([sys.executable, "-c", KEEPER,
+                             f"http://{self.door.host}:{self.door.port}", self.name])
+        token = int(client.stdout.readline())
+        client.kill()
+        self.expect_next(token, TTL + SLACK)
+
+    def test_a_paused_session_and_what_it_is_told_later(self):
+        client = self.start([sys.executable, "-c", KEEPER,
+                             f"http://{self.door.host}:{self.door.port}", self.name])
+        token = int(client.stdout.readline())
+        client.pause()
+        self.expect_next(token, TTL + SLACK)
+        client.resume()
+        self.assertEqual(client.stdout.readline(), "session_expired\n")
+
+    def test_a_paused_stream_that_has_to_confirm(self):
+        client = self.start(words(self.door, self.name, f"?ttl={TTL}s&confirm=1"))
+        token = int(json.loads(client.stdout.readline())["token"])
+        client.pause()
+        self.expect_next(token, TTL + SLACK)
+        client.resume()
+        said = [json.loads(line) for line in client.stdout]
+        self.assertEqual((said[-1]["event"], said[-1]["error"]), ("lost", "session_expired"))
+
+    def test_a_paused_stream_without_that_still_holds(self):
+        client = self.start(words(self.door, self.name, "?ttl=1s"))
+        client.stdout.readline()
+        client.pause()
+        time.sleep(3)
+        self.assertEqual(len(self.holders()), 1)
+        client.resume()
+
+    def test_who_closes_with_unread_lines_releases_at_once(self):
+        stream = self.door.stream(f"/v1/hold/{self.name}?ttl=60s")
+        token = int(stream.begin()["token"])
+        with self.door.stream(f"/v1/hold/{self.name}?wait=0s"):
+            pass
+        stream.close()
+        self.expect_next(token, SLACK)
+
+    def test_a_killed_waiter_is_passed_over(self):
+        with self.door.stream(f"/v1/hold/{self.name}") as holder:
+            token = int(holder.begin()["token"])
+            waiter = self.start(words(self.door, self.name))
+            wait_until(lambda: self.door.get(f"/v1/locks/{self.name}")["waiters"])
+            waiter.kill()
+        self.expect_next(token, SLACK)
+
+
+class Nodes(Case):
+    """Three nodes, each with a door."""
+
+    def test_with_its_node_a_client_loses_its_holds(self):
+        ports = free_ports(3)
+        configs = []
+        for node in (1, 2, 3):
+            config = self.directory / f"{node}.toml"
+            config.write_text(config_text(node, ports, self.directory, session_ttl="3s"),
+                              encoding="utf-8")
+            configs.append(config)
+        # None of them is ready alone.
+        processes = [self.start(config) for config in configs]
+        doors = [self.door_of(process) for process in processes]
+        stream = doors[0].stream("/v1/hold/x")
+        token = int(stream.begin()["token"])
+        session = doors[0].session()
+        self.assertEqual(doors[0].acquire(session, name="y")[0], 201)
+        processes[0].kill()
+        begin = time.monotonic()
+        with doors[1].stream("/v1/hold/x") as later:
+            self.assertGreater(int(later.begin()["token"]), token)
+        self.assertLess(time.monotonic() - begin, 3 + 2 * SLACK)
+        with self.assertRaises(OSError):
+            while stream.line() is not None:
+                pass
+            raise ConnectionError
+        status, told = doors[1].ask("POST", session + "/alive")
+        self.assertEqual((status, told["error"]), (404, "session_expired"))
+
+    def start(self, config):
+        return self.keep(start("node", "--config", config, "--http", "127.0.0.1:0"))
+
+    def door_of(self, process):
+        door = Door.__new__(Door)
+        door.process, door.said = process, []
+        door.find()
+        return door
+
+    def test_a_node_that_is_closed_tells_its_streams(self):
+        door = Door(self.directory)
+        self.keep(door.process)
+        stream = door.stream("/v1/hold/x")
+        stream.begin()
+        door.process.send_signal(signal.SIGTERM)
+        lost = stream.until("lost")
+        self.assertTrue(lost is None or lost["error"] in ("node_stopped", "session_expired"), lost)
+        self.assertEqual(door.process.wait(PATIENCE), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
