@@ -23,12 +23,19 @@ class WithoutConsole(Case):
                 self.assertRegex(result.stderr, r"\Amortise: .*without the console.*\n\Z")
                 self.assertEqual(list(self.directory.iterdir()), [self.config])
 
+    def test_nor_has_it_the_door_for_http(self):
+        result = run("node", "--config", self.config, "--http", "127.0.0.1:0")
+        self.assertEqual((result.returncode, result.stdout), (USAGE, ""))
+        self.assertRegex(result.stderr, r"\Amortise: --http: .*built without it.*\n\Z")
+        self.assertEqual(list(self.directory.iterdir()), [self.config])
+
     def test_it_does_not_show_the_options(self):
         for words in (["node", "--help"], ["man", "node"]):
             result = run(*words)
             self.assertEqual(result.returncode, OK, result.stderr)
             self.assertIn("--config", result.stdout.replace("\\-", "-"))
             self.assertNotIn("console", result.stdout)
+            self.assertNotIn("--http", result.stdout.replace("\\-", "-"))
 
 
 if __name__ == "__main__":
