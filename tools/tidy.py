@@ -24,7 +24,7 @@ USES = {
     "embed/testing": {"mortise", "asio"},  # as a user's test would use it
     "embed/capi": {"mortise", "embed/json_form"},  # as a user's C++ would use it
     "embed/json_form": {"embed/json_form", "mortise", "nlohmann"},  # likewise
-    "embed/http": {"mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
+    "embed/http": {"embed/http", "mortise", "httplib", "nlohmann", "embed/json_form"},  # likewise
     "embed/console": {"mortise", "httplib", "nlohmann", "embed/json_form", "embed/http"},
     "embed/console/include": {"mortise"},
     "embed/door": {"mortise", "httplib", "nlohmann", "embed/json_form", "embed/http", "openssl"},

@@ -28,7 +28,8 @@ def process_figures(pid):
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     told = dict(line.split("\t", 1) for line in status.splitlines())
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return int(told["VmRSS:"].split()[0]), int(told["Threads:"]), (int(stat[11]) + int(stat[12])) / 100
+    used = (int(stat[11]) + int(stat[12])) / 100
+    return int(told["VmRSS:"].split()[0]), int(told["Threads:"]), used
 
 
 class Crowd(Case):

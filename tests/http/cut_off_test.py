@@ -1,4 +1,6 @@
-"""Clients of the door whose host is cut off: nothing says that they are gone. cut_off_test.py PROGRAM
+"""Clients of the door whose host is cut off, so that nothing says that they are gone.
+
+    cut_off_test.py PROGRAM
 
 They are out within their ttl, and not before what they were told is over."""
 
