@@ -171,6 +171,16 @@ class Sessions(DoorCase):
         self.assertEqual((status, told["error"]), (409, "not_held"))
         self.assertEqual(self.door.ask("GET", hold)[0], 409)
 
+    def test_what_a_session_holds_it_shares(self):
+        session = self.door.session()
+        first = self.door.acquire(session, name=self.name)[1]
+        again = self.door.acquire(session, name=self.name)[1]
+        self.assertEqual(first["token"], again["token"])
+        self.assertEqual(self.door.ask("DELETE", f"{session}/holds/{first['hold']}")[0], 204)
+        self.assertEqual(self.door.ask("GET", f"{session}/holds/{again['hold']}")[0], 200)
+        self.assertEqual(self.door.ask("DELETE", f"{session}/holds/{again['hold']}")[0], 204)
+        wait_until(lambda: not self.holders())
+
     def test_permits_and_campaigns(self):
         session = self.door.session()
         self.assertEqual(

@@ -21,11 +21,12 @@ JSON = {"Content-Type": "application/json"}
 class Door:
     """One node with a door, ready."""
 
-    def __init__(self, directory, *words, config=None, listen="127.0.0.1:0"):
+    def __init__(self, directory, *words, config=None, listen="127.0.0.1:0", **options):
         if config is None:
             config = Path(directory) / "mortise.toml"
             config.write_text(config_text(1, free_ports(1), directory), encoding="utf-8")
-        self.process = start("node", "--config", config, "--http", listen, *words)
+        self.process = start("node", "--config", config, "--http", listen, *words,
+                             **options)
         self.said = []
         self.find()
 

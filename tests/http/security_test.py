@@ -1,6 +1,7 @@
 """Whom the door answers, and what nobody can do to it: security_test.py PROGRAM."""
 
 import json
+import resource
 import ssl
 import time
 import unittest
@@ -158,6 +159,22 @@ class Bounds(Case):
         statuses = {door.ask("POST", "/v1/sessions")[0] for _ in range(4200)}
         self.assertEqual(statuses, {201, 503})
         self.assertEqual(door.ask("POST", session + "/alive")[0], 200)
+
+
+    def test_streams_have_half_of_the_descriptors(self):
+        door = Door(self.directory, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (300, 300)))
+        self.keep(door.process)
+        streams = [door.stream(f"/v1/hold/{number}") for number in range(150)]
+        self.assertEqual({stream.begin()["event"] for stream in streams}, {"granted"})
+        for path in ("/v1/hold/more", "/v1/events", "/v1/follow/x"):
+            status, told = door.ask("GET", path)
+            self.assertEqual((status, told["error"]), (503, "resource_exhausted"), path)
+        self.assertEqual(door.get("/v1/status")["streams"], 150)
+        for stream in streams:
+            stream.close()
+        wait_until(lambda: door.get("/v1/status")["streams"] == 0)
+        door.stream("/v1/hold/more").begin()
 
 
 class Tokens(DoorCase):
