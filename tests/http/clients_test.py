@@ -123,7 +123,7 @@ class Clients(DoorCase):
 class Nodes(Case):
     """Three nodes, each with a door."""
 
-    def test_with_its_node_a_client_loses_its_holds(self):
+    def start_three(self):
         ports = free_ports(3)
         configs = []
         for node in (1, 2, 3):
@@ -133,7 +133,28 @@ class Nodes(Case):
             configs.append(config)
         # None of them is ready alone.
         processes = [self.start(config) for config in configs]
-        doors = [self.door_of(process) for process in processes]
+        return processes, [self.door_of(process) for process in processes]
+
+    def test_while_its_node_is_paused_a_promise_holds_and_then_it_is_over(self):
+        processes, doors = self.start_three()
+        stream = doors[0].stream("/v1/hold/x?ttl=1h")
+        granted = stream.begin()
+        session = doors[0].session(ttl="1h")
+        sent = time.monotonic()
+        hold = doors[0].acquire(session, name="y")[1]
+        promised = sent + hold["valid_ms"] / 1000
+        processes[0].pause()
+        with doors[1].stream("/v1/hold/y") as later:
+            self.assertGreater(int(later.begin()["token"]), int(hold["token"]))
+            self.assertGreater(time.monotonic(), promised)
+        processes[0].resume()
+        lost = stream.until("lost")
+        self.assertEqual(lost["error"], "lock_lost")
+        with doors[1].stream("/v1/hold/x") as later:
+            self.assertGreater(int(later.begin()["token"]), int(granted["token"]))
+
+    def test_with_its_node_a_client_loses_its_holds(self):
+        processes, doors = self.start_three()
         stream = doors[0].stream("/v1/hold/x")
         token = int(stream.begin()["token"])
         session = doors[0].session()
