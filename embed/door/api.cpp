@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "embed/door/feed.hpp"
 #include "embed/http/http_server.hpp"
 #include <mortise/election.hpp>
 #include <mortise/errc.hpp>
@@ -26,6 +25,9 @@ constexpr std::uint32_t names_usual = 100;
 constexpr std::size_t parties_max = 1'000;
 // Calls that wait for the cluster, each on the thread of its connection. The others go on.
 constexpr int blocking_max = 64;
+// Streams of events, each of which may occupy a callback thread of the node while its client is
+// slow.
+constexpr int feeds_max = 64;
 
 // Throws Refused when there are too many.
 class Blocking {
@@ -106,6 +108,16 @@ void Api::answer(const Request& request, httplib::Response& response) {
         case Act::show_hold: return show_hold(request, response);
         case Act::release: return release(request, response);
     }
+}
+
+std::shared_ptr<Feed> Api::new_feed(std::string head, std::string alive) {
+    if (!parked_.has_room()) throw Refused{{503, "resource_exhausted", "too many streams"}};
+    const auto before = feeds_->fetch_add(1);
+    std::shared_ptr<void> place{nullptr, [feeds = feeds_](void*) { --*feeds; }};
+    if (before >= feeds_max)
+        throw Refused{{503, "resource_exhausted", "too many streams of events"}};
+    return std::make_shared<Feed>(parked_.waker(), std::move(head), std::move(alive),
+                                  std::move(place));
 }
 
 void Api::park(std::shared_ptr<http::Parked> parked) {
@@ -254,9 +266,7 @@ void Api::leader(const Request& request, httplib::Response& response) {
 void Api::follow(const Request& request) {
     Asked::of_target(request.http.target).refuse_the_rest();
     demand(request.caller, AccessRight::observe, request.part(0));
-    if (!parked_.has_room()) throw Refused{{503, "resource_exhausted", "too many streams"}};
-    const auto feed =
-        std::make_shared<Feed>(parked_.waker(), stream_head("application/x-ndjson"), "\n");
+    const auto feed = new_feed(stream_head("application/x-ndjson"), "\n");
     const Blocking blocking{blocking_};
     feed->keep(Election{node_, request.part(0)}.observe(
         [weak = std::weak_ptr{feed}](const std::optional<Leader>& leader) {
@@ -272,9 +282,7 @@ void Api::events(const Request& request) {
     const auto options = observing(request.http, asked);
     asked.refuse_the_rest();
     demand(request.caller, AccessRight::observe, prefix);
-    if (!parked_.has_room()) throw Refused{{503, "resource_exhausted", "too many streams"}};
-    const auto feed = std::make_shared<Feed>(
-        parked_.waker(), stream_head("text/event-stream") + "retry: 2000\n\n", ": alive\n\n");
+    const auto feed = new_feed(stream_head("text/event-stream") + "retry: 2000\n\n", ": alive\n\n");
     const Blocking blocking{blocking_};
     feed->keep(node_.observe(
         prefix,

@@ -8,6 +8,7 @@
 #include "embed/door/access.hpp"
 #include "embed/door/acquiring.hpp"
 #include "embed/door/asked.hpp"
+#include "embed/door/feed.hpp"
 #include "embed/door/routes.hpp"
 #include "embed/door/sessions.hpp"
 #include "embed/http/parked.hpp"
@@ -61,12 +62,15 @@ private:
     [[nodiscard]] Session::Facts facts_of(Asked& asked, const Caller& caller) const;
     [[nodiscard]] std::shared_ptr<Session> opened(Session::Facts facts);
     void park(std::shared_ptr<http::Parked> parked);
+    // Throws Refused if there are too many.
+    [[nodiscard]] std::shared_ptr<Feed> new_feed(std::string head, std::string alive);
 
     Node& node_;
     const HttpDoorOptions& options_;
     Sessions& sessions_;
     http::ParkedLoop& parked_;
     std::atomic<int> blocking_ = 0;
+    const std::shared_ptr<std::atomic<int>> feeds_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace mortise::door

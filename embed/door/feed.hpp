@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -13,15 +14,19 @@
 
 namespace mortise::door {
 
-class Feed final : public http::Parked, public std::enable_shared_from_this<Feed> {
+class Feed final : public http::Parked {
 public:
-    // What is not sent yet; when more comes the stream ends, and its client may begin anew.
-    static constexpr std::size_t bytes_max = std::size_t{512} << 10U;
+    // What is not sent yet. When there is more, whoever puts something waits, and then the stream
+    // ends: its client may go on with a new one.
+    static constexpr std::size_t bytes_max = std::size_t{256} << 10U;
+    static constexpr std::chrono::seconds wait_max{5};
 
-    // `head` is said first, and `alive` when nothing was said for a while.
-    Feed(std::shared_ptr<http::Waker> waker, std::string head, std::string alive);
+    // `head` is said first, and `alive` when nothing was said for a while. `place` is kept as long
+    // as it exists.
+    Feed(std::shared_ptr<http::Waker> waker, std::string head, std::string alive,
+         std::shared_ptr<void> place);
 
-    // Any thread.
+    // Any thread but the loop's.
     void put(const std::string& text);
     // What puts into it, until the client has gone.
     void keep(Subscription subscription);
@@ -32,10 +37,12 @@ public:
 private:
     const std::shared_ptr<http::Waker> waker_;
     const std::string alive_;
+    const std::shared_ptr<void> place_;
     std::chrono::steady_clock::time_point said_;
     std::optional<Subscription> subscription_;
 
     std::mutex mutex_;
+    std::condition_variable has_room_;
     std::string text_;
     bool is_over_ = false;
 };

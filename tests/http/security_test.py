@@ -136,15 +136,45 @@ class Greed(DoorCase):
             pass
         self.assertLess(time.monotonic() - begin, 9)
 
-    def test_who_does_not_read_its_events_is_left_behind(self):
-        raw = Raw(self.door)
-        raw.request("GET /v1/events")
-        session = self.door.session()
-        for _ in range(50):
-            hold = self.door.acquire(session, name=self.name)[1]["hold"]
-            self.door.ask("DELETE", f"{session}/holds/{hold}")
+    def test_who_does_not_read_its_events_disturbs_nobody(self):
+        sessions = [self.door.session(ttl="1m") for _ in range(4)]
+        for session in sessions:  # more than fits
+            for group in range(40):
+                names = [f"{self.name}/{session[-8:]}/{group}/{i}" for i in range(64)]
+                self.assertEqual(self.door.acquire(session, names=names)[0], 201)
+        silent = [Raw(self.door).request("GET /v1/events") for _ in range(20)]
+        with self.door.stream(f"/v1/hold/{self.name}?ttl=1s") as stream:
+            stream.begin()
+            for _ in range(9):
+                self.assertEqual(stream.line()["event"], "alive")
         self.answers_soon()
+        events = self.door.stream(f"/v1/events?prefix={self.name}/")
+        events.answer = events.connection.getresponse()
+        states = 0
+        while (line := events.answer.readline()) != b"event: state_complete\n":
+            states += line == b"event: state\n"
+        self.assertEqual(states, 4 * 40 * 64)
+        events.close()
+        for raw in silent:
+            raw.close()
+        for session in sessions:
+            self.door.ask("DELETE", session)
+
+    def test_streams_of_events_are_few(self):
+        streams = [self.door.stream(f"/v1/follow/{self.name}") for _ in range(64)]
+        for stream in streams:
+            self.assertEqual(stream.begin(), {"leader": None})
+        self.assertEqual(self.door.ask("GET", "/v1/events")[0], 503)
+        for stream in streams:
+            stream.close()
+        wait_until(lambda: self.door.ask("GET", f"/v1/leader/{self.name}")[0] == 200)
+        wait_until(lambda: self.follows_again(), 5)
+
+    def follows_again(self):
+        raw = Raw(self.door).request(f"GET /v1/follow/{self.name}")
+        answer = raw.socket.recv(12)
         raw.close()
+        return answer.endswith(b"200")
 
 
 class Bounds(Case):
