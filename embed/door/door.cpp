@@ -167,7 +167,7 @@ private:
     }
 
     // Throws Refused for somebody who is not known.
-    [[nodiscard]] door::Caller caller_of(const httplib::Request& request) const {
+    [[nodiscard]] door::Caller caller_of(const httplib::Request& request) {
         if (!options_.tls.is_set() && options_.tokens.empty()) return {.may_all = true};
         const auto header = request.get_header_value("Authorization");
         if (const auto token = bearer_of(header); !token.empty()) {
@@ -179,12 +179,13 @@ private:
                        "a request has a token, or its connection the certificate of a user"}};
     }
 
-    // Empty without a certificate of our authority that names our cluster.
-    [[nodiscard]] std::optional<door::Caller> caller_by_certificate() const {
+    // Empty without a certificate of our authority that names our cluster and is not revoked.
+    [[nodiscard]] std::optional<door::Caller> caller_by_certificate() {
         const auto pem = http::HttpServer::current().wire().certificate();
         if (pem.empty()) return std::nullopt;
         const auto info = describe_certificate(pem);
         if (!info.problem.empty() || info.cluster != cluster_) return std::nullopt;
+        if (tls_->is_revoked(info.serial)) return std::nullopt;
         const auto node = "node " + std::to_string(info.node);
         return door::Caller{info.node == 0 ? info.user : node, false, info.roles, info.rules};
     }

@@ -14,6 +14,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <mortise/certificates.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise::door {
@@ -139,9 +140,9 @@ Tls::Tls(const TlsConfig& files) : files_{files}, read_{written()}, context_{rea
 Tls::~Tls() = default;
 
 Tls::Context Tls::read() const {
-    Context context{SSL_CTX_new(TLS_server_method()), SSL_CTX_free};
-    if (!context) throw std::bad_alloc{};
-    auto* const made = context.get();
+    Context context{{SSL_CTX_new(TLS_server_method()), SSL_CTX_free}, {}};
+    auto* const made = context.ssl.get();
+    if (made == nullptr) throw std::bad_alloc{};
     SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION);
     // Each connection shows its certificate anew.
     SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
@@ -159,12 +160,13 @@ Tls::Context Tls::read() const {
     SSL_CTX_set_client_CA_list(made, SSL_load_client_CA_file(files_.ca.c_str()));
     // Who presents none has a token, or is refused with words.
     SSL_CTX_set_verify(made, SSL_VERIFY_PEER, nullptr);
+    if (!files_.revoked.empty()) context.revoked = read_revoked(files_.revoked);
     return context;
 }
 
 Tls::Time Tls::written() const {
     auto last = Time::min();
-    for (const auto& file : {files_.certificate, files_.key, files_.ca}) {
+    for (const auto& file : {files_.certificate, files_.key, files_.ca, files_.revoked}) {
         std::error_code ignored;
         const auto time = std::filesystem::last_write_time(file, ignored);
         if (!ignored) last = std::max(last, time);
@@ -172,8 +174,7 @@ Tls::Time Tls::written() const {
     return last;
 }
 
-Tls::Context Tls::present() {
-    const std::lock_guard lock{mutex_};
+const Tls::Context& Tls::present() {
     const auto now = written();
     if (now == read_) return context_;
     read_ = now;
@@ -185,7 +186,13 @@ Tls::Context Tls::present() {
 }
 
 std::unique_ptr<http::Wire> Tls::wire(http::Descriptor socket) {
-    return std::make_unique<TlsWire>(std::move(socket), present());
+    const std::lock_guard lock{mutex_};
+    return std::make_unique<TlsWire>(std::move(socket), present().ssl);
+}
+
+bool Tls::is_revoked(const std::string& serial) {
+    const std::lock_guard lock{mutex_};
+    return present().revoked.contains(serial);
 }
 
 }  // namespace mortise::door

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 
 #include "embed/http/wire.hpp"
 #include <mortise/config.hpp>
@@ -21,18 +23,23 @@ public:
     Tls(const Tls&) = delete;
     Tls& operator=(const Tls&) = delete;
 
+    // Whether the serial number is in the present list of revoked ones.
+    [[nodiscard]] bool is_revoked(const std::string& serial);
     // The handshake comes with the first bytes that are read.
     [[nodiscard]] std::unique_ptr<http::Wire> wire(http::Descriptor socket);
 
 private:
-    using Context = std::shared_ptr<SSL_CTX>;
+    struct Context {
+        std::shared_ptr<SSL_CTX> ssl;
+        std::set<std::string> revoked;
+    };
     using Time = std::filesystem::file_time_type;
 
     [[nodiscard]] Context read() const;
     // When one of the files was written last.
     [[nodiscard]] Time written() const;
     // Reads the files again if they have changed; those that cannot be used are left out.
-    [[nodiscard]] Context present();
+    [[nodiscard]] const Context& present();  // requires mutex_
 
     const TlsConfig files_;
     std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/tls/key_files.hpp"
+#include "transport/tls/revoked.hpp"
 #include <mortise/certificates.hpp>
 
 namespace mortise {
@@ -179,6 +180,10 @@ std::vector<CertificateInfo> read_certificates(const std::filesystem::path& path
 
 CertificateInfo describe_certificate(std::string_view pem) {
     return info_of(std::move(value_of(transport::describe_certificates(pem)).front()));
+}
+
+std::set<std::string> read_revoked(const std::filesystem::path& path) {
+    return value_of(transport::RevokedSerials::read(path)).all();
 }
 
 CertificateError::CertificateError(std::error_code code, const std::string& line)

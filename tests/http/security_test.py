@@ -277,6 +277,9 @@ class Https(Case):
         text = config_text(1, free_ports(1), pki)
         if "[tls]" not in text:
             text += "\n".join(tls_lines(pki, "node-1")) + "\n"
+        self.revoked = pki / "revoked.txt"
+        self.revoked.write_text("# nobody yet\n", encoding="utf-8")
+        text = text.replace("[tls]\n", f'[tls]\nrevoked = "{self.revoked}"\n')
         config.write_text(text, encoding="utf-8")
         tokens = pki / "tokens"
         tokens.write_text("carol-0123456789 carol observer\n", encoding="utf-8")
@@ -313,6 +316,15 @@ class Https(Case):
         with self.assertRaises((ssl.SSLError, ConnectionError)):
             self.status("/v1/status", old)
         self.assertEqual(Raw(self.door).request("GET /v1/status").status(), 0)
+
+    def test_a_revoked_certificate_opens_nothing_any_more(self):
+        alice = self.context(self.directory)
+        self.assertEqual(self.status("/v1/status", alice), 200)
+        shown = json.loads(run("cert", "show", "--json",
+                               self.directory / "user-alice.pem").stdout)
+        shown = shown[0] if isinstance(shown, list) else shown
+        self.revoked.write_text(shown["serial"] + " # stolen\n", encoding="utf-8")
+        self.assertEqual(self.status("/v1/status", alice), 401)
 
     def test_a_stream_goes_on_in_it(self):
         raw = Raw(self.door)

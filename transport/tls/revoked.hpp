@@ -25,13 +25,13 @@ public:
     static core::Result<RevokedSerials> read(const std::filesystem::path& file);
 
     [[nodiscard]] bool has(const x509_st& certificate) const;
-    [[nodiscard]] bool is_empty() const { return serials_.empty(); }
+    [[nodiscard]] const std::set<std::string>& all() const { return serials_; }  // see serial_of()
     // From now on what is verified with this store fails if one of its certificates is here. This
     // object stays as long as the store. False without memory.
     [[nodiscard]] bool guard(x509_store_st* store) const;
 
 private:
-    std::set<std::string> serials_;  // as BN_bn2hex() writes them
+    std::set<std::string> serials_;
 };
 
 }  // namespace mortise::transport

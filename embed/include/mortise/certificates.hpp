@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -123,6 +124,11 @@ struct CertificateInfo {
     const std::filesystem::path& path, const std::filesystem::path& authorities = {});
 // The same of the first certificate in a PEM text, without authorities.
 [[nodiscard]] CertificateInfo describe_certificate(std::string_view pem);
+
+// The serial numbers in a file of revoked certificates (TlsConfig::revoked), as
+// CertificateInfo::serial has them. Throws CertificateError, with the line, if one is malformed.
+// Blocks on the disk.
+[[nodiscard]] std::set<std::string> read_revoked(const std::filesystem::path& path);
 
 // what() is one line. code() compares equal to
 //   std::errc::invalid_argument         the options are wrong
