@@ -89,9 +89,10 @@ class Streams(DoorCase):
         wait_until(lambda: not self.holders())
 
     def test_a_leader_publishes_and_is_followed(self):
-        with self.door.stream(f"/v1/follow/{self.name}") as follower, \
-                self.door.stream(f"/v1/lead/{self.name}?value=10.0.0.7%3A80") as leader:
-            self.assertEqual(follower.begin(), {"leader": None})
+        follower = self.door.stream(f"/v1/follow/{self.name}")
+        self.addCleanup(follower.close)
+        self.assertEqual(follower.begin(), {"leader": None})
+        with self.door.stream(f"/v1/lead/{self.name}?value=10.0.0.7%3A80") as leader:
             token = leader.begin()["token"]
             now = {"leader": {"value": "10.0.0.7:80", "token": token, "node": 1}}
             self.assertEqual(follower.line(), now)
