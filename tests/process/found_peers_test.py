@@ -59,7 +59,10 @@ class FoundPeers(Nodes, unittest.TestCase):
                     "listen": f'"{self.address(node)}"', "expect": self.expect, **keys}
         lines = [f"{key} = {value}" for key, value in keys.items() if key != "data"]
         secured = certificates(node or 1, self.place)
-        lines += secured if node or not secured else tls_lines(self.place, "user-tester")
+        if secured and not node:
+            self.issue_for_client()
+            secured = tls_lines(self.place, "user-app")
+        lines += secured
         lines += ["[log]", 'level = "info"', "[timing]"]
         lines += [f'{key} = "{value}"' for key, value in self.timing.items()]
         return self.write_config("\n".join(lines) + "\n", name)
@@ -68,6 +71,11 @@ class FoundPeers(Nodes, unittest.TestCase):
 
     def start(self, node, **changed):
         return self.keep(Talker([HOLDER, self.text(node, **changed)], env=environment()), node)
+
+    def issue_for_client(self):
+        if not (self.place / "user-app.pem").exists():
+            run("cert", "issue", "--dir", self.place, "--user", "app", "--role",
+                "client").check_returncode()
 
     def client(self):
         config = self.text(role='"client"')
