@@ -14,7 +14,7 @@ GROUPS = {
             "docs/backup.md", "docs/package.md", "docs/building.md", "deploy/README.md",
             "deploy/three-nodes/README.md", "deploy/kubernetes/README.md", "SECURITY.md"],
     "Look up": ["docs/README.md", "docs/rules.md", "docs/formats.md", "docs/performance.md",
-                "CHANGELOG.md"],
+                "docs/scale.md", "CHANGELOG.md"],
     "Evidence": ["docs/evidence.md", "docs/testing.md", "docs/bugs_of_others.md"],
 }
 # The rest, by what their paths begin with.
