@@ -265,9 +265,11 @@ void Raft::send_appends_to(NodeId peer, Progress& progress) {
     const bool all = options_.tells_every_commit || progress.leaves_at;
     const auto due = all ? commit_ : std::min(commit_, progress.commit_due);
     // The commit index is sent at once, because a waiter on another node is woken when its node
-    // applies.
-    const bool news = progress.commit_sent < std::min(due, progress.match) ||
-                      progress.read_round_sent < leader.read_round;
+    // applies: behind the entries, which the follower need not have acknowledged.
+    const bool follows = progress.state == Progress::State::replicate;
+    const auto shown = follows ? progress.next.previous() : progress.match;
+    const bool news =
+        progress.commit_sent < std::min(due, shown) || progress.read_round_sent < leader.read_round;
     if (!sent && (leader.heartbeat_due || news)) send_append(peer, progress, {});
 }
 

@@ -590,11 +590,26 @@ TEST(RaftReplication, AnIdleClusterLearnsOfACommitAtOnce) {
     led.leader.sent.clear();
     led.leader.receive(n2, accepts(2, 3));
     EXPECT_EQ(led.leader.newest<AppendRequest>(n2).commit, LogIndex{3});
-    // It has nothing to commit yet, and would be informed twice.
-    EXPECT_EQ(led.leader.sent_count<AppendRequest>(n3), 0U);
-    led.leader.receive(n3, accepts(2, 3));
+    // It was sent the entry, and applies it whether or not it is durable there.
     EXPECT_EQ(led.leader.newest<AppendRequest>(n3).commit, LogIndex{3});
+    led.leader.receive(n3, accepts(2, 3));
     EXPECT_TRUE(led.leader.sent.empty());
+}
+
+// One that is far away would learn of it a round trip later.
+TEST(RaftReplication, AFollowerCommitsWhatIsNotDurableThere) {
+    Replicating led{1, 2, 3};
+    led.leader.propose();
+    led.leader.complete_writes();
+    auto entries = led.leader.newest<AppendRequest>(n3);
+    led.leader.receive(n2, accepts(2, 3));
+    auto commit = led.leader.newest<AppendRequest>(n3);
+    EXPECT_TRUE(commit.entries.empty());
+    auto& far = led.cluster[n3];
+    far.receive(n1, std::move(entries));
+    far.receive(n1, std::move(commit));
+    EXPECT_EQ(far->commit_index(), LogIndex{3});
+    EXPECT_LT(far->durable_index(), LogIndex{3});
 }
 
 TEST(RaftReplication, ACommitTravelsWithEntriesWhenThereAreSome) {
@@ -606,7 +621,7 @@ TEST(RaftReplication, ACommitTravelsWithEntriesWhenThereAreSome) {
     led.leader.complete_writes();
     led.leader.sent.clear();
     led.leader.receive(n2, accepts(2, 3));
-    ASSERT_EQ(led.leader.sent.size(), 1U);
+    ASSERT_EQ(led.leader.sent_count<AppendRequest>(n2), 1U);
     const auto request = led.leader.newest<AppendRequest>(n2);
     EXPECT_EQ(request.commit, LogIndex{3});
     EXPECT_THAT(ids_of(request.entries), ElementsAre(log_id(2, 4)));
