@@ -35,6 +35,12 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
         if (of == term()) claims_.erase(from);
         return true;
     }
+    // Who is no member as far as it knows can ask nobody, and believes what it hears. It may have
+    // refuted something as long as it was one.
+    if (!is_member()) {
+        claims_.erase(from);
+        return true;
+    }
     if (claims_.size() > members_max) claims_.clear();
     auto& claim = claims_[from];
     const auto facts = facts_at(now);
@@ -42,7 +48,7 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
     if (claim.is_to_be_refused(facts) && raise_term(from, of.next(), now)) return true;
     const bool is_far = of.raw() - term().raw() > term_step_max;
     if (claim.is_false() && !facts.is_led && is_far) raise_term(from, of, now);
-    if (is_member() && claim.is_question_due(of, facts)) ask_who_voted(claim, of, facts);
+    if (claim.is_question_due(of, facts)) ask_who_voted(claim, of, facts);
     return !claim.is_false();
 }
 

@@ -205,6 +205,23 @@ TEST_F(RaftClaims, AreRefusedByALaterTermIfNobodyElseIsElected) {
     EXPECT_EQ(node->leader(), n3);
 }
 
+// It is removed after it has refuted a claim of node 3, which leads when it is added again. It can
+// ask nobody, and would refuse its leader for ever.
+TEST_F(RaftClaims, AreBelievedByWhoIsNoMemberAnyMore) {
+    hear_for_long();
+    node.receive(n1, voted(question(), 9, {}));
+    ASSERT_TRUE(is_refuted());
+    node.receive(n1, append(10, log_id(1, 1), {configures(log_id(10, 2), voters({1, 3}))}, 2));
+    node.complete_writes();
+    for (int i = 0; i < 30; ++i) {
+        node.now = node.now + heartbeat;
+        node.receive(n3, append(11, log_id(11, 7)));
+        node.complete_writes();
+    }
+    EXPECT_EQ(node->term(), Term{11});
+    EXPECT_EQ(node->leader(), n3);
+}
+
 // Each of its terms may be denied, and the next one is not refused at once.
 TEST_F(RaftClaims, AreRefusedByALaterTermOnceInAnElectionTimeout) {
     hear_for_long();
