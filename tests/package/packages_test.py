@@ -63,7 +63,7 @@ class Packages(unittest.TestCase):
         port = json.loads((TREE / "packaging/vcpkg/mortise/vcpkg.json").read_text("utf-8"))
         wanted = [*port["dependencies"], *port["features"]["tools"]["dependencies"]]
         names = {each if isinstance(each, str) else each["name"] for each in wanted}
-        self.assertEqual(set().union(*(row[2] for row in rows())),
+        self.assertEqual(set().union(*(row[3] for row in rows())),
                          names - {"vcpkg-cmake", "vcpkg-cmake-config"})
 
 
