@@ -80,14 +80,14 @@ void Acquiring::begin(Node& node, Wish wish) {
     if (order.options.label.empty()) order.options.label = session_->facts().label;
     if (wish.published && order.attempt == detail::Attempt::once)
         order.options.wait_max = Duration::zero();
-    session_->begin_wait();
-    ended_.emplace(session_->ending(), [this] {
-        cancel_.request_stop();
-        wake();
-    });
     const auto& runtime = detail::runtime_of(node);
     auto then = std::make_unique<Then>(shared_from_this());
+    session_->begin_wait();
     try {
+        ended_.emplace(session_->ending(), [this] {
+            cancel_.request_stop();
+            wake();
+        });
         if (wish.published)
             detail::start_campaign(runtime, std::move(order), *std::move(wish.published),
                                    std::move(then));
@@ -119,7 +119,7 @@ void Acquiring::decide(std::error_code error, Hold hold) noexcept {
         is_decided_ = true;
         has_gone = has_gone_;
     }
-    if (has_gone && decided_.grant) left(Gone::closed, decided_);
+    if (has_gone) left(Gone::closed, decided_);
     wake();
 }
 
@@ -129,8 +129,9 @@ bool Acquiring::say(std::string& text, bool all_received) {
         const std::lock_guard lock{mutex_};
         if (!is_decided_) return true;
     }
-    is_told_ = true;
-    return tell(decided_, text);
+    const bool goes_on = tell(decided_, text);
+    is_told_ = true;  // without memory it is told later
+    return goes_on;
 }
 
 void Acquiring::gone(Gone how) noexcept {
@@ -140,7 +141,7 @@ void Acquiring::gone(Gone how) noexcept {
         has_gone_ = true;
         if (!is_decided_) return;
     }
-    if (decided_.grant) left(how, decided_);
+    left(how, decided_);
 }
 
 http::Refusal Acquiring::refusal_of(const Decided& decided) {
@@ -166,11 +167,16 @@ void AcquireAnswer::left(Gone /*how*/, const Decided& decided) noexcept {
     if (const auto given_back = session().take(decided.hold)) given_back->unlock();
 }
 
+HoldStream::~HoldStream() {
+    if (!may_be_believed_) session().end();
+}
+
+// The node may vouch for less than the `ttl`: the next line has to come before that is over.
 std::int64_t HoldStream::promised_ms() {
     const auto now = BootClock::now();
-    const auto ttl = session().facts().ttl;
-    next_line_ = now + Duration{ttl.to_nanoseconds() / 3};
-    return told_ms(received(), session().promise(*grant_, now + ttl));
+    const auto promise = session().promise(*grant_, now + session().facts().ttl);
+    next_line_ = now + (promise - now) / 3;
+    return told_ms(received(), promise);
 }
 
 std::string HoldStream::last_line(const http::Refusal& why) {
@@ -208,23 +214,28 @@ bool HoldStream::go_on(std::string& text, bool all_received) {
         session().end();
         return false;
     }
-    if (now >= session().promised()) {
-        session().end();
-        text += last_line({410, "lock_lost", "the client has not acknowledged in time"});
-        return false;
-    }
     // Who has not received the last promise gets no other one: it may have gone.
-    if (now < next_line_ || !all_received) return true;
-    text += line_of({{"event", "alive"}, {"valid_ms", promised_ms()}});
-    return true;
+    if (now >= next_line_ && all_received) {
+        const auto ms = promised_ms();
+        if (now < session().promised()) {
+            text += line_of({{"event", "alive"}, {"valid_ms", ms}});
+            return true;
+        }
+    }
+    if (!session().end_if_promised_over(now)) return true;
+    text += last_line({410, "lock_lost",
+                       all_received ? "the node does not vouch for it any longer"
+                                    : "the client has not acknowledged in time"});
+    return false;
 }
 
 void HoldStream::left(Gone how, const Decided& /*decided*/) noexcept {
     lost_.reset();
-    if (how == Gone::closed)
-        session().end();
-    else
+    may_be_believed_ = how == Gone::silent;
+    if (may_be_believed_)
         session().end_at(session().promised());
+    else
+        session().end();
 }
 
 }  // namespace mortise::door

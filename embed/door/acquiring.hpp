@@ -50,12 +50,12 @@ protected:
     [[nodiscard]] virtual bool tell(const Decided& decided, std::string& text) = 0;
     // After that.
     [[nodiscard]] virtual bool go_on(std::string& text, bool all_received) = 0;
-    // The client has gone, and held what was decided.
+    // The client has gone: what was decided is of no use to it. Called once at most.
     virtual void left(Gone how, const Decided& decided) noexcept = 0;
 
     [[nodiscard]] Session& session() const { return *session_; }
     [[nodiscard]] Received received() const { return received_; }
-    void wake() const noexcept { waker_->wake(this); }
+    void wake() const noexcept { waker_->wake(number()); }
     // How the error of an acquire is told, and that a name is busy.
     [[nodiscard]] static http::Refusal refusal_of(const Decided& decided);
 
@@ -94,6 +94,8 @@ protected:
 class HoldStream final : public Acquiring {
 public:
     using Acquiring::Acquiring;
+    // Its session is not to outlive it, however it ended.
+    ~HoldStream() override;
 
 protected:
     [[nodiscard]] bool tell(const Decided& decided, std::string& text) override;
@@ -108,6 +110,7 @@ private:
     std::shared_ptr<Grant> grant_;
     std::optional<std::stop_callback<std::function<void()>>> lost_;
     Session::Time next_line_{};
+    bool may_be_believed_ = false;  // a client that is silent may still go by the last line
 };
 
 }  // namespace mortise::door

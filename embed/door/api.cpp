@@ -52,6 +52,11 @@ void demand(const Caller& caller, AccessRight right, std::string_view name) {
                        std::string{to_string(right)} + "` here"}};
 }
 
+http::Refusal session_unknown() {
+    return {404, "session_expired",
+            "there is no such session: it has ended, or another node has it"};
+}
+
 ReadLevel level_of(Asked& asked) {
     return asked.flag("local") ? ReadLevel::local : ReadLevel::linearizable;
 }
@@ -101,7 +106,7 @@ void Api::answer(const Request& request, httplib::Response& response) {
         case Act::end_session: return end_session(request, response);
         case Act::keep_session: {
             const auto session = session_of(request);
-            (void)session->keep();
+            if (!session->keep()) throw Refused{session_unknown()};
             return answer_json(response, session->json(request.received));
         }
         case Act::acquire: return acquire(request);
@@ -143,9 +148,8 @@ std::shared_ptr<Session> Api::opened(Session::Facts facts) {
 
 std::shared_ptr<Session> Api::session_of(const Request& request) {
     auto session = sessions_.find(request.part(0), request.caller.user);
-    if (session) return session;
-    throw Refused{
-        {404, "session_expired", "there is no such session: it has ended, or another node has it"}};
+    if (!session) throw Refused{session_unknown()};
+    return session;
 }
 
 void Api::stream_hold(const Request& request, bool leads) {

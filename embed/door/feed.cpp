@@ -30,7 +30,7 @@ void Feed::put(const std::string& text) {
         is_over_ = !has_room;
         if (has_room) text_ += text;
     }
-    waker_->wake(this);
+    waker_->wake(number());
 }
 
 void Feed::keep(Subscription subscription) {

@@ -37,7 +37,7 @@ Session::Session(Facts facts)
 
 bool Session::keep() {
     const std::lock_guard lock{mutex_};
-    if (ending_.stop_requested()) return false;
+    if (is_ended_) return false;
     if (!facts_.is_kept_by_stream) until_ = std::max(until_, BootClock::now() + facts_.ttl);
     return true;
 }
@@ -47,33 +47,60 @@ void Session::end_at(Time time) {
     until_ = std::min(until_, time);
 }
 
-void Session::end() noexcept {
-    std::map<std::string, std::shared_ptr<Grant>> holds;
-    {
-        const std::lock_guard lock{mutex_};
-        until_ = Time{};
-        holds.swap(holds_);
-    }
+Session::Holds Session::end_now() noexcept {
+    is_ended_ = true;
+    Holds holds;
+    holds.swap(holds_);
+    return holds;
+}
+
+void Session::give_back(const Holds& holds) noexcept {
     ending_.request_stop();
     for (const auto& [id, grant] : holds)
         grant->unlock();
 }
 
-void Session::look(Time now) {
+void Session::end() noexcept {
+    Holds holds;
     {
         const std::lock_guard lock{mutex_};
-        if (ending_.stop_requested() || waits_ != 0 || now < until_) return;
+        holds = end_now();
     }
-    end();
+    give_back(holds);
+}
+
+// Whoever keeps it at the same time does so before it ends, and is seen here, or is told that it
+// has ended.
+void Session::look(Time now) {
+    Holds holds;
+    {
+        const std::lock_guard lock{mutex_};
+        if (is_ended_ || waits_ != 0 || now < until_) return;
+        holds = end_now();
+    }
+    give_back(holds);
+}
+
+bool Session::end_if_promised_over(Time now) {
+    Holds holds;
+    {
+        const std::lock_guard lock{mutex_};
+        if (is_ended_) return true;
+        if (now < promised_) return false;
+        holds = end_now();
+    }
+    give_back(holds);
+    return true;
 }
 
 bool Session::has_ended() const {
-    return ending_.stop_requested();
+    const std::lock_guard lock{mutex_};
+    return is_ended_;
 }
 
 Session::Time Session::until() const {
     const std::lock_guard lock{mutex_};
-    return until_;
+    return is_ended_ ? Time{} : until_;
 }
 
 void Session::begin_wait() {
@@ -84,7 +111,7 @@ void Session::begin_wait() {
 void Session::end_wait() {
     const std::lock_guard lock{mutex_};
     --waits_;
-    const bool lives = !ending_.stop_requested() && !facts_.is_kept_by_stream;
+    const bool lives = !is_ended_ && !facts_.is_kept_by_stream;
     if (lives) until_ = std::max(until_, BootClock::now() + facts_.ttl);
 }
 
@@ -96,7 +123,7 @@ bool Session::has_room() const {
 std::string Session::add(std::shared_ptr<Grant> grant) {
     {
         const std::lock_guard lock{mutex_};
-        if (until_ != Time{}) {
+        if (!is_ended_) {
             auto id = std::to_string(++holds_made_);
             holds_[id] = std::move(grant);
             return id;
@@ -124,6 +151,7 @@ std::shared_ptr<Grant> Session::take(const std::string& hold) {
 Session::Time Session::promise(const Grant& grant, Time limit) {
     const auto valid = std::min(grant.valid_until(), limit);
     const std::lock_guard lock{mutex_};
+    if (is_ended_) return Time{};
     const auto time = std::min(valid, until_);
     promised_ = std::max(promised_, time);
     return time;
@@ -135,7 +163,7 @@ Session::Time Session::promised() const {
 }
 
 Json Session::json(Time from) {
-    std::map<std::string, std::shared_ptr<Grant>> holds;
+    Holds holds;
     {
         const std::lock_guard lock{mutex_};
         holds = holds_;

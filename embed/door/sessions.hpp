@@ -49,8 +49,10 @@ public:
     void end() noexcept;
     // Ends it if its time is over.
     void look(Time now);
+    // Ends it if what its client was told is over. True if it has ended, now or before.
+    bool end_if_promised_over(Time now);
     [[nodiscard]] bool has_ended() const;
-    // A stop is requested when it ends.
+    // A stop is requested when it has ended.
     [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
     // The time until which it lives if it is not kept; the last time there is: until it is ended.
     [[nodiscard]] Time until() const;
@@ -64,7 +66,7 @@ public:
     [[nodiscard]] std::shared_ptr<Grant> find(const std::string& hold) const;
     [[nodiscard]] std::shared_ptr<Grant> take(const std::string& hold);
     // The time until which its client may be told that it holds this. What was told is a promise:
-    // the session does not end before, unless its client has closed it.
+    // the session does not end before, unless its client has closed it. The past if it has ended.
     [[nodiscard]] Time promise(const Grant& grant, Time limit = Time::max());
     // The latest of them.
     [[nodiscard]] Time promised() const;
@@ -72,14 +74,22 @@ public:
     [[nodiscard]] http::Json json(Time from);
 
 private:
+    using Holds = std::map<std::string, std::shared_ptr<Grant>>;
+
+    // Requires mutex_. From then on it gets no time, no hold and no promise; what it held is to be
+    // given back without the mutex.
+    [[nodiscard]] Holds end_now() noexcept;
+    void give_back(const Holds& holds) noexcept;
+
     const Facts facts_;
     mutable std::mutex mutex_;
+    bool is_ended_ = false;
     std::stop_source ending_;
     Time until_;
     Time promised_{};
     std::size_t waits_ = 0;
     std::size_t holds_made_ = 0;
-    std::map<std::string, std::shared_ptr<Grant>> holds_;
+    Holds holds_;
 };
 
 // Thread-safe.

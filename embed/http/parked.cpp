@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <new>
 #include <system_error>
 #include <unordered_map>
@@ -69,10 +70,10 @@ int error_of(int socket) {
 
 Waker::Waker() : event_{made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "http: eventfd")} {}
 
-void Waker::wake(const Parked* parked) noexcept {
+void Waker::wake(std::uint64_t number) noexcept {
     const std::lock_guard lock{mutex_};
     try {
-        if (parked != nullptr) parked_.push_back(parked);
+        if (number != 0) numbers_.push_back(number);
     } catch (...) {  // no memory: the next glance finds it
     }
     if (std::exchange(is_woken_, true)) return;
@@ -81,12 +82,12 @@ void Waker::wake(const Parked* parked) noexcept {
     }
 }
 
-std::vector<const Parked*> Waker::take() noexcept {
+std::vector<std::uint64_t> Waker::take() noexcept {
     const std::lock_guard lock{mutex_};
     std::uint64_t woken = 0;
     (void)!::read(event_.number(), &woken, sizeof woken);
     is_woken_ = false;
-    return std::exchange(parked_, {});
+    return std::exchange(numbers_, {});
 }
 
 struct ParkedLoop::Place {
@@ -99,52 +100,72 @@ struct ParkedLoop::Place {
     std::uint32_t events = 0;  // that are asked for
 };
 
-// Used on the loop's thread.
+// Used on the loop's thread. Their keys are the numbers of what is parked.
 class ParkedLoop::Places {
 public:
     explicit Places(const Descriptor& epoll) : epoll_{epoll.number()} {}
 
-    void add(std::unique_ptr<Place> place) {
-        const auto* const key = place->parked.get();
-        keep_alive(place->wire->number());
+    // Throws without memory, and then leaves the place where it was. go_on() is to be called next.
+    std::uint64_t add(std::unique_ptr<Place>& place) {
+        const auto key = place->parked->number();
         auto& added = *(places_[key] = std::move(place));
-        ask_for(added, EPOLLRDHUP, EPOLL_CTL_ADD);
-        go_on(key);
+        keep_alive(added.wire->number());
+        if (ask_for(added, EPOLLRDHUP, EPOLL_CTL_ADD)) return key;
+        added.parked->gone(Parked::Gone::closed);  // nobody would say when it goes
+        remove(places_.find(key));
+        return key;
     }
-    void heard(const Parked* key, std::uint32_t events) {
+    void heard(std::uint64_t key, std::uint32_t events) {
         const auto found = places_.find(key);
         if (found == places_.end()) return;
         auto& place = *found->second;
         if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) return go_on(key);
         if (!place.lingers) place.parked->gone(gone_by(error_of(place.wire->number())));
-        places_.erase(found);
+        remove(found);
     }
     // Says what there is to say, and sends what it can.
-    void go_on(const Parked* key) {
+    void go_on(std::uint64_t key) {
         const auto found = places_.find(key);
-        if (found != places_.end() && !is_served(*found->second)) places_.erase(found);
+        if (found != places_.end() && !is_served(*found->second)) remove(found);
     }
     void go_on_with_all() {
-        std::erase_if(places_, [&](auto& each) { return !is_served(*each.second); });
+        for (auto each = places_.begin(); each != places_.end();)
+            each = is_served(*each->second) ? std::next(each) : remove(each);
     }
     void end() noexcept {
-        for (auto& [key, place] : places_) {
-            if (!place->lingers) place->parked->gone(Parked::Gone::closed);
+        for (auto each = places_.begin(); each != places_.end(); each = remove(each)) {
+            if (!each->second->lingers) each->second->parked->gone(Parked::Gone::closed);
         }
-        places_.clear();
     }
     [[nodiscard]] std::size_t size() const { return places_.size(); }
 
 private:
-    void ask_for(Place& place, std::uint32_t events, int how) const {
-        if (place.events == events) return;
+    using Map = std::unordered_map<std::uint64_t, std::unique_ptr<Place>>;
+
+    // A child of a fork may have a copy of the descriptor: it would keep the connection open, and
+    // epoll would go on to report it.
+    Map::iterator remove(Map::iterator found) noexcept {
+        const auto& wire = *found->second->wire;
+        ::epoll_ctl(epoll_, EPOLL_CTL_DEL, wire.number(), nullptr);
+        wire.shut_down();
+        return places_.erase(found);
+    }
+    bool ask_for(Place& place, std::uint32_t events, int how) const {
+        if (place.events == events) return true;
         epoll_event event{};
         event.events = place.events = events;
-        event.data.ptr = place.parked.get();
-        ::epoll_ctl(epoll_, how, place.wire->number(), &event);
+        event.data.u64 = place.parked->number();
+        return ::epoll_ctl(epoll_, how, place.wire->number(), &event) == 0;
     }
-    // False if the place is to be removed.
-    bool is_served(Place& place) {
+    // False if the place is to be removed. Without memory the next glance tries again.
+    bool is_served(Place& place) noexcept {
+        try {
+            return speaks(place);
+        } catch (...) {
+            return true;
+        }
+    }
+    bool speaks(Place& place) {
         const auto now = Clock::now();
         if (place.lingers) return now - place.since < farewell_time;
         if (!place.is_last) {
@@ -181,7 +202,7 @@ private:
     }
 
     const int epoll_;
-    std::unordered_map<const Parked*, std::unique_ptr<Place>> places_;
+    Map places_;
 };
 
 ParkedLoop::ParkedLoop(Options options)
@@ -214,16 +235,21 @@ std::size_t ParkedLoop::count() const {
 }
 
 void ParkedLoop::park(std::shared_ptr<Parked> parked, std::unique_ptr<Wire> wire) {
-    {
-        const std::lock_guard lock{mutex_};
-        if (!is_ending_ && wire && count_ < options_.parked_max) {
-            coming_.push_back(std::make_unique<Place>(
-                Place{.parked = std::move(parked), .wire = std::move(wire)}));
-            ++count_;
-        }
-    }
-    if (parked) return parked->gone(Parked::Gone::closed);
+    if (!comes(parked, std::move(wire))) return parked->gone(Parked::Gone::closed);
     waker_->wake();
+}
+
+bool ParkedLoop::comes(const std::shared_ptr<Parked>& parked, std::unique_ptr<Wire> wire) noexcept {
+    try {
+        auto place = std::make_unique<Place>(Place{.parked = parked, .wire = std::move(wire)});
+        const std::lock_guard lock{mutex_};
+        if (is_ending_ || !place->wire || count_ >= options_.parked_max) return false;
+        coming_.push_back(std::move(place));
+        ++count_;
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
 }
 
 void ParkedLoop::run() {
@@ -232,7 +258,8 @@ void ParkedLoop::run() {
     while (goes_on) {
         try {
             goes_on = run_once(places);
-        } catch (const std::bad_alloc&) {  // the next glance tries again
+        } catch (...) {  // no memory: the next glance tries again
+            is_watching_ = true;
         }
     }
     places.end();
@@ -250,10 +277,9 @@ bool ParkedLoop::run_once(Places& places) {
     if (!take_coming(places)) return false;
     for (int i = 0; i < count; ++i) {
         const auto& event = events.at(static_cast<std::size_t>(i));
-        if (event.data.ptr != nullptr)
-            places.heard(static_cast<const Parked*>(event.data.ptr), event.events);
+        if (event.data.u64 != 0) places.heard(event.data.u64, event.events);
     }
-    for (const auto* each : woken)
+    for (const auto each : woken)
         places.go_on(each);
     if (const auto now = Clock::now(); now - looked_ >= glance || !has_work) {
         looked_ = now;
@@ -266,15 +292,17 @@ bool ParkedLoop::run_once(Places& places) {
 }
 
 bool ParkedLoop::take_coming(Places& places) {
-    std::vector<std::unique_ptr<Place>> coming;
-    {
-        const std::lock_guard lock{mutex_};
-        if (is_ending_) return false;
-        coming.swap(coming_);
+    for (;;) {
+        std::uint64_t key = 0;
+        {
+            const std::lock_guard lock{mutex_};
+            if (is_ending_) return false;
+            if (coming_.empty()) return true;
+            key = places.add(coming_.back());
+            coming_.pop_back();
+        }
+        places.go_on(key);
     }
-    for (auto& each : coming)
-        places.add(std::move(each));
-    return true;
 }
 
 }  // namespace mortise::http

@@ -2,6 +2,7 @@
 // all of them, and notices when a client has gone.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +26,23 @@ public:
         silent,  // nothing is known of the other side: it may still believe what it was told
     };
 
+    Parked() = default;
     virtual ~Parked() = default;
+    Parked(const Parked&) = delete;
+    Parked& operator=(const Parked&) = delete;
+
+    // No other one has it, before or after, unlike an address.
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
     // Appends what there is to say now. `all_received`: the other side's system has acknowledged
     // everything that was said before. False if that was the last of it.
     [[nodiscard]] virtual bool say(std::string& text, bool all_received) = 0;
     // Nothing more can be said. Called once, unless say() has returned false.
     virtual void gone(Gone how) noexcept = 0;
+
+private:
+    static inline std::atomic<std::uint64_t> last_number = 0;
+    const std::uint64_t number_ = ++last_number;
 };
 
 // Wakes the loop; may outlive it. Thread-safe.
@@ -40,17 +51,17 @@ public:
     // Throws std::system_error without a descriptor.
     Waker();
 
-    // say() is called soon. Of one that is not parked: the loop looks around.
-    void wake(const Parked* parked = nullptr) noexcept;
+    // say() is called soon, of the parked one with that number. Of none: the loop looks around.
+    void wake(std::uint64_t number = 0) noexcept;
 
 private:
     friend class ParkedLoop;
-    [[nodiscard]] std::vector<const Parked*> take() noexcept;
+    [[nodiscard]] std::vector<std::uint64_t> take() noexcept;
 
     const Descriptor event_;
     std::mutex mutex_;
     bool is_woken_ = false;
-    std::vector<const Parked*> parked_;
+    std::vector<std::uint64_t> numbers_;
 };
 
 class ParkedLoop {
@@ -73,13 +84,15 @@ public:
     [[nodiscard]] const std::shared_ptr<Waker>& waker() const { return waker_; }
     [[nodiscard]] bool has_room() const;
     [[nodiscard]] std::size_t count() const;
-    // say() is called soon. Without room, or at the end, it is told `closed` at once.
+    // say() is called soon. Without room or memory, or at the end, it is told `closed` at once.
     void park(std::shared_ptr<Parked> parked, std::unique_ptr<Wire> wire);
 
 private:
     struct Place;
     class Places;
 
+    // False without room or memory, and at the end.
+    bool comes(const std::shared_ptr<Parked>& parked, std::unique_ptr<Wire> wire) noexcept;
     void run();
     // False at the end.
     bool run_once(Places& places);

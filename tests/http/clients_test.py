@@ -171,6 +171,32 @@ class Nodes(Case):
         status, told = doors[1].ask("POST", session + "/alive")
         self.assertEqual((status, told["error"]), (404, "session_expired"))
 
+    def test_waiters_that_left_have_no_sessions(self):
+        door = Door(self.directory)
+        self.keep(door.process)
+        waiters = lambda: door.get("/v1/locks/x")["waiters"]
+        with door.stream("/v1/hold/x") as holder:
+            holder.begin()
+            streams = [door.stream("/v1/hold/x") for _ in range(5)]
+            wait_until(lambda: len(waiters()) == 5)
+            for stream in streams:
+                stream.close()
+            wait_until(lambda: not waiters())
+            wait_until(lambda: door.get("/v1/status")["sessions"] == 1)
+
+    def test_a_stream_outlives_what_its_node_vouches_for(self):
+        config = self.directory / "1.toml"
+        config.write_text(config_text(1, free_ports(1), self.directory, session_ttl="3s"),
+                          encoding="utf-8")
+        door = Door(self.directory, config=config)
+        self.keep(door.process)
+        with door.stream("/v1/hold/x?ttl=1m") as stream:
+            told = stream.begin()["valid_ms"]
+            while told < 8_000:  # from its request on
+                alive = stream.line()
+                self.assertEqual(alive["event"], "alive")
+                told = alive["valid_ms"]
+
     def start(self, config):
         return self.keep(start("node", "--config", config, "--http", "127.0.0.1:0"))
 

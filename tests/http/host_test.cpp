@@ -4,6 +4,10 @@
 #include <string>
 #include <system_error>
 
+#include <csignal>
+
+#include <unistd.h>
+
 #include "tests/console/raw_client.hpp"
 #include "tests/embed/one_node.hpp"
 #include "tests/support/child.hpp"
@@ -97,6 +101,17 @@ TEST_F(DoorInAProgram, InTheChildOfAForkItDoesNothing) {
               0);
     EXPECT_TRUE(is_held("a"));
     EXPECT_EQ(ask(port_of(*door), "GET", "/v1/status").status, 200);
+}
+
+TEST_F(DoorInAProgram, ACopyInAChildDoesNotKeepAConnectionOpen) {
+    std::optional<HttpDoor> door{std::in_place, node_, any_port()};
+    RawClient holder{port_of(*door)};
+    hold(holder, "a");
+    const auto child = begin_child([] { return ::pause(); });
+    door.reset();
+    EXPECT_TRUE(holder.is_closed_within(patience));
+    ::kill(child, SIGKILL);
+    EXPECT_EQ(end_of(child), 128 + SIGKILL);
 }
 
 }  // namespace
