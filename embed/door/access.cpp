@@ -87,10 +87,16 @@ bool is_same(std::string_view one, std::string_view other) {
 
 bool Caller::may(AccessRight right, std::string_view name) const {
     if (may_all) return true;
-    if (std::ranges::none_of(roles, [&](auto role) { return gives(role, right); })) return false;
-    return rules.empty() || std::ranges::any_of(rules, [&](const AccessRule& rule) {
-               return rule.right == right && name.starts_with(rule.prefix);
-           });
+    return may_somewhere(right) &&
+           (rules.empty() || std::ranges::any_of(rules, [&](const AccessRule& rule) {
+                return rule.right == right && name.starts_with(rule.prefix);
+            }));
+}
+
+bool Caller::may_somewhere(AccessRight right) const {
+    const auto has_right = [&](const AccessRule& rule) { return rule.right == right; };
+    return may_all || (std::ranges::any_of(roles, [&](auto role) { return gives(role, right); }) &&
+                       (rules.empty() || std::ranges::any_of(rules, has_right)));
 }
 
 Tokens::Tokens(const std::filesystem::path& path) {

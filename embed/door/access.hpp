@@ -20,6 +20,8 @@ struct Caller {
 
     // `name` is that of a lock, or a prefix of names.
     [[nodiscard]] bool may(AccessRight right, std::string_view name) const;
+    // For one name at least.
+    [[nodiscard]] bool may_somewhere(AccessRight right) const;
 };
 
 // A file with a line for each token: TOKEN USER ROLE[,ROLE] [RULE...], with the rules of

@@ -67,8 +67,11 @@ private:
 };
 
 Acquiring::Acquiring(std::shared_ptr<http::Waker> waker, std::shared_ptr<Session> session,
-                     Received received)
-    : waker_{std::move(waker)}, session_{std::move(session)}, received_{received} {}
+                     Received received, std::shared_ptr<void> place)
+    : waker_{std::move(waker)},
+      session_{std::move(session)},
+      received_{received},
+      place_{std::move(place)} {}
 
 Acquiring::~Acquiring() = default;
 
@@ -159,11 +162,14 @@ bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
     json.update(decided.grant->json());
     json["valid_ms"] = ms_between(received(), session().promise(*decided.grant));
     text += whole_answer(201, json);
-    return false;
+    was_said_ = true;
+    return true;
 }
 
-// Whoever asked does not know that it was granted.
-void AcquireAnswer::left(Gone /*how*/, const Decided& decided) noexcept {
+// Whoever asked does not know that it was granted. One that is silent may: the time of its session
+// decides.
+void AcquireAnswer::left(Gone how, const Decided& decided) noexcept {
+    if (was_said_ && how == Gone::silent) return;
     if (const auto given_back = session().take(decided.hold)) given_back->unlock();
 }
 

@@ -35,8 +35,9 @@ struct Decided {
 
 class Acquiring : public http::Parked, public std::enable_shared_from_this<Acquiring> {
 public:
+    // `place` is kept as long as it exists.
     Acquiring(std::shared_ptr<http::Waker> waker, std::shared_ptr<Session> session,
-              Received received);
+              Received received, std::shared_ptr<void> place);
     ~Acquiring() override;
 
     // Begins, once. The grant becomes a hold of the session.
@@ -66,6 +67,7 @@ private:
     const std::shared_ptr<http::Waker> waker_;
     const std::shared_ptr<Session> session_;
     const Received received_;
+    const std::shared_ptr<void> place_;
     std::stop_source cancel_;
     std::optional<std::stop_callback<std::function<void()>>> ended_;
     bool is_told_ = false;  // used by the loop
@@ -83,10 +85,14 @@ public:
 
 protected:
     [[nodiscard]] bool tell(const Decided& decided, std::string& text) override;
-    [[nodiscard]] bool go_on(std::string& /*text*/, bool /*all_received*/) override {
-        return false;
+    // It is told when it was acknowledged.
+    [[nodiscard]] bool go_on(std::string& /*text*/, bool all_received) override {
+        return !all_received;
     }
     void left(Gone how, const Decided& decided) noexcept override;
+
+private:
+    bool was_said_ = false;
 };
 
 // Holds as long as its connection is open: lines of JSON, one for the grant, one from time to time,

@@ -115,10 +115,17 @@ void Api::answer(const Request& request, httplib::Response& response) {
     }
 }
 
-std::shared_ptr<Feed> Api::new_feed(std::string head, std::string alive) {
+std::shared_ptr<void> Api::place_for(const Caller& caller) {
     if (!parked_.has_room()) throw Refused{{503, "resource_exhausted", "too many streams"}};
+    if (auto place = shares_.take(caller.user, parked_.most())) return place;
+    throw Refused{{503, "resource_exhausted", caller.user + " has too many streams"}};
+}
+
+std::shared_ptr<Feed> Api::new_feed(const Caller& caller, std::string head, std::string alive) {
+    auto shared = place_for(caller);
     const auto before = feeds_->fetch_add(1);
-    std::shared_ptr<void> place{nullptr, [feeds = feeds_](void*) { --*feeds; }};
+    std::shared_ptr<void> place{nullptr,
+                                [feeds = feeds_, shared = std::move(shared)](void*) { --*feeds; }};
     if (before >= feeds_max)
         throw Refused{{503, "resource_exhausted", "too many streams of events"}};
     return std::make_shared<Feed>(parked_.waker(), std::move(head), std::move(alive),
@@ -141,7 +148,7 @@ Session::Facts Api::facts_of(Asked& asked, const Caller& caller) const {
 
 std::shared_ptr<Session> Api::opened(Session::Facts facts) {
     auto session = sessions_.open(std::move(facts));
-    if (!session) throw Refused{{503, "resource_exhausted", "the door has too many sessions"}};
+    if (!session) throw Refused{{503, "resource_exhausted", "there are too many sessions"}};
     parked_.waker()->wake();  // it looks whose time is over
     return session;
 }
@@ -160,22 +167,25 @@ void Api::stream_hold(const Request& request, bool leads) {
     if (leads) wish.published = asked.text("value");
     asked.refuse_the_rest();
     demand(request.caller, AccessRight::acquire, request.part(0));
-    if (!parked_.has_room()) throw Refused{{503, "resource_exhausted", "too many streams"}};
+    auto place = place_for(request.caller);
     const auto session = opened(std::move(facts));
-    const auto stream = std::make_shared<HoldStream>(parked_.waker(), session, request.received);
     try {
+        const auto stream = std::make_shared<HoldStream>(parked_.waker(), session, request.received,
+                                                         std::move(place));
         stream->begin(node_, std::move(wish));
+        park(stream);
     } catch (...) {
         session->end();
         throw;
     }
-    park(stream);
 }
 
 void Api::open_session(const Request& request, httplib::Response& response) {
     auto asked = Asked::of_body(request.http.body);
     auto facts = facts_of(asked, request.caller);
     asked.refuse_the_rest();
+    if (!request.caller.may_somewhere(AccessRight::acquire))
+        throw Refused{{403, "permission_denied", request.caller.user + " may not acquire"}};
     facts.locker = Locker{node_, facts.label};
     const auto session = opened(std::move(facts));
     response.status = 201;
@@ -200,8 +210,8 @@ void Api::acquire(const Request& request) {
         demand(request.caller, AccessRight::acquire, name);
     if (!session->has_room())
         throw Refused{{503, "resource_exhausted", "the session has too many holds"}};
-    if (!parked_.has_room()) throw Refused{{503, "resource_exhausted", "too many waits"}};
-    const auto answer = std::make_shared<AcquireAnswer>(parked_.waker(), session, request.received);
+    const auto answer = std::make_shared<AcquireAnswer>(parked_.waker(), session, request.received,
+                                                        place_for(request.caller));
     answer->begin(node_, std::move(wish));
     park(answer);
 }
@@ -270,7 +280,7 @@ void Api::leader(const Request& request, httplib::Response& response) {
 void Api::follow(const Request& request) {
     Asked::of_target(request.http.target).refuse_the_rest();
     demand(request.caller, AccessRight::observe, request.part(0));
-    const auto feed = new_feed(stream_head("application/x-ndjson"), "\n");
+    const auto feed = new_feed(request.caller, stream_head("application/x-ndjson"), "\n");
     const Blocking blocking{blocking_};
     feed->keep(Election{node_, request.part(0)}.observe(
         [weak = std::weak_ptr{feed}](const std::optional<Leader>& leader) {
@@ -286,7 +296,8 @@ void Api::events(const Request& request) {
     const auto options = observing(request.http, asked);
     asked.refuse_the_rest();
     demand(request.caller, AccessRight::observe, prefix);
-    const auto feed = new_feed(stream_head("text/event-stream") + "retry: 2000\n\n", ": alive\n\n");
+    const auto feed = new_feed(request.caller, stream_head("text/event-stream") + "retry: 2000\n\n",
+                               ": alive\n\n");
     const Blocking blocking{blocking_};
     feed->keep(node_.observe(
         prefix,

@@ -11,6 +11,7 @@
 #include "embed/door/feed.hpp"
 #include "embed/door/routes.hpp"
 #include "embed/door/sessions.hpp"
+#include "embed/door/shares.hpp"
 #include "embed/http/parked.hpp"
 #include <mortise/http_door.hpp>
 #include <mortise/node.hpp>
@@ -63,12 +64,16 @@ private:
     [[nodiscard]] std::shared_ptr<Session> opened(Session::Facts facts);
     void park(std::shared_ptr<http::Parked> parked);
     // Throws Refused if there are too many.
-    [[nodiscard]] std::shared_ptr<Feed> new_feed(std::string head, std::string alive);
+    [[nodiscard]] std::shared_ptr<Feed> new_feed(const Caller& caller, std::string head,
+                                                 std::string alive);
+    // For a stream or a wait. Throws Refused if there are too many, or the user has its share.
+    [[nodiscard]] std::shared_ptr<void> place_for(const Caller& caller);
 
     Node& node_;
     const HttpDoorOptions& options_;
     Sessions& sessions_;
     http::ParkedLoop& parked_;
+    Shares shares_;
     std::atomic<int> blocking_ = 0;
     const std::shared_ptr<std::atomic<int>> feeds_ = std::make_shared<std::atomic<int>>(0);
 };

@@ -1,4 +1,5 @@
-#include <array>
+#include <algorithm>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -28,7 +29,23 @@ namespace {
 using door::Refused;
 using Handled = httplib::Server::HandlerResponse;
 
-constexpr std::size_t connections_max = 128;
+// Descriptors belong to the host: at most half of those that it may have are used here.
+std::size_t descriptors_max() {
+    rlimit limit{};
+    const bool knows = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    return knows ? limit.rlim_cur / 2 : std::numeric_limits<std::size_t>::max();
+}
+
+std::size_t connections_max() {
+    return std::clamp<std::size_t>(descriptors_max() / 8, 8, 128);
+}
+
+// The connections have twice theirs: while one closes, the next one has come.
+std::size_t streams_max(const HttpDoorOptions& options) {
+    constexpr std::size_t least = 8;
+    const auto others = 2 * connections_max();
+    return std::min(options.streams, std::max(descriptors_max(), others + least) - others);
+}
 
 http::ListenAddress checked_address(const HttpDoorOptions& options) {
     auto address = http::ListenAddress::parse(options.listen, "http");
@@ -42,13 +59,6 @@ http::ListenAddress checked_address(const HttpDoorOptions& options) {
 
 door::Tokens tokens_of(const HttpDoorOptions& options) {
     return options.tokens.empty() ? door::Tokens{} : door::Tokens{options.tokens};
-}
-
-// Descriptors belong to the host: at most half of those that it may have.
-std::size_t streams_max(const HttpDoorOptions& options) {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return options.streams;
-    return std::min<std::size_t>(options.streams, limit.rlim_cur / 2);
 }
 
 std::string_view bearer_of(const std::string& header) {
@@ -79,10 +89,10 @@ public:
         http::MakeWire make_wire = http::plain_wire;
         if (tls_)
             make_wire = [this](http::Descriptor socket) { return tls_->wire(std::move(socket)); };
-        connections_.emplace(
-            std::move(listening_),
-            http::ConnectionThreads::Options{"mortise-http", connections_max, std::move(make_wire)},
-            [this](http::Connection& connection) { server_.serve(connection); });
+        connections_.emplace(std::move(listening_),
+                             http::ConnectionThreads::Options{"mortise-http", connections_max(),
+                                                              std::move(make_wire)},
+                             [this](http::Connection& connection) { server_.serve(connection); });
     }
 
     [[nodiscard]] const http::ListenAddress& address() const { return address_; }
@@ -123,6 +133,7 @@ private:
         try {
             refuse_strangers(request);
             const auto found = found_by(request);
+            if (!has_users() && door::is_stream(found->act)) refuse_silent_browsers(request);
             if (request.method == "POST" && http::has_body(request)) {
                 if (auto refused =
                         http::content_refusal(request, "a request", door::Api::body_bytes_max))
@@ -140,8 +151,20 @@ private:
     void refuse_strangers(const httplib::Request& request) const {
         if (auto refused = http::host_refusal(request, names_)) throw Refused{*std::move(refused)};
         if (auto refused = http::origin_refusal(request, false)) throw Refused{*std::move(refused)};
+        auto refused = has_users() ? std::nullopt : http::referer_refusal(request);
+        if (refused) throw Refused{*std::move(refused)};
         if (request.method != "POST" && http::has_body(request))
             throw Refused{{400, "bad_request", "only a POST has a body"}};
+    }
+
+    static void refuse_silent_browsers(const httplib::Request& request) {
+        if (auto refused = http::silent_browser_refusal(request, "Mortise-Http"))
+            throw Refused{*std::move(refused)};
+    }
+
+    // Requests have to say whose they are.
+    [[nodiscard]] bool has_users() const {
+        return options_.tls.is_set() || !options_.tokens.empty();
     }
 
     // Throws Refused if there is nothing.
@@ -168,7 +191,7 @@ private:
 
     // Throws Refused for somebody who is not known.
     [[nodiscard]] door::Caller caller_of(const httplib::Request& request) {
-        if (!options_.tls.is_set() && options_.tokens.empty()) return {.may_all = true};
+        if (!has_users()) return {.may_all = true};
         const auto header = request.get_header_value("Authorization");
         if (const auto token = bearer_of(header); !token.empty()) {
             if (const auto* const caller = tokens_.find(token)) return *caller;
@@ -179,15 +202,16 @@ private:
                        "a request has a token, or its connection the certificate of a user"}};
     }
 
-    // Empty without a certificate of our authority that names our cluster and is not revoked.
+    // Empty without a certificate of a user of our cluster that our authority would accept now.
+    // The certificate of a node is for its place in the cluster: a removed one has it still.
     [[nodiscard]] std::optional<door::Caller> caller_by_certificate() {
-        const auto pem = http::HttpServer::current().wire().certificate();
+        const auto& wire = http::HttpServer::current().wire();
+        const auto pem = wire.certificate();
         if (pem.empty()) return std::nullopt;
         const auto info = describe_certificate(pem);
-        if (!info.problem.empty() || info.cluster != cluster_) return std::nullopt;
-        if (tls_->is_revoked(info.serial)) return std::nullopt;
-        const auto node = "node " + std::to_string(info.node);
-        return door::Caller{info.node == 0 ? info.user : node, false, info.roles, info.rules};
+        const bool is_users = info.problem.empty() && info.cluster == cluster_ && info.node == 0;
+        if (!is_users || !tls_->trusts(wire)) return std::nullopt;
+        return door::Caller{info.user, false, info.roles, info.rules};
     }
 
     // httplib refuses what it does not know, such as a further method, without a word.

@@ -30,6 +30,11 @@ enum class Act : std::uint8_t {
     release,
 };
 
+// Its answer holds, or goes on.
+[[nodiscard]] constexpr bool is_stream(Act act) {
+    return act == Act::hold || act == Act::lead || act == Act::follow || act == Act::events;
+}
+
 struct Route {
     std::string_view method;
     std::string_view path;  // {name} is the rest, with its slashes; others are one part

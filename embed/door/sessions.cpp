@@ -8,6 +8,8 @@
 
 #include <sys/random.h>
 
+#include "embed/door/shares.hpp"
+
 namespace mortise::door {
 
 namespace {
@@ -187,8 +189,12 @@ Json Session::json(Time from) {
 std::shared_ptr<Session> Sessions::open(Session::Facts facts) {
     facts.id = random_id();
     auto session = std::make_shared<Session>(std::move(facts));
+    const auto& user = session->facts().user;
+    const auto is_users = [&](const auto& each) { return each.second->facts().user == user; };
     const std::lock_guard lock{mutex_};
     if (has_ended_ || sessions_.size() >= sessions_max_) return nullptr;
+    const auto most = static_cast<std::ptrdiff_t>(share_of(user, sessions_max_));
+    if (std::ranges::count_if(sessions_, is_users) >= most) return nullptr;
     sessions_[session->facts().id] = session;
     return session;
 }

@@ -97,7 +97,7 @@ class Sessions {
 public:
     explicit Sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
 
-    // Null if there are too many. `facts` is without an id.
+    // Null if there are too many, or the user has its share of them. `facts` is without an id.
     [[nodiscard]] std::shared_ptr<Session> open(Session::Facts facts);
     // Null also for the session of another user.
     [[nodiscard]] std::shared_ptr<Session> find(const std::string& id, const std::string& user);

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
 #include <sys/socket.h>
 
 #include <mortise/certificates.hpp>
@@ -58,6 +60,17 @@ BIO_METHOD* socket_method() {
         return made;
     }();
     return method;
+}
+
+// As CertificateInfo::serial.
+std::string serial_of(const X509* certificate) {
+    auto* const number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), nullptr);
+    char* const digits = number == nullptr ? nullptr : BN_bn2hex(number);
+    BN_free(number);
+    if (digits == nullptr) throw std::bad_alloc{};
+    std::string serial{digits};
+    OPENSSL_free(digits);
+    return serial;
 }
 
 class TlsWire final : public http::Wire {
@@ -109,6 +122,26 @@ public:
         BIO_free(memory);
         X509_free(found);
         return pem;
+    }
+    // What was presented may have been accepted long ago.
+    [[nodiscard]] bool is_trusted(X509_STORE* authorities,
+                                  const std::set<std::string>& revoked) const {
+        const std::unique_ptr<X509, decltype(&X509_free)> shown{SSL_get1_peer_certificate(ssl_),
+                                                                X509_free};
+        const std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> check{
+            X509_STORE_CTX_new(), X509_STORE_CTX_free};
+        const bool is_begun = shown && check &&
+                              X509_STORE_CTX_init(check.get(), authorities, shown.get(),
+                                                  SSL_get_peer_cert_chain(ssl_)) == 1 &&
+                              X509_STORE_CTX_set_default(check.get(), "ssl_client") == 1;
+        const bool is_signed = is_begun && X509_verify_cert(check.get()) == 1;
+        ERR_clear_error();
+        if (!is_signed) return false;
+        const auto* const chain = X509_STORE_CTX_get0_chain(check.get());
+        for (int i = 0; i < sk_X509_num(chain); ++i) {
+            if (revoked.contains(serial_of(sk_X509_value(chain, i)))) return false;
+        }
+        return true;
     }
 
 private:
@@ -190,9 +223,11 @@ std::unique_ptr<http::Wire> Tls::wire(http::Descriptor socket) {
     return std::make_unique<TlsWire>(std::move(socket), present().ssl);
 }
 
-bool Tls::is_revoked(const std::string& serial) {
+bool Tls::trusts(const http::Wire& wire) {
     const std::lock_guard lock{mutex_};
-    return present().revoked.contains(serial);
+    const auto& now = present();
+    return dynamic_cast<const TlsWire&>(wire).is_trusted(SSL_CTX_get_cert_store(now.ssl.get()),
+                                                         now.revoked);
 }
 
 }  // namespace mortise::door

@@ -23,8 +23,9 @@ public:
     Tls(const Tls&) = delete;
     Tls& operator=(const Tls&) = delete;
 
-    // Whether the serial number is in the present list of revoked ones.
-    [[nodiscard]] bool is_revoked(const std::string& serial);
+    // Whether the present authorities have signed what the client presented, and nothing in its
+    // chain is revoked by now. The wire was made by wire().
+    [[nodiscard]] bool trusts(const http::Wire& wire);
     // The handshake comes with the first bytes that are read.
     [[nodiscard]] std::unique_ptr<http::Wire> wire(http::Descriptor socket);
 

@@ -120,7 +120,8 @@ public:
         if (found == places_.end()) return;
         auto& place = *found->second;
         if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) return go_on(key);
-        if (!place.lingers) place.parked->gone(gone_by(error_of(place.wire->number())));
+        const auto how = gone_by(error_of(place.wire->number()));
+        if (!place.lingers && !is_done(place, how)) place.parked->gone(how);
         remove(found);
     }
     // Says what there is to say, and sends what it can.
@@ -165,14 +166,23 @@ private:
             return true;
         }
     }
+    static bool has_received_all(const Place& place) {
+        int unsent = 0;
+        const bool knows = ::ioctl(place.wire->number(), SIOCOUTQ, &unsent) == 0;
+        return place.text.empty() && (!knows || unsent == 0);
+    }
+    // Who closes may have received before that all that there was to say.
+    static bool is_done(Place& place, Parked::Gone how) {
+        if (how == Parked::Gone::closed && !place.is_last && has_received_all(place))
+            place.is_last = !place.parked->say(place.text, true);
+        return place.is_last && place.text.empty();
+    }
     bool speaks(Place& place) {
         const auto now = Clock::now();
         if (place.lingers) return now - place.since < farewell_time;
         if (!place.is_last) {
             const bool was_empty = place.text.empty();
-            int unsent = 0;
-            const bool knows = ::ioctl(place.wire->number(), SIOCOUTQ, &unsent) == 0;
-            place.is_last = !place.parked->say(place.text, was_empty && (!knows || unsent == 0));
+            place.is_last = !place.parked->say(place.text, has_received_all(place));
             if (was_empty) place.since = now;
         }
         return is_sent(place, now);

@@ -83,6 +83,7 @@ public:
     // Each of these is called on any thread.
     [[nodiscard]] const std::shared_ptr<Waker>& waker() const { return waker_; }
     [[nodiscard]] bool has_room() const;
+    [[nodiscard]] std::size_t most() const { return options_.parked_max; }
     [[nodiscard]] std::size_t count() const;
     // say() is called soon. Without room or memory, or at the end, it is told `closed` at once.
     void park(std::shared_ptr<Parked> parked, std::unique_ptr<Wire> wire);

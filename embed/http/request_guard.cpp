@@ -67,6 +67,17 @@ std::string own_form(std::string_view given) {
     return is_sound ? name : std::string{};
 }
 
+bool is_loopback(std::string_view host) {
+    const auto name = lower_case(without_port(host));
+    return name == "localhost" || name == "[::1]" ||
+           (is_ip_address(name) && name.starts_with("127."));
+}
+
+const Refusal& foreign() {
+    static const Refusal refusal{403, "foreign_origin", "requests of other web sites are refused"};
+    return refusal;
+}
+
 }  // namespace
 
 OwnNames::OwnNames(const ListenAddress& address, std::vector<std::string> further)
@@ -92,7 +103,7 @@ bool OwnNames::contain(std::string_view host) const {
 bool has_body(const httplib::Request& request) {
     const auto length = request.get_header_value("Content-Length");
     return count(request, "Transfer-Encoding") != 0 || count(request, "Content-Length") > 1 ||
-           (!length.empty() && length != "0");
+           (count(request, "Content-Length") == 1 && length != "0");
 }
 
 std::optional<Refusal> content_refusal(const httplib::Request& request, std::string_view what,
@@ -126,18 +137,36 @@ std::optional<Refusal> host_refusal(const httplib::Request& request, const OwnNa
 }
 
 std::optional<Refusal> origin_refusal(const httplib::Request& request, bool may_be_visited) {
-    const Refusal foreign{403, "foreign_origin", "requests of other web sites are refused"};
-    if (count(request, "Origin") > 1) return foreign;
+    if (count(request, "Origin") > 1) return foreign();
     if (count(request, "Origin") == 1) {
         const auto origin = lower_case(request.get_header_value("Origin"));
         const auto host = lower_case(request.get_header_value("Host"));
-        if (origin != "http://" + host && origin != "https://" + host) return foreign;
+        if (origin != "http://" + host && origin != "https://" + host) return foreign();
     }
     const auto site = request.get_header_value("Sec-Fetch-Site");
     const bool is_own = site.empty() || site == "same-origin" || site == "none";
     const bool is_visit =
         may_be_visited && request.get_header_value("Sec-Fetch-Mode") == "navigate";
-    return is_own || is_visit ? std::nullopt : std::optional{foreign};
+    return is_own || is_visit ? std::nullopt : std::optional{foreign()};
+}
+
+std::optional<Refusal> referer_refusal(const httplib::Request& request) {
+    if (count(request, "Referer") == 0) return std::nullopt;
+    const auto page = lower_case(request.get_header_value("Referer"));
+    const auto host = lower_case(request.get_header_value("Host"));
+    for (const auto& own : {"http://" + host, "https://" + host}) {
+        const bool is_own = page == own || page.starts_with(own + "/");
+        if (is_own && count(request, "Referer") == 1) return std::nullopt;
+    }
+    return foreign();
+}
+
+std::optional<Refusal> silent_browser_refusal(const httplib::Request& request, const char* header) {
+    if (is_loopback(request.get_header_value("Host")) || count(request, header) != 0)
+        return std::nullopt;
+    return Refusal{403, "foreign_origin",
+                   "without TLS and tokens this needs the header `" + std::string{header} +
+                       ": 1`, which no other web site can send"};
 }
 
 }  // namespace mortise::http

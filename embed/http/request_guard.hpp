@@ -55,5 +55,11 @@ private:
 // another site. A link on a page of another site may lead to what may be visited.
 [[nodiscard]] std::optional<Refusal> origin_refusal(const httplib::Request& request,
                                                     bool may_be_visited);
+// Empty unless the request names a page of another site as its origin.
+[[nodiscard]] std::optional<Refusal> referer_refusal(const httplib::Request& request);
+// To a name that is no loopback, a browser does not say without TLS where a GET comes from. Empty
+// if it has that header, with which it would ask before.
+[[nodiscard]] std::optional<Refusal> silent_browser_refusal(const httplib::Request& request,
+                                                            const char* header);
 
 }  // namespace mortise::http

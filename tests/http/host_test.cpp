@@ -1,10 +1,9 @@
 // The door in a program: what it refuses, and how it ends.
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <system_error>
-
-#include <csignal>
 
 #include <unistd.h>
 

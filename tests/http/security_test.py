@@ -3,8 +3,10 @@
 import json
 import resource
 import ssl
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 from door import Door, DoorCase, Raw
 from program import Case, config_text, free_ports, run, tls_lines, wait_until
@@ -13,6 +15,8 @@ BODY = "Content-Type: application/json"
 
 
 class Strangers(DoorCase):
+    words = ("--http-host", "door.example")
+
     def status(self, line, *headers, host=None):
         raw = Raw(self.door)
         if host is not None:
@@ -41,6 +45,22 @@ class Strangers(DoorCase):
             raw = Raw(self.door).request("POST /v1/sessions", f"Content-Type: {body}",
                                          "Content-Length: 2").send("{}")
             self.assertEqual(raw.status(), 415, body)
+
+    def test_browsers_that_say_nothing_of_their_site_are_refused(self):
+        for page, status in (("http://evil.example/a", 403), ("null", 403),
+                             (f"http://{self.door.host}:{self.door.port}.evil/", 403),
+                             (f"http://{self.door.host}:{self.door.port}/a", 200)):
+            self.assertEqual(self.status("GET /v1/status", f"Referer: {page}"), status, page)
+        host = "Host: door.example\r\n"
+        for path in (f"hold/{self.name}", f"lead/{self.name}", f"follow/{self.name}", "events"):
+            self.assertEqual(self.status(f"GET /v1/{path}", host=host), 403, path)
+        self.assertEqual(self.holders(), [])
+        self.assertEqual(self.status("GET /v1/locks", host=host), 200)
+        raw = Raw(self.door)
+        raw.own = host
+        raw.request(f"GET /v1/hold/{self.name}", "Mortise-Http: 1")
+        wait_until(self.holders)
+        raw.close()
 
     def test_a_request_cannot_hide_in_another(self):
         inner = f"GET /v1/hold/{self.name} HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -73,6 +93,13 @@ class Strangers(DoorCase):
         raw = Raw(self.door).request("GET /v1/status").request("GET /v1/locks")
         answer = raw.request("GET /v1/status", "Connection: close").rest()
         self.assertEqual(answer.count("HTTP/1.1 200"), 3)
+
+    def test_a_length_that_says_nothing_is_none(self):
+        inner = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for headers in (("Content-Length: ",), (BODY, "Content-Length: ")):
+            answer = Raw(self.door).request("POST /v1/sessions", *headers).send(inner).rest()
+            self.assertRegex(answer, r"\AHTTP/1.1 4\d\d ")
+            self.assertEqual(answer.count("HTTP/1.1 "), 1, answer)
 
     def test_heads_with_other_ends_of_lines_are_refused(self):
         for line in ("GET /v1/hold/a%0d%0aX-Evil:%201", "GET /v1/locks/a%00b"):
@@ -191,16 +218,18 @@ class Bounds(Case):
         self.assertEqual(door.ask("POST", session + "/alive")[0], 200)
 
 
-    def test_streams_have_half_of_the_descriptors(self):
+    def test_streams_and_connections_have_half_of_the_descriptors(self):
         door = Door(self.directory, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_NOFILE, (300, 300)))
         self.keep(door.process)
-        streams = [door.stream(f"/v1/hold/{number}") for number in range(150)]
-        self.assertEqual({stream.begin()["event"] for stream in streams}, {"granted"})
+        streams = []
+        for number in range(114):  # 150 less two for each of 18 connections
+            streams.append(door.stream(f"/v1/hold/{number}"))
+            self.assertEqual(streams[-1].begin()["event"], "granted")
         for path in ("/v1/hold/more", "/v1/events", "/v1/follow/x"):
             status, told = door.ask("GET", path)
             self.assertEqual((status, told["error"]), (503, "resource_exhausted"), path)
-        self.assertEqual(door.get("/v1/status")["streams"], 150)
+        self.assertEqual(door.get("/v1/status")["streams"], 114)
         for stream in streams:
             stream.close()
         wait_until(lambda: door.get("/v1/status")["streams"] == 0)
@@ -210,14 +239,13 @@ class Bounds(Case):
 class Tokens(DoorCase):
     @classmethod
     def setUpClass(cls):
-        import tempfile
-        from pathlib import Path
         place = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         tokens = place / "tokens"
         tokens.write_text("# who may do what\n\n"
                           "alice-0123456789 alice client\n"
                           "bob-0123456789ab bob client acquire:orders/ observe:orders/\n"
-                          "carol-0123456789 carol observer\n", encoding="utf-8")
+                          "carol-0123456789 carol observer\n"
+                          "dave-01234567890 dave client\n", encoding="utf-8")
         tokens.chmod(0o600)
         cls.words = ("--http-tokens", tokens)
         super().setUpClass()
@@ -250,6 +278,36 @@ class Tokens(DoorCase):
                              ({"name": "x", "campaign": ""}, 403)):
             told = self.as_user(bob, "POST", session + "/holds", wish)
             self.assertEqual(told[0], status, (wish, told))
+
+    def test_who_cannot_acquire_has_no_session(self):
+        status, told = self.as_user("carol-0123456789", "POST", "/v1/sessions")
+        self.assertEqual((status, told["error"]), (403, "permission_denied"))
+
+    def test_one_user_leaves_places_for_others(self):
+        alice, dave = "alice-0123456789", "dave-01234567890"
+        opened = 0
+        while self.as_user(dave, "POST", "/v1/sessions", {"ttl": "1m"})[0] == 201:
+            opened += 1
+        self.assertEqual(opened, 4096 - 4096 // 8)
+        status, told = self.as_user(dave, "GET", f"/v1/hold/{self.name}")
+        self.assertEqual((status, told["error"]), (503, "resource_exhausted"))
+        self.assertEqual(self.as_user(alice, "POST", "/v1/sessions")[0], 201)
+
+    def test_one_user_leaves_streams_for_others(self):
+        config = Path(self.enterContext(tempfile.TemporaryDirectory())) / "mortise.toml"
+        config.write_text(config_text(1, free_ports(1), config.parent), encoding="utf-8")
+        door = Door(None, *self.words, config=config, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (300, 300)))
+        self.addCleanup(door.process.end)
+        streams, granted = [], True
+        while granted:
+            stream = door.stream(f"/v1/hold/{len(streams)}",
+                                 Authorization="Bearer dave-01234567890")
+            granted = stream.begin().get("event") == "granted"
+            streams.append(stream)
+        self.assertGreater(len(streams), 50)
+        with door.stream("/v1/hold/x", Authorization="Bearer alice-0123456789") as stream:
+            self.assertEqual(stream.begin()["event"], "granted")
 
     def test_a_session_is_that_of_its_user(self):
         alice, bob = "alice-0123456789", "bob-0123456789ab"
@@ -325,6 +383,31 @@ class Https(Case):
         shown = shown[0] if isinstance(shown, list) else shown
         self.revoked.write_text(shown["serial"] + " # stolen\n", encoding="utf-8")
         self.assertEqual(self.status("/v1/status", alice), 401)
+
+    def kept_alive(self, context):
+        raw = Raw(self.door)
+        raw.socket = context.wrap_socket(raw.socket, server_hostname="127.0.0.1")
+        raw.request("GET /v1/status")
+        self.assertEqual(raw.socket.recv(12)[9:], b"200")
+        return raw
+
+    def test_a_node_is_no_user(self):
+        run("cert", "issue", "--dir", self.directory, "--node", "2").check_returncode()
+        node = ssl.create_default_context(cafile=self.directory / "ca.pem")
+        node.load_cert_chain(self.directory / "node-2.pem", self.directory / "node-2.key")
+        self.assertEqual(self.status("/v1/status", node), 401)
+
+    def test_a_connection_does_not_outlive_its_authority(self):
+        new = self.directory / "new"
+        new.mkdir()
+        run("cert", "init", "--cluster", "mortise", "--dir", new).check_returncode()
+        run("cert", "issue", "--dir", new, "--node", "1", "--host",
+            "127.0.0.1").check_returncode()
+        raw = self.kept_alive(self.context(self.directory))
+        for name in ("node-1.key", "node-1.pem", "ca.pem"):
+            (new / name).rename(self.directory / name)
+        raw.request("GET /v1/status", "Connection: close")
+        self.assertRegex(raw.rest(), "HTTP/1.1 401 ")
 
     def test_a_stream_goes_on_in_it(self):
         raw = Raw(self.door)
