@@ -104,11 +104,12 @@ TEST_F(DoorInAProgram, InTheChildOfAForkItDoesNothing) {
 
 TEST_F(DoorInAProgram, ACopyInAChildDoesNotKeepAConnectionOpen) {
     std::optional<HttpDoor> door{std::in_place, node_, any_port()};
-    RawClient holder{port_of(*door)};
-    hold(holder, "a");
+    RawClient reader{port_of(*door)};
+    reader.send("GET /v1/follow/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_NE(reader.read_until("leader").find("leader"), std::string::npos);
     const auto child = begin_child([] { return ::pause(); });
     door.reset();
-    EXPECT_TRUE(holder.is_closed_within(patience));
+    EXPECT_TRUE(reader.is_closed_within(patience));
     ::kill(child, SIGKILL);
     EXPECT_EQ(end_of(child), 128 + SIGKILL);
 }
