@@ -40,7 +40,7 @@ class CutOff(Case):
         self.node.stdout.readline()
 
     def curl(self, host, path):
-        return self.keep(Process([*self.network.enter(host), "curl", "-sN",
+        return self.keep(Process([*self.network.enter(host), "curl", "-sNH", "Mortise-Http: 1",
                                   f"http://10.77.0.1:{PORT}{path}"], env=environment()))
 
     def ask(self, path):
