@@ -23,7 +23,7 @@ from report import progress
 
 LOADS = {"one": loads.ON_LEADER, "follower": loads.ON_FOLLOWER, "many": loads.MANY,
          "async": loads.ASYNC_ONE, "hot": loads.HOT}
-LOOKS_A_SECOND = 4999
+LOOKS_A_SECOND = 997  # more of them slow the load down
 
 # The first that fits the name of the function, or of its library, decides.
 GROUPS = [(name, re.compile(pattern)) for name, pattern in (
