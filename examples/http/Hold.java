@@ -23,7 +23,8 @@ public final class Hold implements AutoCloseable {
 
     public Hold(String url, String name) throws IOException, InterruptedException {
         var request = HttpRequest.newBuilder(
-                URI.create(url + "/v1/hold/" + name + "?label=Hold.java")).build();
+                URI.create(url + "/v1/hold/" + name + "?label=Hold.java"))
+                .header("Mortise-Http", "1").build();
         var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
         var answer = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
         body = answer.body();

@@ -31,7 +31,12 @@ type line struct {
 // Acquire waits until the lock is held.
 func Acquire(url, name string) (*Hold, error) {
 	hold := &Hold{Lost: make(chan struct{}), sent: time.Now()}
-	answer, err := http.Get(url + "/v1/hold/" + name + "?label=hold.go")
+	request, err := http.NewRequest("GET", url+"/v1/hold/"+name+"?label=hold.go", nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Mortise-Http", "1")
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}

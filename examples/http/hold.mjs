@@ -5,7 +5,10 @@ export async function withLock(url, name, work) {
   const lost = new AbortController();
   const close = new AbortController();
   const sent = performance.now(); // all times count from here
-  const answer = await fetch(`${url}/v1/hold/${name}?label=hold.mjs`, { signal: close.signal });
+  const answer = await fetch(`${url}/v1/hold/${name}?label=hold.mjs`, {
+    signal: close.signal,
+    headers: { "Mortise-Http": "1" },
+  });
   if (!answer.ok) throw new Error(`not acquired: ${await answer.text()}`);
   const lock = {
     until: 0,

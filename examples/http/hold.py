@@ -12,7 +12,8 @@ class Lock:
     before."""
 
     def __init__(self, url, name):
-        self.request = f"{url}/v1/hold/{name}?label=hold.py"
+        self.request = urllib.request.Request(f"{url}/v1/hold/{name}?label=hold.py",
+                                              headers={"Mortise-Http": "1"})
 
     def __enter__(self):
         self.sent = time.monotonic()  # all times count from here

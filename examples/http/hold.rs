@@ -24,7 +24,11 @@ impl Hold {
     fn acquire(address: &str, name: &str) -> io::Result<Hold> {
         let sent = Instant::now();
         let mut stream = TcpStream::connect(address)?;
-        write!(stream, "GET /v1/hold/{name}?label=hold.rs HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+        write!(
+            stream,
+            "GET /v1/hold/{name}?label=hold.rs HTTP/1.1\r\n\
+             Host: {address}\r\nMortise-Http: 1\r\n\r\n"
+        )?;
         let mut lines = BufReader::new(stream.try_clone()?).lines();
         let granted = loop {
             let line = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;

@@ -7,7 +7,7 @@ shift 2
 lines=$(mktemp -d)
 trap 'kill "$curl" ${work:-} 2>/dev/null || true; rm -r "$lines"' EXIT
 mkfifo "$lines/fifo"
-curl -sSfN "$url/v1/hold/$name?label=hold.sh" >"$lines/fifo" &
+curl -sSfN -H "Mortise-Http: 1" "$url/v1/hold/$name?label=hold.sh" >"$lines/fifo" &
 curl=$!
 exec 3<"$lines/fifo"
 read -r granted <&3 || { echo "not acquired" >&2; exit 75; }
