@@ -52,7 +52,7 @@ class Examples(DoorCase):
     def test_the_command_of_the_shell_ends_with_the_hold(self):
         if "shell" not in LANGUAGES:
             self.skipTest("it is tested with the others")
-        words = self.command("shell")[:-1] + ["sleep 60"]
+        words = self.command("shell")[:-1] + ["exec sleep 60"]
         process = subprocess.Popen(list(map(str, words)), stderr=subprocess.DEVNULL)
         self.addCleanup(process.kill)
         token = wait_until(self.holders)[0]["token"]
