@@ -35,8 +35,8 @@ bool Raft::may_follow(NodeId from, Term of, Instant now) {
         if (of == term()) claims_.erase(from);
         return true;
     }
-    // Who is no member as far as it knows can ask nobody, and believes what it hears. It may have
-    // refuted something as long as it was one.
+    // A node that is no member, as far as it knows, cannot ask the voters, so it believes every
+    // claim. It may have refuted this one when it was a member.
     if (!is_member()) {
         claims_.erase(from);
         return true;

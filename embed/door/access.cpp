@@ -15,25 +15,13 @@ namespace mortise::door {
 
 namespace {
 
-bool gives(AccessRole role, AccessRight right) {
-    switch (role) {
-        case AccessRole::voter:
-        case AccessRole::learner: return true;
-        case AccessRole::client:
-            return right == AccessRight::acquire || right == AccessRight::observe;
-        case AccessRole::observer: return right == AccessRight::observe;
-        case AccessRole::admin: return right != AccessRight::acquire;
-    }
-    return false;
-}
-
 [[noreturn]] void refuse_file(const std::filesystem::path& path, std::size_t line,
                               const std::string& problem) {
     throw std::system_error{Errc::invalid_argument,
                             "http: " + path.string() + ":" + std::to_string(line) + ": " + problem};
 }
 
-// Whoever can read the file can do what its users may.
+// A person who can read the file can act as each of its users.
 void check_owner(const std::filesystem::path& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0)
@@ -86,17 +74,13 @@ bool is_same(std::string_view one, std::string_view other) {
 }  // namespace
 
 bool Caller::may(AccessRight right, std::string_view name) const {
-    if (may_all) return true;
-    return may_somewhere(right) &&
-           (rules.empty() || std::ranges::any_of(rules, [&](const AccessRule& rule) {
-                return rule.right == right && name.starts_with(rule.prefix);
-            }));
+    return may_all || is_allowed(roles, rules, right, name);
 }
 
 bool Caller::may_somewhere(AccessRight right) const {
-    const auto has_right = [&](const AccessRule& rule) { return rule.right == right; };
-    return may_all || (std::ranges::any_of(roles, [&](auto role) { return gives(role, right); }) &&
-                       (rules.empty() || std::ranges::any_of(rules, has_right)));
+    return may(right, {}) || std::ranges::any_of(rules, [&](const AccessRule& rule) {
+               return rule.right == right && may(right, rule.prefix);
+           });
 }
 
 Tokens::Tokens(const std::filesystem::path& path) {

@@ -1,5 +1,5 @@
-// Who a client is, and what it may do: as everybody on loopback, by the certificate of a user, or
-// by a token of a file.
+// The user that a client is, and its rights. They come from the certificate of the user or from a
+// token in a file; without both, every client on loopback has all rights.
 #pragma once
 
 #include <filesystem>

@@ -59,21 +59,27 @@ transport::Validity validity_of(Duration valid_for,
     return {*not_before, *not_before + length};
 }
 
+core::Access access_of(std::span<const AccessRole> roles, std::span<const AccessRule> rules) {
+    core::Access access;
+    for (const auto role : roles) {
+        if (role > AccessRole::admin) refuse("there is no such role");
+        access.roles.push_back(static_cast<core::AccessRole>(role));
+    }
+    for (const auto& rule : rules) {
+        if (rule.right > AccessRight::members) refuse("there is no such right");
+        access.rules.push_back({static_cast<core::Right>(rule.right), rule.prefix});
+    }
+    return access;
+}
+
 core::Identity identity_of(const CertificateOptions& options) {
     core::Identity identity;
     identity.cluster = options.cluster;
     identity.node = core::NodeId{options.node};
     identity.user = options.user;
-    for (const auto role : options.roles) {
-        if (role > AccessRole::admin) refuse("there is no such role");
-        identity.access.roles.push_back(static_cast<core::AccessRole>(role));
-    }
+    identity.access = access_of(options.roles, options.rules);
     if (options.roles.empty() && options.node != 0)
         identity.access.roles = {core::AccessRole::voter};
-    for (const auto& rule : options.rules) {
-        if (rule.right > AccessRight::members) refuse("there is no such right");
-        identity.access.rules.push_back({static_cast<core::Right>(rule.right), rule.prefix});
-    }
     return identity;
 }
 
@@ -180,6 +186,11 @@ std::vector<CertificateInfo> read_certificates(const std::filesystem::path& path
 
 CertificateInfo describe_certificate(std::string_view pem) {
     return info_of(std::move(value_of(transport::describe_certificates(pem)).front()));
+}
+
+bool is_allowed(std::span<const AccessRole> roles, std::span<const AccessRule> rules,
+                AccessRight right, std::string_view name) {
+    return access_of(roles, rules).may(static_cast<core::Right>(right), name);
 }
 
 std::set<std::string> read_revoked(const std::filesystem::path& path) {

@@ -213,7 +213,7 @@ TEST_F(TlsNode, AFileThatIsMendedIsTakenByItself) {
 // What is no list is reported, and the former one stays.
 TEST_F(TlsNode, AListOfRevokedOnesThatCannotBeReadIsNotTaken) {
     issue_certificate(node_options(1, "node"));
-    std::ofstream{at("revoked")} << "12 34\n";
+    std::ofstream{at("revoked")} << "1234\n";
     auto settings = config("node");
     settings.tls.revoked = at("revoked");
     Node node{settings};

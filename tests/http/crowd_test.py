@@ -11,8 +11,8 @@ import time
 import unittest
 from pathlib import Path
 
-from door import Door
-from program import HOLDER as LOAD, Case, Talker, config_text, environment, free_ports, start, \
+from door import Door, three_configs
+from program import HOLDER as LOAD, Case, Talker, environment, start, \
     wait_until
 
 COUNT = int(sys.argv.pop(1))
@@ -37,13 +37,7 @@ class Crowd(Case):
         super().setUp()
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 3 * COUNT + 500)), hard))
-        ports = free_ports(3)
-        configs = []
-        for node in (1, 2, 3):
-            config = self.directory / f"{node}.toml"
-            config.write_text(config_text(node, ports, self.directory, session_ttl="10s"),
-                              encoding="utf-8")
-            configs.append(config)
+        configs = three_configs(self.directory, session_ttl="10s")
         process = self.keep(start("node", "--config", configs[0], "--http", "127.0.0.1:0"))
         self.keep(start("node", "--config", configs[1]))
         self.load = self.keep(Talker([LOAD, configs[2], "a", "b", "c", "d"], env=environment()))

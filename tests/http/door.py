@@ -18,6 +18,15 @@ from program import config_text, free_ports, start  # noqa: E402
 JSON = {"Content-Type": "application/json"}
 
 
+def three_configs(directory, **more):
+    """The configuration files of the nodes 1 to 3 of a cluster."""
+    ports = free_ports(3)
+    files = [directory / f"{node}.toml" for node in (1, 2, 3)]
+    for node, file in enumerate(files, 1):
+        file.write_text(config_text(node, ports, directory, **more), encoding="utf-8")
+    return files
+
+
 class Door:
     """One node with a door, ready."""
 

@@ -24,16 +24,18 @@ std::string in_hex(const BIGNUM* number) {
 
 // Empty if there is none.
 std::optional<std::string> serial_in(std::string line) {
+    constexpr auto* blanks = " \t\r";
     line.resize(std::min(line.size(), line.find('#')));
-    std::erase_if(line, [](unsigned char c) { return std::isspace(c) != 0 || c == ':'; });
+    line.resize(line.find_last_not_of(blanks) + 1);
+    line.erase(0, line.find_first_not_of(blanks));
     if (line.starts_with("serial=")) line.erase(0, std::string_view{"serial="}.size());
     if (line.empty()) return line;
+    std::erase(line, ':');
     const bool is_number = line.size() <= digits_max && std::ranges::all_of(line, [](char c) {
                                return std::isxdigit(static_cast<unsigned char>(c)) != 0;
                            });
-    if (!is_number) return std::nullopt;
     BIGNUM* number = nullptr;
-    BN_hex2bn(&number, line.c_str());
+    if (!is_number || BN_hex2bn(&number, line.c_str()) == 0) return std::nullopt;
     return in_hex(openssl::Bignum{number}.get());
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -57,6 +58,11 @@ struct AccessRule {
 
     friend bool operator==(const AccessRule&, const AccessRule&) = default;
 };
+
+// Whether the roles and rules of a certificate give the right on this name, or, which is the same,
+// on every name with this prefix. For AccessRight::members the name is empty.
+[[nodiscard]] bool is_allowed(std::span<const AccessRole> roles, std::span<const AccessRule> rules,
+                              AccessRight right, std::string_view name);
 
 struct AuthorityOptions {
     std::string cluster{};  // equal to Config::cluster

@@ -335,11 +335,14 @@ void Nemesis::change_members(Fault kind) {
         node = present.learners[prng_.below(present.learners.size())].id;
     }
     if (kind == Fault::member_removed && present.voters.size() < 3 && !prng_.one_in(4)) return;
-    // Without one that remembers, the others may need an era.
-    const auto may_lack = [&](core::NodeId id) {
-        return cluster_.at(id).disk().platter().unsynced == core::Unsynced::forgotten;
+    // Without one that remembers, the others may need an era. A node that was told of its
+    // forgetting votes for nobody until the leader tells it that it counts again, or for a minute.
+    const auto gives_no_vote = [&](core::NodeId id) {
+        const auto& its = cluster_.at(id);
+        return its.disk().platter().unsynced == core::Unsynced::forgotten ||
+               (its.is_running() && its.raft().is_doubted());
     };
-    if (std::ranges::any_of(cluster_.ids(), may_lack)) return;
+    if (std::ranges::any_of(cluster_.ids(), gives_no_vote)) return;
     world_.tally.fault(kind);
     world_.timeline.say(leader, "is asked to change its members, node {}", node.raw());
     core::MembershipGoal goal{core::MembershipGoal::Kind::gone, node, {}};

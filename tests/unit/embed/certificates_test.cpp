@@ -152,6 +152,18 @@ TEST_F(CertificateFiles, NumbersThatAreNoRoleAndNoRightAreRefused) {
     EXPECT_EQ(problem_of(options, std::errc::invalid_argument), "there is no such right");
 }
 
+// The rules of a certificate hold for a token of the HTTP door as well.
+TEST(AccessRights, NeedARoleAndWhereThereAreRulesARule) {
+    const std::vector<AccessRole> client{AccessRole::client};
+    const std::vector<AccessRule> orders{{AccessRight::acquire, "orders/"}};
+    EXPECT_TRUE(is_allowed(client, {}, AccessRight::acquire, "x"));
+    EXPECT_FALSE(is_allowed(client, {}, AccessRight::break_lock, "x"));
+    EXPECT_TRUE(is_allowed(client, orders, AccessRight::acquire, "orders/1"));
+    EXPECT_FALSE(is_allowed(client, orders, AccessRight::acquire, "x"));
+    EXPECT_FALSE(is_allowed(client, orders, AccessRight::observe, "orders/1"));
+    EXPECT_FALSE(is_allowed({}, orders, AccessRight::acquire, "orders/1"));
+}
+
 TEST_F(CertificateFiles, AnAuthorityIsReadWithItsCluster) {
     create_authority(authority());
     const auto is = read_certificates(at("ca.pem")).front();

@@ -43,7 +43,8 @@ TEST_F(RevokedSerialsTest, AreReadAsToolsPrintThem) {
 }
 
 TEST_F(RevokedSerialsTest, AreNothingElse) {
-    for (const std::string text : {"12\nnode-2.pem\n", "12\n0x34\n", "12\n-3\n"}) {
+    for (const std::string text : {"12\nnode-2.pem\n", "12\n0x34\n", "12\n-3\n", "12\n34 56\n",
+                                   "12\n:\n", "12\nserial= 34\n"}) {
         const auto revoked = read(text);
         ASSERT_FALSE(revoked) << text;
         EXPECT_THAT(revoked.error().what, HasSubstr(":2: is no serial number")) << text;
