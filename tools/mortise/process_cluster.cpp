@@ -1,6 +1,7 @@
 #include "tools/mortise/process_cluster.hpp"
 
 #include <csignal>
+#include <random>
 #include <utility>
 
 #include <asio/ip/tcp.hpp>
@@ -13,6 +14,23 @@ namespace mortise::cli {
 namespace {
 
 constexpr auto glance = std::chrono::milliseconds{50};
+
+using asio::ip::tcp;
+
+// On a free port that the system does not give to outgoing connections by itself: one of those
+// could take the port while its member is down.
+tcp::acceptor hold_port(asio::io_context& io, std::mt19937& random) {
+    std::uniform_int_distribution<unsigned> ports{10'000, 29'999};
+    constexpr int attempts_max = 1'000;
+    for (int attempt = 0; attempt < attempts_max; ++attempt) {
+        const auto port = static_cast<std::uint16_t>(ports(random));
+        tcp::acceptor acceptor{io, tcp::v4()};
+        asio::error_code taken;
+        acceptor.bind({asio::ip::address_v4::loopback(), port}, taken);
+        if (!taken) return acceptor;
+    }
+    return {io, tcp::endpoint{asio::ip::address_v4::loopback(), 0}};
+}
 
 }  // namespace
 
@@ -34,14 +52,13 @@ ProcessCluster::ProcessCluster(Plan plan)
 
 // Another program may take a port before the node binds it: then the node reports that.
 void ProcessCluster::reserve_ports() {
-    using asio::ip::tcp;
     for (std::size_t i = 0; plan_.first_port != 0 && i < plan_.size; ++i)
         addresses_.push_back("127.0.0.1:" + std::to_string(plan_.first_port + i));
     if (!addresses_.empty()) return;
-    const tcp::endpoint any{asio::ip::address_v4::loopback(), 0};
+    std::mt19937 random{std::random_device{}()};
     std::vector<tcp::acceptor> holders;
     for (std::size_t i = 0; i < plan_.size; ++i) {
-        holders.emplace_back(io_, any);
+        holders.push_back(hold_port(io_, random));
         addresses_.push_back("127.0.0.1:" + std::to_string(holders.back().local_endpoint().port()));
     }
 }
