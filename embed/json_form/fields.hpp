@@ -321,6 +321,7 @@ struct Fields {
                 {"standing", to_string(status.standing)},
                 {"term", status.term},
                 {"leader", status.leader ? Json(*status.leader) : Json(nullptr)},
+                {"served_by", status.served_by ? Json(*status.served_by) : Json(nullptr)},
                 {"commit_index", status.commit_index},
                 {"applied_index", status.applied_index},
                 {"first_index", status.first_index},

@@ -352,6 +352,7 @@ Status ClientLoop::status() const {
     status.version = version;
     status.ready = ready_;
     status.why_not_ready = why_not_ready();
+    if (member_id_.is_set()) status.served_by = member_id_.raw();
     return status;
 }
 

@@ -1,7 +1,6 @@
 // A client node observes by way of its members, and goes on at another one when that one is gone
 // (S46, S49).
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <future>
 #include <string>
@@ -52,14 +51,9 @@ protected:
         return client;
     }
     // The place of the member that an observer without a fault asks.
-    std::size_t member_of(Node& client) {
-        std::promise<NodeId> found;
-        std::atomic<bool> is_found = false;
-        const auto events = client.on_event([&](const NodeEvent& event) {
-            if (event.kind == NodeEvent::Kind::peer_up && !is_found.exchange(true))
-                found.set_value(event.peer);
-        });
-        return found.get_future().get() - 1;
+    static std::size_t member_of(Node& client) {
+        EXPECT_TRUE(client.wait_ready(std::chrono::steady_clock::now() + 20s));
+        return client.status().served_by.value_or(1) - 1;
     }
     void take(std::size_t member, const std::string& name) {
         EXPECT_FALSE(cluster.node(member).acquire(name, each_time).release());

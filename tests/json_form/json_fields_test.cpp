@@ -137,11 +137,11 @@ TEST(JsonFields, OfAStatus) {
     Status status;
     auto& [id, cluster, cluster_id, role, standing, term, leader, commit_index, applied_index,
            first_index, members, session, address, uptime, version, ready, why_not_ready, stopped,
-           why_stopped, insecure, durability, forgetful] = status;
+           why_stopped, insecure, durability, forgetful, served_by] = status;
     expect_each_shown(json_of_it(status), id, cluster, cluster_id, role, standing, term, leader,
                       commit_index, applied_index, first_index, members, session, address, uptime,
                       version, ready, why_not_ready, stopped, why_stopped, insecure, durability,
-                      forgetful);
+                      forgetful, served_by);
 }
 
 TEST(JsonFields, OfAReport) {

@@ -234,6 +234,8 @@ struct Status {
     // Its machine was started anew and it may lack what it acknowledged, so it elects nobody alone
     // until a leader has told it what is committed.
     bool forgetful = false;
+    // Of a client: the member that it is connected with; empty: none at this moment.
+    std::optional<NodeId> served_by{};
 };
 
 }  // namespace mortise
