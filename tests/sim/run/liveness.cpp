@@ -133,6 +133,10 @@ void Liveness::choose_core(std::vector<core::NodeId> nodes) {
         return can_go_on({some.begin(), some.end()});
     };
     if (!is_enough(nodes)) return;
+    std::erase_if(nodes, [&, present = std::set(nodes.begin(), nodes.end())](core::NodeId id) {
+        return cluster_.needs_a_person(id, present);
+    });
+    if (!is_enough(nodes)) return;
     auto to_leave = prng_.one_in(3) ? 0 : prng_.below(nodes.size());
     // A node that was told of its forgetting counts again when the leader that told it says so
     // (docs/decisions/0077), so nobody may be left out.

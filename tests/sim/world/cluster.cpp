@@ -232,6 +232,18 @@ bool Cluster::will_know_better(const core::Hello& hello) const {
     });
 }
 
+// Two members of its own configuration have to say that it was rolled back (docs/decisions/0029),
+// and its directory is so old that it does not know who is a member now.
+bool Cluster::needs_a_person(core::NodeId node, const std::set<core::NodeId>& present) const {
+    if (!is_running(node) || !will_know_better(hello(node))) return false;
+    const auto& raft = at(node).raft();
+    auto known = raft.configuration_at(raft.commit_index()).all();
+    std::erase(known, node);
+    const auto others =
+        std::ranges::count_if(known, [&](core::NodeId id) { return present.contains(id); });
+    return others < std::min<std::ptrdiff_t>(2, std::ssize(known));
+}
+
 // Nobody repeated the doubt for so long that it ended, or the cluster has accepted the run
 // (docs/decisions/0064): such a node may vote again.
 void Cluster::stepped(core::NodeId node) {

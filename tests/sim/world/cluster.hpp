@@ -58,6 +58,9 @@ public:
     [[nodiscard]] bool is_quorum(const std::set<core::NodeId>& nodes) const;
     // All voters are among these nodes, with their disks, so they may begin an era.
     [[nodiscard]] bool is_complete(const std::set<core::NodeId>& nodes) const;
+    // Its directory is too old to come back by itself beside those that are present.
+    [[nodiscard]] bool needs_a_person(core::NodeId node,
+                                      const std::set<core::NodeId>& present) const;
     [[nodiscard]] PowerLoss power_loss_of(core::NodeId node) const override;
     // Its peers may hold against it what it said, so it counts for no majority.
     [[nodiscard]] bool is_liar(core::NodeId node) const {
