@@ -23,7 +23,7 @@ std::string_view chosen() {
 
 }  // namespace
 
-bool at_work(std::string_view name) {
+bool is_chosen(std::string_view name) {
     static const std::string_view at_work = chosen();
     return at_work == name;
 }
