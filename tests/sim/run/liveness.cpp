@@ -119,8 +119,11 @@ SimTime Liveness::transfer_time() const {
     return pieces * (2 * world_.swarm.network.delay_max + 5 * disk.latency_max);
 }
 
+// The other founders learn of the cluster from one that formed it.
 bool Liveness::can_go_on(const std::set<core::NodeId>& nodes) const {
-    return cluster_.is_quorum(nodes) || cluster_.is_complete(nodes);
+    const bool is_formed = std::ranges::any_of(
+        nodes, [&](core::NodeId id) { return cluster_.at(id).disk().platter().knows_cluster(); });
+    return is_formed && (cluster_.is_quorum(nodes) || cluster_.is_complete(nodes));
 }
 
 void Liveness::choose_core(std::vector<core::NodeId> nodes) {
