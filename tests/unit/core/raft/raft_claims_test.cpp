@@ -213,6 +213,7 @@ TEST_F(RaftClaims, AreBelievedByWhoIsNoMemberAnyMore) {
     ASSERT_TRUE(is_refuted());
     node.receive(n1, append(10, log_id(1, 1), {configures(log_id(10, 2), voters({1, 3}))}, 2));
     node.complete_writes();
+    (void)node.take<PreVoteRequest>(n1);
     for (int i = 0; i < 30; ++i) {
         node.now = node.now + heartbeat;
         node.receive(n3, append(11, log_id(11, 7)));
@@ -220,6 +221,7 @@ TEST_F(RaftClaims, AreBelievedByWhoIsNoMemberAnyMore) {
     }
     EXPECT_EQ(node->term(), Term{11});
     EXPECT_EQ(node->leader(), n3);
+    EXPECT_TRUE(node.take<PreVoteRequest>(n1).empty());  // voters do not answer it
 }
 
 // Each of its terms may be denied, and the next one is not refused at once.
