@@ -139,10 +139,11 @@ class Torture:
             time.sleep(self.chance.uniform(0, 1))
         for node in self.cluster.nodes.values():
             node.life.tell("calm")
-        seconds, late = self.progress.wait([SLOW, *QUICK], self.back())
+        back = self.back()
+        seconds, late = self.progress.wait([SLOW, *QUICK], back)
         print(f"calm: everything granted to everybody within {seconds:.2f} s", flush=True)
         if late:
-            self.cluster.complain(f"not live in the calm after {self.back():.1f} s: {', '.join(late)}")
+            self.cluster.complain(f"not live in the calm after {back:.1f} s: {', '.join(late)}")
 
 
 def make_cluster(options, folder):
