@@ -109,7 +109,7 @@ mortise_hold* handle_of(std::optional<Hold> hold) {
     auto watch = std::make_shared<LostWatch>();
     std::vector<std::unique_ptr<mortise_hold>> parts;
     for (auto& part : detail::parts_of(*hold))
-        parts.emplace_back(handle_of(std::move(part)));
+        parts.push_back(std::unique_ptr<mortise_hold>{handle_of(std::move(part))});
     return new mortise_hold{std::move(*hold), std::move(name), std::move(previous),
                             std::move(watch), std::move(parts)};
 }
