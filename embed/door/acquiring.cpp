@@ -1,12 +1,10 @@
 #include "embed/door/acquiring.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <new>
 #include <utility>
 
-#include <mortise/detail/start.hpp>
 #include <mortise/errc.hpp>
+#include <mortise/lock_error.hpp>
 
 namespace mortise::door {
 
@@ -54,97 +52,26 @@ std::string whole_answer(const http::Refusal& refusal) {
     return whole_answer(refusal.status, http::json_of(refusal));
 }
 
-// Called by the node at the end of the acquire.
-class Acquiring::Then final : public detail::Finish {
-public:
-    explicit Then(std::shared_ptr<Acquiring> acquiring) : acquiring_{std::move(acquiring)} {}
-    void operator()(std::error_code error, Hold hold) override {
-        acquiring_->decide(error, std::move(hold));
-    }
-
-private:
-    const std::shared_ptr<Acquiring> acquiring_;
-};
-
-Acquiring::Acquiring(std::shared_ptr<http::Waker> waker, std::shared_ptr<Session> session,
-                     Received received, std::shared_ptr<void> place)
-    : waker_{std::move(waker)},
-      session_{std::move(session)},
-      received_{received},
-      place_{std::move(place)} {}
-
-Acquiring::~Acquiring() = default;
-
-void Acquiring::begin(Node& node, Wish wish) {
-    auto& order = wish.order;
-    order.options.cancel = cancel_.get_token();
-    order.detail = &decided_.detail;
-    if (!order.permits) order.options.locker = session_->facts().locker;
-    if (order.options.label.empty()) order.options.label = session_->facts().label;
-    if (wish.published && order.attempt == detail::Attempt::once)
-        order.options.wait_max = Duration::zero();
-    const auto& runtime = detail::runtime_of(node);
-    auto then = std::make_unique<Then>(shared_from_this());
-    session_->begin_wait();
-    try {
-        ended_.emplace(session_->ending(), [this] {
-            cancel_.request_stop();
-            wake();
-        });
-        if (wish.published)
-            detail::start_campaign(runtime, std::move(order), *std::move(wish.published),
-                                   std::move(then));
-        else
-            detail::start_acquire(runtime, std::move(order), std::move(then));
-    } catch (...) {  // no memory: nothing was begun
-        session_->end_wait();
-        throw;
-    }
+Acquiring::~Acquiring() {
+    if (claim_) claim_->leave(number(), may_know_);
 }
 
-// On a callback thread of the node.
-void Acquiring::decide(std::error_code error, Hold hold) noexcept {
-    session_->end_wait();
-    Decided now{error, {}, {}, {}};
-    try {
-        if (!error && hold) now.grant = std::make_shared<Grant>(std::move(hold));
-        if (now.grant) now.hold = session_->add(now.grant);
-        if (now.grant && now.hold.empty()) now = {Errc::session_expired, {}, {}, {}};
-    } catch (const std::bad_alloc&) {
-        now = {Errc::resource_exhausted, {}, {}, {}};
-    }
-    if (session_->has_ended() && now.error == Errc::cancelled) now.error = Errc::session_expired;
-    bool has_gone = false;
-    {
-        const std::lock_guard lock{mutex_};
-        now.detail = std::move(decided_.detail);
-        decided_ = std::move(now);
-        is_decided_ = true;
-        has_gone = has_gone_;
-    }
-    if (has_gone) left(Gone::closed, decided_);
-    wake();
+void Acquiring::begin(Node& node, Wish wish, std::shared_ptr<http::Waker> waker, RequestKey key) {
+    const auto own = std::make_shared<Claim>(std::move(waker), session_, std::move(key));
+    claim_ = session_->enter(own, number());
+    if (!claim_) throw Refused{{503, "resource_exhausted", "the session has too many holds"}};
+    if (claim_ == own) return own->begin(node, std::move(wish), place_);
+    if (claim_->key().asked != own->key().asked)
+        throw Refused{{422, "key_reused", "another request of this session has this key"}};
 }
 
 bool Acquiring::say(std::string& text, bool all_received) {
     if (is_told_) return go_on(text, all_received);
-    {
-        const std::lock_guard lock{mutex_};
-        if (!is_decided_) return true;
-    }
-    const bool goes_on = tell(decided_, text);
+    const auto* const decided = claim_->decided();
+    if (decided == nullptr) return true;
+    const bool goes_on = tell(*decided, text);
     is_told_ = true;  // without memory it is told later
     return goes_on;
-}
-
-void Acquiring::gone(Gone how) noexcept {
-    cancel_.request_stop();
-    {
-        const std::lock_guard lock{mutex_};
-        has_gone_ = true;
-        if (!is_decided_) return;
-    }
-    left(how, decided_);
 }
 
 http::Refusal Acquiring::refusal_of(const Decided& decided) {
@@ -153,12 +80,16 @@ http::Refusal Acquiring::refusal_of(const Decided& decided) {
     return {409, "busy", "another holder has it"};
 }
 
+// Who repeats a request may come late: what it was granted then may be lost by now.
 bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
-    if (!decided.grant) {
-        text += whole_answer(refusal_of(decided));
+    auto now = decided;
+    if (session().has_ended()) now.error = Errc::session_expired;
+    if (!now.error && now.grant) now.error = now.grant->failure();
+    if (now.error || !now.grant) {
+        text += whole_answer(refusal_of(now));
         return false;
     }
-    Json json{{"session", session().facts().id}, {"hold", decided.hold}};
+    Json json{{"session", session().facts().id}, {"hold", claim().id()}};
     json.update(decided.grant->json());
     json["valid_ms"] = ms_between(received(), session().promise(*decided.grant));
     text += whole_answer(201, json);
@@ -166,15 +97,20 @@ bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
     return true;
 }
 
-// Whoever asked does not know that it was granted. One that is silent may: the time of its session
+// It is told when it was acknowledged.
+bool AcquireAnswer::go_on(std::string& /*text*/, bool all_received) {
+    may_know_ = all_received;
+    return !all_received;
+}
+
+// Who has closed does not know that it was granted. One that is silent may: the time of its session
 // decides.
-void AcquireAnswer::left(Gone how, const Decided& decided) noexcept {
-    if (was_said_ && how == Gone::silent) return;
-    if (const auto given_back = session().take(decided.hold)) given_back->unlock();
+void AcquireAnswer::gone(Gone how) noexcept {
+    may_know_ = was_said_ && how == Gone::silent;
 }
 
 HoldStream::~HoldStream() {
-    if (!may_be_believed_) session().end();
+    if (!may_know_) session().end();
 }
 
 // The node may vouch for less than the `ttl`: the next line has to come before that is over.
@@ -198,8 +134,8 @@ bool HoldStream::tell(const Decided& decided, std::string& text) {
         return false;
     }
     grant_ = decided.grant;
-    lost_.emplace(grant_->lost(), [this] { wake(); });
-    Json json{{"event", "granted"}, {"session", session().facts().id}, {"hold", decided.hold}};
+    lost_.emplace(grant_->lost(), [this] { claim().wake(); });
+    Json json{{"event", "granted"}, {"session", session().facts().id}, {"hold", claim().id()}};
     json.update(grant_->json());
     json["valid_ms"] = promised_ms();
     text += stream_head("application/x-ndjson") + line_of(json);
@@ -235,10 +171,10 @@ bool HoldStream::go_on(std::string& text, bool all_received) {
     return false;
 }
 
-void HoldStream::left(Gone how, const Decided& /*decided*/) noexcept {
+void HoldStream::gone(Gone how) noexcept {
     lost_.reset();
-    may_be_believed_ = how == Gone::silent;
-    if (may_be_believed_)
+    may_know_ = grant_ && how == Gone::silent;
+    if (may_know_)
         session().end_at(session().promised());
     else
         session().end();

@@ -1,6 +1,7 @@
 #include "embed/door/api.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -23,6 +24,7 @@ constexpr Duration ttl_max = 1h;
 constexpr std::uint32_t names_max = 1'000;
 constexpr std::uint32_t names_usual = 100;
 constexpr std::size_t parties_max = 1'000;
+constexpr std::size_t key_bytes_max = 64;  // each hold keeps its key
 // Calls that wait for the cluster, each on the thread of its connection. The others go on.
 constexpr int blocking_max = 64;
 // Streams of events, each of which may occupy a callback thread of the node while its client is
@@ -55,6 +57,22 @@ void demand(const Caller& caller, AccessRight right, std::string_view name) {
 http::Refusal session_unknown() {
     return {404, "session_expired",
             "there is no such session: it has ended, or another node has it"};
+}
+
+// Who repeats a release learns that there is nothing left to do.
+[[noreturn]] void refuse_hold(const Session& session, const std::string& hold) {
+    if (session.has_had(hold)) throw Refused{{410, "not_held", "it was released before"}};
+    throw Refused{{404, "not_found", "the session has never had such a hold"}};
+}
+
+RequestKey key_of(const httplib::Request& request) {
+    constexpr auto header = "Idempotency-Key";
+    const auto count = http::count(request, header);
+    if (count == 0) return {};
+    auto text = request.get_header_value(header);
+    if (count > 1 || text.empty() || text.size() > key_bytes_max)
+        refuse("`Idempotency-Key` is given once, and has 1 to 64 bytes");
+    return {std::move(text), std::hash<std::string>{}(request.body)};
 }
 
 ReadLevel level_of(Asked& asked) {
@@ -170,9 +188,9 @@ void Api::stream_hold(const Request& request, bool leads) {
     auto place = place_for(request.caller);
     const auto session = opened(std::move(facts));
     try {
-        const auto stream = std::make_shared<HoldStream>(parked_.waker(), session, request.received,
-                                                         std::move(place));
-        stream->begin(node_, std::move(wish));
+        const auto stream =
+            std::make_shared<HoldStream>(session, request.received, std::move(place));
+        stream->begin(node_, std::move(wish), parked_.waker());
         park(stream);
     } catch (...) {
         session->end();
@@ -208,18 +226,16 @@ void Api::acquire(const Request& request) {
         refuse("a campaign is for one name");
     for (const auto& name : names_of(wish))
         demand(request.caller, AccessRight::acquire, name);
-    if (!session->has_room())
-        throw Refused{{503, "resource_exhausted", "the session has too many holds"}};
-    const auto answer = std::make_shared<AcquireAnswer>(parked_.waker(), session, request.received,
-                                                        place_for(request.caller));
-    answer->begin(node_, std::move(wish));
+    const auto answer =
+        std::make_shared<AcquireAnswer>(session, request.received, place_for(request.caller));
+    answer->begin(node_, std::move(wish), parked_.waker(), key_of(request.http));
     park(answer);
 }
 
 void Api::show_hold(const Request& request, httplib::Response& response) {
     const auto session = session_of(request);
     const auto grant = session->find(request.part(1));
-    if (!grant) throw LockError{Errc::not_held};
+    if (!grant) refuse_hold(*session, request.part(1));
     if (const auto failure = grant->failure()) throw LockError{failure};
     Json json{{"session", request.part(0)}, {"hold", request.part(1)}};
     json.update(grant->json());
@@ -230,8 +246,9 @@ void Api::show_hold(const Request& request, httplib::Response& response) {
 
 void Api::release(const Request& request, httplib::Response& response) {
     const Blocking blocking{blocking_};
-    const auto grant = session_of(request)->take(request.part(1));
-    if (!grant) throw LockError{Errc::not_held};
+    const auto session = session_of(request);
+    const auto grant = session->take(request.part(1));
+    if (!grant) refuse_hold(*session, request.part(1));
     if (const auto error = grant->release()) throw LockError{error};
     response.status = 204;
 }

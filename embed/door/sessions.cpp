@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <system_error>
 
 #include <sys/random.h>
 
+#include "embed/door/claim.hpp"
 #include "embed/door/shares.hpp"
 
 namespace mortise::door {
@@ -40,8 +42,12 @@ Session::Session(Facts facts)
 bool Session::keep() {
     const std::lock_guard lock{mutex_};
     if (is_ended_) return false;
-    if (!facts_.is_kept_by_stream) until_ = std::max(until_, BootClock::now() + facts_.ttl);
+    begin_time_anew();
     return true;
+}
+
+void Session::begin_time_anew() {
+    if (!facts_.is_kept_by_stream) until_ = std::max(until_, BootClock::now() + facts_.ttl);
 }
 
 void Session::end_at(Time time) {
@@ -49,49 +55,51 @@ void Session::end_at(Time time) {
     until_ = std::min(until_, time);
 }
 
-Session::Holds Session::end_now() noexcept {
+Session::Claims Session::end_now() noexcept {
     is_ended_ = true;
-    Holds holds;
-    holds.swap(holds_);
-    return holds;
+    waits_ = 0;
+    Claims claims;
+    claims.swap(claims_);
+    return claims;
 }
 
-void Session::give_back(const Holds& holds) noexcept {
+void Session::give_back(const Claims& claims) noexcept {
     ending_.request_stop();
-    for (const auto& [id, grant] : holds)
-        grant->unlock();
+    for (const auto& [id, each] : claims) {
+        if (each.grant) each.grant->unlock();
+    }
 }
 
 void Session::end() noexcept {
-    Holds holds;
+    Claims claims;
     {
         const std::lock_guard lock{mutex_};
-        holds = end_now();
+        claims = end_now();
     }
-    give_back(holds);
+    give_back(claims);
 }
 
 // Whoever keeps it at the same time does so before it ends, and is seen here, or is told that it
 // has ended.
 void Session::look(Time now) {
-    Holds holds;
+    Claims claims;
     {
         const std::lock_guard lock{mutex_};
         if (is_ended_ || waits_ != 0 || now < until_) return;
-        holds = end_now();
+        claims = end_now();
     }
-    give_back(holds);
+    give_back(claims);
 }
 
 bool Session::end_if_promised_over(Time now) {
-    Holds holds;
+    Claims claims;
     {
         const std::lock_guard lock{mutex_};
         if (is_ended_) return true;
         if (now < promised_) return false;
-        holds = end_now();
+        claims = end_now();
     }
-    give_back(holds);
+    give_back(claims);
     return true;
 }
 
@@ -105,49 +113,65 @@ Session::Time Session::until() const {
     return is_ended_ ? Time{} : until_;
 }
 
-void Session::begin_wait() {
+std::string Session::new_id() {
     const std::lock_guard lock{mutex_};
+    return std::to_string(++last_id_);
+}
+
+std::shared_ptr<Claim> Session::enter(const std::shared_ptr<Claim>& claim,
+                                      std::uint64_t connection) {
+    const auto& key = claim->key().text;
+    const std::lock_guard lock{mutex_};
+    for (const auto& [id, each] : claims_) {
+        const bool is_same = !key.empty() && each.claim->key().text == key;
+        if (!is_same || !each.claim->join(connection)) continue;
+        begin_time_anew();
+        return each.claim;
+    }
+    if (claims_.size() >= facts_.holds_max) return nullptr;
+    (void)claim->join(connection);
+    if (is_ended_) return claim;  // and settle() says so
+    claims_[claim->id()].claim = claim;
     ++waits_;
+    return claim;
 }
 
-void Session::end_wait() {
-    const std::lock_guard lock{mutex_};
-    --waits_;
-    const bool lives = !is_ended_ && !facts_.is_kept_by_stream;
-    if (lives) until_ = std::max(until_, BootClock::now() + facts_.ttl);
-}
-
-bool Session::has_room() const {
-    const std::lock_guard lock{mutex_};
-    return holds_.size() + waits_ < facts_.holds_max;
-}
-
-std::string Session::add(std::shared_ptr<Grant> grant) {
+bool Session::settle(const std::string& id, const std::shared_ptr<Grant>& grant) noexcept {
     {
         const std::lock_guard lock{mutex_};
-        if (!is_ended_) {
-            auto id = std::to_string(++holds_made_);
-            holds_[id] = std::move(grant);
-            return id;
+        const auto found = claims_.find(id);
+        if (found != claims_.end()) {
+            --waits_;
+            begin_time_anew();
+            found->second.grant = grant;
+            if (!grant) claims_.erase(found);
+            return true;
         }
     }
-    grant->unlock();
-    return {};
+    if (grant) grant->unlock();
+    return false;
 }
 
 std::shared_ptr<Grant> Session::find(const std::string& hold) const {
     const std::lock_guard lock{mutex_};
-    const auto found = holds_.find(hold);
-    return found == holds_.end() ? nullptr : found->second;
+    const auto found = claims_.find(hold);
+    return found == claims_.end() ? nullptr : found->second.grant;
 }
 
 std::shared_ptr<Grant> Session::take(const std::string& hold) {
     const std::lock_guard lock{mutex_};
-    const auto found = holds_.find(hold);
-    if (found == holds_.end()) return nullptr;
-    auto taken = std::move(found->second);
-    holds_.erase(found);
+    const auto found = claims_.find(hold);
+    if (found == claims_.end() || !found->second.grant) return nullptr;
+    auto taken = std::move(found->second.grant);
+    claims_.erase(found);
     return taken;
+}
+
+bool Session::has_had(const std::string& hold) const {
+    std::size_t id = 0;
+    std::from_chars(hold.data(), hold.data() + hold.size(), id);
+    const std::lock_guard lock{mutex_};
+    return id != 0 && id <= last_id_ && hold == std::to_string(id) && !claims_.contains(hold);
 }
 
 Session::Time Session::promise(const Grant& grant, Time limit) {
@@ -165,10 +189,10 @@ Session::Time Session::promised() const {
 }
 
 Json Session::json(Time from) {
-    Holds holds;
+    Claims claims;
     {
         const std::lock_guard lock{mutex_};
-        holds = holds_;
+        claims = claims_;
     }
     Json json{{"session", facts_.id},
               {"label", http::json_text(facts_.label)},
@@ -176,11 +200,14 @@ Json Session::json(Time from) {
     const auto ends = until();
     json["valid_ms"] = ends == Time::max() ? Json(nullptr) : Json(ms_between(from, ends));
     json["holds"] = Json::array();
-    for (const auto& [id, grant] : holds) {
+    for (const auto& [id, each] : claims) {
+        if (!each.grant) continue;
         Json hold{{"hold", id}};
-        hold.update(grant->json());
-        hold["state"] = to_string(grant->state());
-        hold["valid_ms"] = ms_between(from, promise(*grant));
+        hold.update(each.grant->json());
+        const auto& key = each.claim->key().text;
+        if (!key.empty()) hold["key"] = http::json_text(key);
+        hold["state"] = to_string(each.grant->state());
+        hold["valid_ms"] = ms_between(from, promise(*each.grant));
         json["holds"].push_back(std::move(hold));
     }
     return json;

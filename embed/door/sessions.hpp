@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,8 @@
 #include <mortise/node.hpp>
 
 namespace mortise::door {
+
+class Claim;
 
 // Thread-safe.
 class Session {
@@ -57,14 +60,20 @@ public:
     // The time until which it lives if it is not kept; the last time there is: until it is ended.
     [[nodiscard]] Time until() const;
 
-    // A request of its client waits, on a connection that is open: it does not end meanwhile.
-    void begin_wait();
-    void end_wait();
-    [[nodiscard]] bool has_room() const;
-    // The hold's id; empty if the session has ended, and then the hold is given back.
-    [[nodiscard]] std::string add(std::shared_ptr<Grant> grant);
+    // Of a claim that is new.
+    [[nodiscard]] std::string new_id();
+    // A request of its client waits for a claim, on a connection that is open: the session does not
+    // end meanwhile. The claim is the one that has the same key, or else this one; null if there is
+    // no room for it.
+    [[nodiscard]] std::shared_ptr<Claim> enter(const std::shared_ptr<Claim>& claim,
+                                               std::uint64_t connection);
+    // The wait is over; the grant, if there is one, is a hold from now on. False if the session has
+    // ended: then it is given back.
+    bool settle(const std::string& id, const std::shared_ptr<Grant>& grant) noexcept;
     [[nodiscard]] std::shared_ptr<Grant> find(const std::string& hold) const;
     [[nodiscard]] std::shared_ptr<Grant> take(const std::string& hold);
+    // Whether it is one that was released, and not one that never was.
+    [[nodiscard]] bool has_had(const std::string& hold) const;
     // The time until which its client may be told that it holds this. What was told is a promise:
     // the session does not end before, unless its client has closed it. The past if it has ended.
     [[nodiscard]] Time promise(const Grant& grant, Time limit = Time::max());
@@ -74,12 +83,17 @@ public:
     [[nodiscard]] http::Json json(Time from);
 
 private:
-    using Holds = std::map<std::string, std::shared_ptr<Grant>>;
+    struct Entry {
+        std::shared_ptr<Claim> claim;
+        std::shared_ptr<Grant> grant;  // null while it waits
+    };
+    using Claims = std::map<std::string, Entry>;
 
+    void begin_time_anew();  // requires mutex_
     // Requires mutex_. From then on it gets no time, no hold and no promise; what it held is to be
     // given back without the mutex.
-    [[nodiscard]] Holds end_now() noexcept;
-    void give_back(const Holds& holds) noexcept;
+    [[nodiscard]] Claims end_now() noexcept;
+    void give_back(const Claims& claims) noexcept;
 
     const Facts facts_;
     mutable std::mutex mutex_;
@@ -88,8 +102,8 @@ private:
     Time until_;
     Time promised_{};
     std::size_t waits_ = 0;
-    std::size_t holds_made_ = 0;
-    Holds holds_;
+    std::size_t last_id_ = 0;
+    Claims claims_;  // by their ids
 };
 
 // Thread-safe.

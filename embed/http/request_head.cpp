@@ -13,10 +13,11 @@ constexpr std::string_view line_end = "\r\n";
 
 // Those that request_guard.cpp and the APIs look at, and three for httplib: how the answer is
 // encoded, whether the connection goes on, and whether the client waits before it sends a body.
-constexpr std::array<std::string_view, 15> admitted{
-    "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length",
-    "Content-Type",    "Expect",        "Host",       "Last-Event-ID",    "Mortise-Console",
-    "Mortise-Http",    "Origin",        "Referer",    "Sec-Fetch-Mode",   "Sec-Fetch-Site"};
+constexpr std::array<std::string_view, 16> admitted{
+    "Accept-Encoding", "Authorization", "Connection",      "Content-Encoding",
+    "Content-Length",  "Content-Type",  "Expect",          "Host",
+    "Idempotency-Key", "Last-Event-ID", "Mortise-Console", "Mortise-Http",
+    "Origin",          "Referer",       "Sec-Fetch-Mode",  "Sec-Fetch-Site"};
 // What it means for the length of a request must not be lost: it is refused later.
 constexpr std::string_view refused_later = "Transfer-Encoding";
 
@@ -35,11 +36,13 @@ bool is_control(char each) {
     return (byte < 0x20 && each != '\t') || byte == 0x7f;
 }
 
-// httplib drops such a header, and another program may take it for a length.
-bool is_empty_length(std::string_view line) {
+// httplib drops such a header; another program may take it for a length, and its client believes
+// that it has a key.
+bool lacks_value(std::string_view line) {
     const auto colon = line.find(':');
-    return (is_same(line.substr(0, colon), "Content-Length") ||
-            is_same(line.substr(0, colon), refused_later)) &&
+    const auto name = line.substr(0, colon);
+    return (is_same(name, "Content-Length") || is_same(name, refused_later) ||
+            is_same(name, "Idempotency-Key")) &&
            line.find_first_not_of(" \t", colon + 1) == std::string_view::npos;
 }
 
@@ -60,7 +63,7 @@ std::optional<std::string> admitted_head(std::string_view head) {
     for (auto line = take_line(head); !line.empty(); line = take_line(head)) {
         const auto name = line.substr(0, line.find(':'));
         if (name.empty() || name.size() == line.size() || std::ranges::any_of(line, is_control) ||
-            name.find_first_of(" \t") != std::string_view::npos || is_empty_length(line))
+            name.find_first_of(" \t") != std::string_view::npos || lacks_value(line))
             return std::nullopt;
         if (!is_admitted(name)) continue;
         shown += line;

@@ -170,9 +170,12 @@ class Sessions(DoorCase):
         hold = f"{session}/holds/{self.door.acquire(session, name=self.name)[1]['hold']}"
         self.assertEqual(self.door.get(hold)["name"], self.name)
         self.assertEqual(self.door.ask("DELETE", hold), (204, None))
-        status, told = self.door.ask("DELETE", hold)
-        self.assertEqual((status, told["error"]), (409, "not_held"))
-        self.assertEqual(self.door.ask("GET", hold)[0], 409)
+        for method in ("DELETE", "GET"):
+            status, told = self.door.ask(method, hold)
+            self.assertEqual((status, told["error"]), (410, "not_held"))
+            for other in ("2", "0", "-1", "1x", "x"):
+                status, told = self.door.ask(method, f"{session}/holds/{other}")
+                self.assertEqual((status, told["error"]), (404, "not_found"), other)
 
     def test_what_a_session_holds_it_shares(self):
         session = self.door.session()
@@ -207,10 +210,7 @@ class Sessions(DoorCase):
         one, other = self.door.session(label="one"), self.door.session(label="other")
         self.door.acquire(one, name=self.name + "/1")
         self.door.acquire(other, name=self.name + "/2")
-        raw = Raw(self.door)
-        body = json.dumps({"name": self.name + "/2"})
-        raw.request(f"POST {one}/holds", "Content-Type: application/json",
-                    f"Content-Length: {len(body)}").send(body)
+        raw = Raw(self.door).acquire(one, name=self.name + "/2")
         wait_until(lambda: self.door.get(f"/v1/locks/{self.name}/2")["waiters"])
         status, told = self.door.acquire(other, name=self.name + "/1")
         self.assertEqual((status, told["error"]), (409, "deadlock"))
@@ -218,17 +218,150 @@ class Sessions(DoorCase):
         self.door.ask("DELETE", other)
         self.assertEqual(raw.status(), 201)
 
+    def test_a_request_that_waits_keeps_its_session(self):
+        session = self.door.session(ttl="1s")
+        with self.door.stream(f"/v1/hold/{self.name}?ttl=1s") as stream:
+            stream.begin()
+            raw = Raw(self.door).acquire(session, name=self.name)
+            while time.monotonic() < stream.sent + 2.5:
+                self.assertEqual(stream.line()["event"], "alive")
+        self.assertEqual(raw.json()["name"], self.name)
+
     def test_a_request_whose_client_has_gone_holds_nothing(self):
         session = self.door.session()
         with self.door.stream(f"/v1/hold/{self.name}") as stream:
             stream.begin()
-            raw = Raw(self.door)
-            body = json.dumps({"name": self.name})
-            raw.request(f"POST {session}/holds", "Content-Type: application/json",
-                        f"Content-Length: {len(body)}").send(body)
+            raw = Raw(self.door).acquire(session, name=self.name)
             wait_until(lambda: self.door.get(f"/v1/locks/{self.name}")["waiters"])
             raw.close()
             wait_until(lambda: not self.door.get(f"/v1/locks/{self.name}")["waiters"])
+
+
+class Repeated(DoorCase):
+    """A request that is repeated with its key is the same one."""
+
+    def waiting(self):
+        return len(self.door.get(f"/v1/locks/{self.name}")["waiters"])
+
+    def streams(self):
+        return self.door.get("/v1/status")["streams"]
+
+    def repeat(self, session, key="k"):
+        """One more connection that waits."""
+        before = self.streams()
+        raw = Raw(self.door).acquire(session, f"Idempotency-Key: {key}", name=self.name)
+        wait_until(lambda: self.streams() > before)
+        return raw
+
+    def test_it_has_the_same_hold(self):
+        session = self.door.session()
+        first = self.door.acquire(session, "k", name=self.name)
+        again = self.door.acquire(session, "k", name=self.name)
+        self.assertEqual([status for status, _ in (first, again)], [201, 201])
+        self.assertEqual([again[1][part] for part in ("hold", "token")],
+                         [first[1][part] for part in ("hold", "token")])
+        self.assertGreater(again[1]["valid_ms"], 0)
+        held = self.door.get(session)["holds"]
+        self.assertEqual([(each["hold"], each["key"]) for each in held], [("1", "k")])
+        other = self.door.acquire(session, "other", name=self.name)[1]
+        self.assertNotEqual(other["hold"], first[1]["hold"])
+        for hold in (first[1]["hold"], other["hold"]):
+            self.assertEqual(self.door.ask("DELETE", f"{session}/holds/{hold}")[0], 204)
+        self.assertEqual(self.holders(), [])
+        status, later = self.door.acquire(session, "k", name=self.name)
+        self.assertEqual(status, 201)
+        self.assertGreater(int(later["token"]), int(first[1]["token"]))
+
+    def test_it_keeps_its_session_alive(self):
+        session = self.door.session(ttl="1s")
+        begin = time.monotonic()
+        while time.monotonic() < begin + 1.5:
+            self.assertEqual(self.door.acquire(session, "k", name=self.name)[1]["hold"], "1")
+
+    def test_a_key_is_of_its_session(self):
+        one, other = self.door.session(), self.door.session()
+        self.assertEqual(self.door.acquire(one, "k", name=self.name)[0], 201)
+        self.assertEqual(self.door.acquire(other, "k", name=self.name, wait="0s")[1]["error"],
+                         "busy")
+
+    def test_it_waits_with_the_first_one_and_instead_of_it(self):
+        session = self.door.session()
+        with self.door.stream(f"/v1/hold/{self.name}") as holder:
+            holder.begin()
+            first = self.repeat(session)
+            wait_until(self.waiting)
+            later = self.door.stream(f"/v1/hold/{self.name}")
+            wait_until(lambda: self.waiting() == 2)
+            others = [self.repeat(session) for _ in range(2)]
+            first.close()
+            wait_until(lambda: self.streams() == 4)
+            self.assertEqual(self.waiting(), 2)
+        told = [raw.json() for raw in others]
+        self.assertEqual([each["hold"] for each in told], ["1", "1"])
+        self.assertEqual(told[0]["token"], self.holders()[0]["token"])
+        self.assertEqual(len(self.door.get(session)["holds"]), 1)
+        self.assertEqual(self.door.ask("DELETE", f"{session}/holds/1")[0], 204)
+        self.assertGreater(int(later.begin()["token"]), int(told[0]["token"]))
+        later.close()
+
+    def test_when_all_have_left_nothing_waits_and_the_key_is_free(self):
+        session = self.door.session()
+        with self.door.stream(f"/v1/hold/{self.name}") as holder:
+            holder.begin()
+            both = [self.repeat(session) for _ in range(2)]
+            wait_until(self.waiting)
+            for raw in both:
+                raw.close()
+            wait_until(lambda: not self.waiting())
+            later = self.repeat(session)
+            wait_until(self.waiting)
+        self.assertEqual(later.json()["token"], self.holders()[0]["token"])
+
+    def test_its_end_is_told_to_all(self):
+        session = self.door.session()
+        with self.door.stream(f"/v1/hold/{self.name}") as holder:
+            holder.begin()
+            both = [self.repeat(session) for _ in range(2)]
+            self.door.ask("DELETE", session)
+            self.assertEqual([raw.json()["error"] for raw in both], 2 * ["session_expired"])
+
+    def test_another_request_has_another_key(self):
+        session = self.door.session()
+        self.assertEqual(self.door.acquire(session, "k", name=self.name)[0], 201)
+        status, told = self.door.acquire(session, "k", name=self.name, mode="shared")
+        self.assertEqual((status, told["error"]), (422, "key_reused"))
+        other = self.door.session()
+        waits = self.repeat(other)
+        self.assertEqual(self.door.acquire(other, "k", name=self.name + "/2")[0], 422)
+        self.assertEqual(self.waiting(), 1)
+        self.door.ask("DELETE", session)
+        self.assertEqual(waits.json()["hold"], "1")
+
+    def test_what_was_refused_is_asked_again(self):
+        session = self.door.session()
+        with self.door.stream(f"/v1/hold/{self.name}") as holder:
+            holder.begin()
+            for _ in range(2):
+                self.assertEqual(self.door.acquire(session, "k", name=self.name, wait="0s")[0], 409)
+        wait_until(lambda: not self.holders())
+        self.assertEqual(self.door.acquire(session, "k", name=self.name, wait="0s")[0], 201)
+
+    def test_a_loss_is_told(self):
+        session = self.door.session()
+        wish = {"name": self.name, "max_hold": "200ms"}
+        self.assertEqual(self.door.acquire(session, "k", **wish)[0], 201)
+        wait_until(lambda: self.door.acquire(session, "k", **wish)[0] != 201, 10)
+        status, told = self.door.acquire(session, "k", **wish)
+        self.assertEqual((status, told["error"]), (410, "lock_lost"))
+
+    def test_a_key_is_short_and_one(self):
+        session = self.door.session()
+        self.assertEqual(self.door.acquire(session, "k" * 64, name=self.name)[0], 201)
+        for key in ("", "k" * 65):
+            self.assertEqual(self.door.acquire(session, key, name=self.name)[0], 400, key)
+        raw = Raw(self.door).acquire(session, "Idempotency-Key: a", "Idempotency-Key: b",
+                                     "Connection: close", name=self.name)
+        self.assertEqual(raw.status(), 400)
 
 
 class Reads(DoorCase):

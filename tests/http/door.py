@@ -74,8 +74,9 @@ class Door:
         assert status == 201, (status, told)
         return "/v1/sessions/" + told["session"]
 
-    def acquire(self, session, **wish):
-        return self.ask("POST", session + "/holds", wish)
+    def acquire(self, session, key=None, **wish):
+        named = {} if key is None else {"Idempotency-Key": key}
+        return self.ask("POST", session + "/holds", wish, **named)
 
     def stream(self, path, **headers):
         return Stream(self, path, headers)
@@ -99,6 +100,11 @@ class Raw:
         return self.send(f"{line} HTTP/1.1\r\n{self.own}"
                          + "".join(f"{each}\r\n" for each in headers) + "\r\n")
 
+    def acquire(self, session, *headers, **wish):
+        body = json.dumps(wish)
+        return self.request(f"POST {session}/holds", "Content-Type: application/json",
+                            f"Content-Length: {len(body)}", *headers).send(body)
+
     def rest(self):
         """What comes until the other side closes."""
         got = b""
@@ -111,6 +117,9 @@ class Raw:
     def status(self):
         answer = self.rest()
         return int(answer.split()[1]) if answer.startswith("HTTP/1.1 ") else 0
+
+    def json(self):
+        return json.loads(self.rest().split("\r\n\r\n")[1])
 
     def close(self):
         self.socket.close()

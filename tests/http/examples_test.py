@@ -2,9 +2,12 @@
 
 Each holds a lock, has a token that is greater than the one before, and releases it."""
 
+import contextlib
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 
@@ -16,6 +19,41 @@ del sys.argv[1:]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/http"
 TOOLS = {"shell": "curl", "python": sys.executable, "node": "node", "java": "java",
          "rust": "rustc", "go": "go"}
+
+
+class LossyProxy:
+    """Passes requests on, one on each connection, and loses the first answer to each kind."""
+
+    def __init__(self, door):
+        self.door = (door.host, door.port)
+        self.lost = set()
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                client, _ = self.listening.accept()
+                threading.Thread(target=self.serve, args=[client], daemon=True).start()
+
+    def serve(self, client):
+        with client, socket.create_connection(self.door) as door, contextlib.suppress(OSError):
+            request = client.recv(65536)
+            door.sendall(request)
+            threading.Thread(target=self.pass_rest, args=[client, door], daemon=True).start()
+            answer = b"".join(iter(lambda: door.recv(65536), b""))
+            kind = request.split(b" ")[0] if b"/holds" in request.split(b"\r\n")[0] else None
+            if kind is None or kind in self.lost:
+                client.sendall(answer)
+            else:
+                self.lost.add(kind)
+            client.shutdown(socket.SHUT_RDWR)
+
+    def pass_rest(self, client, door):
+        with contextlib.suppress(OSError):
+            while piece := client.recv(65536):
+                door.sendall(piece)
 
 
 class Examples(DoorCase):
@@ -48,6 +86,18 @@ class Examples(DoorCase):
                 self.assertGreater(int(lines[0].removeprefix("token ")), token)
                 token = int(lines[0].removeprefix("token "))
                 wait_until(lambda: not self.holders(), 5)
+
+    def test_a_session_goes_on_where_answers_are_lost(self):
+        if "python" not in LANGUAGES:
+            self.skipTest("it is tested with the others")
+        proxy = LossyProxy(self.door)
+        self.addCleanup(proxy.listening.close)
+        done = subprocess.run([sys.executable, str(EXAMPLES / "session.py"), proxy.url, self.name],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[1:], ["work, with the token", "released"])
+        self.assertEqual(proxy.lost, {b"POST", b"DELETE"})
+        self.assertEqual(self.holders(), [])  # although its session has not ended yet
 
     def test_the_command_of_the_shell_ends_with_the_hold(self):
         if "shell" not in LANGUAGES:

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <system_error>
 
@@ -29,6 +30,11 @@ protected:
         EXPECT_NE(client.read_until("granted").find("granted"), std::string::npos);
     }
     [[nodiscard]] bool is_held(const char* name) { return node_.inspect(name).is_held(); }
+    static void wait_for_one_stream(std::uint16_t port) {
+        const auto give_up = std::chrono::steady_clock::now() + patience;
+        while (ask(port, "GET", "/v1/status").json()["streams"] != 1)
+            ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+    }
     void wait_until_free(const char* name) {
         const auto hold = node_.acquire_for(name, patience);
         EXPECT_TRUE(hold.has_value());
@@ -87,6 +93,44 @@ TEST_F(DoorInAProgram, MovedItGoesOn) {
     second = HttpDoor{node_, any_port()};
     wait_until_free("a");
     EXPECT_EQ(ask(port_of(second), "GET", "/v1/status").status, 200);
+}
+
+// What the node calls is held up, so that the client is back before the cancellation is told.
+TEST_F(DoorInAProgram, WhoComesBackWhileItsRequestIsCancelledWaitsAgain) {
+    HttpDoor door{node_, any_port()};
+    const auto port = port_of(door);
+    const std::string json = "Content-Type: application/json\r\n";
+    const auto session = ask(port, "POST", "/v1/sessions", json, "{}").json()["session"];
+    std::optional<RawClient> client;
+    const auto repeat = [&] {
+        client.emplace(port);
+        client->send("POST /v1/sessions/" + session.get<std::string>() +
+                     "/holds HTTP/1.1\r\nHost: localhost\r\n" + json +
+                     "Idempotency-Key: k\r\nContent-Length: 12\r\n\r\n{\"name\":\"a\"}");
+    };
+    std::counting_semaphore<> begins{0};
+    std::counting_semaphore<> may_end{0};
+    const auto slow = node_.observe("slow", [&](const Event& event) {
+        const bool is_grant = event.kind == Event::Kind::granted;
+        if (is_grant || event.kind == Event::Kind::state_complete) begins.release();
+        if (is_grant) may_end.acquire();
+    });
+    begins.acquire();
+    auto own = node_.acquire("a");
+    repeat();
+    ASSERT_TRUE(wait_for_waiters("a", 1));
+    for (int round = 0; round < 5; ++round) {
+        const auto hold = node_.acquire("slow" + std::to_string(round));
+        begins.acquire();
+        client.reset();
+        EXPECT_TRUE(wait_for_waiters("a", 0));
+        repeat();
+        wait_for_one_stream(port);
+        may_end.release();
+        ASSERT_TRUE(wait_for_waiters("a", 1));
+    }
+    own.unlock();
+    EXPECT_NE(client->read_until("valid_ms").find("201 OK"), std::string::npos);
 }
 
 TEST_F(DoorInAProgram, InTheChildOfAForkItDoesNothing) {
