@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "embed/door/api.hpp"
+#include "embed/door/followed.hpp"
 #include "embed/door/tls.hpp"
 #include "embed/http/connection_threads.hpp"
 #include "embed/http/http_server.hpp"
@@ -61,6 +63,15 @@ door::Tokens tokens_of(const HttpDoorOptions& options) {
     return options.tokens.empty() ? door::Tokens{} : door::Tokens{options.tokens};
 }
 
+// The files are read again when they change; the program may have another directory by then.
+HttpDoorOptions with_whole_paths(HttpDoorOptions options) {
+    auto& tls = options.tls;
+    for (auto* const path : {&tls.certificate, &tls.key, &tls.ca, &tls.revoked, &options.tokens}) {
+        if (!path->empty()) *path = std::filesystem::absolute(*path);
+    }
+    return options;
+}
+
 std::string_view bearer_of(const std::string& header) {
     constexpr std::string_view scheme = "bearer ";
     const bool is_bearer = http::lower_case(header.substr(0, scheme.size())) == scheme;
@@ -72,9 +83,11 @@ std::string_view bearer_of(const std::string& header) {
 class HttpDoor::Impl {
 public:
     Impl(Node& node, HttpDoorOptions options)
-        : options_{std::move(options)},
+        : options_{with_whole_paths(std::move(options))},
           address_{checked_address(options_)},
-          tokens_{tokens_of(options_)},
+          tokens_{{options_.tokens},
+                  [this] { return tokens_of(options_); },
+                  [this](const std::string& why) { warn_of_tokens(why); }},
           cluster_{node.status().cluster},
           listening_{http::listen_on(address_)},
           names_{address_, options_.hosts},
@@ -194,7 +207,8 @@ private:
         if (!has_users()) return {.may_all = true};
         const auto header = request.get_header_value("Authorization");
         if (const auto token = bearer_of(header); !token.empty()) {
-            if (const auto* const caller = tokens_.find(token)) return *caller;
+            const auto tokens = tokens_.present();
+            if (const auto* const caller = tokens->find(token)) return *caller;
         } else if (auto caller = caller_by_certificate()) {
             return *std::move(caller);
         }
@@ -240,10 +254,15 @@ private:
                   {{"address", where}});
     }
 
+    void warn_of_tokens(const std::string& why) const {
+        log_.warn("http_tokens_refused", "http: keeps its former tokens: " + why,
+                  {{"reason", why}});
+    }
+
     const pid_t process_ = ::getpid();
     const HttpDoorOptions options_;
     http::ListenAddress address_;
-    const door::Tokens tokens_;
+    door::Followed<door::Tokens> tokens_;
     const std::string cluster_;
     std::optional<door::Tls> tls_;
     http::Descriptor listening_;

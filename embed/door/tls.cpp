@@ -168,7 +168,10 @@ private:
 
 }  // namespace
 
-Tls::Tls(const TlsConfig& files) : files_{files}, read_{written()}, context_{read()} {}
+Tls::Tls(const TlsConfig& files)
+    : files_{files}, context_{{files_.certificate, files_.key, files_.ca, files_.revoked}, [this] {
+                                  return read();
+                              }} {}
 
 Tls::~Tls() = default;
 
@@ -197,37 +200,14 @@ Tls::Context Tls::read() const {
     return context;
 }
 
-Tls::Time Tls::written() const {
-    auto last = Time::min();
-    for (const auto& file : {files_.certificate, files_.key, files_.ca, files_.revoked}) {
-        std::error_code ignored;
-        const auto time = std::filesystem::last_write_time(file, ignored);
-        if (!ignored) last = std::max(last, time);
-    }
-    return last;
-}
-
-const Tls::Context& Tls::present() {
-    const auto now = written();
-    if (now == read_) return context_;
-    read_ = now;
-    try {
-        context_ = read();
-    } catch (const std::system_error&) {  // the node says so in its log
-    }
-    return context_;
-}
-
 std::unique_ptr<http::Wire> Tls::wire(http::Descriptor socket) {
-    const std::lock_guard lock{mutex_};
-    return std::make_unique<TlsWire>(std::move(socket), present().ssl);
+    return std::make_unique<TlsWire>(std::move(socket), context_.present()->ssl);
 }
 
 bool Tls::trusts(const http::Wire& wire) {
-    const std::lock_guard lock{mutex_};
-    const auto& now = present();
-    return dynamic_cast<const TlsWire&>(wire).is_trusted(SSL_CTX_get_cert_store(now.ssl.get()),
-                                                         now.revoked);
+    const auto now = context_.present();
+    return dynamic_cast<const TlsWire&>(wire).is_trusted(SSL_CTX_get_cert_store(now->ssl.get()),
+                                                         now->revoked);
 }
 
 }  // namespace mortise::door

@@ -1,12 +1,11 @@
 // HTTPS: TLS 1.3 with the certificate of the node. A client may present one of the same authority.
 #pragma once
 
-#include <filesystem>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "embed/door/followed.hpp"
 #include "embed/http/wire.hpp"
 #include <mortise/config.hpp>
 
@@ -34,18 +33,10 @@ private:
         std::shared_ptr<SSL_CTX> ssl;
         std::set<std::string> revoked;
     };
-    using Time = std::filesystem::file_time_type;
-
     [[nodiscard]] Context read() const;
-    // When one of the files was written last.
-    [[nodiscard]] Time written() const;
-    // Reads the files again if they have changed; those that cannot be used are left out.
-    [[nodiscard]] const Context& present();  // requires mutex_
 
     const TlsConfig files_;
-    std::mutex mutex_;
-    Time read_;
-    Context context_;
+    Followed<Context> context_;  // the node logs which files are of no use
 };
 
 }  // namespace mortise::door

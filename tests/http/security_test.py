@@ -318,6 +318,56 @@ class Tokens(DoorCase):
         self.assertEqual(self.as_user(alice, "GET", session)[0], 200)
 
 
+class TokensThatChange(Case):
+    def setUp(self):
+        super().setUp()
+        self.tokens = self.directory / "tokens"
+        self.write("alice-0123456789 alice client\n")
+        self.door = Door(self.directory, "--http-tokens", self.tokens)
+        self.keep(self.door.process)
+
+    def write(self, text, mode=0o600):
+        new = self.directory / "tokens.new"
+        new.write_text(text, encoding="utf-8")
+        new.chmod(mode)
+        new.rename(self.tokens)
+
+    def as_user(self, token, method="GET", path="/v1/status"):
+        return self.door.ask(method, path, {} if method == "POST" else None,
+                             Authorization=f"Bearer {token}")[0]
+
+    def told(self):
+        """The next reason for which it keeps its tokens."""
+        while "keeps its former tokens" not in (line := self.door.line()):
+            pass
+        return line
+
+    def test_each_request_is_judged_by_the_present_file(self):
+        alice, bob = "alice-0123456789", "bob-0123456789ab"
+        self.assertEqual((self.as_user(alice), self.as_user(bob)), (200, 401))
+        self.write(f"{bob} bob observer\n")
+        self.assertEqual((self.as_user(alice), self.as_user(bob)), (401, 200))
+        self.assertEqual(self.as_user(bob, "POST", "/v1/sessions"), 403)
+        with self.tokens.open("a", encoding="utf-8") as file:
+            file.write(f"{alice} alice client\n")
+        self.assertEqual(self.as_user(alice, "POST", "/v1/sessions"), 201)
+
+    def test_a_file_that_is_of_no_use_changes_nothing_and_is_told_once(self):
+        alice = "alice-0123456789"
+        for text, mode, why in ((f"{alice} alice king\n", 0o600, "tokens:1: a role"),
+                                (f"{alice} alice client\n", 0o640, "chmod 600"),
+                                ("", 0o600, "tokens:1: there is no token")):
+            self.write(text, mode)
+            for _ in range(3):
+                self.assertEqual(self.as_user(alice), 200)
+            self.assertIn(why, self.told())
+        self.tokens.unlink()
+        self.assertEqual(self.as_user(alice), 200)
+        self.assertIn("No such file", self.told())
+        self.write("bob-0123456789ab bob client\n")
+        self.assertEqual(self.as_user(alice), 401)
+
+
 class Https(Case):
     """A cluster with TLS: the door has the certificate of the node."""
 
