@@ -74,11 +74,12 @@ BUG_CITATION = re.compile(r"\bB-[A-Z][1-9]\d?\b")
 EVIDENCE = {"docs/evidence.md", BUGS, "docs/comparison.md"}
 # What `./dev docs` makes beside the reference of the headers, whose first page has this link.
 MADE = {("docs/reference.md", "../index.html")}
-# In this folder a mutant names the test that kills it, in GTest's form: a test with parameters or
-# for a type has more than `Suite.Test`.
+# In this folder a mutant names the test that kills it, in the form of GTest, where a test with
+# parameters or for a type has more than `Suite.Test`, or of Python.
 MUTANTS = "tests/mutants/table/"
 KILLER = re.compile(r'killed_by = "\w+: (\w+)(?:/(\w+))?\.(\w+)')
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
+PYTHON_TEST = re.compile(r"^class (\w+)|^    def (test_\w+)", re.MULTILINE)
 
 COLUMNS_MAX = 100
 CODE = {".cpp", ".hpp", ".c", ".h", ".capnp", ".cmake", ".py", ".sh"}
@@ -281,9 +282,18 @@ def tests(root):
     """The names of all tests, if a page or the table of mutants mentions them."""
     if not any((root / page).exists() for page in {*EVIDENCE, MUTANTS}):
         return set()
-    sources = [root / name for name in tree(root) if re.match(r"tests/.*\.cpp$", name)]
-    found = [TEST.findall("\n".join(read(source))) for source in sources]
-    return {".".join(test) for tests_of in found for test in tests_of}
+    sources = [root / name for name in tree(root) if re.match(r"tests/.*(\.cpp|_test\.py)$", name)]
+    return {test for source in sources for test in tests_of("\n".join(read(source)))}
+
+
+def tests_of(text):
+    """Those of a source in C++ or Python, as `Suite.Test`."""
+    yield from map(".".join, TEST.findall(text))
+    suite = ""
+    for begins, test in PYTHON_TEST.findall(text):
+        suite = begins or suite
+        if test:
+            yield f"{suite}.{test}"
 
 
 def evidence(lines, known):

@@ -282,6 +282,12 @@ class Killers(Tidy):
             self.finds(self.page, f'[m]\nkilled_by = "door_unit: {name}"\n')
         self.finds(self.page, '[m]\nkilled_by = "door_unit"\n')
 
+    def test_those_in_python(self):
+        self.plant("tests/http/x_test.py", "class Door(Case):\n    def test_it_opens(self):\n")
+        self.finds(self.page, '[m]\nkilled_by = "http_x: Door.test_it_opens"\n')
+        self.finds(self.page, '[m]\nkilled_by = "http_x: Door.test_it_closes"\n',
+                   "2: no test Door.test_it_closes")
+
 
 class Unbuilt(Tidy):
     def test_a_test_that_no_list_names(self):

@@ -29,7 +29,8 @@ CREDENTIALS = {}
 
 
 def environment(credentials=True, **more):
-    plain = {key: value for key, value in os.environ.items() if not key.startswith("MORTISE_")}
+    plain = {key: value for key, value in os.environ.items()
+             if not key.startswith("MORTISE_") or key == "MORTISE_MUTANT"}
     return plain | (CREDENTIALS if credentials else {}) | more
 
 

@@ -210,6 +210,10 @@ class Bounds(Case):
         door = Door(self.directory)
         self.keep(door.process)
         session = door.session()
+        with door.stream("/v1/hold/busy") as stream:
+            stream.begin()
+            for _ in range(256):  # what is refused takes no room
+                self.assertEqual(door.acquire(session, name="busy", wait="0s")[0], 409)
         for number in range(256):
             self.assertEqual(door.acquire(session, name=str(number))[0], 201)
         status, told = door.acquire(session, name="more")

@@ -28,16 +28,21 @@ ROOT = Path(__file__).resolve().parents[2]
 SUITE_PATIENCE = 300  # seconds; a suite that hangs has detected the mutant
 TEST_PATIENCE = 60
 SIM_PATIENCE = 900
+# Of GTest, and of unittest.
+FAILED = re.compile(r"^(?:\[  FAILED  \] |(?:FAIL|ERROR): \w+ \(__main__\.)([\w./]+)", re.MULTILINE)
 
 # By the folder of the mutant; then the others that need no other program, from the fastest to the
 # slowest. A program that several tests share runs the cases of one source file.
 SUITES_OF = {
+    "embed/door": ["http_host", "http_api", "http_security", "http_clients"],
     "storage": ["storage_unit", "storage_faults"],
     "transport": ["transport_unit", "transport_network"],
     "embed": ["embed_unit", "mutex_alone"] + [
         f"embed_tests --of={name}_test.cpp"
         for name in ("fence_gate", "locker", "conversions", "fork", "deadlock", "cached")],
 }
+# Suites in Python, which test the program.
+SCRIPTS = {f"http_{name}": f"tests/http/{name}_test.py" for name in ("api", "security", "clients")}
 SUITES = ["core_unit", "locks_unit", "observe_unit", "transport_unit", "embed_unit",
           "storage_unit", "sim_unit"]
 
@@ -65,7 +70,8 @@ def suites_for(mutant):
     if mutant is None:
         near = sum(SUITES_OF.values(), [])
     else:
-        near = SUITES_OF.get(mutant.file.split("/", 1)[0], [])
+        near = next((suites for folder, suites in SUITES_OF.items()
+                     if mutant.file.startswith(folder + "/")), [])
     return near + [suite for suite in SUITES if suite not in near]
 
 
@@ -81,19 +87,27 @@ def run(words, mutant, patience):
     return done.returncode, done.stdout + done.stderr
 
 
-def failing_test(build, suite, mutant, choice=(), patience=SUITE_PATIENCE):
-    """The first test of a suite that fails, as `suite: test`."""
+def command(build, suite, test):
+    """What runs a suite, or one test of it."""
     suite, *files = suite.split()
-    program = build / "tests" / suite
+    program = build / ("bin/mortise" if suite in SCRIPTS else f"tests/{suite}")
     if not program.exists():
         raise SystemExit(f"{program} is not there: build it with the preset mutants")
-    words = [program, "--gtest_brief=1", "--gtest_fail_fast", *files, *choice]
-    code, output = run(words, mutant, patience)
+    if suite in SCRIPTS:
+        return [sys.executable, "-B", SCRIPTS[suite], program, "none", "--failfast", *test.split()]
+    chosen = [f"--gtest_filter={test}"] if test else []
+    return [program, "--gtest_brief=1", "--gtest_fail_fast", *files, *chosen]
+
+
+def failing_test(build, suite, mutant, test="", patience=SUITE_PATIENCE):
+    """The first test of a suite that fails, as `suite: test`."""
+    code, output = run(command(build, suite, test), mutant, patience)
+    suite = suite.split()[0]
     if " 0 tests from 0 test suites ran" in output:
-        raise SystemExit(f"{suite} has no test {' '.join(choice)}")
+        raise SystemExit(f"{suite} has no test {test}")
     if code == 0:
         return ""
-    failed = re.search(r"^\[  FAILED  \] ([\w./]+)", output, re.MULTILINE)
+    failed = FAILED.search(output)
     if failed:
         return f"{suite}: {failed[1]}"
     return f"{suite}: {'does not end' if code is None else f'ends with {code}'}"
@@ -105,7 +119,7 @@ def failing_named(build, killed_by, mutant):
     if not suite:
         return ""
     if test:
-        failed = failing_test(build, suite, mutant, [f"--gtest_filter={test}"], TEST_PATIENCE)
+        failed = failing_test(build, suite, mutant, test, TEST_PATIENCE)
     else:
         failed = failing_test(build, suite, mutant)
     # If the named test is the only one that failed, the result is its name.
