@@ -34,6 +34,10 @@ std::string line_of(const Json& json) {
     return http::text_of(json) + "\n";
 }
 
+http::Refusal session_over() {
+    return {410, "session_expired", "its session has ended"};
+}
+
 }  // namespace
 
 std::string stream_head(std::string_view type) {
@@ -76,6 +80,7 @@ bool Acquiring::say(std::string& text, bool all_received) {
 
 http::Refusal Acquiring::refusal_of(const Decided& decided) {
     if (decided.error == Errc::timed_out) return {409, "timed_out", "the wait ended first"};
+    if (decided.error == Errc::session_expired) return session_over();
     if (decided.error) return http::refusal_of(LockError{decided.error, decided.detail});
     return {409, "busy", "another holder has it"};
 }
@@ -83,7 +88,7 @@ http::Refusal Acquiring::refusal_of(const Decided& decided) {
 // Who repeats a request may come late: what it was granted then may be lost by now.
 bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
     auto now = decided;
-    if (session().has_ended()) now.error = Errc::session_expired;
+    if (const auto failure = session().failure()) now.error = failure;
     if (!now.error && now.grant) now.error = now.grant->failure();
     if (now.error || !now.grant) {
         text += whole_answer(refusal_of(now));
@@ -145,9 +150,10 @@ bool HoldStream::tell(const Decided& decided, std::string& text) {
 bool HoldStream::go_on(std::string& text, bool all_received) {
     const auto now = BootClock::now();
     if (session().has_ended()) {
-        text += last_line({410, "session_expired", "its session has ended"});
+        text += last_line(session_over());
         return false;
     }
+    if (session().failure()) return says_that_the_door_closes(text, all_received);
     if (const auto failure = grant_->failure()) {
         auto why = http::refusal_of(LockError{failure});
         if (grant_->state() == HoldState::lost)
@@ -169,6 +175,15 @@ bool HoldStream::go_on(std::string& text, bool all_received) {
                        all_received ? "the node does not vouch for it any longer"
                                     : "the client has not acknowledged in time"});
     return false;
+}
+
+// What it was promised stands until it has received that.
+bool HoldStream::says_that_the_door_closes(std::string& text, bool all_received) {
+    if (!std::exchange(knows_that_it_closes_, true)) {
+        text += last_line(http::refusal_of(LockError{Errc::node_stopped}));
+        return true;
+    }
+    return !all_received && !session().end_if_promised_over(BootClock::now());
 }
 
 void HoldStream::gone(Gone how) noexcept {

@@ -94,10 +94,12 @@ private:
     // Promises the hold until then, at most.
     [[nodiscard]] std::int64_t promised_ms();
     [[nodiscard]] static std::string last_line(const http::Refusal& why);
+    [[nodiscard]] bool says_that_the_door_closes(std::string& text, bool all_received);
 
     std::shared_ptr<Grant> grant_;
     std::optional<std::stop_callback<std::function<void()>>> lost_;
     Session::Time next_line_{};
+    bool knows_that_it_closes_ = false;  // its client was told
 };
 
 }  // namespace mortise::door

@@ -73,7 +73,7 @@ void Claim::decide(std::error_code error, Hold hold) noexcept {
     }
     const bool lives = session_->settle(id_, now.grant);
     if (!lives && (now.grant || now.error == Errc::cancelled))
-        now = {Errc::session_expired, {}, {}};
+        now = {session_->failure(), {}, {}};
     begun_.reset();
     now.detail = std::move(detail_);
     bool is_left = false;
@@ -94,7 +94,7 @@ bool Claim::begins_anew() noexcept {
         if (connections_.empty()) return false;
         cancel_ = std::stop_source{};
     }
-    return !session_->has_ended();  // or else its end has cancelled it, if only the former one
+    return !session_->failure();  // or else that has cancelled it, if only the former one
 }
 
 bool Claim::join(std::uint64_t connection) {

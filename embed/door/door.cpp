@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <sys/resource.h>
@@ -115,12 +118,22 @@ public:
 
     void close() noexcept {
         const std::lock_guard lock{closing_};
-        sessions_.end_all();
+        sessions_.close();
+        while (has_sessions())
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
         connections_.reset();
         parked_.reset();
     }
 
 private:
+    [[nodiscard]] bool has_sessions() noexcept {
+        try {
+            return sessions_.look();
+        } catch (const std::bad_alloc&) {
+            return true;
+        }
+    }
+
     void set_routes() {
         server_.set_default_headers({{"Cache-Control", "no-store"},
                                      {"X-Content-Type-Options", "nosniff"},

@@ -11,6 +11,7 @@
 
 #include "embed/door/claim.hpp"
 #include "embed/door/shares.hpp"
+#include <mortise/errc.hpp>
 
 namespace mortise::door {
 
@@ -41,13 +42,13 @@ Session::Session(Facts facts)
 
 bool Session::keep() {
     const std::lock_guard lock{mutex_};
-    if (is_ended_) return false;
+    if (is_ended_ || is_closing_) return false;
     begin_time_anew();
     return true;
 }
 
 void Session::begin_time_anew() {
-    if (!facts_.is_kept_by_stream) until_ = std::max(until_, BootClock::now() + facts_.ttl);
+    if (!facts_.is_kept_by_stream && !is_closing_) until_ = std::max(until_, BootClock::now() + facts_.ttl);
 }
 
 void Session::end_at(Time time) {
@@ -79,13 +80,28 @@ void Session::end() noexcept {
     give_back(claims);
 }
 
+void Session::close() noexcept {
+    {
+        const std::lock_guard lock{mutex_};
+        is_closing_ = true;
+        until_ = std::min(until_, promised_);
+    }
+    ending_.request_stop();
+}
+
+bool Session::holds_anything() const {
+    return std::ranges::any_of(
+        claims_, [](const auto& each) { return each.second.grant && !each.second.grant->failure(); });
+}
+
 // Whoever keeps it at the same time does so before it ends, and is seen here, or is told that it
 // has ended.
 void Session::look(Time now) {
     Claims claims;
     {
         const std::lock_guard lock{mutex_};
-        if (is_ended_ || waits_ != 0 || now < until_) return;
+        const bool is_over = now >= until_ || (is_closing_ && !holds_anything());
+        if (is_ended_ || waits_ != 0 || !is_over) return;
         claims = end_now();
     }
     give_back(claims);
@@ -106,6 +122,12 @@ bool Session::end_if_promised_over(Time now) {
 bool Session::has_ended() const {
     const std::lock_guard lock{mutex_};
     return is_ended_;
+}
+
+std::error_code Session::failure() const {
+    const std::lock_guard lock{mutex_};
+    if (is_closing_) return Errc::node_stopped;
+    return is_ended_ ? make_error_code(Errc::session_expired) : std::error_code{};
 }
 
 Session::Time Session::until() const {
@@ -130,7 +152,7 @@ std::shared_ptr<Claim> Session::enter(const std::shared_ptr<Claim>& claim,
     }
     if (claims_.size() >= facts_.holds_max) return nullptr;
     (void)claim->join(connection);
-    if (is_ended_) return claim;  // and settle() says so
+    if (is_ended_ || is_closing_) return claim;  // and settle() says so
     claims_[claim->id()].claim = claim;
     ++waits_;
     return claim;
@@ -143,9 +165,10 @@ bool Session::settle(const std::string& id, const std::shared_ptr<Grant>& grant)
         if (found != claims_.end()) {
             --waits_;
             begin_time_anew();
-            found->second.grant = grant;
-            if (!grant) claims_.erase(found);
-            return true;
+            const bool stays = grant && !is_closing_;
+            found->second.grant = stays ? grant : nullptr;
+            if (!stays) claims_.erase(found);
+            if (!is_closing_) return true;
         }
     }
     if (grant) grant->unlock();
@@ -219,7 +242,7 @@ std::shared_ptr<Session> Sessions::open(Session::Facts facts) {
     const auto& user = session->facts().user;
     const auto is_users = [&](const auto& each) { return each.second->facts().user == user; };
     const std::lock_guard lock{mutex_};
-    if (has_ended_ || sessions_.size() >= sessions_max_) return nullptr;
+    if (is_closing_ || sessions_.size() >= sessions_max_) return nullptr;
     const auto most = static_cast<std::ptrdiff_t>(share_of(user, sessions_max_));
     if (std::ranges::count_if(sessions_, is_users) >= most) return nullptr;
     sessions_[session->facts().id] = session;
@@ -249,15 +272,11 @@ bool Sessions::look() {
     return !sessions_.empty();
 }
 
-void Sessions::end_all() noexcept {
-    std::unordered_map<std::string, std::shared_ptr<Session>> sessions;
-    {
-        const std::lock_guard lock{mutex_};
-        has_ended_ = true;
-        sessions.swap(sessions_);
-    }
-    for (const auto& [id, session] : sessions)
-        session->end();
+void Sessions::close() noexcept {
+    const std::lock_guard lock{mutex_};
+    is_closing_ = true;
+    for (const auto& [id, session] : sessions_)
+        session->close();
 }
 
 std::size_t Sessions::count() const {

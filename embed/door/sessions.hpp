@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -50,12 +51,17 @@ public:
     void end_at(Time time);
     // Gives back all that it holds, without waiting.
     void end() noexcept;
-    // Ends it if its time is over.
+    // The door closes: its client gets nothing more, and what it was told stands. So it ends when
+    // that is over, or when its client ends it.
+    void close() noexcept;
+    // Ends it if its time is over, or if it closes and nothing of what it holds is left.
     void look(Time now);
     // Ends it if what its client was told is over. True if it has ended, now or before.
     bool end_if_promised_over(Time now);
     [[nodiscard]] bool has_ended() const;
-    // A stop is requested when it has ended.
+    // Why its client gets nothing any more: session_expired, node_stopped, or no error.
+    [[nodiscard]] std::error_code failure() const;
+    // A stop is requested when it has one.
     [[nodiscard]] std::stop_token ending() const { return ending_.get_token(); }
     // The time until which it lives if it is not kept; the last time there is: until it is ended.
     [[nodiscard]] Time until() const;
@@ -90,6 +96,7 @@ private:
     using Claims = std::map<std::string, Entry>;
 
     void begin_time_anew();  // requires mutex_
+    [[nodiscard]] bool holds_anything() const;  // requires mutex_
     // Requires mutex_. From then on it gets no time, no hold and no promise; what it held is to be
     // given back without the mutex.
     [[nodiscard]] Claims end_now() noexcept;
@@ -98,6 +105,7 @@ private:
     const Facts facts_;
     mutable std::mutex mutex_;
     bool is_ended_ = false;
+    bool is_closing_ = false;
     std::stop_source ending_;
     Time until_;
     Time promised_{};
@@ -117,13 +125,14 @@ public:
     [[nodiscard]] std::shared_ptr<Session> find(const std::string& id, const std::string& user);
     // Ends those whose time is over. True while there are any.
     bool look();
-    void end_all() noexcept;
+    // No session is opened any more, and all close.
+    void close() noexcept;
     [[nodiscard]] std::size_t count() const;
 
 private:
     const std::size_t sessions_max_;
     mutable std::mutex mutex_;
-    bool has_ended_ = false;
+    bool is_closing_ = false;
     std::unordered_map<std::string, std::shared_ptr<Session>> sessions_;
 };
 

@@ -271,7 +271,7 @@ std::unique_ptr<CoreLoop> NodeRuntime::begin_life(storage::Opened opened,
     options.access = access_now();
     options.prefixes = config_.observability.prefixes;
     options.generation = opened.generation;
-    options.former_life_ended = opened.former_life_ended;
+    options.former_life_ended = opened.former_life_ended && !config_.holders_elsewhere;
     options.seed = random_number();
     options.generation.life = random_number();
     auto loop =

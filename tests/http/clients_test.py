@@ -164,6 +164,51 @@ class Nodes(Case):
         status, told = doors[1].ask("POST", session + "/alive")
         self.assertEqual((status, told["error"]), (404, "session_expired"))
 
+    def expect_after(self, door, name, promised, hold):
+        """Another client gets the name, when nobody may rely on that hold any more."""
+        with door.stream(f"/v1/hold/{name}") as later:
+            self.assertGreater(int(later.begin()["token"]), int(hold["token"]))
+            self.assertGreater(time.monotonic(), promised)
+
+    def test_an_end_of_its_node_breaks_no_promise(self):
+        processes, doors = self.start_three()
+        session = doors[0].session(ttl="1h")
+        sent = time.monotonic()
+        hold = doors[0].acquire(session, name="y")[1]
+        waiting = Raw(doors[0]).acquire(doors[0].session(), name="y")
+        wait_until(lambda: doors[0].get("/v1/locks/y")["waiters"])
+        processes[0].terminate()
+        self.assertEqual(waiting.json()["error"], "node_stopped")
+        self.assertEqual(doors[0].ask("POST", session + "/alive")[0], 404)
+        self.expect_after(doors[1], "y", sent + hold["valid_ms"] / 1000, hold)
+        self.assertEqual(processes[0].wait(PATIENCE), 0)
+
+    def test_nor_does_a_crash_of_its_node_that_starts_again_at_once(self):
+        processes, doors = self.start_three()
+        session = doors[0].session(ttl="1h")
+        sent = time.monotonic()
+        hold = doors[0].acquire(session, name="y")[1]
+        processes[0].kill()
+        processes[0].wait()
+        door = self.door_of(self.start(self.directory / "1.toml"))
+        self.expect_after(door, "y", sent + hold["valid_ms"] / 1000, hold)
+
+    def test_an_end_of_its_node_is_told_and_waits_for_nobody_who_knows(self):
+        processes, doors = self.start_three()
+        stream = doors[0].stream("/v1/hold/x?ttl=1h")
+        token = int(stream.begin()["token"])
+        session = doors[0].session(ttl="1h")
+        hold = doors[0].acquire(session, name="y")[1]
+        processes[0].terminate()
+        self.assertEqual(stream.until("lost")["error"], "node_stopped")
+        self.assertEqual(doors[0].ask("DELETE", f"{session}/holds/{hold['hold']}")[0], 204)
+        begin = time.monotonic()
+        self.assertEqual(processes[0].wait(PATIENCE), 0)
+        self.assertLess(time.monotonic() - begin, 2)
+        for name in ("x", "y"):
+            with doors[1].stream(f"/v1/hold/{name}") as later:
+                self.assertGreater(int(later.begin()["token"]), token)
+
     def test_waiters_that_left_have_no_sessions(self):
         door = Door(self.directory)
         self.keep(door.process)

@@ -220,8 +220,9 @@ ExitCode run(const NodeCommand& command) {
     // It has no children, but as the first process of a container it gets those of others: with
     // this the kernel reaps them.
     std::signal(SIGCHLD, SIG_IGN);
-    const auto config = config_of(command);  // it may wait for a pipe, and be interrupted
+    auto config = config_of(command);  // it may wait for a pipe, and be interrupted
     refuse_wrong_door(command.door, config);
+    config.holders_elsewhere = command.door.listen.has_value();
     if (config.log.format == LogFormat::json) say_in_json(config.own_id());
     const Files files{command.config};
     NodeSignals signals;
@@ -255,8 +256,8 @@ ExitCode run(const NodeCommand& command) {
         }
     }
     manager.stopping();
+    door = {};     // waits until no client relies on a hold
     node.close();  // ends what the console asks of it
-    door = {};
     console = {};
     return ExitCode::ok;
 }

@@ -45,7 +45,8 @@ struct HttpDoorOptions {
 // Serves HTTP on threads of its own, until close(). Each session of a client is an owner within the
 // session of this node: it ends with its time, with its connection, with the door or with the node.
 //
-// The node must outlive the door and must not be moved meanwhile. In the child of a fork() a door
+// Set Config::holders_elsewhere for the node. The node must outlive the door and must not be moved
+// meanwhile. In the child of a fork() a door
 // of the parent does nothing.
 class HttpDoor {
 public:
@@ -66,9 +67,12 @@ public:
     // "http://127.0.0.1:7481", or with https.
     [[nodiscard]] std::string url() const;
 
-    // Closes all connections, gives back what clients hold, and ends the threads. Waits for calls
-    // of the node that are in progress, at most its call_timeout. Thread-safe; must not be called
-    // on a thread of the door. A second call has no effect.
+    // Tells streams that they lose their holds, refuses new holds, and ends the threads when no
+    // client may rely on a hold any more: when each was released, or the time is over for which it
+    // was promised. That is at most what the node vouches for, TimingConfig::session_ttl. Then
+    // it closes all connections. Waits also for calls of the node that are in progress, at most its
+    // call_timeout. Close the door before its node: a closed node gives all holds back at once.
+    // Thread-safe; must not be called on a thread of the door. A second call has no effect.
     void close() noexcept;
 
 private:
