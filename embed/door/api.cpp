@@ -166,7 +166,9 @@ Session::Facts Api::facts_of(Asked& asked, const Caller& caller) const {
 
 std::shared_ptr<Session> Api::opened(Session::Facts facts) {
     auto session = sessions_.open(std::move(facts));
-    if (!session) throw Refused{{503, "resource_exhausted", "there are too many sessions, or the door closes"}};
+    if (!session)
+        throw Refused{
+            {503, "resource_exhausted", "there are too many sessions, or the door closes"}};
     parked_.waker()->wake();  // it looks whose time is over
     return session;
 }

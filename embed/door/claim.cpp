@@ -72,8 +72,7 @@ void Claim::decide(std::error_code error, Hold hold) noexcept {
         now.error = Errc::resource_exhausted;
     }
     const bool lives = session_->settle(id_, now.grant);
-    if (!lives && (now.grant || now.error == Errc::cancelled))
-        now = {session_->failure(), {}, {}};
+    if (!lives && (now.grant || now.error == Errc::cancelled)) now = {session_->failure(), {}, {}};
     begun_.reset();
     now.detail = std::move(detail_);
     bool is_left = false;

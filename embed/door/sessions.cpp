@@ -48,7 +48,8 @@ bool Session::keep() {
 }
 
 void Session::begin_time_anew() {
-    if (!facts_.is_kept_by_stream && !is_closing_) until_ = std::max(until_, BootClock::now() + facts_.ttl);
+    if (!facts_.is_kept_by_stream && !is_closing_)
+        until_ = std::max(until_, BootClock::now() + facts_.ttl);
 }
 
 void Session::end_at(Time time) {
@@ -90,8 +91,9 @@ void Session::close() noexcept {
 }
 
 bool Session::holds_anything() const {
-    return std::ranges::any_of(
-        claims_, [](const auto& each) { return each.second.grant && !each.second.grant->failure(); });
+    return std::ranges::any_of(claims_, [](const auto& each) {
+        return each.second.grant && !each.second.grant->failure();
+    });
 }
 
 // Whoever keeps it at the same time does so before it ends, and is seen here, or is told that it

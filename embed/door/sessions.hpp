@@ -95,7 +95,7 @@ private:
     };
     using Claims = std::map<std::string, Entry>;
 
-    void begin_time_anew();  // requires mutex_
+    void begin_time_anew();                     // requires mutex_
     [[nodiscard]] bool holds_anything() const;  // requires mutex_
     // Requires mutex_. From then on it gets no time, no hold and no promise; what it held is to be
     // given back without the mutex.
