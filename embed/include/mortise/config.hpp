@@ -184,9 +184,8 @@ struct Config {
     LogConfig log{};
     LimitsConfig limits{};
     ObservabilityConfig observability{};
-    // Programs in other processes use holds of this node, as the clients of an HttpDoor do. So a
-    // crash of this process ends none of them: its next start on the directory leaves the session
-    // of the former process until its lease is over, where it would end it at once.
+    // Other processes use holds of this node, as the clients of an HttpDoor do. So a start after a
+    // crash leaves the former session until its lease is over, and does not end it at once.
     bool holders_elsewhere = false;
     bool memory_only = false;  // see in_memory()
 
