@@ -10,6 +10,7 @@
 
 #include "embed/http/answers.hpp"
 #include <mortise/boot_clock.hpp>
+#include <mortise/detail/for_others.hpp>
 #include <mortise/hold.hpp>
 
 namespace mortise::door {
@@ -30,6 +31,8 @@ public:
     // Blocks for at most call_timeout.
     [[nodiscard]] std::error_code release() noexcept { return hold_.release(); }
     void unlock() noexcept { hold_.unlock(); }
+    // Its client was not heard in time: a loss, after which its lock_delay begins.
+    void lapse() noexcept { detail::lapse(hold_); }
 
     // Name, mode and token; of several, a list of them.
     [[nodiscard]] http::Json json() const;

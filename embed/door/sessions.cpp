@@ -57,28 +57,31 @@ void Session::end_at(Time time) {
     until_ = std::min(until_, time);
 }
 
-Session::Claims Session::end_now() noexcept {
+// A door that closes has told what it could: it releases.
+Session::Ended Session::end_now(bool is_lapse) noexcept {
     is_ended_ = true;
     waits_ = 0;
-    Claims claims;
-    claims.swap(claims_);
-    return claims;
+    Ended ended;
+    ended.claims.swap(claims_);
+    ended.is_lapse = is_lapse && !is_closing_;
+    return ended;
 }
 
-void Session::give_back(const Claims& claims) noexcept {
+void Session::give_back(const Ended& ended) noexcept {
     ending_.request_stop();
-    for (const auto& [id, each] : claims) {
-        if (each.grant) each.grant->unlock();
+    for (const auto& [id, each] : ended.claims) {
+        if (!each.grant) continue;
+        ended.is_lapse ? each.grant->lapse() : each.grant->unlock();
     }
 }
 
 void Session::end() noexcept {
-    Claims claims;
+    Ended ended;
     {
         const std::lock_guard lock{mutex_};
-        claims = end_now();
+        ended = end_now(false);
     }
-    give_back(claims);
+    give_back(ended);
 }
 
 void Session::close() noexcept {
@@ -99,25 +102,25 @@ bool Session::holds_anything() const {
 // Whoever keeps it at the same time does so before it ends, and is seen here, or is told that it
 // has ended.
 void Session::look(Time now) {
-    Claims claims;
+    Ended ended;
     {
         const std::lock_guard lock{mutex_};
         const bool is_over = now >= until_ || (is_closing_ && !holds_anything());
         if (is_ended_ || waits_ != 0 || !is_over) return;
-        claims = end_now();
+        ended = end_now(true);
     }
-    give_back(claims);
+    give_back(ended);
 }
 
 bool Session::end_if_promised_over(Time now) {
-    Claims claims;
+    Ended ended;
     {
         const std::lock_guard lock{mutex_};
         if (is_ended_) return true;
         if (now < promised_) return false;
-        claims = end_now();
+        ended = end_now(true);
     }
-    give_back(claims);
+    give_back(ended);
     return true;
 }
 

@@ -49,14 +49,15 @@ public:
     bool keep();
     // It ends then, unless it is kept; earlier times stay.
     void end_at(Time time);
-    // Gives back all that it holds, without waiting.
+    // Its client ends it: releases all that it holds, without waiting.
     void end() noexcept;
     // The door closes: its client gets nothing more, and what it was told stands. So it ends when
     // that is over, or when its client ends it.
     void close() noexcept;
-    // Ends it if its time is over, or if it closes and nothing of what it holds is left.
+    // Ends it if its time is over, or if it closes and nothing of what it holds is left. A client
+    // that was not heard loses what it holds; it has released nothing.
     void look(Time now);
-    // Ends it if what its client was told is over. True if it has ended, now or before.
+    // The same if what its client was told is over. True if it has ended, now or before.
     bool end_if_promised_over(Time now);
     [[nodiscard]] bool has_ended() const;
     // Why its client gets nothing any more: session_expired, node_stopped, or no error.
@@ -94,13 +95,17 @@ private:
         std::shared_ptr<Grant> grant;  // null while it waits
     };
     using Claims = std::map<std::string, Entry>;
+    struct Ended {
+        Claims claims{};
+        bool is_lapse = false;  // its client was not heard
+    };
 
     void begin_time_anew();                     // requires mutex_
     [[nodiscard]] bool holds_anything() const;  // requires mutex_
     // Requires mutex_. From then on it gets no time, no hold and no promise; what it held is to be
     // given back without the mutex.
-    [[nodiscard]] Claims end_now() noexcept;
-    void give_back(const Claims& claims) noexcept;
+    [[nodiscard]] Ended end_now(bool is_lapse) noexcept;
+    void give_back(const Ended& ended) noexcept;
 
     const Facts facts_;
     mutable std::mutex mutex_;

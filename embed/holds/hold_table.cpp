@@ -1,6 +1,7 @@
 #include "embed/holds/hold_table.hpp"
 
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include "embed/values/clocks.hpp"
@@ -65,6 +66,10 @@ void HoldTable::given_back(core::OperationId hold) {
     measure_hold(*record, now);
     const auto token = static_cast<std::uint64_t>(record->token().raw());
     hand_overs_.released(core::FencingToken{token}, now);
+}
+
+void HoldTable::lapsed(core::OperationId hold) {
+    if (holds_->all().contains(hold)) std::ignore = end(*take(hold), LossReason::expired);
 }
 
 void HoldTable::published(core::OperationId hold) {

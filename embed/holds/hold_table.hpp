@@ -57,6 +57,7 @@ public:
     void measure_hand_over(const HoldRecord& granted, core::Instant began);
     void upgraded(core::OperationId hold, FencingToken token);
     void given_back(core::OperationId hold);
+    void lapsed(core::OperationId hold);  // see lapse(), which notifies its owner
     void lost(const core::HoldLost& lost);
     void suspended(core::OperationId hold);
     void contended(const core::Contended& contended);

@@ -1,12 +1,14 @@
 #include "embed/holds/release.hpp"
 
 #include <chrono>
+#include <new>
 #include <tuple>
 #include <utility>
 
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/locker_state.hpp"
 #include "embed/threads/call_gate.hpp"
+#include <mortise/detail/for_others.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -46,6 +48,31 @@ GivenBack send_release(const std::shared_ptr<HoldRecord>& grant, core::CallTag t
     if (refused) std::ignore = release->take_completion();
     grant->set_given_back();
     return {!refused, refused};
+}
+
+namespace {
+
+const std::shared_ptr<HoldRecord>& whole_of(const std::shared_ptr<HoldRecord>& hold) {
+    return hold->grant() ? whole_of(hold->grant()) : hold;
+}
+
+}  // namespace
+
+// The owners are notified behind the call, or else the core would wait for that (S6).
+void lapse(const Hold& hold) noexcept {
+    const auto& record = HoldRecord::of(hold);
+    if (!record || record->is_released()) return;
+    const auto& grant = whole_of(record);
+    std::shared_ptr<Submitted> call;
+    try {
+        call = prepared(core::ReleaseCall{{}, grant->hold(), true});
+    } catch (const std::bad_alloc&) {
+        std::ignore = give_back(record, {}, nullptr);
+        return;
+    }
+    if (!grant->mark_lost(LossReason::expired)) return;
+    std::ignore = grant->gate()->submit(call);
+    std::ignore = grant->gate()->notifier().post(grant);
 }
 
 std::error_code wait_for_release(WaitingThread& waiting, const CallGate& gate) {

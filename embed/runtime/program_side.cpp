@@ -51,7 +51,10 @@ core::Calls ProgramSide::begin(SubmittedCalls taken) {
 
 core::Call ProgramSide::begin_next(SubmittedCalls& taken) {
     auto& call = taken.front();
-    if (call.is<core::ReleaseCall>()) holds_.given_back(call.hold());
+    if (call.is_lapse())
+        holds_.lapsed(call.hold());
+    else if (call.is<core::ReleaseCall>())
+        holds_.given_back(call.hold());
     const auto* publish = call.get_if<core::PublishCall>();
     if (publish != nullptr) holds_.published(publish->hold);
     if (call.is<core::AcquireCall>()) ++counters_.acquires;

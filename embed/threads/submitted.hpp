@@ -23,9 +23,10 @@ class SubmittedCall;
 // release, so this takes little.
 class Submitted : public Queued {
 public:
-    enum class Ends : std::uint8_t { nothing, call, hold, loss };
+    enum class Ends : std::uint8_t { nothing, call, hold, lapse, loss };
 
     // A cancel, release or notice (ToldCall) by what it ends; its `hold` is not set for a cancel.
+    // The release of a lost hold is a lapse.
     explicit Submitted(Ends ends, core::CallTag tag = {}, core::OperationId hold = {})
         : tag_{tag}, hold_{hold}, ends_{ends} {}
 
@@ -36,13 +37,14 @@ public:
         if constexpr (std::is_same_v<Kind, core::CancelCall>) {
             return ends_ == Ends::call;
         } else if constexpr (std::is_same_v<Kind, core::ReleaseCall>) {
-            return ends_ == Ends::hold;
+            return ends_ == Ends::hold || is_lapse();
         } else if constexpr (std::is_same_v<Kind, core::ToldCall>) {
             return ends_ == Ends::loss;
         } else {
             return get_if<Kind>() != nullptr;
         }
     }
+    [[nodiscard]] bool is_lapse() const { return ends_ == Ends::lapse; }
     // Null if it ends something.
     [[nodiscard]] SubmittedCall* as_call();
     // For the other kinds of calls; null if it is not such a one.

@@ -11,6 +11,7 @@
 
 #include "embed/holds/locker_state.hpp"
 #include "embed/values/clocks.hpp"
+#include <mortise/detail/for_others.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise::detail {
@@ -77,6 +78,32 @@ TEST_F(HoldTableTest, ARecordIsTheCallOfItsRelease) {  // P11
     EXPECT_EQ(&calls.front(), its);
     EXPECT_TRUE(calls.front().is<core::ReleaseCall>());
     EXPECT_EQ(calls.front().hold(), operation);
+}
+
+TEST_F(HoldTableTest, AHoldWhoseOwnerWasNotHeardIsLostAndTheCoreReleasesIt) {  // S6, S9
+    lease_until(boot_now() + 1h);
+    auto hold = granted();
+    lapse(hold);
+    EXPECT_EQ(hold.why_lost(), LossReason::expired);
+    await(hold.lost());
+    const auto calls = gate_->take();
+    ASSERT_FALSE(calls.empty());
+    EXPECT_TRUE(calls.front().is<core::ReleaseCall>());
+    EXPECT_TRUE(calls.front().is_lapse());
+    EXPECT_EQ(calls.front().hold(), operation);
+    table_.lapsed(operation);
+    EXPECT_EQ(table_.holds_lost(), 1U);
+    EXPECT_EQ(table_.size(), 0U);
+    EXPECT_EQ(hold.release(), Errc::lock_lost);
+}
+
+TEST_F(HoldTableTest, WhatWasReleasedDoesNotLapse) {
+    lease_until(boot_now() + 1h);
+    auto hold = granted();
+    hold.unlock();
+    lapse(hold);
+    EXPECT_EQ(hold.state(), HoldState::released);
+    EXPECT_EQ(gate_->take().size(), 1U);
 }
 
 // The value may have been written by a later holder.

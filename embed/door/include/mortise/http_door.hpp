@@ -24,8 +24,9 @@ struct HttpDoorOptions {
     // Allows an address that other machines reach although there is neither TLS nor a file of
     // tokens: then whoever reaches it may do everything that this node may.
     bool allow_remote = false;
-    // Further names by which clients reach it; a port is not looked at. Requests to other names are
-    // refused, so that no other web site can make a browser use it.
+    // Further names by which clients reach it, besides its address and those in the certificate of
+    // `tls`; a port is not looked at. Requests to other names are refused, so that no other web
+    // site can make a browser use it.
     std::vector<std::string> hosts{};
     // HTTPS, with the certificate of the node (Config::tls). A client presents the certificate of a
     // user, whose roles and rules count, or a token.
@@ -44,10 +45,10 @@ struct HttpDoorOptions {
 
 // Serves HTTP on threads of its own, until close(). Each session of a client is an owner within the
 // session of this node: it ends with its time, with its connection, with the door or with the node.
+// A client that was not heard in its time loses what it holds; all others release it.
 //
 // Set Config::holders_elsewhere for the node. The node must outlive the door and must not be moved
-// meanwhile. In the child of a fork() a door
-// of the parent does nothing.
+// meanwhile. In the child of a fork() a door of the parent does nothing.
 class HttpDoor {
 public:
     // Checks the options, and throws what the constructor throws for them. Opens no socket and does
