@@ -1,10 +1,13 @@
 // The value of a lock, read and written by its holder (S36).
+#include <memory>
 #include <utility>
 
 #include "embed/api/argument_errors.hpp"
+#include "embed/api/async_call.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/threads/blocking_call.hpp"
+#include <mortise/detail/for_others.hpp>
 #include <mortise/errc.hpp>
 #include <mortise/hold.hpp>
 
@@ -12,14 +15,20 @@ namespace mortise {
 
 namespace {
 
-// The name of a value is not cached (S43).
-std::error_code write(const detail::HoldRecord& record, core::RequestBody body) {
+// The name of a value is not cached (S43). The error is that of a hold that has ended.
+std::error_code make_ordinary(const detail::HoldRecord& record) {
     if (record.cache()) record.cache()->make_ordinary(record);
-    if (const auto ec = record.failure()) return ec;  // another thread has released it
-    core::WriteCall call;
-    call.hold = record.operation();
-    call.body = std::move(body);
-    return detail::ask(record.gate(), std::move(call)).error;
+    return record.failure();  // another thread may have released it
+}
+
+std::error_code write(const detail::HoldRecord& record, core::RequestBody body) {
+    if (const auto ec = make_ordinary(record)) return ec;
+    return detail::ask(record.gate(), core::WriteCall{{}, record.operation(), std::move(body)})
+        .error;
+}
+
+core::SetValue new_value(const detail::HoldRecord& record, std::string_view bytes) {
+    return {record.operation().seq, std::string{record.name()}, std::string{bytes}};
 }
 
 constexpr std::string_view exclusive_only = "the hold of a lock in exclusive mode writes its value";
@@ -29,6 +38,24 @@ void throw_for(std::error_code ec, const Hold& hold, std::string_view unsound) {
 }
 
 }  // namespace
+
+namespace detail {
+
+void start_set_value(const Hold& hold, std::string_view bytes, std::unique_ptr<Finish> finish) {
+    const auto& record = HoldRecord::of(hold);
+    if (!record) return finish_elsewhere(std::move(finish), Errc::not_held);
+    const auto& gate = record->gate();
+    const auto tag = gate->next_tag();
+    const auto call = std::make_shared<AsyncCall>(
+        gate, core::CallTag{}, [](CallOutcome&) {}, std::move(finish));
+    auto asked = prepared(core::WriteCall{tag, record->operation(), new_value(*record, bytes)});
+    asked->answer_to(call);
+    auto refused = make_ordinary(*record);
+    if (!refused) refused = gate->submit(asked);
+    if (refused) call->complete({refused, {}, {}});
+}
+
+}  // namespace detail
 
 std::string Hold::value(std::error_code& ec) const {
     ec = failure();
@@ -53,8 +80,7 @@ void Hold::set_value(std::string_view bytes, std::error_code& ec) const {
     ec = failure();
     if (!ec && !detail::unsound_lock_value(bytes).empty()) ec = Errc::invalid_argument;
     if (ec) return;
-    const auto seq = record_->operation().seq;
-    ec = write(*record_, core::SetValue{seq, std::string{record_->name()}, std::string{bytes}});
+    ec = write(*record_, new_value(*record_, bytes));
 }
 
 void Hold::set_value(std::string_view bytes) const {

@@ -67,7 +67,7 @@ void Claim::decide(std::error_code error, Hold hold) noexcept {
     Decided now{error, {}, {}};
     try {
         if (error == Errc::cancelled && begins_anew()) return start();
-        if (!error && hold) now.grant = std::make_shared<Grant>(std::move(hold));
+        if (!error && hold) now.grant = std::make_shared<Grant>(std::move(hold), leads());
     } catch (const std::bad_alloc&) {
         now.error = Errc::resource_exhausted;
     }

@@ -67,6 +67,7 @@ private:
     void start();
     void decide(std::error_code error, Hold hold) noexcept;
     [[nodiscard]] bool begins_anew() noexcept;
+    [[nodiscard]] bool leads() const { return begun_ && begun_->wish.published; }
     void cancel() noexcept;
     void give_back() noexcept;
     [[nodiscard]] bool is_wanted() const { return is_known_ || !connections_.empty(); }

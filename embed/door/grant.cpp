@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
-
-#include <mortise/detail/start.hpp>
 
 namespace mortise::door {
 
@@ -28,7 +27,38 @@ Json json_of_hold(const Hold& hold) {
 
 }  // namespace
 
-Grant::Grant(Hold hold) : hold_{std::move(hold)}, parts_{detail::parts_of(hold_)} {}
+// The value is removed, and then the name is free: a follower is told of the next leader behind
+// that.
+class Grant::Resigning final : public detail::Finish {
+public:
+    explicit Resigning(std::shared_ptr<Grant> grant) : grant_{std::move(grant)} {}
+    void operator()(std::error_code /*error*/, Hold /*none*/) override { grant_->hold_.unlock(); }
+
+private:
+    const std::shared_ptr<Grant> grant_;
+};
+
+Grant::Grant(Hold hold, bool leads)
+    : hold_{std::move(hold)}, leads_{leads}, parts_{detail::parts_of(hold_)} {}
+
+std::error_code Grant::release() noexcept {
+    std::error_code ignored;  // without its leader the value means nothing
+    try {
+        if (leads_) hold_.set_value({}, ignored);
+    } catch (const std::bad_alloc&) {  // it stays
+    }
+    return hold_.release();
+}
+
+void Grant::unlock() noexcept {
+    try {
+        if (leads_)
+            return detail::start_set_value(hold_, {},
+                                           std::make_unique<Resigning>(shared_from_this()));
+    } catch (const std::bad_alloc&) {  // the value stays
+    }
+    hold_.unlock();
+}
 
 Json Grant::json() const {
     if (parts_.empty()) return json_of_hold(hold_);

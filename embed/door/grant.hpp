@@ -16,11 +16,12 @@
 namespace mortise::door {
 
 // The members that do not change it are thread-safe.
-class Grant {
+class Grant : public std::enable_shared_from_this<Grant> {
 public:
     using Time = BootClock::time_point;
 
-    explicit Grant(Hold hold);
+    // `leads`: it published a value, which is removed before its release.
+    Grant(Hold hold, bool leads);
 
     // The time until which the node vouches for it; the epoch: it does not any more.
     [[nodiscard]] Time valid_until() const noexcept { return hold_.valid_until(); }
@@ -28,9 +29,10 @@ public:
     [[nodiscard]] LossReason why_lost() const noexcept { return hold_.why_lost(); }
     [[nodiscard]] std::error_code failure() const noexcept { return hold_.failure(); }
     [[nodiscard]] std::stop_token lost() const noexcept { return hold_.lost(); }
-    // Blocks for at most call_timeout.
-    [[nodiscard]] std::error_code release() noexcept { return hold_.release(); }
-    void unlock() noexcept { hold_.unlock(); }
+    // Blocks for at most call_timeout, or twice that.
+    [[nodiscard]] std::error_code release() noexcept;
+    // The same without waiting.
+    void unlock() noexcept;
     // Its client was not heard in time: a loss, after which its lock_delay begins.
     void lapse() noexcept { detail::lapse(hold_); }
 
@@ -38,7 +40,10 @@ public:
     [[nodiscard]] http::Json json() const;
 
 private:
+    class Resigning;
+
     Hold hold_;
+    const bool leads_;
     const std::vector<Hold> parts_;
 };
 

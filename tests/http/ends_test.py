@@ -86,5 +86,41 @@ class Ends(DoorCase):
         self.assertIn(self.next_one(), RELEASED)
 
 
+class Leaders(DoorCase):
+    """A leader that ends takes its value with it."""
+
+    def expect_nothing_left(self):
+        wait_until(lambda: not self.holders())
+        status, lock = self.door.ask("GET", f"/v1/locks/{self.name}")
+        self.assertEqual((status, lock.get("value")), (200, None), lock)
+
+    def leads(self):
+        self.assertEqual(self.door.get(f"/v1/leader/{self.name}")["leader"]["value"], "me")
+
+    def test_its_connection(self):
+        with self.door.stream(f"/v1/lead/{self.name}?value=me") as stream:
+            stream.begin()
+            self.leads()
+        self.expect_nothing_left()
+
+    def test_its_session_or_its_hold(self):
+        for end in ("{}", "{}/holds/1"):
+            session = self.door.session()
+            self.assertEqual(self.door.acquire(session, name=self.name, campaign="me")[0], 201)
+            self.leads()
+            self.assertEqual(self.door.ask("DELETE", end.format(session))[0], 204)
+            self.expect_nothing_left()
+
+    def test_who_follows_sees_nobody_and_then_the_next_one(self):
+        follower = self.door.stream(f"/v1/follow/{self.name}")
+        self.addCleanup(follower.close)
+        self.assertEqual(follower.begin(), {"leader": None})
+        for value in ("one", "other"):
+            with self.door.stream(f"/v1/lead/{self.name}?value={value}") as stream:
+                stream.begin()
+                self.assertEqual(follower.line()["leader"]["value"], value)
+            self.assertEqual(follower.line(), {"leader": None})
+
+
 if __name__ == "__main__":
     unittest.main()
