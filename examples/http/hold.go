@@ -8,15 +8,18 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Hold is a lock that is held until it is closed.
+// Hold is a lock that is held until it is closed. For work of more than an hour ask for the
+// validity, as hold.sh does.
 type Hold struct {
-	Token   string        // give it to every write
-	Lost    chan struct{} // closed when it is lost
-	sent    time.Time     // all times count from here
+	Token string // give it to every write
+	// Closed when it is lost, also if nothing was heard of it for as long as it is valid.
+	Lost    chan struct{}
+	sent    time.Time // all times count from here
 	validMs atomic.Int64
 	body    io.Closer
 }
@@ -49,6 +52,9 @@ func Acquire(url, name string) (*Hold, error) {
 	}
 	hold.Token = granted.Token
 	hold.validMs.Store(granted.ValidMs)
+	var once sync.Once
+	lose := func() { once.Do(func() { close(hold.Lost) }) }
+	timer := time.AfterFunc(hold.left(), lose)
 	go func() {
 		for {
 			var next line
@@ -56,17 +62,21 @@ func Acquire(url, name string) (*Hold, error) {
 				break // lost, or closed: whatever ended the lines
 			}
 			hold.validMs.Store(next.ValidMs)
+			timer.Reset(hold.left())
 		}
 		hold.validMs.Store(0)
-		close(hold.Lost)
+		timer.Stop()
+		lose()
 	}()
 	return hold, nil
 }
 
-// IsValid says whether it is held now.
-func (hold *Hold) IsValid() bool {
-	return time.Since(hold.sent).Milliseconds() < hold.validMs.Load()
+func (hold *Hold) left() time.Duration {
+	return time.Duration(hold.validMs.Load())*time.Millisecond - time.Since(hold.sent)
 }
+
+// IsValid says whether it is held now.
+func (hold *Hold) IsValid() bool { return hold.left() > 0 }
 
 // Close releases it.
 func (hold *Hold) Close() error { return hold.body.Close() }

@@ -1,6 +1,8 @@
 // Holds a lock with Node.js alone: node hold.mjs URL NAME
 
-// Calls work(lock) while the lock is held. `lock.signal` is aborted when it is lost.
+// Calls work(lock) while the lock is held. `lock.signal` is aborted when it is lost, also if nothing
+// was heard of it for as long as it is valid. For work of more than an hour ask for the validity, as
+// hold.sh does.
 export async function withLock(url, name, work) {
   const lost = new AbortController();
   const close = new AbortController();
@@ -17,6 +19,12 @@ export async function withLock(url, name, work) {
       return performance.now() < this.until;
     },
   };
+  let timer;
+  const heard = (line) => {
+    lock.until = sent + line.valid_ms;
+    clearTimeout(timer);
+    timer = setTimeout(() => lost.abort(), lock.until - performance.now());
+  };
   const granted = {};
   granted.promise = new Promise((...ways) => ([granted.resolve, granted.reject] = ways));
   (async () => {
@@ -28,7 +36,7 @@ export async function withLock(url, name, work) {
         const line = JSON.parse(text.slice(0, end));
         text = text.slice(end + 1);
         if (line.event === "lost") return;
-        lock.until = sent + line.valid_ms;
+        heard(line);
         if (line.event === "granted") granted.resolve(line);
       }
     }
@@ -36,6 +44,7 @@ export async function withLock(url, name, work) {
     .catch(() => {})
     .finally(() => {
       // Lost, or closed: whatever ended the lines.
+      clearTimeout(timer);
       lock.until = 0;
       granted.reject(new Error("the connection broke"));
       lost.abort();

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -99,18 +100,70 @@ class Examples(DoorCase):
         self.assertEqual(proxy.lost, {b"POST", b"DELETE"})
         self.assertEqual(self.holders(), [])  # although its session has not ended yet
 
-    def test_the_command_of_the_shell_ends_with_the_hold(self):
+
+
+class Shell(Examples):
+    """The command of hold.sh ends with the hold, and the hold with it, whatever ends first."""
+
+    test_each_holds_and_releases = test_a_session_goes_on_where_answers_are_lost = None
+
+    def setUp(self):
+        super().setUp()
         if "shell" not in LANGUAGES:
             self.skipTest("it is tested with the others")
-        words = self.command("shell")[:-1] + ["exec sleep 60"]
-        process = subprocess.Popen(list(map(str, words)), stderr=subprocess.DEVNULL)
-        self.addCleanup(process.kill)
-        token = wait_until(self.holders)[0]["token"]
-        self.assertGreater(int(token), 0)
-        sessions = self.door.get(f"/v1/locks/{self.name}")["holders"]
-        self.assertEqual(sessions[0]["label"], "hold.sh")
+
+    def start(self):
+        """The script, and the process of its command."""
+        words = self.command("shell")[:-1] + ["echo $$; exec sleep 60"]
+        script = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(script.stdout.close)
+        self.addCleanup(script.kill)
+        return script, Path("/proc") / script.stdout.readline().strip()
+
+    def expect_end(self, script, work):
+        self.assertNotEqual(script.wait(PATIENCE), 0)
+        wait_until(lambda: not work.exists(), 5)
+        wait_until(lambda: not self.holders(), 5)
+
+    def test_it_is_ended(self):
+        script, work = self.start()
+        self.assertEqual(self.holders()[0]["label"], "hold.sh")
+        script.terminate()
+        self.expect_end(script, work)
+
+    def test_it_is_killed(self):
+        script, work = self.start()
+        script.kill()
+        self.expect_end(script, work)
+
+    def test_it_is_ended_while_it_waits(self):
+        with self.door.stream(f"/v1/hold/{self.name}") as stream:
+            stream.begin()
+            script = subprocess.Popen(list(map(str, self.command("shell"))),
+                                      stderr=subprocess.DEVNULL)
+            self.addCleanup(script.kill)
+            wait_until(lambda: self.door.get(f"/v1/locks/{self.name}")["waiters"])
+            script.terminate()
+            self.assertEqual(script.wait(PATIENCE), 143)
+            wait_until(lambda: not self.door.get(f"/v1/locks/{self.name}")["waiters"])
+
+    def test_nothing_is_heard_for_as_long_as_it_is_valid(self):
+        begin = time.monotonic()
+        script, work = self.start()
+        self.door.process.pause()
+        self.addCleanup(self.door.process.resume)
+        self.assertNotEqual(script.wait(PATIENCE), 0)
+        self.assertFalse(work.exists())
+        self.assertLess(time.monotonic(), begin + 10)  # the ttl
+        self.door.process.resume()
+        wait_until(lambda: not self.holders(), 5)
+
+    def test_the_node_ends(self):  # the last one: it is that of all
+        script, work = self.start()
         self.door.process.terminate()
-        self.assertNotEqual(process.wait(PATIENCE), 0)
+        self.assertNotEqual(script.wait(PATIENCE), 0)
+        wait_until(lambda: not work.exists(), 5)
 
 
 if __name__ == "__main__":
