@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -15,6 +16,12 @@ namespace mortise::door {
 
 namespace {
 
+// As a key that cannot be used.
+[[noreturn]] void refuse_access(const std::filesystem::path& path, int error) {
+    const std::error_code code{error, std::system_category()};
+    throw CertificateError{code, "http: " + path.string() + ": " + code.message()};
+}
+
 [[noreturn]] void refuse_file(const std::filesystem::path& path, std::size_t line,
                               const std::string& problem) {
     throw std::system_error{Errc::invalid_argument,
@@ -24,12 +31,11 @@ namespace {
 // A person who can read the file can act as each of its users.
 void check_owner(const std::filesystem::path& path) {
     struct stat found {};
-    if (::stat(path.c_str(), &found) != 0)
-        throw std::system_error{errno, std::system_category(), "http: " + path.string()};
+    if (::stat(path.c_str(), &found) != 0) refuse_access(path, errno);
     if ((found.st_mode & (S_IRWXG | S_IRWXO)) == 0) return;
-    throw std::system_error{std::make_error_code(std::errc::operation_not_permitted),
-                            "http: others than its owner can read " + path.string() +
-                                "; run chmod 600 " + path.string()};
+    throw CertificateError{std::make_error_code(std::errc::operation_not_permitted),
+                           "http: others than its owner can read " + path.string() +
+                               "; run chmod 600 " + path.string()};
 }
 
 std::optional<AccessRule> rule_of(const std::string& word) {
@@ -86,8 +92,9 @@ bool Caller::may_somewhere(AccessRight right) const {
 Tokens::Tokens(const std::filesystem::path& path) {
     check_owner(path);
     std::ifstream file{path};
-    if (!file) throw std::system_error{errno, std::system_category(), "http: " + path.string()};
+    if (!file) refuse_access(path, errno);
     std::string text;
+    std::map<std::string, std::size_t> lines;
     for (std::size_t line = 1; std::getline(file, text); ++line) {
         std::istringstream words{text};
         std::string token;
@@ -95,6 +102,9 @@ Tokens::Tokens(const std::filesystem::path& path) {
         if (token.size() < length_min)
             refuse_file(path, line,
                         "a token has at least 16 bytes; openssl rand -hex 16 makes one");
+        const auto [former, is_new] = lines.emplace(token, line);
+        if (!is_new)
+            refuse_file(path, line, "line " + std::to_string(former->second) + " has this token");
         callers_.emplace_back(std::move(token), caller_of(words, path, line));
     }
     if (callers_.empty()) refuse_file(path, 1, "there is no token");

@@ -81,6 +81,9 @@ bool Acquiring::say(std::string& text, bool all_received) {
 http::Refusal Acquiring::refusal_of(const Decided& decided) {
     if (decided.error == Errc::timed_out) return {409, "timed_out", "the wait ended first"};
     if (decided.error == Errc::session_expired) return session_over();
+    if (decided.error == Errc::lock_lost)
+        return {410, "lock_lost",
+                "the session has lost a hold of this name: release that one, and acquire again"};
     if (decided.error) return http::refusal_of(LockError{decided.error, decided.detail});
     return {409, "busy", "another holder has it"};
 }
@@ -89,9 +92,12 @@ http::Refusal Acquiring::refusal_of(const Decided& decided) {
 bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
     auto now = decided;
     if (const auto failure = session().failure()) now.error = failure;
-    if (!now.error && now.grant) now.error = now.grant->failure();
     if (now.error || !now.grant) {
         text += whole_answer(refusal_of(now));
+        return false;
+    }
+    if (const auto failure = now.grant->failure()) {
+        text += whole_answer(now.grant->refusal(failure));
         return false;
     }
     Json json{{"session", session().facts().id}, {"hold", claim().id()}};
@@ -155,10 +161,7 @@ bool HoldStream::go_on(std::string& text, bool all_received) {
     }
     if (session().failure()) return says_that_the_door_closes(text, all_received);
     if (const auto failure = grant_->failure()) {
-        auto why = http::refusal_of(LockError{failure});
-        if (grant_->state() == HoldState::lost)
-            why.reason = "why: " + std::string{to_string(grant_->why_lost())};
-        text += last_line(why);
+        text += last_line(grant_->refusal(failure));
         session().end();
         return false;
     }

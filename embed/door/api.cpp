@@ -183,8 +183,7 @@ void Api::stream_hold(const Request& request, bool leads) {
     auto asked = Asked::of_target(request.http.target);
     auto facts = facts_of(asked, request.caller);
     facts.is_kept_by_stream = !asked.flag("confirm");
-    auto wish = wish_of(asked, request.part(0), options_.wait_max);
-    if (leads) wish.published = asked.text("value");
+    auto wish = wish_of(asked, request.part(0), options_.wait_max, leads ? "value" : nullptr);
     asked.refuse_the_rest();
     demand(request.caller, AccessRight::acquire, request.part(0));
     auto place = place_for(request.caller);
@@ -221,11 +220,9 @@ void Api::end_session(const Request& request, httplib::Response& response) {
 void Api::acquire(const Request& request) {
     const auto session = session_of(request);
     auto asked = Asked::of_body(request.http.body);
-    auto wish = wish_of(asked, asked.text("name"), options_.wait_max);
-    if (asked.has("campaign")) wish.published = asked.text("campaign");
+    auto wish = wish_of(asked, asked.text("name"), options_.wait_max,
+                        asked.has("campaign") ? "campaign" : nullptr);
     asked.refuse_the_rest();
-    if (wish.published && (wish.order.several || wish.order.permits))
-        refuse("a campaign is for one name");
     for (const auto& name : names_of(wish))
         demand(request.caller, AccessRight::acquire, name);
     const auto answer =
@@ -238,7 +235,7 @@ void Api::show_hold(const Request& request, httplib::Response& response) {
     const auto session = session_of(request);
     const auto grant = session->find(request.part(1));
     if (!grant) refuse_hold(*session, request.part(1));
-    if (const auto failure = grant->failure()) throw LockError{failure};
+    if (const auto failure = grant->failure()) throw Refused{grant->refusal(failure)};
     Json json{{"session", request.part(0)}, {"hold", request.part(1)}};
     json.update(grant->json());
     json["state"] = to_string(grant->state());
@@ -251,7 +248,7 @@ void Api::release(const Request& request, httplib::Response& response) {
     const auto session = session_of(request);
     const auto grant = session->take(request.part(1));
     if (!grant) refuse_hold(*session, request.part(1));
-    if (const auto error = grant->release()) throw LockError{error};
+    if (const auto error = grant->release()) throw Refused{grant->refusal(error)};
     response.status = 204;
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "embed/door/routes.hpp"
+#include <mortise/election.hpp>
 #include <mortise/errc.hpp>
 
 namespace mortise::door {
@@ -59,7 +61,6 @@ void set_wait(detail::AcquireOrder& order, std::optional<Duration> wait, Duratio
 }
 
 void set_options(AcquireOptions& options, Asked& asked) {
-    options.mode = asked.one_of("mode", LockMode::exclusive).value_or(LockMode::exclusive);
     options.label = asked.text("label");
     options.max_hold = asked.time("max_hold").value_or(options.max_hold);
     options.min_hold = asked.time("min_hold").value_or(options.min_hold);
@@ -78,6 +79,33 @@ void set_permits(detail::AcquireOrder& order, Asked& asked) {
     if (order.several) refuse("permits are of one name");
     order.permits = detail::Permits{count.value_or(1), *limit};
 }
+
+void set_what_is_held(detail::AcquireOrder& order, Asked& asked) {
+    order.options.mode = asked.one_of("mode", LockMode::exclusive).value_or(LockMode::exclusive);
+    if (asked.has("names")) {
+        const bool is_any = asked.flag("any");
+        order.several = {asked.names(order.options.mode), !is_any};
+    }
+    set_permits(order, asked);
+}
+
+// No object has a key twice: other readers take another one of its values.
+class KeysSeen {
+public:
+    bool operator()(int /*depth*/, Json::parse_event_t event, Json& parsed) {
+        using Event = Json::parse_event_t;
+        if (event == Event::object_start) objects_.emplace_back();
+        if (event == Event::object_end) objects_.pop_back();
+        if (event == Event::key)
+            has_twice_ |= !objects_.back().insert(parsed.get<std::string>()).second;
+        return true;
+    }
+    [[nodiscard]] bool has_twice() const { return has_twice_; }
+
+private:
+    std::vector<std::set<std::string>> objects_;
+    bool has_twice_ = false;
+};
 
 }  // namespace
 
@@ -105,8 +133,11 @@ Asked Asked::of_target(std::string_view target) {
 Asked Asked::of_body(const std::string& body) {
     Asked asked;
     if (body.empty()) return asked;
-    if (is_flat(body)) asked.members_ = Json::parse(body, nullptr, false);
+    asked.is_json_ = true;
+    KeysSeen seen;
+    if (is_flat(body)) asked.members_ = Json::parse(body, std::ref(seen), false);
     if (!asked.members_.is_object() || !is_flat(body)) refuse("the body is an object in JSON");
+    if (seen.has_twice()) refuse("an object has each of its keys once");
     return asked;
 }
 
@@ -151,7 +182,8 @@ std::optional<std::uint32_t> Asked::number(const char* name) {
 bool Asked::flag(const char* name) {
     const auto* const found = find(name);
     if (found == nullptr || *found == "0" || *found == false) return false;
-    if (*found != "1" && *found != true) refuse(quoted(name) + " is 1 or 0");
+    if (*found != "1" && *found != true)
+        refuse(quoted(name) + (is_json_ ? " is true or false" : " is 1 or 0"));
     return true;
 }
 
@@ -172,18 +204,22 @@ void Asked::refuse_the_rest() const {
     }
 }
 
-Wish wish_of(Asked& asked, std::string name, Duration wait_max) {
+Wish wish_of(Asked& asked, std::string name, Duration wait_max, const char* value) {
     Wish wish;
     auto& order = wish.order;
     order.name = std::move(name);
     set_options(order.options, asked);
     set_wait(order, asked.time("wait"), wait_max);
-    if (asked.has("names")) {
-        if (!order.name.empty()) refuse("a request has `name` or `names`");
-        const bool is_any = asked.flag("any");
-        order.several = {asked.names(order.options.mode), !is_any};
+    if (value != nullptr) {
+        wish.published = asked.text(value);
+        if (wish.published->size() > Election::value_bytes_max)
+            refuse(quoted(value) + " has at most " + std::to_string(Election::value_bytes_max) +
+                   " bytes");
+    } else {
+        set_what_is_held(order, asked);
     }
-    set_permits(order, asked);
+    const bool has_names = order.several.has_value();
+    if (has_names != order.name.empty()) refuse("a request has `name` or `names`");
     return wish;
 }
 

@@ -22,6 +22,7 @@ using http::Json;
 // The request is refused.
 struct Refused {
     http::Refusal refusal;
+    std::string allowed{};  // the methods, for a 405
 };
 [[noreturn]] void refuse(std::string reason);
 
@@ -50,6 +51,8 @@ public:
 private:
     [[nodiscard]] const Json* find(const char* name);
 
+    bool is_json_ = false;
+
     Json members_ = Json::object();
     std::set<std::string, std::less<>> used_;
 };
@@ -73,8 +76,9 @@ struct Wish {
     std::optional<std::string> published{};  // of a campaign
 };
 
-// The names of it; the longest wait is cut to `wait_max`.
-[[nodiscard]] Wish wish_of(Asked& asked, std::string name, Duration wait_max);
+// The longest wait is cut to `wait_max`. `value`: where a campaign has its value; it has one name,
+// and no mode. Null for an acquire.
+[[nodiscard]] Wish wish_of(Asked& asked, std::string name, Duration wait_max, const char* value);
 // All names of it.
 [[nodiscard]] std::vector<std::string> names_of(const Wish& wish);
 

@@ -67,6 +67,7 @@ void Claim::decide(std::error_code error, Hold hold) noexcept {
     Decided now{error, {}, {}};
     try {
         if (error == Errc::cancelled && begins_anew()) return start();
+        if (error == Errc::timed_out && is_one_attempt()) now.error = {};  // busy
         if (!error && hold) now.grant = std::make_shared<Grant>(std::move(hold), leads());
     } catch (const std::bad_alloc&) {
         now.error = Errc::resource_exhausted;

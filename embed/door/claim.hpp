@@ -67,6 +67,9 @@ private:
     void start();
     void decide(std::error_code error, Hold hold) noexcept;
     [[nodiscard]] bool begins_anew() noexcept;
+    [[nodiscard]] bool is_one_attempt() const {
+        return begun_ && begun_->wish.order.attempt == detail::Attempt::once;
+    }
     [[nodiscard]] bool leads() const { return begun_ && begun_->wish.published; }
     void cancel() noexcept;
     void give_back() noexcept;

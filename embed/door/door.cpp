@@ -66,6 +66,18 @@ door::Tokens tokens_of(const HttpDoorOptions& options) {
     return options.tokens.empty() ? door::Tokens{} : door::Tokens{options.tokens};
 }
 
+// Clients of an HTTPS door reach it by the names in its certificate. A browser does so as well: no
+// other web site has it.
+std::vector<std::string> names_of(const HttpDoorOptions& options) {
+    auto names = options.hosts;
+    if (!options.tls.is_set()) return names;
+    const auto shown = read_certificates(options.tls.certificate);
+    for (const auto& own : shown.front().hosts) {
+        if (own.find('*') == std::string::npos) names.push_back(own);
+    }
+    return names;
+}
+
 // The files are read again when they change; the program may have another directory by then.
 HttpDoorOptions with_whole_paths(HttpDoorOptions options) {
     auto& tls = options.tls;
@@ -93,7 +105,7 @@ public:
                   [this](const std::string& why) { warn_of_tokens(why); }},
           cluster_{node.status().cluster},
           listening_{http::listen_on(address_)},
-          names_{address_, options_.hosts},
+          names_{address_, names_of(options_)},
           log_{options_.log, node.id()},
           sessions_{options_.sessions},
           parked_{std::in_place, http::ParkedLoop::Options{"mortise-http", streams_max(options_),
@@ -170,6 +182,7 @@ private:
             answer(request, *found, response);
         } catch (const Refused& refused) {
             http::answer_error(response, refused.refusal);
+            if (!refused.allowed.empty()) response.set_header("Allow", refused.allowed);
         }
         return true;
     }
@@ -195,10 +208,16 @@ private:
 
     // Throws Refused if there is nothing.
     static std::optional<door::Found> found_by(const httplib::Request& request) {
-        bool knows_path = false;
-        auto found = door::find_route(request.method, request.target, knows_path);
+        const auto& target = request.target;
+        if (!target.starts_with('/'))
+            door::refuse("a request names a path alone, such as /v1/status");
+        if (!door::decoded(target.substr(0, target.find('?'))))
+            door::refuse("a percent sign is followed by two hexadecimal digits");
+        std::string allowed;
+        auto found = door::find_route(request.method, target, allowed);
         if (found) return found;
-        if (knows_path) throw Refused{{405, "bad_method", "this path has another method"}};
+        if (!allowed.empty())
+            throw Refused{{405, "bad_method", "this path has the methods " + allowed}, allowed};
         throw Refused{{404, "not_found", "there is nothing at this path; see /v1/openapi.json"}};
     }
 
@@ -219,26 +238,31 @@ private:
     [[nodiscard]] door::Caller caller_of(const httplib::Request& request) {
         if (!has_users()) return {.may_all = true};
         const auto header = request.get_header_value("Authorization");
-        if (const auto token = bearer_of(header); !token.empty()) {
-            const auto tokens = tokens_.present();
-            if (const auto* const caller = tokens->find(token)) return *caller;
-        } else if (auto caller = caller_by_certificate()) {
-            return *std::move(caller);
-        }
-        throw Refused{{401, "unauthenticated",
-                       "a request has a token, or its connection the certificate of a user"}};
+        const auto token = bearer_of(header);
+        if (token.empty()) return caller_by_certificate();
+        const auto tokens = tokens_.present();
+        if (const auto* const caller = tokens->find(token)) return *caller;
+        refuse_unknown("the token is not known here");
     }
 
-    // Empty without a certificate of a user of our cluster that our authority would accept now.
-    // The certificate of a node is for its place in the cluster: a removed one has it still.
-    [[nodiscard]] std::optional<door::Caller> caller_by_certificate() {
+    [[noreturn]] static void refuse_unknown(std::string reason) {
+        throw Refused{{401, "unauthenticated", std::move(reason)}};
+    }
+
+    // Of a user of our cluster, which our authority would accept now. The certificate of a node is
+    // for its place in the cluster: a removed one has it still.
+    [[nodiscard]] door::Caller caller_by_certificate() {
         const auto& wire = http::HttpServer::current().wire();
         const auto pem = wire.certificate();
-        if (pem.empty()) return std::nullopt;
+        if (pem.empty())
+            refuse_unknown("a request has a token, or its connection the certificate of a user");
         const auto info = describe_certificate(pem);
-        const bool is_users = info.problem.empty() && info.cluster == cluster_ && info.node == 0;
-        if (!is_users || !tls_->trusts(wire)) return std::nullopt;
-        return door::Caller{info.user, false, info.roles, info.rules};
+        if (!info.problem.empty() || info.cluster != cluster_)
+            refuse_unknown("the certificate is not one of a user of this cluster");
+        if (info.node != 0) refuse_unknown("the certificate is that of a node, not of a user");
+        if (!tls_->trusts(wire))
+            refuse_unknown("the certificate is revoked, has expired or is of another authority");
+        return {info.user, false, info.roles, info.rules};
     }
 
     // httplib refuses what it does not know, such as a further method, without a word.
@@ -290,7 +314,7 @@ private:
 };
 
 void HttpDoor::check(const HttpDoorOptions& options) {
-    const http::OwnNames names{checked_address(options), options.hosts};
+    const http::OwnNames names{checked_address(options), names_of(options)};
     static_cast<void>(names);  // its constructor checks the names
     static_cast<void>(tokens_of(options));
     if (options.tls.is_set()) static_cast<void>(door::Tls{options.tls});

@@ -41,6 +41,12 @@ private:
 Grant::Grant(Hold hold, bool leads)
     : hold_{std::move(hold)}, leads_{leads}, parts_{detail::parts_of(hold_)} {}
 
+http::Refusal Grant::refusal(std::error_code failure) const {
+    auto refusal = http::refusal_of(LockError{failure});
+    if (state() == HoldState::lost) refusal.reason = "why: " + std::string{to_string(why_lost())};
+    return refusal;
+}
+
 std::error_code Grant::release() noexcept {
     std::error_code ignored;  // without its leader the value means nothing
     try {

@@ -61,14 +61,13 @@ std::optional<std::string> decoded(std::string_view text) {
 }
 
 std::optional<Found> find_route(std::string_view method, std::string_view target,
-                                bool& knows_path) {
+                                std::string& allowed) {
     const auto path = target.substr(0, target.find('?'));
-    knows_path = false;
     for (const auto& route : routes) {
         auto parts = parts_of(route.path, path);
         if (!parts) continue;
-        knows_path = true;
         if (route.method == method) return Found{route.act, *std::move(parts)};
+        allowed += (allowed.empty() ? "" : ", ") + std::string{route.method};
     }
     return std::nullopt;
 }

@@ -50,6 +50,7 @@ inline constexpr std::array routes{
     Route{"GET", "/v1/locks/{name}", Act::inspect},
     Route{"GET", "/v1/events", Act::events},
     Route{"GET", "/v1/status", Act::status},
+    Route{"HEAD", "/v1/status", Act::status},  // what looks whether a server is there
     Route{"GET", "/v1/openapi.json", Act::description},
     Route{"POST", "/v1/sessions", Act::open_session},
     Route{"GET", "/v1/sessions/{session}", Act::show_session},
@@ -65,10 +66,10 @@ struct Found {
     std::vector<std::string> parts;  // what stands for the {...}, decoded
 };
 
-// What a target, the second word of a request, leads to. `knows_path`: it would with another
-// method. Empty also if a part is not encoded properly.
+// What a target, the second word of a request, leads to. `allowed` receives the methods of its
+// path, such as "GET, DELETE", if it has another one.
 [[nodiscard]] std::optional<Found> find_route(std::string_view method, std::string_view target,
-                                              bool& knows_path);
+                                              std::string& allowed);
 // Undoes the encoding with percent signs; empty if it is malformed.
 [[nodiscard]] std::optional<std::string> decoded(std::string_view text);
 

@@ -234,7 +234,9 @@ Json Session::json(Time from) {
         hold.update(each.grant->json());
         const auto& key = each.claim->key().text;
         if (!key.empty()) hold["key"] = http::json_text(key);
-        hold["state"] = to_string(each.grant->state());
+        const auto state = each.grant->state();
+        hold["state"] = to_string(state);
+        if (state == HoldState::lost) hold["why"] = to_string(each.grant->why_lost());
         hold["valid_ms"] = ms_between(from, promise(*each.grant));
         json["holds"].push_back(std::move(hold));
     }

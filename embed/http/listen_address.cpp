@@ -21,10 +21,11 @@ namespace {
 constexpr int backlog = 128;
 
 [[noreturn]] void malformed(std::string_view text, std::string_view who) {
+    const std::string port = who == "http" ? ":7481" : ":7480";
     throw std::system_error{Errc::invalid_argument,
                             std::string{who} + ": \"" + escaped(text) +
-                                "\" is not ADDRESS:PORT, such as 127.0.0.1:7480 or [::1]:7480, "
-                                "where ADDRESS is an IP address or localhost"};
+                                "\" is not ADDRESS:PORT, such as 127.0.0.1" + port + " or [::1]" +
+                                port + ", where ADDRESS is an IP address or localhost"};
 }
 
 std::optional<std::uint16_t> port_of(std::string_view text) {

@@ -382,7 +382,8 @@ class Https(Case):
         run("cert", "init", "--cluster", "mortise", "--dir", pki / "other").check_returncode() \
             if (pki / "other").mkdir() is None else None
         issue = ("cert", "issue", "--dir")
-        run(*issue, pki, "--node", "1", "--host", "127.0.0.1").check_returncode()
+        run(*issue, pki, "--node", "1", "--host", "127.0.0.1", "--host",
+            "locks.example").check_returncode()
         run(*issue, pki, "--user", "alice", "--role", "client", "--may",
             "acquire:orders/").check_returncode()
         run(*issue, pki / "other", "--user", "alice", "--role", "client").check_returncode()
@@ -438,6 +439,20 @@ class Https(Case):
         shown = shown[0] if isinstance(shown, list) else shown
         self.revoked.write_text(shown["serial"] + " # stolen\n", encoding="utf-8")
         self.assertEqual(self.status("/v1/status", alice), 401)
+        self.assertIn("is revoked", self.reason(alice))
+
+    def reason(self, context):
+        raw = Raw(self.door)
+        raw.socket = context.wrap_socket(raw.socket, server_hostname="127.0.0.1")
+        return raw.request("GET /v1/status", "Connection: close").json()["reason"]
+
+    def test_its_certificate_says_its_names(self):
+        nobody = self.context()
+        for host, status in (("127.0.0.1", 401), ("locks.example", 401), ("evil.example", 403)):
+            raw = Raw(self.door)
+            raw.socket = nobody.wrap_socket(raw.socket, server_hostname="127.0.0.1")
+            raw.own = f"Host: {host}:7481\r\n"
+            self.assertEqual(raw.request("GET /v1/status", "Connection: close").status(), status)
 
     def kept_alive(self, context):
         raw = Raw(self.door)
@@ -451,6 +466,7 @@ class Https(Case):
         node = ssl.create_default_context(cafile=self.directory / "ca.pem")
         node.load_cert_chain(self.directory / "node-2.pem", self.directory / "node-2.key")
         self.assertEqual(self.status("/v1/status", node), 401)
+        self.assertIn("that of a node", self.reason(node))
 
     def test_a_connection_does_not_outlive_its_authority(self):
         new = self.directory / "new"

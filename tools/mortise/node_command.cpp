@@ -174,7 +174,8 @@ std::vector<Option> console_options(ConsoleChoice& choice) {
                  "Let the console break locks also there, and if the node has TLS")
                 .needing("--console"),
             option("--console-host HOST", value(choice.hosts),
-                   "A further name by which browsers reach it; may be repeated")};
+                   "A further name by which browsers reach it; may be repeated")
+                .needing("--console")};
 }
 
 std::vector<Option> door_options(DoorChoice& choice) {
@@ -189,7 +190,8 @@ std::vector<Option> door_options(DoorChoice& choice) {
                    "A file with a token for each user, and what it may do")
                 .needing("--http"),
             option("--http-host HOST", value(choice.hosts),
-                   "A further name by which clients reach it; may be repeated")};
+                   "A further name by which clients reach it; may be repeated")
+                .needing("--http")};
 }
 
 void refuse_wrong_door(const DoorChoice& choice, const Config& config) {
