@@ -53,7 +53,7 @@ public:
             Many many;
             many.reserve(2);
             many.push_back(std::move(*one));
-            values_ = std::move(many);
+            values_.template emplace<Many>(std::move(many));
         }
         std::get<Many>(values_).push_back(std::move(value));
     }

@@ -19,15 +19,15 @@ struct Reveal {
 };
 struct Epoll {
     using Type = int Reactor::*;
-    friend Type reveal(Epoll member);
+    friend Type reveal(Epoll /*member*/);
 };
 struct Timer {
     using Type = int Reactor::*;
-    friend Type reveal(Timer member);
+    friend Type reveal(Timer /*member*/);
 };
 struct Interrupter {
     using Type = asio::detail::select_interrupter Reactor::*;
-    friend Type reveal(Interrupter member);
+    friend Type reveal(Interrupter /*member*/);
 };
 template struct Reveal<Epoll, &Reactor::epoll_fd_>;
 template struct Reveal<Timer, &Reactor::timer_fd_>;

@@ -54,7 +54,13 @@ void HttpServer::serve(Connection& connection) {
 
 bool HttpServer::serve_one(Connection& connection) {
     bool is_closing = false;
-    const bool is_answered = process_request(connection, false, is_closing, nullptr);
+    const auto process = [&](auto& stream) {
+        if constexpr (requires { process_request(stream, false, is_closing, nullptr); })
+            return process_request(stream, false, is_closing, nullptr);
+        else  // httplib after 0.11 is told the addresses of both sides, for which nobody asks
+            return process_request(stream, "", 0, "", 0, false, is_closing, nullptr);
+    };
+    const bool is_answered = process(connection);
     return is_answered && !is_closing && !connection.is_last();
 }
 

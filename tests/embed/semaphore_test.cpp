@@ -241,7 +241,7 @@ TEST_F(Semaphores, AreAcquiredWithCompletionTokens) {
     EXPECT_FALSE(
         async_acquire_until(semaphore, 1, std::chrono::steady_clock::now(), asio::use_future)
             .get());
-    EXPECT_THROW(async_acquire(semaphore, 0, asio::use_future).get(), std::system_error);
+    EXPECT_THROW((void)async_acquire(semaphore, 0, asio::use_future).get(), std::system_error);
     auto next = async_acquire(semaphore, 1, AcquireOptions{.label = "next"}, asio::use_future);
     ASSERT_TRUE(wait_for_waiters("pool", 1));
     two.unlock();

@@ -39,15 +39,15 @@ struct Opened {
 };
 struct Core {
     using Type = CoreThread NodeRuntime::*;
-    friend Type opened(Core what);
+    friend Type opened(Core /*what*/);
 };
 struct Loop {
     using Type = std::unique_ptr<CoreLoop> NodeRuntime::*;
-    friend Type opened(Loop what);
+    friend Type opened(Loop /*what*/);
 };
 struct Network {
     using Type = const std::unique_ptr<NetworkSide> CoreLoop::*;
-    friend Type opened(Network what);
+    friend Type opened(Network /*what*/);
 };
 template struct Opened<Core, &NodeRuntime::core_>;
 template struct Opened<Loop, &NodeRuntime::loop_>;

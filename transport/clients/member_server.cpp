@@ -25,6 +25,14 @@ kj::Exception useless() {
     return {kj::Exception::Type::FAILED, "", 0, kj::heapString("malformed")};
 }
 
+// Cap'n Proto 1.0 asks the call for that, and 0.9 its context.
+void allow_cancellation(auto& call, auto& context) {
+    if constexpr (requires { call.allowCancellation; })
+        call.allowCancellation = true;
+    else
+        context.allowCancellation();
+}
+
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
 class Member final : public wire::Member::Server {
 public:
@@ -34,6 +42,15 @@ public:
         if (client_.is_set()) service_.gone(client_);
     }
     KJ_DISALLOW_COPY(Member);
+
+    // A caller that has gone waits for nothing.
+    DispatchCallResult dispatchCall(
+        std::uint64_t interface, std::uint16_t method,
+        capnp::CallContext<capnp::AnyPointer, capnp::AnyPointer> context) override {
+        auto call = Server::dispatchCall(interface, method, context);
+        allow_cancellation(call, context);
+        return call;
+    }
 
     kj::Promise<void> status(StatusContext context) override;
     kj::Promise<void> list(ListContext context) override;
@@ -109,7 +126,6 @@ kj::Promise<void> reply(const Answer& answer, auto context) {
 template <class Answer>
 kj::Promise<void> Member::answer(Uses uses, auto context, auto begin) {
     if (uses.empty()) return reply<Answer>(core::CallError::resource_exhausted, context);
-    context.allowCancellation();
     auto promised = kj::newPromiseAndFulfiller<Answer>();
     auto fulfiller =
         std::make_shared<kj::Own<kj::PromiseFulfiller<Answer>>>(kj::mv(promised.fulfiller));
@@ -244,7 +260,6 @@ kj::Promise<void> Member::say(SayContext context) {
     const auto visit = visit_.lock();
     if (visit && client_.is_set() && !messages.empty())
         service_.said(client_, std::move(messages), {visit->identity(), visit->address()});
-    context.allowCancellation();
     return connection_->may_say_more();
 }
 
@@ -252,7 +267,6 @@ kj::Promise<void> Member::hear(HearContext context) {
     if (!is_open()) return useless();
     if (!connection_) admit();
     if (!connection_->may_wait()) return malformed();
-    context.allowCancellation();
     return connection_->hear().then(
         [context](std::string&& piece) mutable { context.getResults().setPiece(data_of(piece)); });
 }

@@ -1,8 +1,10 @@
 // Frames that arrive in pieces (P11: memory for one is taken only when its header is accepted).
 #include "transport/rpc/frame_buffer.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 #include <malloc.h>
