@@ -48,7 +48,7 @@ Errc meaning_of(const rocksdb::Status& status) {
 }  // namespace
 
 bool is_for_want_of_room(const rocksdb::Status& status) {
-    return status.IsNoSpace() || is_over_limit(status);
+    return status.IsNoSpace() || says(status, ENOSPC) || is_over_limit(status);
 }
 
 Error to_error(const rocksdb::Status& status, const std::filesystem::path& path) {

@@ -22,6 +22,11 @@ namespace mortise::storage {
 class BackgroundErrors final : public rocksdb::EventListener {
 public:
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
+    // A full volume has a recovery of its own, for which RocksDB 9 lets writes wait.
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
+                              bool* auto_recovery) override {
+        *auto_recovery = false;
+    }
 
     // The first error; `path` is that of the database.
     [[nodiscard]] Result<void> check(const std::filesystem::path& path) const;
