@@ -102,8 +102,10 @@ void MessageStream::read_frames() {
 }
 
 // In Cap'n Proto 0.9 each message that waits to be written keeps the one before it alive. A client
-// that does not read its answers must not make that chain long.
+// that does not read its answers must not make that chain long. Since 1.0 messages gather until
+// there is nothing else to do; writeMessages() goes on with reading.
 bool MessageStream::has_to_pause() {
+    if (gathered_() > limits_.unsent_bytes_max) return true;
     const bool pauses = stream_.unsent_bytes() > limits_.unsent_bytes_max;
     if (pauses && stream_.failure() != nullptr) {
         end_with(stream_.failure());
@@ -208,6 +210,7 @@ kj::Promise<void> MessageStream::writeMessage(
     // Not even Cap'n Proto's last message is sent, which might disclose internals.
     if (is_refused()) return disconnected("a frame was refused");
     guard_.sent(rpc_frame_of(segments));
+    ask_for_finish(segments);
     if (auto instead = without_reasons(segments); instead.get() != nullptr) {
         auto written = capnp::writeMessage(stream_, instead->getSegmentsForOutput());
         return written.attach(kj::mv(instead));
@@ -217,9 +220,11 @@ kj::Promise<void> MessageStream::writeMessage(
 
 kj::Promise<void> MessageStream::writeMessages(
     kj::ArrayPtr<kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>>> messages) {
+    // All of them at once: what waits in the stream is counted.
     kj::Promise<void> written = kj::READY_NOW;
     for (const auto& message : messages)
-        written = written.then([this, message] { return writeMessage(nullptr, message); });
+        written = writeMessage(nullptr, message);
+    read_on();
     return written;
 }
 

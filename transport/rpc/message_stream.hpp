@@ -45,6 +45,8 @@ public:
 
     // Applies from the next frame on; the count begins anew.
     void set_limits(FrameLimits limits);
+    // `gathered` returns how many bytes Cap'n Proto is going to write with writeMessages().
+    void count_gathered(std::function<std::size_t()> gathered) { gathered_ = std::move(gathered); }
     // A frame with an invalid form was refused: nothing is read or written any more.
     [[nodiscard]] bool is_malformed() const { return malformed_; }
     // A frame was refused because of its content, with the same effect: returns the reason. Null
@@ -112,6 +114,7 @@ private:
     FrameLimits limits_;
     RpcGuard guard_;
     std::function<void()> ended_;
+    std::function<std::size_t()> gathered_ = [] { return std::size_t{0}; };
     std::function<void(Batch)> received_;
     std::function<void(std::uint32_t)> answered_;
     // Cap'n Proto, while it waits for a message. Only then anything is read.

@@ -26,6 +26,9 @@ RpcConnection::RpcConnection(kj::Own<SocketStream> stream, capnp::rpc::twoparty:
       tasks_{*this} {
     // Cap'n Proto's own flow limit is not used: a connection that it pauses does not detect its
     // end. RpcGuard limits the same thing by refusing.
+    // Before 1.0 it writes each message by itself, and counts it until that is sent.
+    if constexpr (CAPNP_VERSION >= 1'000'000)
+        frames_.count_gathered([this] { return network_.getCurrentQueueSize(); });
     tasks_.add(network_.onDisconnect().then([this] { end(); }));
 }
 

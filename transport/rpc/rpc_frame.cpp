@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <capnp/any.h>
 #include <capnp/rpc.capnp.h>
 #include <capnp/serialize.h>
 #include <kj/exception.h>
@@ -155,6 +156,15 @@ kj::Own<capnp::MessageBuilder> without_reasons(Segments segments) {
         tell(answer.getException(), told.initException());
     }
     return builder;
+}
+
+void ask_for_finish(Segments segments) {
+    capnp::SegmentArrayMessageReader reader{segments, limited_to(traversal_words_max)};
+    const auto message = reader.getRoot<rpc::Message>();
+    if (!message.isReturn()) return;
+    // Return.noFinishNeeded, bit 33, has no name before 1.0.
+    const auto data = capnp::AnyStruct::Reader{message.getReturn()}.getDataSection();
+    if (data.size() > 4) const_cast<kj::byte&>(data[4]) &= 0xfdU;
 }
 
 }  // namespace mortise::transport

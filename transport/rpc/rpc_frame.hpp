@@ -1,5 +1,5 @@
-// Extracts from Cap'n Proto's RPC messages what RpcGuard needs, and removes what they must not
-// disclose.
+// Extracts from Cap'n Proto's RPC messages what RpcGuard needs, and makes of them what this side
+// says.
 #pragma once
 
 #include <optional>
@@ -24,5 +24,9 @@ RpcFrame rpc_frame_of(Segments segments);
 // Cap'n Proto tells the other side why a call or the connection failed: names of interfaces, source
 // files and lines. If the message does so, this is the message to send instead; null otherwise.
 kj::Own<capnp::MessageBuilder> without_reasons(Segments segments);
+
+// Cap'n Proto since 1.0 tells who reads an answer that it need not finish the question. The guards
+// of all versions of Mortise count on that, so this takes it back, in the message itself.
+void ask_for_finish(Segments segments);
 
 }  // namespace mortise::transport

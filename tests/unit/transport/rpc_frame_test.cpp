@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <capnp/any.h>
 #include <capnp/rpc.capnp.h>
 #include <capnp/serialize.h>
 #include <gtest/gtest.h>
@@ -44,6 +45,20 @@ TEST(RpcFrame, AFailureOfNoKindIsNoAnswer) {
         guard.sent(question);
         EXPECT_EQ(guard.received(answer_that_failed(type)), RpcVerdict::refused) << type;
     }
+}
+
+// Return.noFinishNeeded, as Cap'n Proto since 1.0 sets it.
+TEST(RpcFrame, AnAnswerAsksForTheEndOfItsQuestion) {
+    capnp::MallocMessageBuilder message;
+    auto answer = message.initRoot<rpc::Message>().initReturn();
+    answer.setAnswerId(0xffffffff);
+    answer.setReleaseParamCaps(true);
+    answer.initResults();
+    const auto asks = capnp::messageToFlatArray(message);
+    capnp::AnyStruct::Builder{kj::mv(answer)}.getDataSection()[4] |= 2U;
+    ask_for_finish(message.getSegmentsForOutput());
+    const auto asked = capnp::messageToFlatArray(message);
+    EXPECT_EQ(asked.asBytes(), asks.asBytes());
 }
 
 }  // namespace
