@@ -140,6 +140,9 @@ struct ChangeCall {
     CallTag tag;
     MembershipGoal goal;
     Instant deadline;  // on the steady clock
+    // Of the configuration that the caller decided by: nothing is changed if another one is in
+    // force. Not set: a person wants the result, whatever the members are now.
+    LogIndex seen{};
 };
 
 using Call = std::variant<AcquireCall, CancelCall, ReleaseCall, InspectCall, CloseCall, ChangeCall,

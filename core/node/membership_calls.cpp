@@ -9,6 +9,12 @@ namespace mortise::core {
 
 using State = MembershipReply::State;
 
+void MembershipCalls::add(ChangeCall call, Instant now) {
+    Pending pending{std::move(call), now};
+    pending.configuration = pending.call.seen;
+    pending_.push_back(std::move(pending));
+}
+
 std::optional<MembershipRequest> MembershipCalls::take_due(NodeId leader, Instant now) {
     const auto due = std::ranges::find_if(
         pending_, [&](const Pending& pending) { return !pending.result && pending.ask_at <= now; });

@@ -1,7 +1,7 @@
 // The membership changes that this node's program requested, until the cluster has answered. The
-// leader stores nothing about them: this node first asks for the present state, then requests the
-// change on that basis, and repeats this until it is done. So leaders may change, and messages may
-// be lost.
+// leader stores nothing about them: this node first asks for the present state, unless the caller
+// says what it saw, then requests the change on that basis, and repeats this until it is done. So
+// leaders may change, and messages may be lost.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] bool is_empty() const { return pending_.empty(); }
     [[nodiscard]] bool is_full() const { return pending_.size() >= membership_calls_max; }
-    void add(ChangeCall call, Instant now) { pending_.push_back({std::move(call), now}); }
+    void add(ChangeCall call, Instant now);
     // Ends the call that has waited longest, in favour of a new one: many calls that wait for an
     // event that does not happen must not exclude one that could be done at once. There must be a
     // call.

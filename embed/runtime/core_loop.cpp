@@ -9,6 +9,7 @@
 #include "core/leases/lease_times.hpp"
 #include "embed/host/descriptor_budget.hpp"
 #include "embed/runtime/network_side.hpp"
+#include "embed/runtime/own_joining.hpp"
 #include "embed/runtime/translate.hpp"
 #include "embed/threads/stage_trace.hpp"
 #include "embed/values/clocks.hpp"
@@ -39,7 +40,7 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
                              parts_.descriptors, desk_,
                              [this]() -> const core::NodeCore& { return driver_->core(); },
                              [this](core::Event event) { step(std::move(event)); },
-                             [this] { joining_.look(driver_->core().raft(), network_->found()); }},
+                             [this] { joining_->look(driver_->core().raft(), network_->found()); }},
           std::move(parts_.credentials), seed, passed_on.listening_at)},
       program_{{parts_.gate, parts_.events, parts_.leases, parts_.losses, parts_.cache},
                risk_margin(options_.session_ttl_ms, options_.clock_rate_bound_ppm),
@@ -47,11 +48,13 @@ CoreLoop::CoreLoop(LoopParts parts, core::NodeOptions options, std::uint64_t see
                 [this] { return is_removed(); }},
                passed_on.counters},
       membership_{parts_.config, parts_.log, parts_.events},
-      joining_{parts_.config, parts_.log,
-               [this](const core::MembershipGoal& goal, OwnJoining::Answered answered) {
-                   const auto deadline = steady_now() + options_.call_timeout;
-                   submit(core::ChangeCall{{}, goal, deadline}, std::move(answered));
-               }},
+      joining_{std::make_unique<OwnJoining>(
+          parts_.config, parts_.log,
+          [this](const core::MembershipGoal& goal, core::LogIndex seen,
+                 OwnJoining::Answered answered) {
+              const auto deadline = steady_now() + options_.call_timeout;
+              submit(core::ChangeCall{{}, goal, deadline, seen}, std::move(answered));
+          })},
       entries_{{parts_.log, parts_.events, program_.counters(), options_.access,
                 [this](core::SessionId session) {
                     return driver_->core().machine().views().node_of(session);

@@ -22,7 +22,6 @@
 #include "embed/runtime/membership_report.hpp"
 #include "embed/runtime/node_loop.hpp"
 #include "embed/runtime/observer_hub.hpp"
-#include "embed/runtime/own_joining.hpp"
 #include "embed/runtime/pause_watch.hpp"
 #include "embed/runtime/program_side.hpp"
 #include "embed/runtime/unready_watch.hpp"
@@ -36,6 +35,7 @@
 namespace mortise::detail {
 
 class NetworkSide;
+class OwnJoining;
 
 // The parameters of the loop. All of them outlive the loop.
 struct LoopParts {
@@ -227,7 +227,7 @@ private:
     // who the members are, as they were reported last
     MembershipReport membership_;
     // how found nodes become members
-    OwnJoining joining_;
+    const std::unique_ptr<OwnJoining> joining_;
     // the leader as it was reported last: set after each step
     std::optional<core::NodeId> leader_;
     // whether the node was reported ready: set after each step; false again once it has stopped

@@ -22,10 +22,10 @@ void FoundPeers::resolved(const std::vector<std::string>& addresses) {
     }
 }
 
-std::vector<std::string> FoundPeers::take_due(core::Instant now, const IsReached& is_reached) {
+std::vector<std::string> FoundPeers::take_due(core::Instant now, const IsOpen& is_open) {
     std::vector<std::string> due;
     for (auto& [address, place] : places_) {
-        const bool is_needed = !place.node || !is_reached(place.node->id);
+        const bool is_needed = !place.node || is_open(*place.node);
         if (!is_needed || place.is_asked || now < place.ask_at) continue;
         place.is_asked = true;
         place.ask_at = now + ask_pause;

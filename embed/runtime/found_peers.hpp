@@ -13,6 +13,7 @@
 
 #include "core/base/instant.hpp"
 #include "core/node/hello.hpp"
+#include "core/raft/entry.hpp"
 
 namespace mortise::detail {
 
@@ -25,14 +26,18 @@ public:
         std::string address;
         // Empty if it only proved its id, and does not speak with this node.
         std::optional<core::Hello> hello{};
+        // The newest change of the members that the asking node knew when it asked: what the hello
+        // says may be wrong after the next one.
+        core::LogId asked_at{};
     };
-    using IsReached = std::function<bool(core::NodeId)>;
+    // Whether a node that was found has to be asked again who it is.
+    using IsOpen = std::function<bool(const Node&)>;
 
     // The name has these addresses now. If there are none, nothing changes.
     void resolved(const std::vector<std::string>& addresses);
     // The addresses at which to ask now who is there: those where nobody answered yet, and those of
-    // nodes that are not connected.
-    [[nodiscard]] std::vector<std::string> take_due(core::Instant now, const IsReached& is_reached);
+    // nodes that are open.
+    [[nodiscard]] std::vector<std::string> take_due(core::Instant now, const IsOpen& is_open);
     void answered(const Node& node);
     // Nobody of this cluster is there, as far as could be told.
     void failed(const std::string& address);

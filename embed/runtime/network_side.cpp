@@ -81,11 +81,22 @@ NetworkSide::NetworkSide(Parts parts, std::shared_ptr<const transport::TlsCreden
 void NetworkSide::begin_to_find() {
     finder_ = std::make_unique<PeerFinder>(PeerFinder::Parts{
         parts_.io, parts_.config, parts_.log,
-        [this](core::NodeId id) {
-            return id.raw() == parts_.config.own_id() || contacts_.is_up(id);
-        },
+        [this](const FoundPeers::Node& node) { return is_open(node); },
+        [this] { return parts_.core().raft().configuration_id(); },
         [this] { return parts_.core().hello().cluster; },
         [this] { return parts_.core().raft().leader().has_value(); }, [this] { found_by_name(); }});
+}
+
+// What a node said counts while the same run of it is connected; another run may have another
+// directory. If it said that it belongs to no cluster, it may belong to one since, and is added as
+// long as it does not.
+bool NetworkSide::is_open(const FoundPeers::Node& node) const {
+    if (node.id.raw() == parts_.config.own_id()) return false;
+    const auto up = contacts_.connected().find(node.id);
+    if (up == contacts_.connected().end()) return true;
+    if (!node.hello) return false;
+    if (!node.hello->generation.is_same_start(up->second.generation)) return true;
+    return parts_.core().raft().configuration().is_formed() && node.hello->is_empty();
 }
 
 // Until there is a cluster, nodes with one id are none of its voters.

@@ -95,6 +95,7 @@ private:
     void unreached(core::NodeId peer, const std::string& why) override;
 
     void begin_to_find();
+    [[nodiscard]] bool is_open(const FoundPeers::Node& node) const;
     void found_by_name();
     void connect_to_peers();
     void warn_of_timing(const core::Hello& peer);

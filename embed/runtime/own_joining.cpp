@@ -23,9 +23,10 @@ std::string why_not(const core::CallAnswer& answer) {
 
 }  // namespace
 
-bool is_to_be_added(const FoundPeers::Node& node, const core::Configuration& present) {
+bool is_to_be_added(const FoundPeers::Node& node, const core::Configuration& present,
+                    core::LogId changed_at) {
     return node.hello && node.hello->is_empty() && !node.hello->address.empty() &&
-           present.find(node.id) == nullptr;
+           present.find(node.id) == nullptr && node.asked_at == changed_at;
 }
 
 void OwnJoining::look(const core::Raft& raft, const std::vector<FoundPeers::Node>& found) {
@@ -33,19 +34,20 @@ void OwnJoining::look(const core::Raft& raft, const std::vector<FoundPeers::Node
     if (is_asking_ || !present.is_formed()) return;
     const core::NodeId self{config_.own_id()};
     if (config_.role == Role::voter && raft.leader() && present.is_learner(self))
-        return request({Kind::voter, self, {}});
-    if (!raft.is_leader()) return;
-    if (const auto* next = next_to_add(present, found))
-        request({Kind::learner, next->id, next->hello->address});
+        return request({Kind::voter, self, {}}, {});
+    // A change that is not committed may yet be replaced by another one at its place in the log.
+    if (!raft.is_leader() || !raft.is_configuration_committed()) return;
+    if (const auto* next = next_to_add(raft, found))
+        request({Kind::learner, next->id, next->hello->address}, next->asked_at.index);
 }
 
 // In turn: one that cannot be added must not keep the others out.
-const FoundPeers::Node* OwnJoining::next_to_add(const core::Configuration& present,
+const FoundPeers::Node* OwnJoining::next_to_add(const core::Raft& raft,
                                                 const std::vector<FoundPeers::Node>& found) {
     const FoundPeers::Node* lowest = nullptr;
     const FoundPeers::Node* next = nullptr;
     for (const auto& node : found) {
-        if (!is_to_be_added(node, present)) continue;
+        if (!is_to_be_added(node, raft.configuration(), raft.configuration_id())) continue;
         if (lowest == nullptr || node.id < lowest->id) lowest = &node;
         if (node.id > added_last_ && (next == nullptr || node.id < next->id)) next = &node;
     }
@@ -54,9 +56,9 @@ const FoundPeers::Node* OwnJoining::next_to_add(const core::Configuration& prese
     return next;
 }
 
-void OwnJoining::request(const core::MembershipGoal& goal) {
+void OwnJoining::request(const core::MembershipGoal& goal, core::LogIndex seen) {
     is_asking_ = true;
-    request_(goal, [this, goal](const core::CallAnswer& answer) { answered(goal, answer); });
+    request_(goal, seen, [this, goal](const core::CallAnswer& answer) { answered(goal, answer); });
 }
 
 // It is asked again at the next look.

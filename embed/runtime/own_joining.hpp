@@ -18,7 +18,10 @@ namespace mortise::detail {
 class OwnJoining {
 public:
     using Answered = std::function<void(core::CallAnswer&)>;
-    using Request = std::function<void(const core::MembershipGoal& goal, Answered answered)>;
+    // Nothing is done if a change of the members is in force that is newer than `seen`; if that is
+    // not set, the members are looked at first.
+    using Request = std::function<void(const core::MembershipGoal& goal, core::LogIndex seen,
+                                       Answered answered)>;
 
     // References outlive it.
     OwnJoining(const Config& config, NodeLog& log, Request request)
@@ -28,9 +31,9 @@ public:
     void look(const core::Raft& raft, const std::vector<FoundPeers::Node>& found);
 
 private:
-    [[nodiscard]] const FoundPeers::Node* next_to_add(const core::Configuration& present,
+    [[nodiscard]] const FoundPeers::Node* next_to_add(const core::Raft& raft,
                                                       const std::vector<FoundPeers::Node>& found);
-    void request(const core::MembershipGoal& goal);
+    void request(const core::MembershipGoal& goal, core::LogIndex seen);
     void answered(const core::MembershipGoal& goal, const core::CallAnswer& answer);
 
     const Config& config_;
@@ -40,7 +43,10 @@ private:
     core::NodeId added_last_;  // or was tried to
 };
 
-// Whether the leader adds that node: it is empty, and no member has its id.
-[[nodiscard]] bool is_to_be_added(const FoundPeers::Node& node, const core::Configuration& present);
+// Whether the leader adds that node: it is empty, no member has its id, and it was asked after the
+// newest change of the members, which is at `changed_at`. What it said before, it may have said
+// before it was added and removed.
+[[nodiscard]] bool is_to_be_added(const FoundPeers::Node& node, const core::Configuration& present,
+                                  core::LogId changed_at);
 
 }  // namespace mortise::detail

@@ -51,7 +51,7 @@ void PeerFinder::set_timer() {
 }
 
 void PeerFinder::ask() {
-    for (const auto& address : found_.take_due(steady_now(), parts_.is_reached))
+    for (const auto& address : found_.take_due(steady_now(), parts_.is_open))
         ask_at(address);
 }
 
@@ -64,17 +64,20 @@ void PeerFinder::ask_at(const std::string& address) {
         [&log = parts_.log](transport::LogLevel /*level*/, const std::string& text) {
             log.debug("peers_found", text);
         });
-    client->connect(address, patience, [this, address](const core::Result<core::Hello>& hello) {
-        answered(address, hello);
-    });
+    const auto asked_at = parts_.members_at();
+    client->connect(address, patience,
+                    [this, address, asked_at](const core::Result<core::Hello>& hello) {
+                        answered(address, asked_at, hello);
+                    });
 }
 
-void PeerFinder::answered(const std::string& address, const core::Result<core::Hello>& hello) {
+void PeerFinder::answered(const std::string& address, core::LogId asked_at,
+                          const core::Result<core::Hello>& hello) {
     const auto client = asking_.extract(address);
     if (is_stopped_ || client.empty()) return;
     const auto proven = client.mapped()->certified();
     if (hello && is_of_this_cluster(*hello)) {
-        found_.answered({hello->node, address, *hello});
+        found_.answered({hello->node, address, *hello, asked_at});
     } else if (!hello && proven.is_set()) {
         found_.answered({proven, address});
     } else {

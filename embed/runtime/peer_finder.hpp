@@ -25,8 +25,9 @@ public:
         asio::io_context& io;
         const Config& config;
         NodeLog& log;
-        // This node, or one that it is connected with.
-        FoundPeers::IsReached is_reached;
+        FoundPeers::IsOpen is_open;
+        // The newest change of the members that this node knows.
+        std::function<core::LogId()> members_at;
         // The cluster of this node; not set: none yet.
         std::function<core::ClusterId()> cluster;
         // Whether nothing is missed: there is a leader.
@@ -53,7 +54,8 @@ private:
     void look();
     void ask();
     void ask_at(const std::string& address);
-    void answered(const std::string& address, const core::Result<core::Hello>& hello);
+    void answered(const std::string& address, core::LogId asked_at,
+                  const core::Result<core::Hello>& hello);
     [[nodiscard]] bool is_of_this_cluster(const core::Hello& hello) const;
     void tell_ambiguity();
     void set_timer();

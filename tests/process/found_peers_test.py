@@ -180,6 +180,29 @@ class FoundPeers(Nodes, unittest.TestCase):
         self.start(3, data=33).expect("ready")
         wait_until(lambda: self.role(3) == "voter")
 
+    def test_a_node_that_runs_on_after_its_removal_is_not_added_again(self):
+        """One that joined, and one that formed the cluster, as the name still has both."""
+        self.start_all(1, 2, 3)
+        self.lists(1, 2, 3, 4)
+        self.start(4).expect("ready")
+        wait_until(lambda: self.role(4) == "voter")
+        for node in (4, 3):
+            self.change("members", "remove", node, at=(1,))
+            self.let_all_look()
+            self.assertNotIn(node, self.listed(1))
+        self.assertEqual(set(self.listed(1)), {1, 2})
+        # Its old directory keeps it out, and an empty one does not.
+        for data, members in ((4, {1, 2}), (44, {1, 2, 4})):
+            self.members[4].end()
+            self.start(4, data=data)
+            self.let_all_look()
+            wait_until(lambda expected=members: set(self.listed(1)) == expected)
+
+    def let_all_look(self):
+        """Until each has looked the name up, found who is there, and could have acted on it."""
+        seen = SERVER.questions + 8 * len(self.members)
+        wait_until(lambda: SERVER.questions >= seen)
+
     def test_members_and_a_client_follow_when_all_addresses_change(self):
         self.start_all(1, 2, 3)
         client = self.client()

@@ -31,7 +31,8 @@ FoundPeers::Node node(std::uint64_t id, std::string address, std::uint64_t incar
 class FoundPeersTest : public ::testing::Test {
 protected:
     std::vector<std::string> due(core::Nanoseconds later = 0s) {
-        return found_.take_due(now + later, [this](NodeId id) { return reached_ == id; });
+        return found_.take_due(
+            now + later, [this](const FoundPeers::Node& found) { return found.id != reached_; });
     }
 
     FoundPeers found_;
@@ -99,19 +100,39 @@ TEST_F(FoundPeersTest, KeepsNoMoreThanAClusterCanHave) {
     EXPECT_EQ(found_.addresses().size(), FoundPeers::addresses_max);
 }
 
-TEST(Joining, IsForAnEmptyNodeWithAnIdOfItsOwn) {
+constexpr core::LogId changed_at{core::Term{2}, core::LogIndex{5}};
+
+// By a cluster of node 1.
+bool is_added(FoundPeers::Node found) {
     core::Configuration present;
     present.cluster = {1, 2};
     present.voters = {{NodeId{1}, {}, "host-1:1"}};
-    EXPECT_TRUE(is_to_be_added(node(4, "a:1"), present));
-    EXPECT_FALSE(is_to_be_added(node(1, "a:1"), present));
-    EXPECT_FALSE(is_to_be_added({NodeId{4}, "a:1"}, present));
+    if (found.asked_at == core::LogId{}) found.asked_at = changed_at;
+    return is_to_be_added(found, present, changed_at);
+}
+
+TEST(Joining, IsForAnEmptyNodeWithAnIdOfItsOwn) {
+    EXPECT_TRUE(is_added(node(4, "a:1")));
+    EXPECT_FALSE(is_added(node(1, "a:1")));
+    EXPECT_FALSE(is_added({NodeId{4}, "a:1"}));
     auto other = node(4, "a:1");
     other.hello->cluster = {1, 2};  // it was removed, or belongs to another cluster
-    EXPECT_FALSE(is_to_be_added(other, present));
+    EXPECT_FALSE(is_added(other));
     auto nowhere = node(4, "a:1");
     nowhere.hello->address.clear();
-    EXPECT_FALSE(is_to_be_added(nowhere, present));
+    EXPECT_FALSE(is_added(nowhere));
+}
+
+// It said that it is empty, was added, and was removed.
+TEST(Joining, IsDecidedByNothingThatWasSaidBeforeTheMembersChanged) {
+    auto before = node(4, "a:1");
+    before.asked_at = {core::Term{1}, core::LogIndex{1}};
+    EXPECT_FALSE(is_added(before));
+    // The entry that the node knew when it asked was replaced by another one.
+    before.asked_at = {core::Term{1}, changed_at.index};
+    EXPECT_FALSE(is_added(before));
+    before.asked_at = changed_at;
+    EXPECT_TRUE(is_added(before));
 }
 
 TEST(MemberPlaces, SpreadAddressesOverAllPlaces) {

@@ -16,8 +16,8 @@ constexpr Instant end = start + 20 * election_timeout;
 
 // One call, and the leader that gets its requests.
 struct Asking {
-    explicit Asking(const MembershipGoal& goal = {Kind::gone, n3, {}}) {
-        calls.add({CallTag{7}, goal, end}, now);
+    explicit Asking(const MembershipGoal& goal = {Kind::gone, n3, {}}, LogIndex seen = {}) {
+        calls.add({CallTag{7}, goal, end, seen}, now);
     }
     MembershipRequest request() {
         const auto due = calls.take_due(n1, now);
@@ -64,6 +64,15 @@ TEST(MembershipCalls, LooksFirstAndThenAsksWithWhatItSaw) {
     EXPECT_EQ(request.term, Term{2});
     EXPECT_NE(request.id, look.id);
     EXPECT_EQ(request.goal, look.goal);
+}
+
+TEST(MembershipCalls, AsksWithWhatItsCallerSaw) {
+    Asking it{{Kind::learner, n4, "host4:1"}, LogIndex{4}};
+    const auto request = it.request();
+    EXPECT_EQ(request.configuration, LogIndex{4});
+    it.reply(request, State::not_yet, MembershipRefusal::not_connected);
+    it.now = it.now + ask_again;
+    EXPECT_EQ(it.request().configuration, LogIndex{4});
 }
 
 TEST(MembershipCalls, AsksAgainUntilItIsDone) {  // P6

@@ -263,6 +263,20 @@ TEST_F(NodeCoreMembership, ALateCopyChangesNothing) {  // P6
     EXPECT_TRUE(members().is_learner(n4));
 }
 
+// A program decided by what it saw, and the members have changed since.
+TEST_F(NodeCoreMembership, AnOldReasonChangesNothing) {
+    const auto seen = cluster_[n2].raft().configuration_id().index;
+    ask(n2, {Kind::learner, n4, "host4:1"});
+    ask(n2, {Kind::gone, n4, {}});
+    auto& node = cluster_[n2];
+    node.answers.clear();
+    node.call(ChangeCall{
+        CallTag{tag}, {Kind::learner, n4, "host4:1"}, node.now + 20 * election_timeout, seen});
+    cluster_.run_for(5 * heartbeat);
+    EXPECT_EQ(refusal(n2), MembershipRefusal::overtaken);
+    EXPECT_EQ(members().find(n4), nullptr);
+}
+
 // Two callers queried the same members: the second one learns that they have changed.
 TEST_F(NodeCoreMembership, OneOfTwoAtOnceIsRefused) {
     auto& leader = cluster_[n1];
