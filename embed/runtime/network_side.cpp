@@ -1,5 +1,6 @@
 #include "embed/runtime/network_side.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -65,7 +66,7 @@ NetworkSide::NetworkSide(Parts parts, std::shared_ptr<const transport::TlsCreden
                          std::uint64_t seed, const std::string& listened_at)
     : parts_{std::move(parts)},
       credentials_{std::move(credentials)},
-      contacts_{steady_now()},
+      contacts_{steady_now(), !parts_.config.peers_from.empty()},
       to_call_{parts_.config},
       insecurity_{parts_.io} {
     if (parts_.config.listen.empty()) return;
@@ -110,6 +111,11 @@ void NetworkSide::found_by_name() {
 
 std::vector<FoundPeers::Node> NetworkSide::found() const {
     return finder_ ? finder_->found().nodes() : std::vector<FoundPeers::Node>{};
+}
+
+std::string NetworkSide::unlisted_by() const {
+    const auto is_own = [&](const auto& node) { return node.id.raw() == parts_.config.own_id(); };
+    return !finder_ || std::ranges::any_of(found(), is_own) ? std::string{} : finder_->name();
 }
 
 std::string NetworkSide::missing() const {

@@ -67,6 +67,8 @@ public:
     [[nodiscard]] const PeerContacts& contacts() const { return contacts_; }
     // Who was found by the name of the peers; nobody without such a name.
     [[nodiscard]] std::vector<FoundPeers::Node> found() const;
+    // The name of the peers as long as it does not have this node; empty without such a name.
+    [[nodiscard]] std::string unlisted_by() const;
     // The peers of the file, or of the name, that are not connected, and why (PeerContacts).
     [[nodiscard]] std::string missing() const;
     // The address with the port that is bound; empty without a network.

@@ -22,26 +22,6 @@ std::string utc_in_words(std::time_t time) {
     return text.data();
 }
 
-// The refusal, and what the operator can do about it.
-std::string refusal_in_words(transport::Refusal refusal) {
-    using transport::Refusal;
-    const auto with = [&](const char* advice) {
-        return std::string{transport::to_string(refusal)} + ": " + advice;
-    };
-    switch (refusal) {
-        case Refusal::protocol: return with("give both nodes the same version");
-        case Refusal::wrong_cluster:
-            return with("give this node the directory it had in that cluster, or an empty one");
-        case Refusal::unknown_node:
-            return with("list this node among its peers, or add it with mortise members add");
-        case Refusal::wrong_node: return with("correct the address");
-        case Refusal::identity: return with("issue a certificate for this node");
-        case Refusal::cluster_name: return with("correct cluster in one of their files");
-        case Refusal::copied: return with("stop that node, or remove this directory");
-        default: return std::string{transport::to_string(refusal)};  // it says enough
-    }
-}
-
 }  // namespace
 
 bool PeerContacts::up(core::Hello peer) {
@@ -108,12 +88,34 @@ std::string PeerContacts::why_missing(core::NodeId peer, core::Instant now) cons
     const auto since =
         absence.lost_at ? ", lost at " + utc_in_words(*absence.lost_at) : std::string{};
     if (absence.refused && now <= absence.refused->at + lasts)
-        return since + ", which refuses: " + refusal_in_words(absence.refused->why);
+        return since + ", which refuses: " + in_words(absence.refused->why);
     if (absence.unreached) return since + ": " + *absence.unreached;
     // The first attempt is still under way.
     constexpr auto soon = std::chrono::seconds{1};
     if (now < began_ + soon) return since;
     return since + ": " + std::string{transport::no_answer_in_words};
+}
+
+// The refusal, and what the operator can do about it.
+std::string PeerContacts::in_words(transport::Refusal refusal) const {
+    using transport::Refusal;
+    const auto with = [&](const char* advice) {
+        return std::string{transport::to_string(refusal)} + ": " + advice;
+    };
+    switch (refusal) {
+        case Refusal::protocol: return with("give both nodes the same version");
+        case Refusal::wrong_cluster:
+            return with("give this node the directory it had in that cluster, or an empty one");
+        case Refusal::unknown_node:
+            return with(finds_peers_
+                            ? "the leader adds this node when it finds it with an empty directory"
+                            : "list this node among its peers, or add it with mortise members add");
+        case Refusal::wrong_node: return with("correct the address");
+        case Refusal::identity: return with("issue a certificate for this node");
+        case Refusal::cluster_name: return with("correct cluster in one of their files");
+        case Refusal::copied: return with("stop that node, or remove this directory");
+        default: return std::string{transport::to_string(refusal)};  // it says enough
+    }
 }
 
 }  // namespace mortise::detail

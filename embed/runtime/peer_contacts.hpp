@@ -19,8 +19,10 @@ namespace mortise::detail {
 // time of day.
 class PeerContacts {
 public:
-    // The first attempts to connect with peers begin at `began`.
-    explicit PeerContacts(core::Instant began) : began_{began} {}
+    // The first attempts to connect with peers begin at `began`. `finds_peers`: by a name, which
+    // has this node as well.
+    explicit PeerContacts(core::Instant began, bool finds_peers = false)
+        : began_{began}, finds_peers_{finds_peers} {}
 
     // The peer has said hello, and is connected. True if it was not.
     bool up(core::Hello peer);
@@ -63,9 +65,11 @@ private:
     };
 
     [[nodiscard]] std::string why_missing(core::NodeId peer, core::Instant now) const;
+    [[nodiscard]] std::string in_words(transport::Refusal refusal) const;
 
-    // when this run of the node began: set by the constructor
+    // when this run of the node began, and how it knows its peers: set by the constructor
     core::Instant began_;
+    bool finds_peers_;
     // the peers that are up, with their newest hellos: from up() to down()
     std::map<core::NodeId, core::Hello> connected_;
     // what is known of the absence of a peer: set by down(), refused() and unreached(), until up()

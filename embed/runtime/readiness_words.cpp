@@ -10,6 +10,9 @@ namespace {
 
 // What a voter without a cluster waits for: the missing voters, or what prevents the present ones.
 std::string why_not_formed(const InNoCluster& node) {
+    if (node.is_to_be_found && !node.unlisted_by.empty())
+        return "the name " + node.unlisted_by +
+               " does not have its address yet; the leader adds it when it finds it there";
     if (node.is_to_be_found)
         return "the leader adds it when it finds it by the name of the peers" +
                (node.missing.empty() ? std::string{}

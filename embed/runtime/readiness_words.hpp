@@ -16,6 +16,7 @@ struct InNoCluster {
     core::ClusterId former{};     // set: the cluster to which it belonged before it lost its data
     bool names_others = false;    // its configuration names other voters, or a name of them
     bool is_to_be_found = false;  // it is not one of those who form it (Config::expect)
+    std::string unlisted_by{};    // the name of the peers, as long as it does not have this node
     core::Nanoseconds founding_pause{};  // otherwise: how long it waits before it forms one alone
     bool peers_have_one = false;         // a connected peer belongs to a cluster
     std::string missing{};               // the peers that are not connected (PeerContacts)

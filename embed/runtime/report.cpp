@@ -91,6 +91,7 @@ std::string CoreLoop::why_in_no_cluster_now() const {
         {.former = own.cluster,
          .names_others = options_.voters.size() > 1 || !parts_.config.peers_from.empty(),
          .is_to_be_found = options_.voters.empty(),
+         .unlisted_by = network_->unlisted_by(),
          .founding_pause = options_.founding_pause,
          .peers_have_one = network_->contacts().has_member(),
          .missing = missing_peers(),

@@ -168,6 +168,16 @@ class FoundPeers(Nodes, unittest.TestCase):
         self.assertEqual(self.members[2].said("lost kept"), [])
         self.assertIn(str(kept), run("inspect", "kept", *self.peers(1)).stdout)
 
+    def test_a_node_that_the_name_does_not_have_yet_says_so(self):
+        self.start_all(1, 2, 3)
+        self.start(4)
+        wait_until(lambda: self.members[4].complains(
+            f"not ready for 3s: in no cluster yet: the name {NAME}:{PORT} does not have its "
+            "address yet; the leader adds it when it finds it there"))
+        self.assertFalse(self.members[4].complains("not a member"))
+        self.lists(1, 2, 3, 4)
+        self.members[4].expect("ready")
+
     def test_a_learner_stays_one(self):
         self.start_all(1, 2, 3)
         self.lists(1, 2, 3, 4)

@@ -244,7 +244,9 @@ void PeerLink::answered(Attempt attempt, const core::Hello& ours,
     if (answer.isRefused()) {
         const auto refusal = read(answer.getRefused());
         ++counters_.refused_by_peers;
-        report(to_string(refusal));
+        // An empty node is nobody's member before it is added: it says why it is not ready.
+        const bool is_expected = refusal == Refusal::unknown_node && ours.is_empty();
+        report(to_string(refusal), is_expected ? LogLevel::debug : LogLevel::warning);
         feed(link_event::Refused{attempt, refusal});
         return owner_.refused(*this, refusal);
     }
@@ -358,12 +360,12 @@ void PeerLink::tick(core::Instant now) {
 }
 
 // Reported once, until the problem changes or ends.
-void PeerLink::report(std::string_view problem) {
+void PeerLink::report(std::string_view problem, LogLevel level) {
     not_reached(std::string{problem});
     const auto& address = plan_.address();
     if (!reports_.note_problem(address, problem)) return;
-    owner_.log(LogLevel::warning, "peer " + std::to_string(peer().raw()) + " at " + address + ": " +
-                                      std::string{problem});
+    owner_.log(level, "peer " + std::to_string(peer().raw()) + " at " + address + ": " +
+                          std::string{problem});
 }
 
 }  // namespace mortise::transport

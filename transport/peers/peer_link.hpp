@@ -134,7 +134,7 @@ private:
     void set_timer();
     void note_silence();
     void not_reached(const std::string& why);
-    void report(std::string_view problem);
+    void report(std::string_view problem, LogLevel level = LogLevel::warning);
 
     // Set once, except for the addresses of the peer: see set_addresses().
     PeerLinkOptions options_;

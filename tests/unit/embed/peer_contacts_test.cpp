@@ -61,6 +61,14 @@ TEST_F(PeerContactsTest, SayWhyAPeerIsMissing) {
     EXPECT_EQ(missing(50s), "2 (b:1: its name has no address)");
 }
 
+TEST_F(PeerContactsTest, SayHowANodeThatIsFoundBecomesAMember) {
+    PeerContacts found{began, true};
+    found.refused(core::NodeId{2}, transport::Refusal::unknown_node, began);
+    EXPECT_EQ(found.missing({{2, "b:1"}}, 1, began),
+              "2 (b:1, which refuses: the node is not a member, as far as is known here: the "
+              "leader adds this node when it finds it with an empty directory)");
+}
+
 TEST_F(PeerContactsTest, SayWhenAConnectionWasLostAndForgetItOnceThePeerIsUp) {
     contacts_.up(hello_of(3));
     contacts_.up(hello_of(2));

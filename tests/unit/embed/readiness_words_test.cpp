@@ -42,6 +42,12 @@ TEST(WhyInNoCluster, SaysWhoAddsANodeThatFormsNone) {
     node.missing.clear();
     EXPECT_EQ(why_in_no_cluster(node),
               "in no cluster yet: the leader adds it when it finds it by the name of the peers");
+    // The members do not know it, and refuse its connections: nothing is wrong with these.
+    node.missing = "1 (a:1)";
+    node.unlisted_by = "name:1";
+    EXPECT_EQ(why_in_no_cluster(node),
+              "in no cluster yet: the name name:1 does not have its address yet; the leader adds "
+              "it when it finds it there");
 }
 
 TEST(WhyInNoCluster, SaysHowLongANodeWaitsThatMayFormOneAlone) {
