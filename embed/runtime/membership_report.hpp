@@ -18,8 +18,8 @@ public:
     MembershipReport(const Config& config, NodeLog& log, EventHub& events)
         : config_{config}, log_{log}, events_{events} {}
 
-    // The members at the start are no news. The first call.
-    void begin_with(const core::Configuration& present) { members_ = members_of(present); }
+    // The members and the durability at the start are no news. The first call.
+    void begin_with(const core::Configuration& present);
     // The node has formed its cluster.
     void formed();
     void changed(const core::Configuration& present);
@@ -31,6 +31,7 @@ private:
     using Members = std::map<core::NodeId, std::string>;
 
     [[nodiscard]] static Members members_of(const core::Configuration& present);
+    void follow_durability(const core::Configuration& present);
 
     // the configuration of this node, its log and its subscribers: set by the constructor
     const Config& config_;
@@ -38,6 +39,9 @@ private:
     EventHub& events_;
     // the members and their addresses as they were reported last: set by begin_with() and changed()
     Members members_;
+    // the same in words, and the durability of the cluster
+    std::string text_;
+    core::Durability durability_ = core::Durability::synced;
 };
 
 }  // namespace mortise::detail

@@ -112,6 +112,10 @@ Standing from_core(core::Role role) {
     return static_cast<Standing>(role);
 }
 
+Durability from_core(core::Durability durability) {
+    return durability == core::Durability::replicated ? Durability::replicated : Durability::synced;
+}
+
 NameKind from_core(core::RecordKind kind) {
     static_assert(static_cast<int>(NameKind::barrier) == static_cast<int>(core::last_record_kind));
     return static_cast<NameKind>(kind);
@@ -300,8 +304,7 @@ Status status_of(const transport::MemberStatus& member) {
     status.uptime = member.uptime;
     status.version = member.version;
     status.insecure = member.insecure;
-    status.durability = member.durability == core::Durability::replicated ? Durability::replicated
-                                                                          : Durability::synced;
+    status.durability = from_core(member.durability);
     status.forgetful = member.is_forgetful;
     status.ready = member.ready;
     if (!member.ready) status.why_not_ready = why_not_ready(member);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/agent/call.hpp"
+#include "core/raft/durability.hpp"
 #include "core/raft/role.hpp"
 #include "embed/values/lock_mode.hpp"
 #include "transport/wire/client_messages.hpp"
@@ -39,6 +40,7 @@ constexpr std::string_view remedy_of_sole_node =
 [[nodiscard]] std::string reason_of(core::MembershipRefusal refusal);  // one clause for a person
 [[nodiscard]] QueuePolicy from_core(core::QueuePolicy policy);
 [[nodiscard]] Standing from_core(core::Role role);
+[[nodiscard]] Durability from_core(core::Durability durability);
 [[nodiscard]] NameKind from_core(core::RecordKind kind);
 // The machine maps a session to its node.
 [[nodiscard]] LockInfo from_core(const core::LockView& view);

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from nodes_case import NodesCase
-from program import TAKEN, USAGE, run, wait_until
+from program import HOLDER, TAKEN, USAGE, Talker, environment, run, wait_until
 
 
 class MembersTest(NodesCase):
@@ -65,6 +65,23 @@ class MembersTest(NodesCase):
         self.start(4)
         self.members[4].expect("ready")
         self.assertEqual(self.listed(4)[4]["role"], "voter")
+
+    def test_the_durability_follows_the_files_when_all_say_the_same(self):
+        def shown():
+            lines = run("status", *self.peers(1, 2, 3)).stdout.splitlines()
+            return [line.split()[6] for line in lines]
+
+        self.assertEqual(shown(), ["DURABILITY"] + 3 * ["synced"])
+        for node in (1, 2, 3):
+            self.assertNotIn("replicated", shown())
+            self.members[node].end()
+            text = self.config(node).read_text(encoding="utf-8")
+            path = self.write_config('durability = "replicated"\n' + text, f"node-{node}-memory")
+            self.keep(Talker([HOLDER, path], env=environment()), node).expect("ready")
+        wait_until(lambda: shown() == ["DURABILITY"] + 3 * ["replicated"])
+        for node in (1, 2, 3):
+            wait_until(lambda node=node: self.members[node].complains(
+                'the durability of the cluster is now "replicated"'))
 
     def test_a_removed_node_is_refused_and_may_come_back(self):
         old = self.leader(1, 2, 3)

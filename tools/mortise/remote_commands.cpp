@@ -103,7 +103,7 @@ std::vector<std::string> troubles_of(const std::vector<MemberReport>& reports) {
 }
 
 std::vector<std::string> row_of(const MemberReport& report) {
-    if (report.error) return {report.address, "-", "-", "-", "-", "-", "no answer"};
+    if (report.error) return {report.address, "-", "-", "-", "-", "-", "-", "no answer"};
     const auto& status = report.status;
     return {report.address,
             std::to_string(status.id),
@@ -111,6 +111,7 @@ std::vector<std::string> row_of(const MemberReport& report) {
             std::to_string(status.term),
             status.leader ? std::to_string(*status.leader) : "-",
             std::to_string(status.applied_index),
+            status.cluster_id.empty() ? "-" : std::string{to_string(status.durability)},
             escaped(state_of(status))};
 }
 
@@ -130,7 +131,7 @@ ExitCode run(const StatusCommand& command) {
         print(json_list(reports));
         return code;
     }
-    Table table{{"PEER", "ID", "STANDING", "TERM", "LEADER", "APPLIED", "STATE"}};
+    Table table{{"PEER", "ID", "STANDING", "TERM", "LEADER", "APPLIED", "DURABILITY", "STATE"}};
     for (const auto& report : reports)
         table.add(row_of(report));
     std::cout << table.text(is_terminal());

@@ -82,6 +82,32 @@ TEST_F(MembershipReportTest, DoesNotTellTheFoundersAsNewMembers) {
     EXPECT_THAT(lines_, ElementsAre("cluster_formed", "members_changed"));
 }
 
+TEST_F(MembershipReportTest, TellsTheDurabilityWhenItChanges) {
+    auto in_memory = cluster_of({1, 2});
+    in_memory.durability = core::Durability::replicated;
+    run([&](MembershipReport& report) {
+        report.begin_with(cluster_of({1, 2}));
+        report.changed(in_memory);  // the members are the same
+        in_memory.voters = cluster_of({1, 3}).voters;
+        report.changed(in_memory);
+        report.changed(cluster_of({1, 2}));  // in one step, for a node that was away
+    });
+    EXPECT_THAT(lines_, ElementsAre("durability_changed", "members_changed", "durability_changed",
+                                    "members_changed"));
+    EXPECT_THAT(told_,
+                ElementsAre("voters 1, 3", "+3 host:3", "-2", "voters 1, 2", "+2 host:2", "-3"));
+}
+
+TEST_F(MembershipReportTest, DoesNotTellTheDurabilityThatItBeginsWith) {
+    auto in_memory = cluster_of({1});
+    in_memory.durability = core::Durability::replicated;
+    run([&](MembershipReport& report) {
+        report.begin_with(in_memory);
+        report.changed(in_memory);
+    });
+    EXPECT_THAT(lines_, ElementsAre("members_changed"));
+}
+
 TEST_F(MembershipReportTest, WarnsANodeThatListensAndIsAlone) {
     config_.peers.clear();
     run([](MembershipReport& report) { report.formed(); });
