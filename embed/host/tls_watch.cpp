@@ -1,5 +1,6 @@
 #include "embed/host/tls_watch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "embed/threads/thread_start.hpp"
@@ -109,6 +110,7 @@ core::Result<void> TlsWatch::reload() {
     auto loaded = load_credentials(files_, cluster_, node_);
     if (!loaded) return std::move(loaded).error();
     if (auto better = is_better(**loaded, *credentials()); !better) return better;
+    const auto changed = changed_between(seen_, found);
     seen_ = found;
     const bool has_other_rights = (*loaded)->identity().access != credentials()->identity().access;
     {
@@ -117,7 +119,7 @@ core::Result<void> TlsWatch::reload() {
         renewed_ = true;
     }
     changed_.notify_all();
-    parts_.log.info("certificates_changed", "uses new certificates");
+    parts_.log.info("certificates_changed", "uses its new " + changed);
     if (has_other_rights)
         parts_.log.warn("certificate_rights_changed",
                         "the new certificate has other roles or rules than the former one: "
@@ -173,17 +175,28 @@ TlsWatch::Stamps TlsWatch::stamps() const {
     return stamps;
 }
 
+// The list of revoked certificates is the last file.
+std::string TlsWatch::changed_between(const Stamps& used, const Stamps& found) {
+    const std::string list = "list of revoked certificates";
+    if (used.back() == found.back()) return "certificates";
+    const bool has_others = !std::equal(used.begin(), used.end() - 1, found.begin());
+    return has_others ? "certificates and " + list : list;
+}
+
 // Files are replaced one after the other, so an error may be temporary: unusable files are tried
 // again each time, and reported once.
 void TlsWatch::reload_if_changed() {
+    std::string changed;
     {
         const std::scoped_lock reloading{reloading_};
-        if (stamps() == seen_) return;
+        const auto found = stamps();
+        if (found == seen_) return;
+        changed = changed_between(seen_, found);
     }
     const auto reloaded = reload();
     const auto problem = reloaded ? std::string{} : reloaded.error().what;
     if (!problem.empty() && problem != refused_)
-        parts_.log.warn("certificates_refused", "keeps its former certificates: " + problem,
+        parts_.log.warn("certificates_refused", "keeps its former " + changed + ": " + problem,
                         {{"reason", problem}});
     refused_ = problem;
 }

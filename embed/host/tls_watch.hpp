@@ -82,6 +82,8 @@ private:
 
     void run();
     [[nodiscard]] Stamps stamps() const;
+    // Which files are others than those with these stamps, in words.
+    [[nodiscard]] static std::string changed_between(const Stamps& used, const Stamps& found);
     void reload_if_changed();
     [[nodiscard]] static core::Result<void> is_better(const transport::TlsCredentials& next,
                                                       const transport::TlsCredentials& present);

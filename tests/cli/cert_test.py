@@ -251,6 +251,20 @@ subjectAltName = URI:mortise://orders/authority
         self.assertIn(": neither a node nor a user\n"
                       "  problem  it has no name of the form mortise://CLUSTER/...\n", text)
 
+    def test_a_rule_that_no_role_supports_is_not_shown_as_a_right(self):
+        """Another program has issued it: `cert issue` refuses it."""
+        self.directory.mkdir()
+        for role, may in (("admin", "only: break orders/*"),
+                          ("observer", "nothing: its roles give none of the rights in its rules")):
+            uris = ",".join(f"URI:mortise://orders/{path}" for path in (
+                "user/alice", f"role/{role}", "may/acquire/orders/", "may/break/orders/"))
+            openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-subj", "/CN=alice", "-addext", "basicConstraints=CA:FALSE",
+                    "-addext", f"subjectAltName={uris}", "-keyout", self.at("alice.key"), "-out",
+                    self.at("alice.pem"))
+            text = self.made(self.show(self.at("alice.pem")))
+            self.assertIn(f"  roles    {role}\n  may      {may}\n", text)
+
     # --- refusals
 
     def test_bad_words(self):
@@ -276,6 +290,9 @@ subjectAltName = URI:mortise://orders/authority
         expect(["--node", "1", "--may", "members:a"], "the right to change members has no prefix")
         expect(["--node", "1", "--may", "acquire:" + "a" * 513], "at most 512 bytes\n")
         expect(["--node", "1", *["--may", "acquire:a"] * 65], "at most 64 rules\n")
+        expect(["--user", "a", "--role", "admin", "--may", "acquire:orders/"],
+               "a rule allows acquire, which none of its roles gives: a rule only restricts what "
+               "roles give, so add a role that gives it\n")
         expect(["--node", "1", "--host", "a:7401"], '"a:7401" is neither a host')
         for days in ("0", "010", "ten", "36501"):
             expect(["--node", "1", "--days", days],

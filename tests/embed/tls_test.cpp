@@ -216,12 +216,18 @@ TEST_F(TlsNode, AListOfRevokedOnesThatCannotBeReadIsNotTaken) {
     std::ofstream{at("revoked")} << "1234\n";
     auto settings = config("node");
     settings.tls.revoked = at("revoked");
+    settings.log.level = LogLevel::info;
     Node node{settings};
     std::ofstream{at("revoked"), std::ios::app} << "alice.pem\n";
     EXPECT_TRUE(comes_true([&] {
         return log().find("revoked:2: is no serial number") != std::string::npos;
     })) << log();
+    EXPECT_THAT(log(), HasSubstr("keeps its former list of revoked certificates: "));
     EXPECT_THROW(node.reload_tls(), std::system_error);
+    std::ofstream{at("revoked")} << "1234\n5678\n";
+    node.reload_tls();
+    EXPECT_THAT(log(), HasSubstr("uses its new list of revoked certificates"));
+    EXPECT_THAT(log(), Not(HasSubstr("new certificates")));
 }
 
 TEST_F(TlsNode, WithoutTlsThereIsNothingToReload) {

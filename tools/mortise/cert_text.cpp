@@ -77,11 +77,14 @@ std::vector<std::string> words_of(const std::vector<AccessRole>& roles) {
     return words;
 }
 
+// What both a rule and a role give.
 std::string rules_in_words(const CertificateInfo& info) {
     if (info.rules.empty()) return "all that its role gives";
     std::vector<std::string> words;
-    for (const auto& rule : info.rules)
-        words.push_back(in_words(rule));
+    for (const auto& rule : info.rules) {
+        if (is_allowed(info.roles, {}, rule.right, rule.prefix)) words.push_back(in_words(rule));
+    }
+    if (words.empty()) return "nothing: its roles give none of the rights in its rules";
     return "only: " + joined(words);
 }
 

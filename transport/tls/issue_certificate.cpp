@@ -165,14 +165,20 @@ core::Result<std::chrono::sys_seconds> end_of(X509& authority, std::chrono::sys_
     return validity->not_after;
 }
 
-core::Result<void> check_rules(const std::vector<core::AccessRule>& rules) {
-    if (rules.size() > core::access_rules_max)
+// A rule that no role supports would look like a right and be none.
+core::Result<void> check_rules(const core::Access& access) {
+    if (access.rules.size() > core::access_rules_max)
         return bad_request("a certificate has at most 64 rules");
-    for (const auto& rule : rules) {
+    const core::Access unrestricted{access.roles, {}};
+    for (const auto& rule : access.rules) {
         if (rule.prefix.size() > core::access_prefix_bytes_max)
             return bad_request("the prefix of a rule has at most 512 bytes");
         if (rule.right == core::Right::members && !rule.prefix.empty())
             return bad_request("the right to change members has no prefix");
+        if (!access.roles.empty() && !unrestricted.may(rule.right, {}))
+            return bad_request("a rule allows " + std::string{core::to_string(rule.right)} +
+                               ", which none of its roles gives: a rule only restricts what roles "
+                               "give, so add a role that gives it");
     }
     return {};
 }
@@ -191,7 +197,7 @@ core::Result<core::Identity> checked(core::Identity identity, const std::string&
         return bad_request("a certificate is that of a node or of a user, not of both");
     if (!identity.node.is_set() && !core::is_user_name(identity.user))
         return bad_request("a user's name is 1 to 56 letters, digits, '.', '_', '-' and '@'");
-    if (auto good = check_rules(identity.access.rules); !good) return good.error();
+    if (auto good = check_rules(identity.access); !good) return good.error();
     auto read = core::identity_from(core::uris_of(identity));
     if (!read) return bad_request("the certificate would not be valid: " + read.error().what);
     return read;
