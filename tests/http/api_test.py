@@ -240,6 +240,10 @@ class Sessions(DoorCase):
 class Repeated(DoorCase):
     """A request that is repeated with its key is the same one."""
 
+    def setUp(self):
+        super().setUp()
+        wait_until(lambda: self.streams() == 0)  # those of the test before have ended
+
     def waiting(self):
         return len(self.door.get(f"/v1/locks/{self.name}")["waiters"])
 
@@ -312,7 +316,7 @@ class Repeated(DoorCase):
             wait_until(self.waiting)
             for raw in both:
                 raw.close()
-            wait_until(lambda: not self.waiting())
+            wait_until(lambda: not self.waiting() and self.streams() == 1)
             later = self.repeat(session)
             wait_until(self.waiting)
         self.assertEqual(later.json()["token"], self.holders()[0]["token"])
@@ -332,6 +336,7 @@ class Repeated(DoorCase):
         self.assertEqual((status, told["error"]), (422, "key_reused"))
         other = self.door.session()
         waits = self.repeat(other)
+        wait_until(lambda: self.waiting() == 1)
         self.assertEqual(self.door.acquire(other, "k", name=self.name + "/2")[0], 422)
         self.assertEqual(self.waiting(), 1)
         self.door.ask("DELETE", session)
