@@ -127,7 +127,7 @@ std::optional<Refusal> content_refusal(const httplib::Request& request, std::str
 }
 
 std::optional<Refusal> host_refusal(const httplib::Request& request, const OwnNames& names) {
-    if (count(request, "Host") != 1)
+    if (count(request, "Host") != 1 || request.get_header_value("Host").empty())
         return Refusal{400, "bad_host", "a request has one header Host"};
     if (names.contain(request.get_header_value("Host"))) return std::nullopt;
     return Refusal{403, "foreign_host",

@@ -175,6 +175,13 @@ TEST_F(SetAside, IsNotForWhatWasReadWrongOnce) {
         const auto node = open(as_member(), &disk);
         SCOPED_TRACE(testing::Message() << "read " << read << ": " << disk.failed_step());
         done = !disk.has_failed();
+        // RocksDB reads and compares the options that it has just written.
+        const bool is_compared = disk.failed_step().find("/OPTIONS-") != std::string::npos;
+        if (!node && is_compared) {
+            EXPECT_EQ(node.error().code, Errc::io) << node.error().what;
+            EXPECT_FALSE(fs::exists(path_ / "damaged-1"));
+            continue;
+        }
         ASSERT_TRUE(node) << node.error().what;
         EXPECT_EQ(node->set_aside, "");
         EXPECT_EQ(node->generation.incarnation, incarnation_);
