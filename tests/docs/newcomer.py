@@ -121,6 +121,7 @@ def inside_of_release(folder, release):
     system.does("dpkg-query -W g++ cmake libasio-dev libcapnp-dev libssl-dev librocksdb-dev "
                 "libspdlog-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev libcli11-dev "
                 "libcpp-httplib-dev")
+    system.does("apt-get -q install -y --no-install-recommends python3")  # for what executes a page
     processes = first_lock(system, "README.md", "--full")
     print(f"{release}: then to the first lock of three processes: {processes:.1f} s")
 
