@@ -240,21 +240,16 @@ class Sessions(DoorCase):
 class Repeated(DoorCase):
     """A request that is repeated with its key is the same one."""
 
-    def setUp(self):
-        super().setUp()
-        wait_until(lambda: self.streams() == 0)  # those of the test before have ended
-
     def waiting(self):
         return len(self.door.get(f"/v1/locks/{self.name}")["waiters"])
 
     def streams(self):
         return self.door.get("/v1/status")["streams"]
 
-    def repeat(self, session, key="k"):
-        """One more connection that waits."""
-        before = self.streams()
-        raw = Raw(self.door).acquire(session, f"Idempotency-Key: {key}", name=self.name)
-        wait_until(lambda: self.streams() > before)
+    def repeat(self, session, streams):
+        """One more connection that waits; with it there are so many."""
+        raw = Raw(self.door).acquire(session, "Idempotency-Key: k", name=self.name)
+        wait_until(lambda: self.streams() == streams)
         return raw
 
     def test_it_has_the_same_hold(self):
@@ -292,11 +287,11 @@ class Repeated(DoorCase):
         session = self.door.session()
         with self.door.stream(f"/v1/hold/{self.name}") as holder:
             holder.begin()
-            first = self.repeat(session)
+            first = self.repeat(session, 2)
             wait_until(self.waiting)
             later = self.door.stream(f"/v1/hold/{self.name}")
             wait_until(lambda: self.waiting() == 2)
-            others = [self.repeat(session) for _ in range(2)]
+            others = [self.repeat(session, streams) for streams in (4, 5)]
             first.close()
             wait_until(lambda: self.streams() == 4)
             self.assertEqual(self.waiting(), 2)
@@ -312,12 +307,12 @@ class Repeated(DoorCase):
         session = self.door.session()
         with self.door.stream(f"/v1/hold/{self.name}") as holder:
             holder.begin()
-            both = [self.repeat(session) for _ in range(2)]
+            both = [self.repeat(session, streams) for streams in (2, 3)]
             wait_until(self.waiting)
             for raw in both:
                 raw.close()
             wait_until(lambda: not self.waiting() and self.streams() == 1)
-            later = self.repeat(session)
+            later = self.repeat(session, 2)
             wait_until(self.waiting)
         self.assertEqual(later.json()["token"], self.holders()[0]["token"])
 
@@ -325,7 +320,7 @@ class Repeated(DoorCase):
         session = self.door.session()
         with self.door.stream(f"/v1/hold/{self.name}") as holder:
             holder.begin()
-            both = [self.repeat(session) for _ in range(2)]
+            both = [self.repeat(session, streams) for streams in (2, 3)]
             self.door.ask("DELETE", session)
             self.assertEqual([raw.json()["error"] for raw in both], 2 * ["session_expired"])
 
@@ -335,8 +330,8 @@ class Repeated(DoorCase):
         status, told = self.door.acquire(session, "k", name=self.name, mode="shared")
         self.assertEqual((status, told["error"]), (422, "key_reused"))
         other = self.door.session()
-        waits = self.repeat(other)
-        wait_until(lambda: self.waiting() == 1)
+        waits = self.repeat(other, 1)
+        wait_until(self.waiting)
         self.assertEqual(self.door.acquire(other, "k", name=self.name + "/2")[0], 422)
         self.assertEqual(self.waiting(), 1)
         self.door.ask("DELETE", session)
