@@ -140,8 +140,9 @@ struct ChangeCall {
     CallTag tag;
     MembershipGoal goal;
     Instant deadline;  // on the steady clock
-    // Of the configuration that the caller decided by: nothing is changed if another one is in
-    // force. Not set: a person wants the result, whatever the members are now.
+    // The index of the configuration on which the caller based its decision. If another
+    // configuration is in force, the call changes nothing. Not set: the call first asks for the
+    // present configuration, as a person's call does.
     LogIndex seen{};
 };
 

@@ -10,6 +10,7 @@
 #include "embed/api/why_refused.hpp"
 #include "embed/holds/grant_cache.hpp"
 #include "embed/holds/locker_acquire.hpp"
+#include "embed/holds/may_be_cached.hpp"
 #include "embed/holds/release.hpp"
 #include "embed/runtime/node_runtime.hpp"
 #include "embed/threads/canceller.hpp"
@@ -135,7 +136,7 @@ Hold ask(const std::shared_ptr<NodeRuntime>& node, AcquireOrder& order, std::err
     ec = check(order);
     if (ec) return {};
     const Asked asked{node->gate(), node->cache()};
-    order.may_be_cached = GrantCache::may_have(order);
+    order.may_be_cached = may_be_cached(order);
     auto wishes = take_wishes(order.options);
     auto locker = order.is_shared ? LockerState::of(order.options.locker) : nullptr;
     if (locker && order.several) {
@@ -171,7 +172,7 @@ std::function<void()> start_acquire(const std::shared_ptr<NodeRuntime>& node, Ac
     const auto& gate = node->gate();
     note(order);  // the check puts the names in order
     auto bad = check(order);
-    order.may_be_cached = !bad && GrantCache::may_have(order);
+    order.may_be_cached = !bad && may_be_cached(order);
     auto locker = LockerState::of(order.options.locker);
     LockerFinish* of_locker = nullptr;
     // inside the next block, where the sharing hold is already watched

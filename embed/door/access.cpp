@@ -16,7 +16,7 @@ namespace mortise::door {
 
 namespace {
 
-// As a key that cannot be used.
+// Throws the same type of error as for a key file that cannot be used.
 [[noreturn]] void refuse_access(const std::filesystem::path& path, int error) {
     const std::error_code code{error, std::system_category()};
     throw CertificateError{code, "http: " + path.string() + ": " + code.message()};

@@ -88,7 +88,7 @@ http::Refusal Acquiring::refusal_of(const Decided& decided) {
     return {409, "busy", "another holder has it"};
 }
 
-// Who repeats a request may come late: what it was granted then may be lost by now.
+// A repeated request may come late: the hold that the first one was granted may be lost by now.
 bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
     auto now = decided;
     if (const auto failure = session().failure()) now.error = failure;
@@ -108,14 +108,14 @@ bool AcquireAnswer::tell(const Decided& decided, std::string& text) {
     return true;
 }
 
-// It is told when it was acknowledged.
+// The client knows of the hold when its system has acknowledged the answer.
 bool AcquireAnswer::go_on(std::string& /*text*/, bool all_received) {
     may_know_ = all_received;
     return !all_received;
 }
 
-// Who has closed does not know that it was granted. One that is silent may: the time of its session
-// decides.
+// A client that has closed its connection does not know of the hold. A client that is silent may
+// know of it, so the hold ends with the time of its session.
 void AcquireAnswer::gone(Gone how) noexcept {
     may_know_ = was_said_ && how == Gone::silent;
 }
@@ -180,7 +180,7 @@ bool HoldStream::go_on(std::string& text, bool all_received) {
     return false;
 }
 
-// What it was promised stands until it has received that.
+// Until the client has received that line, it may rely on what it was told last.
 bool HoldStream::says_that_the_door_closes(std::string& text, bool all_received) {
     if (!std::exchange(knows_that_it_closes_, true)) {
         text += last_line(http::refusal_of(LockError{Errc::node_stopped}));

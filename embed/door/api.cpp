@@ -59,7 +59,7 @@ http::Refusal session_unknown() {
             "there is no such session: it has ended, or another node has it"};
 }
 
-// Who repeats a release learns that there is nothing left to do.
+// A client that repeats a release learns that nothing is left to do.
 [[noreturn]] void refuse_hold(const Session& session, const std::string& hold) {
     if (session.has_had(hold)) throw Refused{{410, "not_held", "it was released before"}};
     throw Refused{{404, "not_found", "the session has never had such a hold"}};

@@ -89,7 +89,7 @@ void set_what_is_held(detail::AcquireOrder& order, Asked& asked) {
     set_permits(order, asked);
 }
 
-// No object has a key twice: other readers take another one of its values.
+// An object that has a key twice is refused, because parsers differ in which value they take.
 class KeysSeen {
 public:
     bool operator()(int /*depth*/, Json::parse_event_t event, Json& parsed) {

@@ -76,8 +76,8 @@ struct Wish {
     std::optional<std::string> published{};  // of a campaign
 };
 
-// The longest wait is cut to `wait_max`. `value`: where a campaign has its value; it has one name,
-// and no mode. Null for an acquire.
+// A longer wait is cut to `wait_max`. For a campaign, `value` is the parameter that has its value;
+// a campaign has one name, and no mode. For an acquire `value` is null.
 [[nodiscard]] Wish wish_of(Asked& asked, std::string name, Duration wait_max, const char* value);
 // All names of it.
 [[nodiscard]] std::vector<std::string> names_of(const Wish& wish);

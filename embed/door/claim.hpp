@@ -23,7 +23,7 @@ namespace mortise::door {
 
 class Session;
 
-// By which a client says that several requests are one.
+// A client sends the same key with several requests that are one.
 struct RequestKey {
     std::string text{};     // empty: there is none
     std::size_t asked = 0;  // the hash of what it came with
@@ -41,7 +41,7 @@ class Claim : public std::enable_shared_from_this<Claim> {
 public:
     Claim(std::shared_ptr<http::Waker> waker, std::shared_ptr<Session> session, RequestKey key);
 
-    // That of the hold in its session.
+    // The id of the hold in its session.
     [[nodiscard]] const std::string& id() const { return id_; }
     [[nodiscard]] const RequestKey& key() const { return key_; }
 
@@ -52,7 +52,7 @@ public:
     // When all have left, and none of their clients may know of a grant, it is cancelled or given
     // back. Who joins before it is cancelled makes it begin anew.
     void leave(std::uint64_t connection, bool may_know) noexcept;
-    // Null as long as it waits; then it stays the same.
+    // Null while the claim waits. Afterwards the result does not change.
     [[nodiscard]] const Decided* decided() const;
     void wake() noexcept;
 

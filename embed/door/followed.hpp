@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
+#include <mortise/detail/file_stamp.hpp>
 
 namespace mortise::door {
 
@@ -37,36 +37,17 @@ public:
     }
 
 private:
-    // What differs after a change.
-    struct Stamp {
-        dev_t device = 0;
-        ino_t inode = 0;
-        off_t size = -1;
-        timespec modified{};
-        timespec changed{};  // also by chmod and chown
+    using Stamps = std::vector<detail::FileStamp>;
 
-        friend bool operator==(const Stamp& one, const Stamp& other) {
-            const auto is_same = [](const timespec& a, const timespec& b) {
-                return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-            };
-            return one.device == other.device && one.inode == other.inode &&
-                   one.size == other.size && is_same(one.modified, other.modified) &&
-                   is_same(one.changed, other.changed);
-        }
-    };
-
-    [[nodiscard]] std::vector<Stamp> stamps() const {
-        std::vector<Stamp> stamps(files_.size());
-        for (std::size_t i = 0; i < files_.size(); ++i) {
-            struct stat found {};
-            if (::stat(files_[i].c_str(), &found) != 0) continue;
-            stamps[i] = {found.st_dev, found.st_ino, found.st_size, found.st_mtim, found.st_ctim};
-        }
+    [[nodiscard]] Stamps stamps() const {
+        Stamps stamps;
+        for (const auto& file : files_)
+            stamps.push_back(detail::FileStamp::of(file));
         return stamps;
     }
 
     // Files are replaced one after the other: those that are of no use are tried again each time.
-    void read_again(std::vector<Stamp> now) {
+    void read_again(Stamps now) {
         try {
             value_ = std::make_shared<const Value>(read_());
             seen_ = std::move(now);
@@ -81,7 +62,7 @@ private:
     const Read read_;
     const Refused refused_;
     std::mutex mutex_;
-    std::vector<Stamp> seen_;  // of the files in use
+    Stamps seen_;  // of the files in use
     std::shared_ptr<const Value> value_;
     std::string told_;
 };

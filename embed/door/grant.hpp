@@ -29,7 +29,7 @@ public:
     [[nodiscard]] LossReason why_lost() const noexcept { return hold_.why_lost(); }
     [[nodiscard]] std::error_code failure() const noexcept { return hold_.failure(); }
     [[nodiscard]] std::stop_token lost() const noexcept { return hold_.lost(); }
-    // How that failure is told.
+    // The answer to the client for that failure.
     [[nodiscard]] http::Refusal refusal(std::error_code failure) const;
     // Blocks for at most call_timeout, or twice that.
     [[nodiscard]] std::error_code release() noexcept;

@@ -57,7 +57,7 @@ void Session::end_at(Time time) {
     until_ = std::min(until_, time);
 }
 
-// A door that closes has told what it could: it releases.
+// When the door closes, the clients were told, or their promises are over: the holds are released.
 Session::Ended Session::end_now(bool is_lapse) noexcept {
     is_ended_ = true;
     waits_ = 0;

@@ -67,7 +67,7 @@ public:
     // The time until which it lives if it is not kept; the last time there is: until it is ended.
     [[nodiscard]] Time until() const;
 
-    // Of a claim that is new.
+    // The id for a new claim.
     [[nodiscard]] std::string new_id();
     // A request of its client waits for a claim, on a connection that is open: the session does not
     // end meanwhile. The claim is the one that has the same key, or else this one; null if there is

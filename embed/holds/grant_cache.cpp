@@ -10,6 +10,7 @@
 #include "embed/holds/asking_call.hpp"
 #include "embed/holds/hold_record.hpp"
 #include "embed/holds/locker_state.hpp"
+#include "embed/holds/may_be_cached.hpp"
 #include "embed/values/clocks.hpp"
 #include "embed/values/lock_mode.hpp"
 #include <mortise/errc.hpp>
@@ -33,20 +34,6 @@ core::Instant waits_until(const core::AcquireCall& acquire) {
 }
 
 }  // namespace
-
-bool GrantCache::may_have(const AcquireOrder& order) {
-    return !order.several && !order.permits && may_have(order.options);
-}
-
-bool GrantCache::may_have(const AcquireOptions& options) {
-    const bool is_timed = options.max_hold.is_set() || options.min_hold != Duration::zero() ||
-                          options.progress_timeout.is_set() ||
-                          options.lock_delay != Duration::zero();
-    return options.caching == Caching::adaptive && !is_timed &&
-           (options.mode == LockMode::exclusive || options.mode == LockMode::shared) &&
-           options.on_uncertain == OnUncertain::lose && !options.on_contended &&
-           !options.queue_policy;  // the cluster knows the policy of the name (S31)
-}
 
 // --- on the thread of a caller ------------------------------------------------------------------
 
@@ -113,11 +100,7 @@ bool GrantCache::take_again(HoldRecord& use) {
 // The cache and this thread have the record, so nobody has a Hold with it. The label is compared
 // after the token was taken: until then another thread may give the record to another user.
 Hold GrantCache::take_again(std::string_view name, const AcquireOptions& options) {
-    const bool is_plain = may_have(options) && options.mode == LockMode::exclusive &&
-                          options.locker == Locker{} && options.priority == 0 &&
-                          !options.wait_max.is_set() && !options.on_at_risk &&
-                          !options.on_suspended && !options.cancel.stop_requested();
-    if (!is_plain || generation_.is_forked()) return {};
+    if (!may_be_taken_again(options) || generation_.is_forked()) return {};
     auto use = lent_.find(name);
     if (!use || use.use_count() != 2 || !take_again(*use)) return {};
     if (use->as_use()->is_of(options.label)) return HoldRecord::hold_on(std::move(use));

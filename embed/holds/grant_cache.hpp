@@ -31,10 +31,6 @@ public:
     GrantCache(const GrantCache&) = delete;
     GrantCache& operator=(const GrantCache&) = delete;
 
-    // Whether the grant of such an acquire may be cached (S43).
-    [[nodiscard]] static bool may_have(const AcquireOrder& order);
-    [[nodiscard]] static bool may_have(const AcquireOptions& options);
-
     // --- on the thread of a caller
 
     // A hold from a cached grant; empty if there is none that can be used now. Throws

@@ -58,7 +58,7 @@ const std::shared_ptr<HoldRecord>& whole_of(const std::shared_ptr<HoldRecord>& h
 
 }  // namespace
 
-// The owners are notified behind the call, or else the core would wait for that (S6).
+// The call comes first: if the owners were notified before it, the core would wait for them (S6).
 void lapse(const Hold& hold) noexcept {
     const auto& record = HoldRecord::of(hold);
     if (!record || record->is_released()) return;

@@ -161,18 +161,8 @@ void TlsWatch::run() {
 }
 
 TlsWatch::Stamps TlsWatch::stamps() const {
-    Stamps stamps;
-    std::size_t i = 0;
-    for (const auto* file :
-         {&files_.certificate, &files_.key, &files_.authorities, &files_.revoked}) {
-        struct stat status {};
-        auto& stamp = stamps[i++];
-        if (::stat(file->c_str(), &status) != 0) continue;
-        stamp = {status.st_dev, status.st_ino, status.st_size,
-                 status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
-                 status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
-    }
-    return stamps;
+    return {FileStamp::of(files_.certificate), FileStamp::of(files_.key),
+            FileStamp::of(files_.authorities), FileStamp::of(files_.revoked)};
 }
 
 // The list of revoked certificates is the last file.

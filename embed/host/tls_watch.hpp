@@ -12,12 +12,11 @@
 #include <string>
 #include <thread>
 
-#include <sys/stat.h>
-
 #include "embed/host/log_sink.hpp"
 #include "embed/threads/event_hub.hpp"
 #include "transport/tls/tls_credentials.hpp"
 #include <mortise/config.hpp>
+#include <mortise/detail/file_stamp.hpp>
 
 namespace mortise::detail {
 
@@ -68,21 +67,11 @@ public:
     [[nodiscard]] Duration time_left() const;
 
 private:
-    // The properties of a file that differ after a change.
-    struct Stamp {
-        dev_t device = 0;
-        ino_t inode = 0;
-        off_t size = -1;
-        std::int64_t modified_ns = 0;
-        std::int64_t changed_ns = 0;  // chmod and chown change it, too
-
-        friend bool operator==(const Stamp&, const Stamp&) = default;
-    };
-    using Stamps = std::array<Stamp, 4>;
+    using Stamps = std::array<FileStamp, 4>;
 
     void run();
     [[nodiscard]] Stamps stamps() const;
-    // Which files are others than those with these stamps, in words.
+    // The files whose stamps differ, in words.
     [[nodiscard]] static std::string changed_between(const Stamps& used, const Stamps& found);
     void reload_if_changed();
     [[nodiscard]] static core::Result<void> is_better(const transport::TlsCredentials& next,

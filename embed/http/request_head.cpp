@@ -36,8 +36,8 @@ bool is_control(char each) {
     return (byte < 0x20 && each != '\t') || byte == 0x7f;
 }
 
-// httplib drops such a header; another program may take it for a length, and its client believes
-// that it has a key.
+// httplib ignores a header without a value. Another program may read it as a length, and a client
+// may believe that it has sent a key.
 bool lacks_value(std::string_view line) {
     const auto colon = line.find(':');
     const auto name = line.substr(0, colon);

@@ -18,7 +18,7 @@ public:
     MembershipReport(const Config& config, NodeLog& log, EventHub& events)
         : config_{config}, log_{log}, events_{events} {}
 
-    // The members and the durability at the start are no news. The first call.
+    // Is called first. The members and the durability at the start are not reported as changes.
     void begin_with(const core::Configuration& present);
     // The node has formed its cluster.
     void formed();

@@ -44,8 +44,8 @@ private:
 };
 
 // Whether the leader adds that node: it is empty, no member has its id, and it was asked after the
-// newest change of the members, which is at `changed_at`. What it said before, it may have said
-// before it was added and removed.
+// newest change of the members, which is at `changed_at`. An older answer may be
+// from before the node was added and removed.
 [[nodiscard]] bool is_to_be_added(const FoundPeers::Node& node, const core::Configuration& present,
                                   core::LogId changed_at);
 

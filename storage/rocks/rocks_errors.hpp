@@ -22,7 +22,7 @@ namespace mortise::storage {
 class BackgroundErrors final : public rocksdb::EventListener {
 public:
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override;
-    // A full volume has a recovery of its own, for which RocksDB 9 lets writes wait.
+    // After a full volume RocksDB 9 would recover by itself, and writes would wait for that.
     void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
                               bool* auto_recovery) override {
         *auto_recovery = false;

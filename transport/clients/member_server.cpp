@@ -25,7 +25,7 @@ kj::Exception useless() {
     return {kj::Exception::Type::FAILED, "", 0, kj::heapString("malformed")};
 }
 
-// Cap'n Proto 1.0 asks the call for that, and 0.9 its context.
+// Cap'n Proto has this setting in the call since 1.0, and in its context before.
 void allow_cancellation(auto& call, auto& context) {
     if constexpr (requires { call.allowCancellation; })
         call.allowCancellation = true;
@@ -43,7 +43,7 @@ public:
     }
     KJ_DISALLOW_COPY(Member);
 
-    // A caller that has gone waits for nothing.
+    // The call of a caller that has gone is cancelled.
     DispatchCallResult dispatchCall(
         std::uint64_t interface, std::uint16_t method,
         capnp::CallContext<capnp::AnyPointer, capnp::AnyPointer> context) override {

@@ -1,5 +1,5 @@
-// Extracts from Cap'n Proto's RPC messages what RpcGuard needs, and makes of them what this side
-// says.
+// Extracts from Cap'n Proto's RPC messages what RpcGuard needs, and changes what this side
+// sends.
 #pragma once
 
 #include <optional>

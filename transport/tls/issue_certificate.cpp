@@ -165,7 +165,7 @@ core::Result<std::chrono::sys_seconds> end_of(X509& authority, std::chrono::sys_
     return validity->not_after;
 }
 
-// A rule that no role supports would look like a right and be none.
+// A rule needs a role that gives its right: without one it would look like a right, and give none.
 core::Result<void> check_rules(const core::Access& access) {
     if (access.rules.size() > core::access_rules_max)
         return bad_request("a certificate has at most 64 rules");
